@@ -482,20 +482,25 @@ def compare_models(
     _check_model("model_a", model_a)
     _check_model("model_b", model_b)
     check_jobs(n_jobs)
-    how: dict[str, Any] = {
+    test_options: dict[str, Any] = {
         "rope": rope,
         "prior": prior,
         "level": level,
         "beta": beta,
         "weight": weight,
     }
-    _check_options(**how)
+    _check_options(**test_options)
     task = task_for(X, y, positive)
     metrics = _metrics(metric, task)
     names = distinct_names(names)
 
     options = CrossvalOptions(
-        a=names[0], b=names[1], positive=positive, groups=groups, regularize=regularize, **how
+        a=names[0],
+        b=names[1],
+        positive=positive,
+        groups=groups,
+        regularize=regularize,
+        **test_options,
     )
     strata = task.strata(X, y) if regularize is None else regularize
     seed = _seed(rng)
@@ -544,7 +549,7 @@ def compare_models(
             task.name, ",".join(metrics), f"{m}x2-block-regularised", f"seed:{seed}"
         ),
         balance=cv.balance(X, y, groups, blocks=block),
-        **how,
+        **test_options,
     )
 
 
@@ -572,14 +577,16 @@ def judge_folds(
         with_training_variance,
     )
 
-    how = {key: known.pop(key) for key in ("rope", "prior", "level", "beta") if key in known}
+    test_options = {
+        key: known.pop(key) for key in ("rope", "prior", "level", "beta") if key in known
+    }
     a, b = [table.a for table in paired], [table.b for table in paired]
     tests, adjusted = [], []
     for metric in metrics:
-        test = bayes_test(list(paired), metric=metric, weight=weight, **how)
-        adjusted.append(with_training_variance(test, paired, weight, how.get("beta", 1.0)))
-        tests += [test, bayes_test(a, b, metric, weight=weight, **how)]
-    shape = {key: how[key] for key in ("prior", "beta") if key in how}
+        test = bayes_test(list(paired), metric=metric, weight=weight, **test_options)
+        adjusted.append(with_training_variance(test, paired, weight, test_options.get("beta", 1.0)))
+        tests += [test, bayes_test(a, b, metric, weight=weight, **test_options)]
+    shape = {key: test_options[key] for key in ("prior", "beta") if key in test_options}
     weights = tuple(dict.fromkeys((weight, "averaged")))
     return ModelComparison(
         a=names[0],

@@ -171,12 +171,12 @@ def _exchange(
             idle += 1
             continue
         idle = 0
-        one, other = members[a][at_a[i]], members[b][at_b[j]]
-        moved = rows[kind[one]] - rows[kind[other]]
+        from_a, from_b = members[a][at_a[i]], members[b][at_b[j]]
+        moved = rows[kind[from_a]] - rows[kind[from_b]]
         excess[a] -= moved
         excess[b] += moved
-        members[a][at_a[i]], members[b][at_b[j]] = other, one
-        block[one], block[other] = b, a
+        members[a][at_a[i]], members[b][at_b[j]] = from_b, from_a
+        block[from_a], block[from_b] = b, a
 
 
 def _best_exchange(rows_a: Floats, rows_b: Floats, gap: Floats) -> tuple[int, int, float]:

@@ -328,15 +328,19 @@ class ItemStrata:
                 f"sizes: shapes {[x.shape for x in numbers]} of sizes, labelled and positive; "
                 f"expected {strata} strata, as returned has"
             )
-        all_, known, found = numbers
-        if np.any(found < 0) or np.any(found > known) or np.any(known > all_):
+        n_items, n_labelled, n_positive = numbers
+        if (
+            np.any(n_positive < 0)
+            or np.any(n_positive > n_labelled)
+            or np.any(n_labelled > n_items)
+        ):
             raise InputError("positive: expected 0 <= positive <= labelled <= sizes in all strata")
-        if not np.any(known > 0):
+        if not np.any(n_labelled > 0):
             raise InputError("labelled: no item; expected at least one")
         values = None if confidence is None else _probabilities(confidence, strata)
         draws = whole_number("draws", draws, least=100)
         finite = flag("finite", finite)
-        return cls(all_, known, found, flags, values, finite, draws=draws)
+        return cls(n_items, n_labelled, n_positive, flags, values, finite, draws=draws)
 
     @classmethod
     def of_items(
@@ -364,7 +368,7 @@ class ItemStrata:
             np.bincount(part[known], minlength=number),
             np.bincount(part[known], np.asarray(positive, np.float64), number),
             flags[:, first].T,
-            None if values is None else [values[part == own] for own in range(number)],
+            None if values is None else [values[part == index] for index in range(number)],
             **how,
         )
 
@@ -376,10 +380,10 @@ class ItemStrata:
         """
         same = np.all(self.returned[:, None] == self.returned[None], axis=2)
         alike = same @ self.labelled
-        usual = np.where(alike > 0, same @ self.positive, self.positive.sum())
-        usual /= np.where(alike > 0, alike, self.labelled.sum())
+        fallback = np.where(alike > 0, same @ self.positive, self.positive.sum())
+        fallback /= np.where(alike > 0, alike, self.labelled.sum())
         known = np.maximum(self.labelled, 1)
-        return np.where(self.labelled > 0, self.positive / known, usual)
+        return np.where(self.labelled > 0, self.positive / known, fallback)
 
     @cached_property
     def recalibration(self) -> _Recalibration | None:

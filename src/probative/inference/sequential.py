@@ -191,11 +191,11 @@ def reach(units: Any, planned: float, *, level: float = 0.95) -> Any:
 
     The formula is that of Waudby-Smith et al. (2024), tightest at the planned number of units.
     """
-    doubt = 1 - open_probability("level", level)
-    tuned = (-2 * math.log(doubt) + math.log(1 - 2 * math.log(doubt))) / planned
+    alpha = 1 - open_probability("level", level)
+    tuned = (-2 * math.log(alpha) + math.log(1 - 2 * math.log(alpha))) / planned
     t = np.asarray(units, dtype=np.float64) * tuned
     with np.errstate(divide="ignore"):
-        return np.sqrt(2 * (t + 1) / t * np.log(np.sqrt(t + 1) / doubt))
+        return np.sqrt(2 * (t + 1) / t * np.log(np.sqrt(t + 1) / alpha))
 
 
 if TYPE_CHECKING:
@@ -403,11 +403,11 @@ class SequentialTest:
         self, rows: Rows, number: Array, ends: tuple[float, float], total: Counts
     ) -> tuple[float, float, float, str | None]:
         """Compute a score or difference, its interval from the standard error, and a note."""
-        found = look_limits(rows, number, ends, self.planned, level=self.level)
+        result = look_limits(rows, number, ends, self.planned, level=self.level)
         few = self.metric in COMPOSITES and _least_class(total) < _FEWEST_OF_A_CLASS
-        if few and found[-1] != _TOO_FEW:
-            return found[0], *ends, _TOO_FEW_OF_A_CLASS
-        return found
+        if few and result[-1] != _TOO_FEW:
+            return result[0], *ends, _TOO_FEW_OF_A_CLASS
+        return result
 
     def _more(self, so_far: PairedCounts, worth: Array) -> int | None:
         """Forecast how many more units would decide the test if the difference stays the same."""
@@ -440,11 +440,11 @@ def look_limits(
     scores = [_share(number @ x, number @ y) for x, y in rows]
     estimate = scores[-1] - scores[0] if len(scores) > 1 else scores[0]
     size = np.sum([y for _, y in rows], axis=0)
-    there = size > 0
-    units = float(number[there].sum())
+    nonempty = size > 0
+    units = float(number[nonempty].sum())
     if units < FEWEST or any(number[y > 0].sum() < 2 for _, y in rows):
         return estimate, lowest, highest, _TOO_FEW
-    error = jackknife_error([(x[there], y[there]) for x, y in rows], number[there])
+    error = jackknife_error([(x[nonempty], y[nonempty]) for x, y in rows], number[nonempty])
     if len(rows) == 1:
         error = math.hypot(error, math.sqrt(_ERRORS_UNSEEN / units / float(number @ size)))
     if not error > 0:
@@ -452,8 +452,8 @@ def look_limits(
     freedom = max(float((number @ size) ** 2 / (number @ size**2)) - 1, 1.0)
     normal = float(reach(units, planned or 1000, level=level))
     # Student's quantile for the same tail, since the standard error is estimated, too
-    far = -float(special.stdtrit(freedom, special.ndtr(-normal))) * error
-    return estimate, max(lowest, estimate - far), min(highest, estimate + far), None
+    half_length = -float(special.stdtrit(freedom, special.ndtr(-normal))) * error
+    return estimate, max(lowest, estimate - half_length), min(highest, estimate + half_length), None
 
 
 def _kind(counts: Counts | PairedCounts) -> str:
@@ -505,8 +505,8 @@ def _leads(paired: PairedCounts, worth: Array) -> tuple[Array, Array]:
     rows = PairedCounts(cases)
     gains = [getattr(rows.b, cell) - getattr(rows.a, cell) for cell in CELLS]
     d = np.stack(gains, axis=-1) @ worth
-    there = (number > 0) & (d != 0)
-    return d[there], number[there]
+    informative = (number > 0) & (d != 0)
+    return d[informative], number[informative]
 
 
 # --- Looks at a pool while the units of a stratified sample are being labelled
@@ -572,9 +572,9 @@ class LabelledUnits:
     def even_weights(self) -> Array:
         """Return how many units of the pool each unit represents; mirrored strata are merged."""
         both = np.minimum(np.arange(len(self.sizes)), self.mirror)
-        there = np.bincount(both, weights=self.sizes, minlength=len(self.sizes))
+        pool_size = np.bincount(both, weights=self.sizes, minlength=len(self.sizes))
         drawn = np.bincount(self.pair, minlength=len(self.sizes))
-        return np.asarray((there / np.maximum(drawn, 1))[self.pair])
+        return np.asarray((pool_size / np.maximum(drawn, 1))[self.pair])
 
 
 def stratified_looks(
@@ -601,15 +601,15 @@ def stratified_looks(
     start, decided = 0, None
     for number, end in enumerate(ends, 1):
         so_far = units.first(end)
-        found, more = _Pool(so_far, metric, level, beta, planned).look(number, by)
+        look, more = _Pool(so_far, metric, level, beta, planned).look(number, by)
         if len(units.systems) == 1:
-            yield found
+            yield look
             continue
         d = _leads_in_pool(so_far, metric, beta)
         wealth = wealth.bet(d[start:], chance=_chances(so_far, d, start))
-        decided = decided or _clear(found.low, found.high)
+        decided = decided or _clear(look.low, look.high)
         yield replace(
-            found,
+            look,
             e_value=math.exp(min(wealth.log_e, 700.0)),
             pvalue=wealth.pvalue(),
             decided=decided,
@@ -629,7 +629,9 @@ def order_of_drawing(stratum: Ints, rank: Ints) -> Ints:
 
 def _leads_in_pool(units: LabelledUnits, metric: str, beta: float) -> Array:
     """Compute the weighted lead of B in every unit, at the pooled score of both systems."""
-    (xa, ya), (xb, yb) = (metrics_contributions(own, metric, beta=beta) for own in units.systems)
+    (xa, ya), (xb, yb) = (
+        metrics_contributions(counts, metric, beta=beta) for counts in units.systems
+    )
     weights = units.even_weights()
     below = float(weights @ (ya + yb))
     common = float(weights @ (xa + xb)) / below if below else 0.0
@@ -650,16 +652,16 @@ def mirrored_chances(number: Ints, stratum: Ints, mirror: Ints, d: Array) -> Arr
     """
     chance = np.full(len(d), 0.5)
     pair = np.minimum(stratum, mirror[stratum])
-    for one in np.unique(pair[mirror[stratum] != stratum]):
-        own = np.flatnonzero(pair == one)
-        own = own[np.argsort(number[own])]
-        first = stratum[own] == one
+    for first_stratum in np.unique(pair[mirror[stratum] != stratum]):
+        members = np.flatnonzero(pair == first_stratum)
+        members = members[np.argsort(number[members])]
+        first = stratum[members] == first_stratum
         taken = np.cumsum(first) - first
-        left = len(own) - np.arange(len(own))
+        left = len(members) - np.arange(len(members))
         share = (first.sum() - taken) / left  # probability that the unit is of the first stratum
         # in the mirrored stratum its lead would have the opposite sign
-        ahead_in_first = (d[own] > 0) == first
-        chance[own] = np.where(ahead_in_first, share, 1 - share)
+        ahead_in_first = (d[members] > 0) == first
+        chance[members] = np.where(ahead_in_first, share, 1 - share)
     return chance
 
 
@@ -682,7 +684,7 @@ class _Pool:
         """Return the look, and how many more units would decide the comparison."""
         two = len(self.units.systems) > 1
         least, most = (-span(self.metric), span(self.metric)) if two else bounds(self.metric)
-        found = Look(
+        look = Look(
             look=number,
             metric=self.metric,
             level=self.level,
@@ -698,7 +700,7 @@ class _Pool:
         )
         drawn = np.bincount(self.units.stratum, minlength=len(self.units.sizes))
         if np.any((drawn == 0) & (self.units.sizes > 0)):
-            return replace(found, note=_UNSEEN), None
+            return replace(look, note=_UNSEEN), None
         draw = Draw.of(self.units.stratum, self.units.sizes)
         scores = PoolScores.of(
             self.units.systems,
@@ -708,66 +710,68 @@ class _Pool:
             beta=self.beta,
             disputed=self.units.disputed,
         )
-        told = scores.difference() if two else scores.score()
-        found = replace(found, estimate=told.estimate)
+        projection = scores.difference() if two else scores.score()
+        look = replace(look, estimate=projection.estimate)
         if two:
-            found = replace(
-                found, score_a=scores.score(0).estimate, score_b=scores.score(1).estimate
-            )
+            look = replace(look, score_a=scores.score(0).estimate, score_b=scores.score(1).estimate)
         if not np.any(draw.rest > 0):
-            return replace(found, low=told.estimate, high=told.estimate), None
-        note = self._why_none(told, drawn)
+            return replace(look, low=projection.estimate, high=projection.estimate), None
+        note = self._why_none(projection, drawn)
         if note is not None:
-            return replace(found, note=note), None
-        far = self._reach(told, draw, drawn)
+            return replace(look, note=note), None
+        half_length = self._reach(projection, draw, drawn)
         return replace(
-            found,
-            low=max(least, told.estimate - far),
-            high=min(most, told.estimate + far),
-            note=told.notes[0] if told.notes else None,
-        ), self._more(told, draw) if two else None
+            look,
+            low=max(least, projection.estimate - half_length),
+            high=min(most, projection.estimate + half_length),
+            note=projection.notes[0] if projection.notes else None,
+        ), self._more(projection, draw) if two else None
 
-    def _why_none(self, told: Projection, drawn: Ints) -> str | None:
+    def _why_none(self, projection: Projection, drawn: Ints) -> str | None:
         """Return the reason why there is no interval yet, or None."""
         of_systems = [
-            metrics_contributions(own, self.metric, beta=self.beta)[1] > 0
-            for own in self.units.systems
+            metrics_contributions(counts, self.metric, beta=self.beta)[1] > 0
+            for counts in self.units.systems
         ]
         if np.count_nonzero(np.any(of_systems, axis=0)) < FEWEST:
             return _TOO_FEW
         if np.any((drawn < 2) & (self.units.sizes > drawn)):
             return _UNSEEN
-        if math.isnan(told.estimate) or not told.standard_error > 0 or told.no_evidence:
+        if (
+            math.isnan(projection.estimate)
+            or not projection.standard_error > 0
+            or projection.no_evidence
+        ):
             return "all units alike so far: no limits yet"
         return None
 
-    def _reach(self, told: Projection, draw: Draw, number: NDArray[Any]) -> float:
+    def _reach(self, projection: Projection, draw: Draw, number: NDArray[Any]) -> float:
         """Compute the half length of the interval with `number` units of every stratum.
 
         It uses the current variances within strata. Information is one over the variance; the
         interval is tightest at the information of the planned units.
         """
-        then, planned = (_variance(told, draw, own) for own in (number, self.planned))
+        then, planned = (_variance(projection, draw, units) for units in (number, self.planned))
         if not then > 0:
             return 0.0
         information = planned / then if planned > 0 else number.sum() / self.planned.sum()
         normal = float(reach(information, 1.0, level=self.level))
         # Student's quantile for the same tail, since the standard error is estimated, too
-        tail = special.stdtrit(max(told.degrees_of_freedom, 1.0), special.ndtr(-normal))
+        tail = special.stdtrit(max(projection.degrees_of_freedom, 1.0), special.ndtr(-normal))
         return -float(tail) * math.sqrt(then)
 
-    def _more(self, told: Projection, draw: Draw) -> int | None:
+    def _more(self, projection: Projection, draw: Draw) -> int | None:
         """Forecast how many more units would decide the test if the difference stays the same.
 
         The sample grows in the same proportions in all strata, up to their sizes.
         """
-        if told.estimate == 0:
+        if projection.estimate == 0:
             return None
         low, high = 1.0, float(np.max(draw.sizes / draw.drawn))
         for _ in range(_BISECTIONS_OF_SAMPLE_SIZE):
             middle = (low + high) / 2
             number = np.minimum(draw.sizes, middle * draw.drawn)
-            if self._reach(told, draw, number) < abs(told.estimate):
+            if self._reach(projection, draw, number) < abs(projection.estimate):
                 high = middle
             else:
                 low = middle
@@ -775,9 +779,9 @@ class _Pool:
         return max(1, math.ceil(more))
 
 
-def _variance(told: Projection, draw: Draw, number: NDArray[Any]) -> float:
+def _variance(projection: Projection, draw: Draw, number: NDArray[Any]) -> float:
     """Compute the variance with `number` units of every stratum and the current unit variances."""
     open_ = (draw.drawn < draw.sizes) & (number > 0)
     size = draw.sizes[open_]
     now = 1 / draw.drawn[open_] - 1 / size
-    return float(told.by_stratum[open_] @ ((1 / number[open_] - 1 / size) / now))
+    return float(projection.by_stratum[open_] @ ((1 / number[open_] - 1 / size) / now))

@@ -51,30 +51,32 @@ class Draw:
     @classmethod
     def of(cls, stratum: ArrayLike, sizes: ArrayLike) -> Draw:
         """Check that every stratum has labelled units, and no more than its size."""
-        own = np.asarray(stratum)
-        all_ = np.asarray(sizes, dtype=np.float64)
-        if own.ndim != 1 or all_.ndim != 1:
+        strata = np.asarray(stratum)
+        pool_sizes = np.asarray(sizes, dtype=np.float64)
+        if strata.ndim != 1 or pool_sizes.ndim != 1:
             raise InputError(
-                f"stratum: shapes {own.shape} and {all_.shape} of sizes; expected two rows"
+                f"stratum: shapes {strata.shape} and {pool_sizes.shape} of sizes; expected two rows"
             )
-        if not own.size:
+        if not strata.size:
             raise InputError("stratum: no labelled unit; expected at least one")
-        if own.dtype.kind not in "iu" or own.min() < 0 or own.max() >= len(all_):
-            raise InputError(f"stratum: expected whole numbers from 0 to {len(all_) - 1}")
-        if not np.all(np.isfinite(all_) & (all_ >= 0) & (all_ == np.rint(all_))):
+        if strata.dtype.kind not in "iu" or strata.min() < 0 or strata.max() >= len(pool_sizes):
+            raise InputError(f"stratum: expected whole numbers from 0 to {len(pool_sizes) - 1}")
+        if not np.all(
+            np.isfinite(pool_sizes) & (pool_sizes >= 0) & (pool_sizes == np.rint(pool_sizes))
+        ):
             raise InputError("sizes: expected numbers of units, 0 or more")
-        draw = cls(own.astype(np.intp), all_)
-        few = np.flatnonzero((draw.drawn == 0) & (all_ > 0))
+        draw = cls(strata.astype(np.intp), pool_sizes)
+        few = np.flatnonzero((draw.drawn == 0) & (pool_sizes > 0))
         if few.size:
             raise InputError(
-                f"stratum: no unit of {few.size} strata with {all_[few].sum():,.0f} units is "
+                f"stratum: no unit of {few.size} strata with {pool_sizes[few].sum():,.0f} units is "
                 f"labelled, the first being number {few[0]}; expected units of each"
             )
-        many = np.flatnonzero(draw.drawn > all_)
+        many = np.flatnonzero(draw.drawn > pool_sizes)
         if many.size:
             raise InputError(
                 f"stratum: {draw.drawn[many[0]]:g} units of stratum {many[0]}, which has "
-                f"{all_[many[0]]:g}; expected no more"
+                f"{pool_sizes[many[0]]:g}; expected no more"
             )
         return draw
 
@@ -172,20 +174,22 @@ def spread_of(
     units, which adds N times their variance. `judged` holds the residuals after a judge, and
     `least` a lower bound of the variance of the units, by stratum.
     """
-    own = np.asarray(values, dtype=np.float64)
-    left = own if judged is None else judged.residuals
+    numbers = np.asarray(values, dtype=np.float64)
+    left = numbers if judged is None else judged.residuals
     n, size = draw.drawn, draw.sizes
     unit, freedom = _variances(left, draw, None if judged is None else judged.lost, least)
     chance = np.divide(size**2 * unit, n, out=np.zeros_like(n), where=n > 0)
     parts = chance * draw.rest
-    alone, _ = _variances(own, draw, None, least)
-    within = float(np.maximum(size - 1, 0) @ alone) / max(draw.pool - 1, 1)
+    unjudged, _ = _variances(numbers, draw, None, least)
+    within = float(np.maximum(size - 1, 0) @ unjudged) / max(draw.pool - 1, 1)
     # the variance between strata cannot be negative
-    all_units = max(unit_variance(own, draw, least), within)
+    all_units = max(unit_variance(numbers, draw, least), within)
     variance = float(parts.sum()) + (0.0 if finite else draw.pool * all_units)
     squared = (parts if finite else chance) ** 2
-    doubt = float(np.divide(squared, freedom, out=np.zeros_like(n), where=freedom > 0).sum())
-    known = variance**2 / doubt if doubt > 0 else 0.0
+    satterthwaite = float(
+        np.divide(squared, freedom, out=np.zeros_like(n), where=freedom > 0).sum()
+    )
+    known = variance**2 / satterthwaite if satterthwaite > 0 else 0.0
     return _Spread(variance, known, all_units, parts)
 
 
@@ -196,13 +200,13 @@ def unit_variance(values: ArrayLike, draw: Draw, least: Array | None = None) -> 
     variance of both, which is subtracted. The estimate is unbiased without `least` (see
     `spread_of`).
     """
-    own, size, pool = np.asarray(values, dtype=np.float64), draw.sizes, draw.pool
+    numbers, size, pool = np.asarray(values, dtype=np.float64), draw.sizes, draw.pool
     if pool <= 1:
         return 0.0
-    unit, _ = _variances(own, draw, None, least)
+    unit, _ = _variances(numbers, draw, None, least)
     error = np.divide(unit * draw.rest, draw.drawn, out=np.zeros_like(unit), where=draw.drawn > 0)
-    apart = draw.means(own) - draw.total(own) / pool
-    between = float(size @ (apart**2 - error)) + float(size**2 @ error) / pool
+    deviation = draw.means(numbers) - draw.total(numbers) / pool
+    between = float(size @ (deviation**2 - error)) + float(size**2 @ error) / pool
     return (float(np.maximum(size - 1, 0) @ unit) + between) / (pool - 1)
 
 
@@ -227,9 +231,9 @@ def _variances(
 
 def _squares(values: Array, draw: Draw) -> Array:
     """Sum the squared deviations from the mean by stratum; set rounding errors to 0."""
-    apart = values - draw.means(values)[draw.stratum]
-    apart[np.abs(apart) <= _ROUNDING * np.abs(values).max()] = 0.0
-    return np.bincount(draw.stratum, apart**2, len(draw.sizes)).astype(np.float64)
+    deviation = values - draw.means(values)[draw.stratum]
+    deviation[np.abs(deviation) <= _ROUNDING * np.abs(values).max()] = 0.0
+    return np.bincount(draw.stratum, deviation**2, len(draw.sizes)).astype(np.float64)
 
 
 # --- Intervals of a score and of a difference
@@ -273,8 +277,8 @@ def _score_limits(
         return low, high
     t = float(student_quantile(level, freedom))
     if share in (0, 1) and spread.variance > 0:  # Wilson's limits reach t²/(items + t²) then
-        far = t * math.sqrt(spread.variance) / (high - low)
-        items = min(items, t**2 * (1 / far - 1)) if far < 1 else 0.0
+        reach = t * math.sqrt(spread.variance) / (high - low)
+        items = min(items, t**2 * (1 / reach - 1)) if reach < 1 else 0.0
     if not items > 0:
         return low, high
     least, most = wilson(share * items, items, t)
@@ -551,8 +555,8 @@ class PoolScores:
                 [(t.value, t.moves) for t in targets], totals, draw, metric, beta
             )
             targets = [replace(t, judged=own) for t, own in zip(targets, opinions, strict=True)]
-        apart = None if disputed is None else np.asarray(disputed, dtype=np.float64)
-        return cls(draw, metric, level, finite, apart, tuple(targets), tuple(items))
+        disputed_items = None if disputed is None else np.asarray(disputed, dtype=np.float64)
+        return cls(draw, metric, level, finite, disputed_items, tuple(targets), tuple(items))
 
     def score(self, system: int = 0) -> Projection:
         """Estimate the score of a system."""
@@ -578,18 +582,18 @@ class PoolScores:
         self, target: _Target, between: tuple[float, float], limits: _Limits
     ) -> Projection:
         """Estimate with the judge if the interval is no longer than without one."""
-        alone = self._project(replace(target, judged=None), between, limits)
+        unjudged = self._project(replace(target, judged=None), between, limits)
         if target.judged is None:
-            return alone
-        found = self._project(target, between, limits)
-        if not found.high - found.low <= alone.high - alone.low:
-            return replace(alone, judge=_JudgeEffect(0.0, 1.0, 0))
-        old, new = alone.standard_error, found.standard_error
+            return unjudged
+        judged = self._project(target, between, limits)
+        if not judged.high - judged.low <= unjudged.high - unjudged.low:
+            return replace(unjudged, judge=_JudgeEffect(0.0, 1.0, 0))
+        old, new = unjudged.standard_error, judged.standard_error
         strata = int(np.count_nonzero(target.judged.lost))
         effect = _JudgeEffect(
-            found.estimate - target.value, new / old if old > 0 else math.nan, strata
+            judged.estimate - target.value, new / old if old > 0 else math.nan, strata
         )
-        return replace(found, judge=effect)
+        return replace(judged, judge=effect)
 
     def _difference(self, a: int, b: int) -> _Target:
         first, second = self._targets[a], self._targets[b]
@@ -749,9 +753,10 @@ class Judge:
     def of(cls, counts: Sequence[Counts], stratum: Any, labelled: Any, draw: Draw) -> Judge:
         """Check that the pool is that of the draw; build the judge."""
         strata, rows = np.asarray(stratum), np.asarray(labelled)
-        if any(own.shape != strata.shape for own in counts):
+        if any(system.shape != strata.shape for system in counts):
             raise InputError(
-                f"judge: counts of {[own.shape for own in counts]} units; expected {strata.shape}"
+                f"judge: counts of {[system.shape for system in counts]} units; expected "
+                f"{strata.shape}"
             )
         sizes = np.bincount(strata, minlength=len(draw.sizes))
         if not np.array_equal(sizes, draw.sizes) or not np.array_equal(strata[rows], draw.stratum):
@@ -772,8 +777,8 @@ class Judge:
         the estimated counts of the pool without the judge.
         """
         opinions = []
-        for own, (score, _), total in zip(self.counts, scores, totals, strict=True):
-            x, y = contributions(own, metric, at=total, beta=beta)
+        for system_counts, (score, _), total in zip(self.counts, scores, totals, strict=True):
+            x, y = contributions(system_counts, metric, at=total, beta=beta)
             _, bottom = contributions(total, metric, at=total, beta=beta)
             opinions.append((x - score * y) / bottom)
         values = np.stack([moves for _, moves in scores], axis=1)

@@ -73,7 +73,7 @@ def read_annotated(
     units = design.units
     meant = units.number if batches is None else units.number[units.batch < batches]
     parts = pool.parts_of(meant)
-    files = [one for given in annotated for one in _one_by_one(given, design)]
+    files = [file for given in annotated for file in _one_by_one(given, design)]
     sides = [_read(given, number, pool, design) for number, given in enumerate(files)]
     if not sides:
         raise InputError("annotated: missing; expected the annotated sample")
@@ -81,11 +81,11 @@ def read_annotated(
     row_of_unit = np.full(pool.n_units, -1, dtype=np.intp)
     row_of_unit[meant] = np.arange(len(meant))
     tables = [np.zeros((len(meant), 4)) for _ in pool.names]
-    found: list[Matched] = []
+    matches: list[Matched] = []
     with_tn = True
-    for side, own in zip(sides, places, strict=True):
-        matched = _match(side, pool, parts[own])
-        rows = row_of_unit[pool.unit_of_part[parts[own]]]
+    for side, side_places in zip(sides, places, strict=True):
+        matched = _match(side, pool, parts[side_places])
+        rows = row_of_unit[pool.unit_of_part[parts[side_places]]]
         for table, counts in zip(tables, _counts_of(matched), strict=True):
             cells = [
                 counts.tp,
@@ -97,13 +97,13 @@ def read_annotated(
             with_tn = with_tn and counts.tn is not None
         known = {note for output in matched.systems for note in output.notes}
         notes += [note for note in matched.notes if note not in known]  # the pool has shown these
-        found.append(matched)
+        matches.append(matched)
     counts_of_all = tuple(
         Counts(tp, fp, fn, tn if with_tn else None)
         for tp, fp, fn, tn in (table.T for table in tables)
     )
-    positives = sum(float(matched.items.positives) for matched in found)
-    return Annotated(counts_of_all, found[0], positives, tuple(dict.fromkeys(notes)))
+    positives = sum(float(matched.items.positives) for matched in matches)
+    return Annotated(counts_of_all, matches[0], positives, tuple(dict.fromkeys(notes)))
 
 
 def read_draws(design: Design, pool: Pool, annotated: Sequence[Any]) -> tuple[int, Annotated]:
@@ -137,7 +137,7 @@ def _one_by_one(given: Any, design: Design) -> Sequence[Any]:
     """
     if not isinstance(given, (list, tuple)) or not given or not all(map(is_path, given)):
         return [given]
-    meant = design.task == "entities" or any(isinstance(one, Path) for one in given)
+    meant = design.task == "entities" or any(isinstance(path, Path) for path in given)
     return given if meant or all(output.path for output in design.outputs) else [given]
 
 
@@ -176,7 +176,7 @@ def _refuse_blanks(given: Any, design: Design) -> None:
 
 def _match(side: Any, pool: Pool, parts: Ints) -> Matched:
     """Match the outputs on some parts as read (sentences, items) to their annotations."""
-    outputs = [part_of(own, parts) for own in pool.sides]  # type: ignore[arg-type]
+    outputs = [part_of(output, parts) for output in pool.sides]  # type: ignore[arg-type]
     reading = replace(pool.reading, tag_column=None, columns=(), align_by="tokens")
     return match_inputs(
         side, outputs, names=pool.names, find_positive=False, all_there=False, reading=reading
@@ -196,7 +196,7 @@ def _find(
 ) -> tuple[list[Ints], list[str]]:
     """Return the places of annotated sentences among the drawn ones, and notes."""
     names = [_names_of(side, pool.sides[0]) for side in sides]
-    if all(own is not None for own in names):
+    if all(side_names is not None for side_names in names):
         batch = np.zeros(pool.n_units, dtype=np.intp)
         batch[design.units.number] = design.units.batch
         return _by_name(names, _drawn_names(pool, parts), batch[pool.unit_of_part[parts]], pool)
@@ -222,18 +222,18 @@ def _by_name(
     known = set(drawn)
     places: list[list[int]] = [[] for _ in names]
     twice, strange = 0, []
-    for own, found in zip(names, places, strict=True):
-        for name in own:
+    for side_names, side_places in zip(names, places, strict=True):
+        for name in side_names:
             if free[name]:
-                found.append(free[name].popleft())
+                side_places.append(free[name].popleft())
             elif name in known:
                 twice += 1
             else:
                 strange.append(name)
-    missing = [place for own in free.values() for place in own]
+    missing = [place for unused in free.values() for place in unused]
     if missing or twice or strange:
         raise InputError(_mismatch(missing, twice, strange, batch, pool))
-    flat = [place for found in places for place in found]
+    flat = [place for side_places in places for place in side_places]
     notes = []
     if flat != sorted(flat):
         equal = len(drawn) - len(known)
@@ -243,7 +243,7 @@ def _by_name(
                 f"{equal + sum(drawn.count(n) > 1 for n in known)} of them are the same text as "
                 f"others: these are paired in their order"
             )
-    return [np.array(found, dtype=np.intp) for found in places], notes
+    return [np.array(side_places, dtype=np.intp) for side_places in places], notes
 
 
 def _mismatch(
@@ -264,9 +264,9 @@ def _mismatch(
     return f"annotated: {', '.join(parts)}; expected each drawn {what} once"
 
 
-def _names_of(side: Any, own: Any) -> list[Any] | None:
+def _names_of(side: Any, pool_side: Any) -> list[Any] | None:
     """Return the identifiers of annotated sentences; None unless both sides have the same kind."""
-    mine, theirs = _identifiers_of(side), _identifiers_of(own)
+    mine, theirs = _identifiers_of(side), _identifiers_of(pool_side)
     if mine is None or theirs is None or mine[0] != theirs[0]:
         return None
     return mine[1]

@@ -378,10 +378,10 @@ def _rows_of_table(
     text = io.StringIO(source.data.decode(), newline="")
     lines = (line for line in text if not (comments and line.startswith("#")))
     try:
-        found = [row for row in csv.reader(lines, **dialect) if row]
+        all_rows = [row for row in csv.reader(lines, **dialect) if row]
     except csv.Error as error:
         raise source.error(f"{error}; expected {kind.upper()}") from None
-    names, *body = found
+    names, *body = all_rows
     uneven = next((n for n, row in enumerate(body, start=1) if len(row) != len(names)), None)
     if uneven is not None:
         raise source.error(
@@ -399,20 +399,22 @@ def _open_objects(opened: Input, keep: Sequence[int | str], *, tagged: bool) -> 
             "is Parquet, which no sample is written as; expected the pool as JSON lines"
         )
     records = objects_of(source)
-    there = list(dict.fromkeys(key for record in records for key in record))
-    taken = [key for key in there if is_tag_column(key)] if tagged else list(SPAN_KEYS)
+    keys = list(dict.fromkeys(key for record in records for key in record))
+    taken = [key for key in keys if is_tag_column(key)] if tagged else list(SPAN_KEYS)
     wanted = [str(column) for column in keep]
-    asked = _kept_names(source, there, wanted, taken, None)
-    names = [name for name in there if name in asked or name in ("text", *TOKENS)]
+    asked = _kept_names(source, keys, wanted, taken, None)
+    names = [name for name in keys if name in asked or name in ("text", *TOKENS)]
     names = _without_objects(names, (*wanted, *TOKENS), records)
-    own = next((key for key in (*SPAN_KEYS, *taken) if key in there and key in taken), None)
+    annotation_key = next(
+        (key for key in (*SPAN_KEYS, *taken) if key in keys and key in taken), None
+    )
     rows = [[_without_more(record.get(name)) for name in names] for record in records]
     return _TableBlanks(
         "jsonl",
         "rows" if tagged else "jsonl",
         tuple(names),
         rows,
-        ("ner_tags" if tagged else own or "spans"),
+        ("ner_tags" if tagged else annotation_key or "spans"),
         sentences=[_words(record) for record in records],
     )
 
@@ -457,7 +459,7 @@ def open_blanks(
     `path` is the corpus or one of the `outputs`, whose text must be that of `pool`; `keep` names
     further columns to write.
     """
-    same = [number for number, own in enumerate(outputs) if _is_same_file(path, own)]
+    same = [number for number, output in enumerate(outputs) if _is_same_file(path, output)]
     form = _form(path, pool, same)
     if form == "labels":
         return _lines(path, pool, is_output=bool(same))
@@ -567,7 +569,7 @@ def _same_number(blanks: Blanks, pool: Pool, name: str, what: str) -> None:
 
 def _same_ids(ids: RowIds, other: RowIds, name: str) -> None:
     """Refuse a pool with other row ids than the outputs."""
-    mine, theirs = ([own.names[code] for code in own.codes] for own in (ids, other))
+    mine, theirs = ([side.names[code] for code in side.codes] for side in (ids, other))
     row = next((i for i, (a, b) in enumerate(zip(mine, theirs, strict=True)) if a != b), None)
     if row is not None:
         raise InputError(

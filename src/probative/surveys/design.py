@@ -193,10 +193,10 @@ class Design:
     @cached_property
     def stratum_of(self) -> NDArray[np.int64]:
         """Return the index of the stratum of every unit of the pool."""
-        found = np.empty(self.pool.units, dtype=np.int64)
+        stratum = np.empty(self.pool.units, dtype=np.int64)
         for number, units in enumerate(self.order):
-            found[units] = number
-        return found
+            stratum[units] = number
+        return stratum
 
     @cached_property
     def units(self) -> DrawnUnits:
@@ -221,8 +221,8 @@ class Design:
         """
         looked_at = self.strata if strata is None else strata
         drawn = tuple(
-            replace(new, drawn=old.drawn + int(own))
-            for new, old, own in zip(looked_at, self.strata, more, strict=True)
+            replace(new, drawn=old.drawn + int(added))
+            for new, old, added in zip(looked_at, self.strata, more, strict=True)
         )
         return replace(self, strata=drawn, batches=(*self.batches, tuple(map(int, more))))
 
@@ -230,7 +230,7 @@ class Design:
         """Return the design as it was after this many draws."""
         drawn = np.sum(self.batches[:draws], axis=0)
         strata = tuple(
-            replace(own, drawn=int(k)) for own, k in zip(self.strata, drawn, strict=True)
+            replace(stratum, drawn=int(k)) for stratum, k in zip(self.strata, drawn, strict=True)
         )
         return replace(self, strata=strata, batches=self.batches[:draws])
 
@@ -360,9 +360,12 @@ def _wrong_kind(design: Design) -> str | None:
     texts: list[tuple[str, Any]] = [("its task", design.task), ("its unit", design.unit)]
     numbers: list[Any] = []
     sources: list[PoolSource | SystemSource] = [design.pool, *design.outputs]
-    for own in sources if design.judge is None else [*sources, design.judge]:
-        texts += [("the name of a file", own.name), ("the fingerprint of a file", own.fingerprint)]
-        texts += [] if own.path is None else [("the path of a file", own.path)]
+    for source in sources if design.judge is None else [*sources, design.judge]:
+        texts += [
+            ("the name of a file", source.name),
+            ("the fingerprint of a file", source.fingerprint),
+        ]
+        texts += [] if source.path is None else [("the path of a file", source.path)]
     for stratum in design.strata:
         texts += [("the name of a stratum", stratum.name), ("the key of a stratum", stratum.key)]
         numbers += [stratum.spread, stratum.beside]

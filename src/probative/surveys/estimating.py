@@ -77,11 +77,11 @@ class _Survey:
         counts = [
             Counts(
                 tp,
-                own - tp,
+                n_returned - tp,
                 opinion.g - tp,
-                None if universe is None else universe - own - opinion.g + tp,
+                None if universe is None else universe - n_returned - opinion.g + tp,
             )
-            for tp, own in zip(opinion.tp, returned, strict=True)
+            for tp, n_returned in zip(opinion.tp, returned, strict=True)
         ]
         stratum = self.design.stratum_of
         return Judge.of(counts, stratum, self.design.units.number, self.draw)
@@ -129,8 +129,8 @@ class _Projected:
 
     def score(self, system: int, name: str) -> EstimatedScore:
         """Estimate the score of a system; `name` is the metric as users know it."""
-        found = self.scores.score(system)
-        limits, notes = (found.estimate, found.low, found.high), found.notes
+        projection = self.scores.score(system)
+        limits, notes = (projection.estimate, projection.low, projection.high), projection.notes
         if self._items is not None:
             rare = rare_score(
                 self._items,
@@ -145,16 +145,16 @@ class _Projected:
             name,
             *limits,
             level=self.options.level,
-            **_known(found),
+            **_known(projection),
             note="; ".join(notes) or None,
         )
 
     def difference(self, a: int, b: int, name: str) -> EstimatedDifference:
         """Estimate the score of system `b` minus that of system `a`."""
-        found, pool = self.scores.difference(a, b), self.survey.pool
+        projection, pool = self.scores.difference(a, b), self.survey.pool
         identical = not pool.only(a, b).any() and not pool.only(b, a).any()
-        limits, notes = (found.estimate, found.low, found.high), found.notes
-        posterior: Any = self._posterior(found, exact=identical)
+        limits, notes = (projection.estimate, projection.low, projection.high), projection.notes
+        posterior: Any = self._posterior(projection, exact=identical)
         if identical:  # the difference is 0, whatever the labels are
             limits, notes = (0.0, 0.0, 0.0), ()
         elif self._items is not None:
@@ -168,15 +168,15 @@ class _Projected:
             )
             limits, notes = (rare.estimate, rare.low, rare.high), rare.notes
             posterior = LimitsPosterior(*limits, self.options.level, span(self.scores.metric))
-        unknown = not identical and self._items is None and found.no_evidence
+        unknown = not identical and self._items is None and projection.no_evidence
         gone = unknown or isnan(limits[0])
         a_better, same, b_better = (
             (nan, nan, nan) if gone else posterior.probabilities(self.options.rope)
         )
-        one, other = self.score(a, name), self.score(b, name)
+        score_a, score_b = self.score(a, name), self.score(b, name)
         return EstimatedDifference(
-            a=one.system,
-            b=other.system,
+            a=score_a.system,
+            b=score_b.system,
             metric=name,
             difference=limits[0],
             low=limits[1],
@@ -191,8 +191,8 @@ class _Projected:
             p_b_better=b_better,
             rope=self.options.rope,
             posterior=posterior,
-            score_a=one.estimate,
-            score_b=other.estimate,
+            score_a=score_a.estimate,
+            score_b=score_b.estimate,
             level=self.options.level,
             positives=round(self.survey.answers.positives),
             identical=identical,
@@ -200,7 +200,7 @@ class _Projected:
             note="; ".join(notes) or None,
             match=match_of(self.survey.answers.matched),
             unknown=notes[0] if unknown and notes else None,
-            **_known(found),
+            **_known(projection),
         )
 
     @property
@@ -212,13 +212,13 @@ class _Projected:
 
         return replace(items, finite=self.scores.finite)
 
-    def _posterior(self, found: Projection, *, exact: bool) -> StudentPosterior:
+    def _posterior(self, projection: Projection, *, exact: bool) -> StudentPosterior:
         """Return Student's posterior of the difference; a point where it is known."""
         most = span(self.scores.metric)
-        if exact or not found.standard_error > 0:
-            return StudentPosterior(0.0 if exact else found.estimate, 0.0, inf, most=most)
+        if exact or not projection.standard_error > 0:
+            return StudentPosterior(0.0 if exact else projection.estimate, 0.0, inf, most=most)
         return StudentPosterior(
-            found.estimate, found.standard_error, found.degrees_of_freedom, most=most
+            projection.estimate, projection.standard_error, projection.degrees_of_freedom, most=most
         )
 
 
@@ -229,15 +229,15 @@ def _pvalue(posterior: Any, *, gone: bool) -> float:
     return min(1.0, 2 * min(float(posterior.cdf(0.0)), float(posterior.sf(0.0))))
 
 
-def _known(found: Projection) -> dict[str, Any]:
+def _known(projection: Projection) -> dict[str, Any]:
     """Return the fields that estimated scores and differences share."""
     return {
-        "standard_error": found.standard_error,
-        "degrees_of_freedom": found.degrees_of_freedom,
-        "design_effect": found.design_effect,
-        "worth": found.worth,
-        "judge_moved": None if found.judge is None else found.judge.moved,
-        "judge_width": None if found.judge is None else found.judge.width,
+        "standard_error": projection.standard_error,
+        "degrees_of_freedom": projection.degrees_of_freedom,
+        "design_effect": projection.design_effect,
+        "worth": projection.worth,
+        "judge_moved": None if projection.judge is None else projection.judge.moved,
+        "judge_width": None if projection.judge is None else projection.judge.width,
     }
 
 
@@ -317,19 +317,22 @@ def estimate(
     out = say_what_is_out(known, done)
     known = known.first(done)
     survey = _Survey(
-        known, pool, answers, Draw.of(known.units.stratum, [own.size for own in known.strata])
+        known,
+        pool,
+        answers,
+        Draw.of(known.units.stratum, [stratum.size for stratum in known.strata]),
     )
     compared = compared_metrics(answers.matched, metric, "micro")
     shown_metrics = compared if metric is not None or answers.matched.all_classes else PRF
-    found = {
+    projected = {
         name: survey.project(scored_as(answers.matched, name), options)
         for name in dict.fromkeys((*shown_metrics, *compared))
     }
     everyone = range(len(pool.names))
-    told = [found[name].score(k, name) for k in everyone for name in shown_metrics]
-    gaps = [gap for name in compared for gap in _compared(found[name], name, len(pool.names))]
-    first = found[compared[0]]
-    worth = _effective_sample_size(known.goal, told, gaps, compared[0])
+    estimated = [projected[name].score(k, name) for k in everyone for name in shown_metrics]
+    gaps = [gap for name in compared for gap in _compared(projected[name], name, len(pool.names))]
+    first = projected[compared[0]]
+    worth = _effective_sample_size(known.goal, estimated, gaps, compared[0])
     is_certain = known.size == known.pool.units and not options.population
     say = certain_verdict if is_certain else verdict
     open_: list[str] = []
@@ -344,7 +347,7 @@ def estimate(
         pool=known.pool.units,
         labelled=known.size,
         population=options.population,
-        scores=tuple(told),
+        scores=tuple(estimated),
         comparisons=tuple(gaps),
         verdicts=tuple(map(say, gaps[: len(pool.names) - 1])),
         strata=_strata(known, answers, first.shares(known.goal)),
@@ -372,9 +375,9 @@ def _source(judge: Any) -> SystemSource:
     return SystemSource("judge", str(judge) if is_path(judge) else None, fingerprint(judge))
 
 
-def _compared(found: _Projected, name: str, n_systems: int) -> list[EstimatedDifference]:
+def _compared(projected: _Projected, name: str, n_systems: int) -> list[EstimatedDifference]:
     """Compare each system with the first; adjust the p-values if there are several."""
-    gaps = [found.difference(0, k, name) for k in range(1, n_systems)]
+    gaps = [projected.difference(0, k, name) for k in range(1, n_systems)]
     if len(gaps) < 2:
         return gaps
     adjusted = adjust_pvalues([gap.pvalue for gap in gaps], method="holm")
@@ -398,7 +401,7 @@ def _strata(
 ) -> tuple[EstimatedStratum, ...]:
     """Summarise the labelled units of each stratum."""
     stratum, strata = design.units.stratum, []
-    for number, (own, share) in enumerate(zip(design.strata, shares, strict=True)):
+    for number, (design_stratum, share) in enumerate(zip(design.strata, shares, strict=True)):
         mine = stratum == number
         labelled = int(np.count_nonzero(mine))
         tables = [counts[mine].sum() for counts in answers.counts]
@@ -407,11 +410,15 @@ def _strata(
             name: float(table.tp) / max(labelled, 1)
             for name, table in zip(design.systems, tables, strict=True)
         }
-        strata.append(EstimatedStratum(own.name, own.size, labelled, items, right, share))
+        strata.append(
+            EstimatedStratum(
+                design_stratum.name, design_stratum.size, labelled, items, right, share
+            )
+        )
     return tuple(strata)
 
 
 def _notes_of(pool: Pool) -> list[str]:
     """Return the notes on the reading, without those that take an output for gold."""
-    told = [note for note in pool.matched.notes if "is the answer itself" not in note]
-    return list(dict.fromkeys(told))
+    notes = [note for note in pool.matched.notes if "is the answer itself" not in note]
+    return list(dict.fromkeys(notes))

@@ -53,12 +53,12 @@ _REFUSED = {
 
 def _check_choices(reading: ReadingOptions) -> ReadingOptions:
     """Refuse reading options that do not apply to a pool; return the others."""
-    usual = ReadingOptions()
+    defaults = ReadingOptions()
     for name, why in _REFUSED.items():
-        if getattr(reading, name) not in (None, getattr(usual, name)):
+        if getattr(reading, name) not in (None, getattr(defaults, name)):
             raise InputError(f"{name}: {why}")
-    own = ReadingOptions(**{e.name: getattr(reading, e.name) for e in fields(ReadingOptions)})
-    return check_reading(own)
+    copied = ReadingOptions(**{e.name: getattr(reading, e.name) for e in fields(ReadingOptions)})
+    return check_reading(copied)
 
 
 def _options_of(choices: ReadingOptions) -> HowToRead:
@@ -89,13 +89,13 @@ def _read_sides(
     sides: list[Annotations] = []
     for number, data in enumerate(given):
         column = columns[min(number, len(columns) - 1)]
-        usual = f"systems, number {number + 1}"
-        side = annotations_of(data, usual, replace(options, column=column))
+        default = f"systems, number {number + 1}"
+        side = annotations_of(data, default, replace(options, column=column))
         if isinstance(side, (Segmented, Samples)):
             what = "a segmentation" if isinstance(side, Segmented) else "a log of samples"
             raise InputError(
-                f"systems: {usual if not is_path(data) else data} is {what}, which has no samples "
-                f"yet; expected entities or labels (task=)"
+                f"systems: {default if not is_path(data) else data} is {what}, which has no "
+                f"samples yet; expected entities or labels (task=)"
             )
         if sides and task_of(side) != task_of(sides[0]):
             raise InputError(
@@ -113,8 +113,8 @@ def _positive_of(systems: Sequence[Annotations], choices: ReadingOptions) -> str
     if choices.positive is not None or choices.only:
         return None if choices.positive is None else str(choices.positive)
     labels = [side for side in systems if isinstance(side, Labels)]
-    found = positive_class(*labels) if labels else None
-    return found if any(found in side.names for side in labels) else None
+    positive = positive_class(*labels) if labels else None
+    return positive if any(positive in side.names for side in labels) else None
 
 
 def _usual_name(given: Any, number: int) -> str:
@@ -135,10 +135,12 @@ def _confidence_of(
     if isinstance(scores, (str, int)) and not isinstance(scores, bool):
         if not all(map(is_path, outputs)):
             raise InputError("scores: there are no columns; expected a number per item")
-        how = replace(options, task="labels", column=str(scores), tag_column=None, like=None)
-        how = replace(how, probability_columns=(), unit=None)
+        column_options = replace(
+            options, task="labels", column=str(scores), tag_column=None, like=None
+        )
+        column_options = replace(column_options, probability_columns=(), unit=None)
         numbers = [
-            _column(path, str(scores), how, side)
+            _column(path, str(scores), column_options, side)
             for path, side in zip(outputs, systems, strict=True)
         ]
         return np.asarray(np.mean(numbers, axis=0))
@@ -358,9 +360,9 @@ class Pool:
 
     def number_where(self, items: NDArray[np.bool_]) -> Floats:
         """Count the marked items in every unit."""
-        own = self.matched.items
+        all_items = self.matched.items
         number = np.bincount(self.unit_of_item[items], minlength=self.n_units)
-        return np.asarray(own.weight * number, dtype=np.float64)
+        return np.asarray(all_items.weight * number, dtype=np.float64)
 
     @cached_property
     def returned(self) -> Floats:
@@ -440,10 +442,12 @@ def read_again(
             f"systems: {len(outputs)}, but the design has {len(design.outputs)}; expected each"
         )
     given = [None] * len(design.outputs) if outputs is None else list(outputs)
-    found = [_same(own, data, folder) for own, data in zip(design.outputs, given, strict=True)]
+    inputs = [
+        _same(source, data, folder) for source, data in zip(design.outputs, given, strict=True)
+    ]
     third = None if design.judge is None else _same(design.judge, judge, folder)
     return read_pool(
-        found,
+        inputs,
         reading=_reading_of(design),
         names=design.systems,
         by=None if design.unit in ("sentence", "unit") else design.unit,
@@ -478,11 +482,11 @@ def _reading_of(design: Design) -> ReadingOptions:
 
 def reading_keywords(reading: ReadingOptions) -> dict[str, Any]:
     """Return the reading options that differ from the defaults, as stored in a design."""
-    usual = ReadingOptions()
+    defaults = ReadingOptions()
     kept = {}
     for entry in fields(ReadingOptions):
         value = getattr(reading, entry.name)
-        if value is None or value == getattr(usual, entry.name) or value in ((), {}, []):
+        if value is None or value == getattr(defaults, entry.name) or value in ((), {}, []):
             continue
         kept[entry.name] = list(value) if isinstance(value, tuple) else value
     return kept
@@ -547,5 +551,5 @@ def _judge_counts(pool: Pool, judged: Matched) -> _JudgeCounts:
     """Compute the counts of every unit with the judge's opinion as gold."""
     by = "document" if pool.unit == "document" else "sentence"
     counts = [judged.items.counts(number, by=by) for number in range(len(pool.names))]
-    found = np.stack([np.asarray(own.tp, dtype=np.float64) for own in counts])
-    return _JudgeCounts(found, np.asarray(counts[0].tp + counts[0].fn, dtype=np.float64))
+    tp = np.stack([np.asarray(system_counts.tp, dtype=np.float64) for system_counts in counts])
+    return _JudgeCounts(tp, np.asarray(counts[0].tp + counts[0].fn, dtype=np.float64))

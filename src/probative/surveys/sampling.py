@@ -119,9 +119,9 @@ def tell(
     notes: Sequence[str],
 ) -> Sampled:
     """Build the result of the last draw, with the expected length of the interval."""
-    sizes = [own.size for own in design.strata]
-    spreads = [own.spread for own in design.strata]
-    numbers = [own.drawn for own in design.strata]
+    sizes = [stratum.size for stratum in design.strata]
+    spreads = [stratum.spread for stratum in design.strata]
+    numbers = [stratum.drawn for stratum in design.strata]
     weight = np.array(sizes) * np.array(spreads)
     share = weight / weight.sum() if weight.sum() > 0 else np.array(sizes) / sum(sizes)
     variance = sampling_variance(sizes, spreads, numbers)
@@ -146,8 +146,16 @@ def tell(
         labelled=design.size,
         new=sum(design.batches[-1]),
         strata=tuple(
-            SampledStratum(own.name, own.size, own.drawn, new, own.spread, float(part), own.why)
-            for own, new, part in zip(design.strata, design.batches[-1], share, strict=True)
+            SampledStratum(
+                stratum.name,
+                stratum.size,
+                stratum.drawn,
+                new,
+                stratum.spread,
+                float(part),
+                stratum.why,
+            )
+            for stratum, new, part in zip(design.strata, design.batches[-1], share, strict=True)
         ),
         width=reach * float(np.sqrt(variance)),
         random_width=reach * float(np.sqrt(at_random)),
@@ -252,16 +260,16 @@ def _extend(
     blanks = None
     if files is not None:
         blanks = _same_corpus(old, pool, folder, outputs)
-    told = tell(new, expected, replace(options, rng=old.seed), pool.facts, files, notes)
+    sampled = tell(new, expected, replace(options, rng=old.seed), pool.facts, files, notes)
     if files is not None and blanks is not None:
-        _write_both(encoded(blanks, pool, told.units), new, files)
-    return told
+        _write_both(encoded(blanks, pool, sampled.units), new, files)
+    return sampled
 
 
 def _refuse_with_add(options: SampleOptions, names: Sequence[str] | None) -> None:
     """Refuse options that the design has already fixed."""
-    usual = SampleOptions(add=options.add, level=options.level)
-    chosen = [name for name, value in vars(options).items() if value != getattr(usual, name)]
+    defaults = SampleOptions(add=options.add, level=options.level)
+    chosen = [name for name, value in vars(options).items() if value != getattr(defaults, name)]
     chosen += ["names"] if names is not None else []
     if chosen:
         raise InputError(
@@ -277,17 +285,19 @@ def _extended(old: Design, expected: Expected, add: int) -> Design:
     if expected.evidence is not None:
         basis = expected.why
         looked_at = [
-            replace(own, spread=expected.spread(units), beside=expected.beside(units))
-            for own, units in zip(old.strata, old.order, strict=True)
+            replace(stratum, spread=expected.spread(units), beside=expected.beside(units))
+            for stratum, units in zip(old.strata, old.order, strict=True)
         ]
     keys = [stratum.key for stratum in old.strata]
-    placing = [float(np.hypot(own.spread, own.beside)) for own in looked_at]
+    placing = [float(np.hypot(stratum.spread, stratum.beside)) for stratum in looked_at]
     drawn, least = draw_numbers(keys, sizes, placing, old.size + add, before)
     looked_at = [
-        own
-        if k == n0 and own.why in ("all", "least")
-        else replace(own, why=_reason_of(own.size, int(k), 0 if k == n0 else int(low), basis))
-        for own, k, n0, low in zip(looked_at, drawn, before, least, strict=True)
+        stratum
+        if k == n0 and stratum.why in ("all", "least")
+        else replace(
+            stratum, why=_reason_of(stratum.size, int(k), 0 if k == n0 else int(low), basis)
+        )
+        for stratum, k, n0, low in zip(looked_at, drawn, before, least, strict=True)
     ]
     return replace(old.extended(drawn - np.array(before), looked_at), basis=basis)
 
@@ -302,7 +312,7 @@ def _same_corpus(old: Design, pool: Pool, folder: Path, outputs: list[Any]) -> B
             "is not what it was when the sample was drawn; expected the same pool, or a new sample",
             path,
         )
-    of_design = [None if own.path is None else folder / own.path for own in old.outputs]
+    of_design = [None if output.path is None else folder / output.path for output in old.outputs]
     return open_blanks(path, pool, outputs or of_design, old.written.get("keep", ()))
 
 
@@ -516,10 +526,12 @@ def _draw(
         written={} if blanks is None else {**blanks.written, "keep": list(options.keep)},
         basis=expected.why,
     )
-    told = tell(design, expected, options, pool.facts, files, [*_own_notes(pool, blanks), *notes])
+    sampled = tell(
+        design, expected, options, pool.facts, files, [*_own_notes(pool, blanks), *notes]
+    )
     if files is not None and blanks is not None:
-        _write_both(encoded(blanks, pool, told.units), design, files)
-    return told
+        _write_both(encoded(blanks, pool, sampled.units), design, files)
+    return sampled
 
 
 def _goal(goal: str | None, n_systems: int) -> str:
@@ -579,6 +591,6 @@ def _shuffled(units: Any, seed: int, stratum: int) -> Any:
 def _own_notes(pool: Pool, blanks: Blanks | None) -> list[str]:
     """Return the notes on the reading, without those on gold, which an output has replaced."""
     judged = () if pool.judged is None else pool.judged.notes
-    told = [note for note in (*pool.matched.notes, *judged) if "the answer" not in note]
+    notes = [note for note in (*pool.matched.notes, *judged) if "the answer" not in note]
     kept = getattr(blanks, "notes", ())
-    return [*dict.fromkeys(told), *kept]
+    return [*dict.fromkeys(notes), *kept]

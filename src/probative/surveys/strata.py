@@ -60,11 +60,11 @@ def layers_of(pool: Pool, expected: Expected, size: int) -> list[_Layer]:
     layers = []
     for key in dict.fromkeys(pattern.key for pattern in patterns):
         layers += _cut(pool, [pattern for pattern in patterns if pattern.key == key])
-    usual = _joined(layers, expected, most)
+    by_pattern = _joined(layers, expected, most)
     is_some = _TIMES_LEAST_PER_STRATUM * LEAST <= size < pool.n_units
     if not is_some or not _has_long_units(patterns[-1].units, pool, expected):
-        return usual
-    return _shortest([usual, *_by_number(pool, expected, size // LEAST)], expected, size)
+        return by_pattern
+    return _shortest([by_pattern, *_by_number(pool, expected, size // LEAST)], expected, size)
 
 
 def _patterns(pool: Pool) -> list[_Layer]:
@@ -113,8 +113,12 @@ def _answers(pool: Pool) -> tuple[Ints, list[tuple[str, str]]]:
     if len(yes) == 2:
         a, b = pool.names
         code = np.where(number == 2, 0, np.where(number == 0, 3, np.where(yes[0], 1, 2)))
-        one = "only one says yes"
-        names = [("both say yes",) * 2, (f"only {a} says yes", one), (f"only {b} says yes", one)]
+        single_yes = "only one says yes"
+        names = [
+            ("both say yes",) * 2,
+            (f"only {a} says yes", single_yes),
+            (f"only {b} says yes", single_yes),
+        ]
         return code, [*names, ("none says yes",) * 2]
     total = len(yes)
     words = [f"all {total} say yes", *(f"{n} of {total} say yes" for n in range(total - 1, 0, -1))]
@@ -138,8 +142,10 @@ def _has_long_units(units: NDArray[np.intp], pool: Pool, expected: Expected) -> 
     if pool.is_single or pool.doubt is not None or len(units) < _TIMES_LEAST_PER_STRATUM * LEAST:
         return False
     others = np.setdiff1d(np.arange(pool.n_units), units)
-    own, rest = (len(part) * expected.placing(part) if len(part) else 0 for part in (units, others))
-    return own > rest and bool(np.ptp(_number(pool)[0][units]))
+    weight, other_weight = (
+        len(part) * expected.placing(part) if len(part) else 0 for part in (units, others)
+    )
+    return weight > other_weight and bool(np.ptp(_number(pool)[0][units]))
 
 
 def _by_number(pool: Pool, expected: Expected, most: int) -> Iterator[list[_Layer]]:
@@ -153,7 +159,7 @@ def _by_number(pool: Pool, expected: Expected, most: int) -> Iterator[list[_Laye
             part = np.searchsorted(chosen, number)
             parts = [every[part == which] for which in range(cuts + 1)]
             if min(map(len, parts)) >= LEAST:
-                names = [_range_of_items(number[own], what) for own in parts[:-1]]
+                names = [_range_of_items(number[members], what) for members in parts[:-1]]
                 names.append(f"{number[parts[-1]].min()} or more items {what}")
                 yield [*map(_Layer, names, names, parts)]
 
@@ -196,8 +202,8 @@ def _foretold(layers: list[_Layer], expected: Expected, size: int) -> NDArray[np
     guess = np.array([expected.spread(own.units) for own in layers]) ** 2
     parts = sizes**2 * draw.rest / drawn * np.maximum([guess, guess / 4], least)
     variance = parts.sum(axis=1)
-    doubt = (parts**2 / (drawn - 1)).sum(axis=1)
-    freedom = np.divide(variance**2, doubt, out=np.ones(2), where=doubt > 0)
+    satterthwaite = (parts**2 / (drawn - 1)).sum(axis=1)
+    freedom = np.divide(variance**2, satterthwaite, out=np.ones(2), where=satterthwaite > 0)
     return np.asarray(student_quantile(0.95, freedom) * np.sqrt(variance))
 
 
@@ -229,8 +235,8 @@ def _cut(pool: Pool, mirrored: list[_Layer]) -> list[_Layer]:
     part = np.searchsorted(_limits(units, ranked, np.sqrt(pool.doubt), _MOST_CUTS), ranked)
     layers = []
     for number in np.unique(part[units]).tolist():
-        own = ranked[units[part[units] == number]]
-        words = f"{what} {_range(own.min(), own.max())}"
+        values = ranked[units[part[units] == number]]
+        words = f"{what} {_range(values.min(), values.max())}"
         layers += [
             _Layer(f"{layer.name}, {words}", f"{layer.key}, {words}", kept)
             for layer in mirrored
@@ -268,16 +274,16 @@ def _joined(layers: list[_Layer], expected: Expected, most: int) -> list[_Layer]
         beside = [i for i in fitting if i in (at - 1, at)] if tiny else []
         at = min(beside or fitting, key=lambda i: (weights[i] + weights[i + 1], i))
         layers[at : at + 2] = [_both(layers[at], layers[at + 1])]
-        own = layers[at].units
-        weights[at : at + 2] = [len(own) * expected.placing(own)]
+        merged = layers[at].units
+        weights[at : at + 2] = [len(merged) * expected.placing(merged)]
     return layers
 
 
-def _both(one: _Layer, other: _Layer) -> _Layer:
+def _both(first: _Layer, second: _Layer) -> _Layer:
     """Merge two strata."""
-    units = np.sort(np.concatenate([one.units, other.units]))
-    key = one.key if one.key == other.key else f"{one.key}; {other.key}"
-    return _Layer(f"{one.name}; {other.name}", key, units)
+    units = np.sort(np.concatenate([first.units, second.units]))
+    key = first.key if first.key == second.key else f"{first.key}; {second.key}"
+    return _Layer(f"{first.name}; {second.name}", key, units)
 
 
 def draw_numbers(
@@ -301,7 +307,7 @@ def draw_numbers(
     best = allocate(size, spreads, n, least)
     even = _evenly(keys, size, spreads, n, least)
     if even is not None:
-        costs = [sampling_variance(size, spreads, own) for own in (best, even)]
+        costs = [sampling_variance(size, spreads, numbers) for numbers in (best, even)]
         if costs[1] <= _MOST_COST_OF_MIRRORS * costs[0]:
             best = even
     return best, least
@@ -315,14 +321,17 @@ def _evenly(
     if len(groups) == len(keys):
         return None
     spread = np.asarray(spreads, dtype=np.float64)
-    together = np.array([size[own].sum() for own in groups])
+    together = np.array([size[members].sum() for members in groups])
     # at one rate, the strata of a group have the variance of one stratum with this spread
-    rms = [np.sqrt((size[own] * spread[own] ** 2).sum() / size[own].sum()) for own in groups]
-    number = allocate(together, rms, n, [least[own].sum() for own in groups])
+    rms = [
+        np.sqrt((size[members] * spread[members] ** 2).sum() / size[members].sum())
+        for members in groups
+    ]
+    number = allocate(together, rms, n, [least[members].sum() for members in groups])
     even = least.copy()
-    for own, total in zip(groups, number.tolist(), strict=True):
-        while even[own].sum() < total:  # the next unit where the rate is lowest
-            open_ = own[even[own] < size[own]]
+    for members, total in zip(groups, number.tolist(), strict=True):
+        while even[members].sum() < total:  # the next unit where the rate is lowest
+            open_ = members[even[members] < size[members]]
             even[open_[np.argmin((even[open_] + 0.5) / size[open_])]] += 1
     return even
 
@@ -552,10 +561,10 @@ def _updated(guess: float, right: Floats, number: Floats) -> float:
 
 def _relative(doubt: Floats) -> Floats:
     """Return the doubt in every unit relative to the mean, within bounds."""
-    usual = float(doubt.mean())
+    mean = float(doubt.mean())
     return (
-        np.clip(doubt / usual, 1 / _MOST_RELATIVE_DOUBT, _MOST_RELATIVE_DOUBT)
-        if usual > 0
+        np.clip(doubt / mean, 1 / _MOST_RELATIVE_DOUBT, _MOST_RELATIVE_DOUBT)
+        if mean > 0
         else np.ones_like(doubt)
     )
 
@@ -581,22 +590,22 @@ def evidence_of_pilot(
         raise InputError(f"pilot: is {task_of(side)}, but the outputs are {pool.task}")
     notes: list[str] = []
     if numbers is None:
-        found, places = _whole_units(pool, *_look_up(pool, side, drawn))
+        in_pool, places = _whole_units(pool, *_look_up(pool, side, drawn))
         total = _n_parts(side)
-        if not len(found):
+        if not len(in_pool):
             raise InputError(
                 f"pilot: none of its {total} units is in the pool as a whole; expected some"
             )
-        if len(found) < total:
+        if len(in_pool) < total:
             notes.append(
-                f"pilot: {total - len(found)} of its {total} units are not in the pool as a whole "
-                f"and are left out"
+                f"pilot: {total - len(in_pool)} of its {total} units are not in the pool as a "
+                f"whole and are left out"
             )
         side = part_of(side, places)
-        parts = found
+        parts = in_pool
     else:
         parts = pool.parts_of(numbers)
-    outputs = [part_of(own, parts) for own in _any(pool.sides)]
+    outputs = [part_of(output, parts) for output in _any(pool.sides)]
     reading = replace(pool.reading, tag_column=None, columns=(), align_by="tokens")
     matched = match_inputs(
         side, outputs, names=pool.names, find_positive=False, all_there=False, reading=reading
@@ -643,32 +652,32 @@ def _look_up(pool: Pool, side: Any, drawn: Ints | None) -> tuple[Ints, Ints]:
     places: dict[Any, list[int]] = defaultdict(list)
     for place in order[::-1].tolist():
         places[mine[place]].append(place)
-    found = [(places[name].pop(), at) for at, name in enumerate(theirs) if places.get(name)]
-    pairs = np.array(found, dtype=np.int64).reshape(-1, 2)
+    matches = [(places[name].pop(), at) for at, name in enumerate(theirs) if places.get(name)]
+    pairs = np.array(matches, dtype=np.int64).reshape(-1, 2)
     return pairs[:, 0], pairs[:, 1]
 
 
-def _whole_units(pool: Pool, found: Ints, places: Ints) -> tuple[Ints, Ints]:
+def _whole_units(pool: Pool, in_pool: Ints, places: Ints) -> tuple[Ints, Ints]:
     """Keep only units (documents) of which all sentences are annotated."""
     unit = pool.unit_of_part
-    there = np.bincount(unit[found], minlength=pool.n_units)
-    whole = (there == np.bincount(unit, minlength=pool.n_units))[unit[found]]
-    return found[whole], places[whole]
+    n_found = np.bincount(unit[in_pool], minlength=pool.n_units)
+    whole = (n_found == np.bincount(unit, minlength=pool.n_units))[unit[in_pool]]
+    return in_pool[whole], places[whole]
 
 
-def _names_of_parts(side: Any, own: Any) -> tuple[list[Any], list[Any]]:
+def _names_of_parts(side: Any, pool_side: Any) -> tuple[list[Any], list[Any]]:
     """Return the identifiers of the sentences of the pool and of the annotated ones."""
-    texts = [_text_of(s) for s in (own, side)]
+    texts = [_text_of(s) for s in (pool_side, side)]
     if all(text is not None for text in texts):
         mine, theirs = ([tuple(t.words(i)) for i in range(t.n_sentences)] for t in _any(texts))
         if any(mine) and any(theirs):
             return mine, theirs
-    elif own.units is None and side.units is None:
-        rows = [own.aligned, side.aligned]
+    elif pool_side.units is None and side.units is None:
+        rows = [pool_side.aligned, side.aligned]
         if all(isinstance(row, RowIds) for row in rows) and rows[0].column == rows[1].column:
             mine, theirs = ([row.names[code] for code in row.codes] for row in rows)
             return mine, theirs
-        both = [s.texts() if s.texts is not None else () for s in (own, side)]
+        both = [s.texts() if s.texts is not None else () for s in (pool_side, side)]
         if all(len(texts_) for texts_ in both):
             return list(both[0]), list(both[1])
     raise InputError(

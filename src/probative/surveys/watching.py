@@ -86,59 +86,59 @@ def watch(
     )
     open_probability("level", level)
     positive("beta", beta)
-    own, folder = open_design(design)
-    if len(own.outputs) > 2:
+    opened, folder = open_design(design)
+    if len(opened.outputs) > 2:
         raise InputError(
-            f"design: {len(own.outputs)} systems; expected one, or two that are compared"
+            f"design: {len(opened.outputs)} systems; expected one, or two that are compared"
         )
-    pool = read_again(own, folder, outputs=outputs_of(systems, own))
-    done, found = read_draws(own, pool, annotated)
-    name, *others = compared_metrics(found.matched, metric, "micro")
+    pool = read_again(opened, folder, outputs=outputs_of(systems, opened))
+    done, answers = read_draws(opened, pool, annotated)
+    name, *others = compared_metrics(answers.matched, metric, "micro")
     if others:
         raise InputError(f"metric: {1 + len(others)} scores; expected one, which decides")
-    units = own.units
+    units = opened.units
     rows = np.flatnonzero(units.batch < done)
-    first = np.array(own.batches[0])
+    first = np.array(opened.batches[0])
     step = (
         -(-int(first.sum()) // _LOOKS_PER_FIRST_DRAW)
         if every is None
         else whole_number("every", every)
     )
-    order, ends = _in_order(own, rows, step)
+    order, ends = _in_order(opened, rows, step)
     if planned is not None:
         first = first * (whole_number("planned", planned) / first.sum())
     labelled = LabelledUnits(
-        tuple(counts[order] for counts in found.counts),
+        tuple(counts[order] for counts in answers.counts),
         units.number[order],
         units.stratum[order],
-        np.array([stratum.size for stratum in own.strata]),
-        _mirrors(own),
-        pool.disputed[units.number[order]] if len(own.outputs) == 2 else None,
+        np.array([stratum.size for stratum in opened.strata]),
+        _mirrors(opened),
+        pool.disputed[units.number[order]] if len(opened.outputs) == 2 else None,
     )
     looked = stratified_looks(
         labelled,
         ends,
         first,
-        metric=scored_as(found.matched, name),
+        metric=scored_as(answers.matched, name),
         level=level,
         beta=beta,
-        by=own.unit,
+        by=opened.unit,
     )
     signature = options.signature(
         "watch",
-        own.task,
+        opened.task,
         name,
-        f"by-{own.unit}",
+        f"by-{opened.unit}",
         f"every:{step}",
         f"planned:{round(float(first.sum()))}",
     )
-    if len(own.outputs) == 2 and not pool.only(0, 1).any() and not pool.only(1, 0).any():
+    if len(opened.outputs) == 2 and not pool.only(0, 1).any() and not pool.only(1, 0).any():
         looked = map(_without_doubt, looked)
     return Looks(
         tuple(replace(look, metric=name, signature=signature) for look in looked),
-        a=own.systems[0],
-        b=own.systems[1] if len(own.outputs) == 2 else None,
-        notes=(*found.notes, *say_what_is_out(own, done), *_notes_of_judge(own)),
+        a=opened.systems[0],
+        b=opened.systems[1] if len(opened.outputs) == 2 else None,
+        notes=(*answers.notes, *say_what_is_out(opened, done), *_notes_of_judge(opened)),
         signature=signature,
     )
 
@@ -147,19 +147,19 @@ def _in_order(design: Design, rows: Ints, step: int) -> tuple[Ints, list[int]]:
     """Return the rows of the drawn units in the order of drawing, and the ends of the looks."""
     units = design.units
     rank = np.empty(design.pool.units, dtype=np.int64)
-    for own in design.order:
-        rank[own] = np.arange(len(own))
+    for members in design.order:
+        rank[members] = np.arange(len(members))
     parts: list[Ints] = []
     ends: list[int] = []
     before = 0
     for batch in np.unique(units.batch[rows]):
-        own = rows[units.batch[rows] == batch]
-        stratum, place = units.stratum[own], rank[units.number[own]]
+        members = rows[units.batch[rows] == batch]
+        stratum, place = units.stratum[members], rank[units.number[members]]
         _, inverse = np.unique(stratum, return_inverse=True)
         lowest = np.full(inverse.max() + 1, np.iinfo(np.int64).max)
         np.minimum.at(lowest, inverse, place)
-        parts.append(own[order_of_drawing(inverse, place - lowest[inverse])])
-        after = before + len(own)
+        parts.append(members[order_of_drawing(inverse, place - lowest[inverse])])
+        after = before + len(members)
         ends += [*range(before + step, after, step), after]
         before = after
     return np.concatenate(parts), ends
@@ -175,7 +175,7 @@ def _mirrors(design: Design) -> Ints:
     keys = [stratum.key for stratum in design.strata]
     mirror = np.arange(len(keys))
     for place, key in enumerate(keys):
-        others = [other for other, own in enumerate(keys) if own == key]
+        others = [other for other, other_key in enumerate(keys) if other_key == key]
         if len(others) > 2:
             raise InputError(f"design: {len(others)} strata have the key {key!r}; expected two")
         mirror[place] = sum(others) - place if len(others) == 2 else place
