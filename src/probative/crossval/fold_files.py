@@ -213,7 +213,7 @@ def _check_manifest(manifest: Any) -> None:
 
 
 def _whole(value: Any) -> None:
-    """Refuse what is no whole number >= 0."""
+    """Refuse a value that is no whole number >= 0."""
     if type(value) is not int or value < 0:
         raise ValueError(f"{value!r} is not a whole number >= 0")
 

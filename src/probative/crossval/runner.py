@@ -147,7 +147,7 @@ def _part(fold: int, which: str, split: str) -> tuple[str, dict[str, Any]]:
 
 
 def _restore(folder: ResumableFolder, fits: _Fits, fold: int, which: str, kept: Any) -> Outcome:
-    """Return what a folder has kept; refuse what a model cannot have predicted."""
+    """Return a kept outcome; refuse one that a model cannot have predicted."""
     name = _part(fold, which, "")[0]
     if not isinstance(kept, dict) or set(kept) != {"seconds", "predictions"}:
         raise folder.damage(name, "it has no seconds and predictions")
@@ -605,7 +605,7 @@ def judge_folds(
 
 
 def _check_options(rope: float, prior: float, level: float, beta: float, weight: Any) -> None:
-    """Refuse what the test would refuse, before hours of training."""
+    """Refuse options that the test would refuse, before hours of training."""
     from probative.inference.crossval import fold_weight
 
     positive_number("rope", rope, zero=True)

@@ -211,7 +211,7 @@ def save(path: Path | str, net: Any, parameters: dict[str, Any], ngrams: list[li
 
 
 def read(path: Path | str) -> tuple[dict[str, Any], Any, dict[str, Any]]:
-    """Read what `save` wrote; refuse a file that holds anything but data."""
+    """Read a file that `save` wrote; refuse a file that holds anything but data."""
     torch = _torch()
     try:
         if zipfile.is_zipfile(path):

@@ -273,7 +273,7 @@ class CRFChunker:
 
 
 def _whole(name: str, value: Any, *, least: int) -> int:
-    """Refuse what is no whole number of at least `least`."""
+    """Refuse a value that is no whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise InputError(f"{name}: {value!r} is not a whole number >= {least}")
     return value

@@ -1,4 +1,4 @@
-"""Read the annotated units of a sample, find them in its design, and count what is right in them.
+"""Read the annotated units of a sample, find them in its design, and compute their counts.
 
 An annotated file holds the units of the sample as they were written, or in another order if tokens,
 texts or ids identify them. Several files hold the draws of a design one after the other, or any
@@ -65,7 +65,7 @@ class Annotated:
 def read_annotated(
     design: Design, pool: Pool, annotated: Sequence[Any], *, batches: int | None = None
 ) -> Annotated:
-    """Read the annotations of a sample, find each unit in the design, and count what is right.
+    """Read the annotations of a sample, find each unit in the design, and compute its counts.
 
     `annotated` holds files, lists of files, or any gold that `score` takes; together they hold each
     drawn unit once. With `batches`, only the first draws of the design are expected.

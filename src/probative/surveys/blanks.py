@@ -392,7 +392,7 @@ def _rows_of_table(
 
 
 def _open_objects(opened: Input, keep: Sequence[int | str], *, tagged: bool) -> _TableBlanks:
-    """Read what shows the texts of JSON lines with spans, or of rows of tokens and tags."""
+    """Read the keys that annotators may see of JSON lines with spans, or with tokens and tags."""
     source = opened.source
     if source.is_parquet:
         raise source.error(

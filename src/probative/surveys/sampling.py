@@ -574,7 +574,7 @@ def _pool_source(corpus: Any, outputs: list[Any], pool: Pool, folder: Path) -> P
 
 
 def _relative(data: Any, folder: Path) -> str | None:
-    """Return a path relative to a folder; None for what is no path."""
+    """Return a path relative to a folder; None for inputs from Python."""
     if not is_path(data):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Form the strata of a pool: units of which the same is known before annotation."""
+"""Form the strata of a pool from what is known of its units before annotation."""
 
 from __future__ import annotations
 
@@ -497,7 +497,7 @@ def expect(pool: Pool, goal: str, evidence: _Evidence | None = None) -> Expected
 def _contrasts(
     right: Floats, returned: Floats, total: float, goal: str
 ) -> tuple[Floats, int, float]:
-    """Return the gradients of what is to be estimated, in items; how many are goals; the scale.
+    """Return the gradients of the estimates, in items; the number of goals; the scale.
 
     Those of the goal come first.
     """
@@ -575,7 +575,7 @@ def _relative(doubt: Floats) -> Floats:
 def evidence_of_pilot(
     pool: Pool, pilot: Any, drawn: Ints | None = None
 ) -> tuple[_Evidence, list[str]]:
-    """Read annotated units, find them in the pool, and count what is right; return also notes.
+    """Read annotated units, find them in the pool, and compute their counts; return also notes.
 
     `pilot` is a file whose units are found by their text or ids, or a pair of indices and
     annotations from Python. If the pilot is a sample, `drawn` holds its units: of equal texts,
@@ -694,7 +694,7 @@ def _text_of(side: Any) -> Text | None:
 
 
 def _evidence(matched: Matched, unit_of_part: Any, source: str) -> _Evidence:
-    """Count what is right among the items that systems return, unit by unit."""
+    """Count the correct items by how many systems return them, unit by unit."""
     items = matched.items
     units, unit = np.unique(unit_of_part, return_inverse=True)
     of_item = unit.reshape(-1)[items.unit]
