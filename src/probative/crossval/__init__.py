@@ -1,1 +1,1 @@
-"""Block-regularised cross-validation: splits, and the runner that trains and validates."""
+"""Block-regularised cross-validation: split the data, train and validate models."""

@@ -1,4 +1,4 @@
-"""A corpus to train on: sentences, their spans, and the lines in which they stand."""
+"""Read a corpus to train on: sentences, their spans, and their lines in the file."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ class Corpus:
     spans
         The (start, end, label) of every sentence; for labels, the label of every item.
     documents
-        The number of every sentence's document; None where none are marked.
+        The index of every sentence's document; None if none are marked.
     notes
-        What was recognised.
+        Notes on the reading.
     source, raw, header
-        The file's content, the lines of a sentence as they stand there, and a table's first
-        line.
+        The content of the file, a function that returns the lines of a sentence, and the first line
+        of a table.
     """
 
     name: str
@@ -71,15 +71,7 @@ class Corpus:
         return len(self.sentences)
 
     def select(self, *, only: Sequence[str] = (), ignore_type: bool = False) -> Corpus:
-        """The corpus with spans of these labels only, or with spans of one and the same type.
-
-        Parameters
-        ----------
-        only
-            The labels that are kept; by default all.
-        ignore_type
-            Whether to forget the types, so that boundaries are all there is to learn.
-        """
+        """Return the corpus with spans of the labels in `only`, or with all types set to one."""
         if not (only or ignore_type):
             return self
         if self.task == "labels":
@@ -109,25 +101,16 @@ class Corpus:
             )
 
     def groups(self, *, keep_documents: bool) -> NDArray[Any] | None:
-        """The documents that a split shall not cut, or None.
-
-        Parameters
-        ----------
-        keep_documents
-            Whether there shall be such; a corpus that marks none is refused.
-        """
+        """Return the documents if they are to be kept whole, else None; refuse a corpus without."""
         if keep_documents and self.documents is None:
             raise InputError("marks no documents that could be kept whole", self.name)
         return self.documents if keep_documents else None
 
     def strata(self, regularize: Sequence[str]) -> dict[str, list[int]] | list[str]:
-        """Counts of strata, one entry per sentence; or the classes of labels.
+        """Return counts of strata, one entry per sentence; or the classes of labels.
 
-        Parameters
-        ----------
-        regularize
-            ``entities``: spans of every label; ``labels``: classes; ``tokens``: tokens (or
-            characters).
+        `regularize` names ``entities`` or ``labels`` (spans of every label) and ``tokens`` (tokens
+        or characters).
         """
         if self.task == "labels":
             return list(self.spans)
@@ -143,15 +126,7 @@ class Corpus:
 
 
 def read_corpora(paths: Sequence[Path | str | Input], **how: Any) -> Corpus:
-    """Read several files of one kind as one corpus.
-
-    Parameters
-    ----------
-    paths
-        The files, or what `probative.reading.formats.open_input` made of them.
-    **how
-        As for `read_corpus`.
-    """
+    """Read several files of one kind as one corpus; see `read_corpus` for the options."""
     refuse_repeats(paths)
     parts = [read_corpus(path, **how) for path in paths]
     if len(parts) == 1:
@@ -160,7 +135,7 @@ def read_corpora(paths: Sequence[Path | str | Input], **how: Any) -> Corpus:
         raise InputError(f"is a corpus for {parts[-1].task}, unlike the others", parts[-1].name)
     documents = None
     if all(part.documents is not None for part in parts):
-        # a document is known by its file and its number there
+        # a document is identified by its file and its index there
         pairs = [
             (i, d) for i, part in enumerate(parts) for d in np.asarray(part.documents).tolist()
         ]
@@ -183,20 +158,20 @@ def read_corpus(
     features: Sequence[int] = (),
     **how: Any,
 ) -> Corpus:
-    """Read a corpus of any format that is known.
+    """Read a corpus of any known format.
 
     Parameters
     ----------
     path
-        The file, or what `probative.reading.formats.open_input` made of it.
+        The file, or the result of `probative.reading.formats.open_input`.
     scheme
-        The tag scheme of a column file; by default the one recognised.
+        The tag scheme of a column file; by default it is recognised.
     features
-        Further columns (from 1) whose values a token's features shall see, such as its part of
+        Further columns (from 1) that a token's features use, such as its part of
         speech; then a token is a tuple.
     **how
         `task`, `input_format`, `encoding`, `tag_column`, `comments` and `column`, as
-        `probative.reading.Options` has them.
+        in `probative.reading.Options`.
     """
     opened = path if isinstance(path, Input) else open_input(path, Options(**how))
     source, form = opened.source, opened.kind
@@ -228,7 +203,7 @@ def read_corpus(
 
 
 def _refuse_other_tools(opened: Input) -> None:
-    """Refuse what cannot be parted by its lines, each a sentence or a token."""
+    """Refuse formats that cannot be split by lines, each a sentence or a token."""
     in_lines = opened.kind in _IN_LINES and not (opened.kind == "rows" and opened.source.is_parquet)
     if not in_lines and opened.kind != "log":
         raise opened.source.error(
@@ -245,6 +220,7 @@ def _tagged_corpus(
     scheme: str | None,
     features: Sequence[int],
 ) -> Corpus:
+    """Build the corpus of a column file with tags."""
     text = shape.text
     spans = decode(read_tags(shape, tag_column), scheme=scheme)
     sentences: list[Any] = [list(text.words(i)) for i in range(text.n_sentences)]
@@ -272,6 +248,7 @@ def _tagged_corpus(
 
 
 def _column(shape: Layout, column: int) -> list[str]:
+    """Return the values of a column (from 1) of all tokens."""
     if not 1 <= column <= shape.width:
         raise shape.table.source.error(
             f"there is no column {column} for features; expected 1 to {shape.width}"
@@ -282,6 +259,7 @@ def _column(shape: Layout, column: int) -> list[str]:
 
 
 def _span_corpus(source: Source, form: str, annotations: Any, scheme: str | None) -> Corpus:
+    """Build the corpus of JSON lines with spans or with tags."""
     spans: Any = (
         decode(annotations, scheme=scheme) if isinstance(annotations, Tagged) else annotations
     )
@@ -302,6 +280,7 @@ def _span_corpus(source: Source, form: str, annotations: Any, scheme: str | None
 
 
 def _segmented_corpus(source: Source, form: str, words: Segmented) -> Corpus:
+    """Build the corpus of segmented text."""
     spans = words.spans()
     return Corpus(
         source.name,
@@ -317,6 +296,7 @@ def _segmented_corpus(source: Source, form: str, words: Segmented) -> Corpus:
 
 
 def _label_corpus(source: Source, form: str, labels: Labels) -> Corpus:
+    """Build the corpus of items with labels, one per line."""
     lines = [line for line in source.data.split(b"\n") if line.strip()]
     rows = lines[len(lines) - len(labels) :]
     if len(lines) - len(labels) not in (0, 1):
@@ -338,4 +318,5 @@ def _label_corpus(source: Source, form: str, labels: Labels) -> Corpus:
 
 
 def _by_sentence(spans: Spans) -> list[list[tuple[int, int, str]]]:
+    """Return the spans of every sentence."""
     return [spans.of(i) for i in range(spans.n_sentences)]

@@ -1,4 +1,4 @@
-"""Folds as files, for people who train elsewhere, and their predictions."""
+"""Write folds as files, to train elsewhere, and score predictions on them."""
 
 from __future__ import annotations
 
@@ -51,19 +51,19 @@ def write_folds(
     Parameters
     ----------
     corpus
-        What is split.
+        The corpus to split.
     folder
-        Where to; a new or an empty folder.
+        A new or an empty folder.
     m
         Repetitions: there will be 2m folds.
     rng
-        The seed; one is drawn and recorded where none is given.
+        The seed; by default one is drawn and recorded.
     regularize
-        What the blocks shall have equal shares of; see `Corpus.strata`.
+        The strata to balance; see `Corpus.strata`.
     keep_documents
-        Whether documents are left whole.
+        True to keep documents whole.
     reading
-        How the corpus was read, for whoever reads its folds.
+        The options with which the corpus was read, recorded for reading its folds.
 
     Returns
     -------
@@ -133,6 +133,7 @@ def _check_encoding(source: Source, encoding: str | None) -> None:
 
 
 def _new_folder(target: Path) -> None:
+    """Create a folder; refuse one that is not empty."""
     try:
         target.mkdir(parents=True, exist_ok=True)
         content = next(target.iterdir(), None)
@@ -143,7 +144,7 @@ def _new_folder(target: Path) -> None:
 
 
 def _join(corpus: Corpus, positions: NDArray[np.intp], encoding: str | None) -> bytes:
-    """The lines of some sentences, put together as the corpus does it."""
+    """Return the lines of some sentences, joined as in the corpus."""
     if corpus.source is None or corpus.raw is None:
         raise ValueError("this corpus has no lines")
     data = corpus.source.data
@@ -157,7 +158,7 @@ def _join(corpus: Corpus, positions: NDArray[np.intp], encoding: str | None) -> 
 
 
 def read_manifest(folder: Path | str) -> dict[str, Any]:
-    """Read the manifest of a folder that `write_folds` made; changed files are refused."""
+    """Read the manifest of a folder that `write_folds` made; refuse changed files."""
     path = Path(folder) / _MANIFEST
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
@@ -183,6 +184,7 @@ def read_manifest(folder: Path | str) -> dict[str, Any]:
 
 
 def _no_manifest(path: Path, why: str) -> InputError:
+    """Return the error for a file that is no manifest."""
     return InputError(
         f"is no manifest of folds ({why:.100}); expected the file that 'probative split' wrote",
         path,
@@ -211,18 +213,17 @@ def _check_manifest(manifest: Any) -> None:
 
 
 def _whole(value: Any) -> None:
+    """Refuse a value that is no whole number >= 0."""
     if type(value) is not int or value < 0:
         raise ValueError(f"{value!r} is not a whole number >= 0")
 
 
 def sha256(path: Path) -> str:
-    """The checksum of a file."""
+    """Return the checksum of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-# -----------------------------------------------------------------------------
-# Predictions that were made elsewhere, for folds that were made here.
-# -----------------------------------------------------------------------------
+# --- Predictions that were made elsewhere
 
 
 def judge_predictions(
@@ -241,14 +242,14 @@ def judge_predictions(
     Parameters
     ----------
     folder
-        What ``probative split`` wrote.
+        The folder that ``probative split`` wrote.
     preds_a, preds_b
-        The predictions of the baseline and of the challenger, one file per fold. Which fold a file
-        belongs to is told by its tokens, not by its name.
+        The predictions of the baseline and of the challenger, one file per fold. A file belongs to
+        the fold with the same tokens, whatever its name.
     metrics
-        What is compared; by default precision, recall and f1.
+        The metrics to compare; by default precision, recall and f1.
     names
-        What the models are called.
+        The names of the models.
     only, ignore_type
         Count these labels only; count boundaries alone.
     **how
@@ -290,6 +291,7 @@ def judge_predictions(
 def _tables(
     golds: Sequence[Any], sides: Sequence[Sequence[Any]], only: Sequence[str], *, ignore_type: bool
 ) -> tuple[list[PairedCounts], tuple[str, ...]]:
+    """Count the eight cases of every fold; return also the default metrics."""
     if isinstance(golds[0], Labels):
         if only or ignore_type:
             raise InputError("only, ignore_type: apply to spans, and these folds have labels")
@@ -306,6 +308,7 @@ def _tables(
 
 
 def _values(labels: Labels) -> list[str]:
+    """Return labels as texts."""
     return [labels.names[code] for code in labels.codes.tolist()]
 
 
@@ -316,7 +319,7 @@ def _in_order(
     options: Options,
     parameter: str,
 ) -> list[Any]:
-    """The predictions in the order of the folds, a file each."""
+    """Read the predictions, one file per fold, and return them in the order of the folds."""
     if len(files) != len(golds):
         raise InputError(f"{parameter}: {len(files)} files; expected {len(golds)}, one per fold")
     if isinstance(golds[0], Labels):
@@ -324,7 +327,7 @@ def _in_order(
     fold_of = {_text_digest(gold): number for number, gold in enumerate(golds)}
     placed: dict[int, tuple[str, Any]] = {}
     for expected, file in enumerate(files):
-        # the fold's own format may differ from that of the predictions
+        # predictions may have another format than the folds
         annotations = read(file, Options(task=options.task, encoding=options.encoding))
         number = fold_of.get(_text_digest(annotations))
         if number is None:
@@ -340,7 +343,7 @@ def _in_order(
 
 
 def _text_digest(annotations: Any) -> str:
-    """What tells the text of two files apart: tokens, or characters, sentence by sentence."""
+    """Return a digest of the text of a file: its tokens or characters, sentence by sentence."""
     digest = hashlib.sha256()
     if isinstance(annotations, Segmented):
         digest.update(annotations.characters.tobytes())
@@ -355,7 +358,7 @@ def _text_digest(annotations: Any) -> str:
 
 
 def _stranger(gold: Any, path: Path, annotations: Any, file: str) -> InputError:
-    """Why a file belongs to no fold, told by the fold that has its place in the order of names."""
+    """Return the error for a file of no fold, compared with the fold in the same place."""
     try:
         match_inputs(gold, [annotations], names=["a"])
     except InputError as error:
@@ -364,7 +367,7 @@ def _stranger(gold: Any, path: Path, annotations: Any, file: str) -> InputError:
 
 
 def _labels_of(gold: Labels, path: Path, file: str, options: Options) -> Labels:
-    """Predicted labels of a fold: a table that repeats its labels, beside the predicted ones."""
+    """Read the predicted labels of a fold from a table that repeats its gold labels."""
     answer, (predicted, *_), _ = read_pair(
         file, Options(task="labels", encoding=options.encoding), gold=options.column
     )

@@ -1,4 +1,4 @@
-"""Train and validate two models on every fold, and judge them."""
+"""Train and validate two models on every fold, and compare them."""
 
 from __future__ import annotations
 
@@ -36,9 +36,7 @@ if TYPE_CHECKING:
     from probative.inference.crossval import Weight
 
 
-# -----------------------------------------------------------------------------
-# Training and validating copies of two models, each fold wherever joblib runs it.
-# -----------------------------------------------------------------------------
+# --- Training and validating copies of two models, in parallel by joblib
 
 if TYPE_CHECKING:
     Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -49,7 +47,7 @@ MODELS = ("a", "b")
 
 
 def _check_model(parameter: str, model: Any) -> None:
-    """Refuse what cannot be trained and asked."""
+    """Refuse a model without fit and predict."""
     if isinstance(model, type):
         raise InputError(f"{parameter}: {model.__name__} is a class; expected an object of it")
     for method in ("fit", "predict"):
@@ -62,20 +60,20 @@ def _check_model(parameter: str, model: Any) -> None:
 
 @dataclass(frozen=True)
 class _Fits:
-    """What there is to train and to ask.
+    """The models, the data and the folds of a comparison.
 
     Attributes
     ----------
     models
         The baseline and the challenger.
     X, y
-        All instances, and what is known of them.
+        All instances, and their gold.
     folds
         Positions to train on and to validate on.
     task
-        What predictions are.
+        The kind of predictions.
     seed
-        For models that leave theirs open.
+        The seed of models that have none of their own.
     """
 
     models: tuple[Any, Any]
@@ -86,14 +84,14 @@ class _Fits:
     seed: int
 
     def validation_instances(self, fold: int) -> Any:
-        """The instances that a fold (from 1) validates on."""
+        """Return the instances that a fold (from 1) validates on."""
         return _rows(self.X, self.folds[fold - 1][1])
 
     def fit_and_predict(self, fold: int, which: str) -> tuple[int, str, Outcome]:
-        """Train a copy of a model on a fold, and ask it for the rest.
+        """Train a copy of a model on a fold, and predict the rest.
 
-        The model gets its own copies of the data: one that edits its lists in place must not
-        change gold, nor what the other model sees.
+        The model gets its own copies of the data: a model that edits its lists in place must not
+        change gold or the data of the other model.
         """
         train, _ = self.folds[fold - 1]
         start = time.perf_counter()
@@ -122,7 +120,7 @@ def _outcomes(
     split: str,
     report: Callable[[int, int], None],
 ) -> dict[tuple[int, str], Outcome]:
-    """Predictions and seconds by fold (from 1) and model; what a folder has is not done again."""
+    """Return predictions and seconds by fold (from 1) and model; reuse those kept in a folder."""
     numbers = range(1, len(fits.folds) + 1)
     wanted = [(fold, which) for fold in numbers for which in MODELS]
     results: dict[tuple[int, str], Outcome] = {}
@@ -144,12 +142,12 @@ def _outcomes(
 
 
 def _part(fold: int, which: str, split: str) -> tuple[str, dict[str, Any]]:
-    """The name of what is kept of a fold and model, and what it belongs to."""
+    """Return the name under which a fold and model is kept, and what identifies it."""
     return f"fold-{fold}-{which}", {"fold": fold, "model": which, "split": split}
 
 
 def _restore(folder: ResumableFolder, fits: _Fits, fold: int, which: str, kept: Any) -> Outcome:
-    """What a folder kept, if it is what a model may predict."""
+    """Return a kept outcome; refuse one that a model cannot have predicted."""
     name = _part(fold, which, "")[0]
     if not isinstance(kept, dict) or set(kept) != {"seconds", "predictions"}:
         raise folder.damage(name, "it has no seconds and predictions")
@@ -170,7 +168,7 @@ def _restore(folder: ResumableFolder, fits: _Fits, fold: int, which: str, kept: 
 def _run(
     fits: _Fits, todo: Sequence[tuple[int, str]], n_jobs: int | None
 ) -> Iterator[tuple[int, str, Outcome]]:
-    """What comes of the fits, each as soon as it is done."""
+    """Yield the outcome of each fit as soon as it is done."""
     from pickle import PicklingError
 
     from joblib import Parallel, delayed, effective_n_jobs
@@ -180,7 +178,7 @@ def _run(
         return
     workers = effective_n_jobs(n_jobs)
     if workers > len(todo):
-        n_jobs = len(todo)  # a worker without work would be started for nothing
+        n_jobs = len(todo)  # more workers would be started without work
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
     running = None
     try:
@@ -199,11 +197,11 @@ def _run(
         ) from error
     finally:
         if running is not None:
-            running.close()  # after a failure the others need not go on
+            running.close()  # after a failure, stop the other fits
 
 
 def _fresh(model: Any, seed: int) -> Any:
-    """An untrained copy; where a scikit-learn model leaves its seed open, with ours."""
+    """Return an untrained copy; set the open seeds of a scikit-learn model to ours."""
     if not hasattr(model, "get_params") or find_spec("sklearn") is None:
         return copy.deepcopy(model)
     from sklearn.base import clone  # type: ignore[import-untyped]  # no type information
@@ -218,7 +216,7 @@ def _fresh(model: Any, seed: int) -> Any:
 
 
 def _rows(data: Any, positions: NDArray[np.intp]) -> Any:
-    """The instances at these positions, in the kind of container they came in."""
+    """Return the instances at these positions, in a container of the same kind."""
     if hasattr(data, "iloc"):
         return data.iloc[positions]
     if hasattr(data, "shape"):
@@ -226,11 +224,9 @@ def _rows(data: Any, positions: NDArray[np.intp]) -> Any:
     return [data[i] for i in positions.tolist()]
 
 
-# -----------------------------------------------------------------------------
-# What models are asked for: labels, or spans of sentences.
-# -----------------------------------------------------------------------------
+# --- Tasks: labels, or spans of sentences
 
-_SHOWN = 5  # classes that a message names
+_CLASSES_SHOWN = 5  # most classes named in a message
 
 
 @dataclass(frozen=True)
@@ -240,11 +236,11 @@ class LabelTask:
     Attributes
     ----------
     positive
-        The class that counts as "yes"; None where all classes count. Then every error is a false
-        positive of one class and a false negative of another, so that micro-averaged precision,
-        recall and F1 are all the accuracy.
+        The positive class; None if all classes count. Then every error is a false positive of one
+        class and a false negative of another, so that micro-averaged precision, recall and F1 are
+        all equal to the accuracy.
     classes
-        The texts of all classes, which a model may predict; None where they are not known.
+        The texts of all classes, which a model may predict; None if they are not known.
     """
 
     positive: Any = None
@@ -253,24 +249,24 @@ class LabelTask:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """What is compared by default."""
+        """Return the metrics that are compared by default."""
         return ("accuracy",) if self.positive is None else PRF
 
     @property
     def possible(self) -> tuple[str, ...]:
-        """What can be compared."""
+        """Return the metrics that can be compared."""
         return (*PRF, "accuracy") if self.positive is None else METRICS
 
     def strata(self, X: Any, y: Any) -> Any:  # noqa: ARG002
-        """What the blocks shall have equal shares of."""
-        return None  # the splitter takes the classes
+        """Return the strata to balance: None, so that the splitter uses the classes."""
+        return None
 
     def check_predictions(self, predictions: Any, X: Any) -> list[Any]:
-        """The predictions of one fold as plain Python values, as many as instances."""
+        """Return the predictions of one fold as Python values; refuse wrong numbers or classes."""
         size = length_of("X", X)
         if not hasattr(predictions, "__len__"):
             raise InputError(f"predicts {predictions!r:.40} labels for {size} instances")
-        labels = [_plain(label) for label in items_of("predictions", predictions)]
+        labels = [_python_value(label) for label in items_of("predictions", predictions)]
         if len(labels) != size:
             raise InputError(f"predicts {len(labels)} labels for {size} instances")
         codes, names = labels_of(labels, _refusal, "instance")
@@ -280,15 +276,15 @@ class LabelTask:
                 place = int(np.argmax(np.isin(codes, strange)))
                 raise InputError(
                     f"predicts {labels[place]!r:.40} for instance {place + 1}; expected a class of "
-                    f"y ({_listed(self.classes)})"
+                    f"y ({_first_classes(self.classes)})"
                 )
         return labels
 
     def cases(self, gold: Any, a: list[Any], b: list[Any]) -> PairedCounts:
-        """The eight cases of two models on one fold."""
+        """Count the eight cases of two models on one fold."""
         if self.positive is not None:
             return PairedCounts.from_labels(gold, a, b, positive=self.positive)
-        # an item is an instance, and "yes" is its right class
+        # every instance is one item, and predicting its gold class is "yes"
         answer, says_a, says_b = (
             [label_text(label) for label in items_of("labels", side)] for side in (gold, a, b)
         )
@@ -305,7 +301,7 @@ class _SpanTask:
     possible = tuple(name for name in METRICS if name not in NEEDS_TN)
 
     def strata(self, X: Any, y: Any) -> dict[str, list[int]]:
-        """What the blocks shall have equal shares of: spans of every label, and tokens."""
+        """Return the strata to balance: the spans of every label, and tokens."""
         labels = sorted({label for spans in y for _, _, label in spans})
         counts = {label: [0] * len(y) for label in labels}
         for number, spans in enumerate(y):
@@ -314,7 +310,7 @@ class _SpanTask:
         return {**counts, "tokens": [len(sentence) for sentence in X]}
 
     def check_predictions(self, predictions: Any, X: Any) -> list[list[tuple[int, int, str]]]:
-        """The predicted spans of one fold, sorted; as many sentences, no span outside."""
+        """Return the predicted spans of one fold, sorted; refuse spans outside of sentences."""
         if not hasattr(predictions, "__len__") or len(predictions) != len(X):
             how_many = len(predictions) if hasattr(predictions, "__len__") else predictions
             raise InputError(f"predicts spans for {how_many!r} sentences, and there are {len(X)}")
@@ -324,21 +320,13 @@ class _SpanTask:
         ]
 
     def cases(self, gold: Any, a: list[Any], b: list[Any]) -> PairedCounts:
-        """The eight cases of two models on one fold."""
+        """Count the eight cases of two models on one fold."""
         sides = ([[tuple(span) for span in spans] for spans in side] for side in (gold, a, b))
         return PairedCounts.from_spans(*sides).total()
 
 
 def task_for(X: Any, y: Any, positive: Any) -> LabelTask | _SpanTask:
-    """Recognise the task, and check what there is to learn from.
-
-    Parameters
-    ----------
-    X, y
-        Instances and labels, or sentences and their spans.
-    positive
-        The class that counts as "yes", if the user named one.
-    """
+    """Recognise the task from the gold `y`, and check the data."""
     if length_of("X", X) != length_of("y", y):
         raise InputError(f"y: {length_of('y', y)} values, but X has {length_of('X', X)} instances")
     nested = (
@@ -364,26 +352,30 @@ def task_for(X: Any, y: Any, positive: Any) -> LabelTask | _SpanTask:
     _, (wanted,) = labels_of([positive], lambda text: InputError(f"positive: {text}"))
     if wanted not in classes:
         raise InputError(
-            f"positive: no instance has the class {positive!r}; expected one of {_listed(classes)}"
+            f"positive: no instance has the class {positive!r}; expected one of "
+            f"{_first_classes(classes)}"
         )
     return LabelTask(wanted, classes)
 
 
-def _plain(label: Any) -> Any:
-    """A label as Python's own value, which a file can keep."""
+def _python_value(label: Any) -> Any:
+    """Convert a NumPy label to a Python value, which a file can hold."""
     return label.item() if isinstance(label, np.generic) else label
 
 
 def _refusal(text: str) -> InputError:
+    """Return an error on predictions."""
     return InputError(f"predictions: {text}")
 
 
-def _listed(classes: Sequence[str]) -> str:
-    more = ", …" if len(classes) > _SHOWN else ""
-    return ", ".join(classes[:_SHOWN]) + more
+def _first_classes(classes: Sequence[str]) -> str:
+    """List the first classes."""
+    more = ", …" if len(classes) > _CLASSES_SHOWN else ""
+    return ", ".join(classes[:_CLASSES_SHOWN]) + more
 
 
 def _sorted_spans(spans: Any, length: int, number: int) -> list[tuple[int, int, str]]:
+    """Return the distinct spans of a sentence, sorted; refuse spans outside of it."""
     if isinstance(spans, (str, bytes)) or not isinstance(spans, Iterable):
         raise InputError(
             f"sentence {number}: {spans!r:.40}; expected a list of spans (start, end, label)"
@@ -433,37 +425,37 @@ def compare_models(
     ----------
     model_a, model_b
         The baseline and the challenger: objects with ``fit(X, y)`` and ``predict(X)``. They are
-        copied for every fold and stay as they are.
+        copied for every fold and stay unchanged.
     X, y
-        Instances and a label each; or sentences and the spans of each, (start, end, label).
+        Instances with one label each; or sentences with their spans, (start, end, label).
     m
         Repetitions, each of two folds: 4m fits.
     metric
-        One metric or several. By default precision, recall and f1; accuracy where all classes of
+        One metric or several. By default precision, recall and f1; accuracy if all classes of
         a single-label problem count, since micro-averaged F1 is the accuracy there.
     positive
-        The class that counts as "yes". By default the 1, True or "yes" of two classes; else all
+        The positive class. By default the 1, True or "yes" of two classes; else all
         classes count.
     groups
-        The group (document) of every instance; none is cut.
+        The group (document) of every instance; groups are not cut.
     regularize
-        What the blocks shall have equal shares of, as for `BlockRegularizedCV`; by default the
+        The strata to balance, as for `BlockRegularizedCV`; by default the
         classes, or the spans of each label and the tokens.
     rng
-        The seed of the split, and of scikit-learn models whose own is left open; or a generator
-        that it is drawn from.
+        The seed of the split, and of scikit-learn models without a seed of their own; or a
+        generator that it is drawn from.
     names
-        What the models are called.
+        The names of the models.
     n_jobs
-        How many fits run at once, as in joblib; ``joblib.parallel_config`` chooses where. The
-        result depends on neither.
+        The number of fits that run at once, as in joblib; ``joblib.parallel_config`` chooses where.
+        The result depends on neither.
     folder
-        A folder for what is done. A run that was stopped continues there, with the same data,
+        A folder for results. A run that was stopped continues there, with the same data,
         options, models and code of models; anything else is refused.
     rope, prior, level, beta, weight
         As for `bayes_test`.
     report
-        Called with the number of fits done and of all.
+        Called with the number of fits done and of all fits.
 
     Returns
     -------
@@ -490,20 +482,25 @@ def compare_models(
     _check_model("model_a", model_a)
     _check_model("model_b", model_b)
     check_jobs(n_jobs)
-    how: dict[str, Any] = {
+    test_options: dict[str, Any] = {
         "rope": rope,
         "prior": prior,
         "level": level,
         "beta": beta,
         "weight": weight,
     }
-    _check_options(**how)
+    _check_options(**test_options)
     task = task_for(X, y, positive)
     metrics = _metrics(metric, task)
     names = distinct_names(names)
 
     options = CrossvalOptions(
-        a=names[0], b=names[1], positive=positive, groups=groups, regularize=regularize, **how
+        a=names[0],
+        b=names[1],
+        positive=positive,
+        groups=groups,
+        regularize=regularize,
+        **test_options,
     )
     strata = task.strata(X, y) if regularize is None else regularize
     seed = _seed(rng)
@@ -552,12 +549,12 @@ def compare_models(
             task.name, ",".join(metrics), f"{m}x2-block-regularised", f"seed:{seed}"
         ),
         balance=cv.balance(X, y, groups, blocks=block),
-        **how,
+        **test_options,
     )
 
 
 def distinct_names(names: tuple[str, str]) -> tuple[str, str]:
-    """Names that tell two models apart: equal ones with the letters of their roles."""
+    """Return names that distinguish two models: add the letters of their roles to equal ones."""
     a, b = names
     return (f"{a} (A)", f"{b} (B)") if a == b else (a, b)
 
@@ -572,7 +569,7 @@ def judge_folds(
     weight: Any = "effective",
     **known: Any,
 ) -> ModelComparison:
-    """Judge two models by the cases of their folds."""
+    """Compare two models by the cases of their folds."""
     from probative.inference.bayes import bayes_test
     from probative.inference.crossval import (
         effective_counts,
@@ -580,14 +577,16 @@ def judge_folds(
         with_training_variance,
     )
 
-    how = {key: known.pop(key) for key in ("rope", "prior", "level", "beta") if key in known}
+    test_options = {
+        key: known.pop(key) for key in ("rope", "prior", "level", "beta") if key in known
+    }
     a, b = [table.a for table in paired], [table.b for table in paired]
     tests, adjusted = [], []
     for metric in metrics:
-        test = bayes_test(list(paired), metric=metric, weight=weight, **how)
-        adjusted.append(with_training_variance(test, paired, weight, how.get("beta", 1.0)))
-        tests += [test, bayes_test(a, b, metric, weight=weight, **how)]
-    shape = {key: how[key] for key in ("prior", "beta") if key in how}
+        test = bayes_test(list(paired), metric=metric, weight=weight, **test_options)
+        adjusted.append(with_training_variance(test, paired, weight, test_options.get("beta", 1.0)))
+        tests += [test, bayes_test(a, b, metric, weight=weight, **test_options)]
+    shape = {key: test_options[key] for key in ("prior", "beta") if key in test_options}
     weights = tuple(dict.fromkeys((weight, "averaged")))
     return ModelComparison(
         a=names[0],
@@ -606,7 +605,7 @@ def judge_folds(
 
 
 def _check_options(rope: float, prior: float, level: float, beta: float, weight: Any) -> None:
-    """Refuse what the test would refuse, before hours of training."""
+    """Refuse options that the test would refuse, before hours of training."""
     from probative.inference.crossval import fold_weight
 
     positive_number("rope", rope, zero=True)
@@ -617,6 +616,7 @@ def _check_options(rope: float, prior: float, level: float, beta: float, weight:
 
 
 def _metrics(metric: str | Sequence[str] | None, task: LabelTask | _SpanTask) -> tuple[str, ...]:
+    """Return the metrics to compare; refuse those that the task does not have."""
     if metric is None:
         return task.metrics
     names = (metric,) if isinstance(metric, str) else tuple(metric)
@@ -624,12 +624,12 @@ def _metrics(metric: str | Sequence[str] | None, task: LabelTask | _SpanTask) ->
         one_of("metric", name, METRICS)
         one_of("metric", name, task.possible)
     if isinstance(task, LabelTask) and task.positive is None:
-        return ("accuracy",)  # micro-averaged over all classes, the four are one
+        return ("accuracy",)  # micro-averaged over all classes, the others are equal to it
     return names
 
 
 def _seed(rng: Any) -> int:
-    """The seed that was given, or a new one."""
+    """Return the given seed, or a new one."""
     if rng is None or isinstance(rng, np.random.Generator):
         return int(np.random.default_rng(rng).integers(2**31))
     if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)) or rng < 0:

@@ -1,4 +1,4 @@
-"""A scikit-learn splitter for m×2 block-regularised cross-validation."""
+"""Split data for m×2 block-regularised cross-validation, as a scikit-learn splitter."""
 
 from __future__ import annotations
 
@@ -25,39 +25,36 @@ if TYPE_CHECKING:
     from probative._validation import Strata as StrataLike
 
 
-# -----------------------------------------------------------------------------
-# The blocks of m×2 block-regularised cross-validation.
-#
+# --- The blocks of m×2 block-regularised cross-validation
 # The data are cut into 2^⌈log2(m+1)⌉ blocks. Each of m different parity columns of the Hadamard
-# array calls half of the blocks "first" and half "second"; any two columns share exactly a quarter
-# of the blocks. *Regularised* means that the blocks hold as equal a share of chosen strata
-# (classes, entity types, tokens) as the data allow.
-# -----------------------------------------------------------------------------
+# array assigns half of the blocks to the first half and half to the second; any two columns share
+# exactly a quarter of the blocks. *Regularised* means that the blocks hold as equal a share of
+# chosen strata (classes, entity types, tokens) as the data allow.
 
 if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.intp]
 
 
-_ENUMERABLE = 20_000  # subsets of blocks that are tried one and all
-_POOL = 128  # instances of each of two blocks among which the best exchange is sought
-_STEPS = 3000  # exchanges sought at most
+_MOST_SUBSETS_TRIED = 20_000  # subsets of blocks: all, or this many random ones
+_EXCHANGE_CANDIDATES = 128  # instances of each of two blocks among which to find the best exchange
+_MOST_EXCHANGE_STEPS = 3000
 
 
 def number_of_blocks(m: int) -> int:
-    """How many blocks m repetitions need: the least power of two above m."""
+    """Return the number of blocks for m repetitions: the smallest power of two above m."""
     return 1 << m.bit_length()
 
 
 def first_halves(m: int) -> NDArray[np.bool_]:
-    """Which blocks form the first half of each repetition, one row per repetition."""
+    """Mark the blocks in the first half of each repetition, one row per repetition."""
     blocks = range(number_of_blocks(m))
     parity = [[(b & column).bit_count() % 2 for b in blocks] for column in range(1, m + 1)]
     return np.array(parity, dtype=bool) ^ True
 
 
 def splits(block: Ints, m: int) -> Iterator[tuple[Ints, Ints]]:
-    """The 2m folds as (training, validation) positions: each repetition in both directions."""
+    """Yield the 2m folds as (training, validation) positions: each repetition both ways."""
     for half in first_halves(m):
         first, second = np.flatnonzero(half[block]), np.flatnonzero(~half[block])
         yield first, second
@@ -65,18 +62,10 @@ def splits(block: Ints, m: int) -> Iterator[tuple[Ints, Ints]]:
 
 
 def _balanced_blocks(kind: Ints, strata: Floats, m: int, rng: np.random.Generator) -> Ints:
-    """Give every instance a block: sizes equal within 1, strata as equal as the data allow.
+    """Assign every instance to a block: sizes equal within 1, strata as equal as the data allow.
 
-    Parameters
-    ----------
-    kind
-        The row of `strata` that every instance has.
-    strata
-        Distinct rows of counts of strata.
-    m
-        Repetitions.
-    rng
-        Instances with equal rows go to blocks at random.
+    `kind` is the row of `strata` (distinct rows of counts) of every instance; instances with equal
+    rows are assigned at random.
     """
     n_blocks = number_of_blocks(m)
     order = rng.permutation(len(kind))
@@ -85,8 +74,8 @@ def _balanced_blocks(kind: Ints, strata: Floats, m: int, rng: np.random.Generato
     number = np.bincount(kind, minlength=len(strata))
     rank = np.arange(len(kind)) - np.concatenate([[0], np.cumsum(number)])[sorted_kind]
     block = np.empty(len(kind), dtype=np.intp)
-    # as many equal instances as there are blocks spread without any imbalance; only what is
-    # left over needs thought
+    # as many equal instances as there are blocks cause no imbalance; only the rest of each kind
+    # has to be balanced
     whole = rank < (number - number % n_blocks)[sorted_kind]
     block[order[whole]] = rank[whole] % n_blocks
     rest = order[~whole]
@@ -97,23 +86,16 @@ def _balanced_blocks(kind: Ints, strata: Floats, m: int, rng: np.random.Generato
 
 
 def _blocks_of_groups(strata: Floats, sizes: Floats, m: int, rng: np.random.Generator) -> Ints:
-    """Give every group a block, so that strata and numbers of instances are balanced.
+    """Assign every group to a block, so that strata and numbers of instances are balanced.
 
-    Parameters
-    ----------
-    strata
-        Counts of strata, one row per group.
-    sizes
-        The number of instances of every group.
-    m, rng
-        As for `balanced_blocks`.
+    `strata` has one row of counts per group; `sizes` is the number of instances of each.
     """
     n_blocks = number_of_blocks(m)
     groups = len(sizes)
-    # an empty place is a group without members: exchanging a group for it moves the group
+    # an empty place is a group without members: exchanging a group with it moves the group
     places = n_blocks * max(2, -(-2 * groups // n_blocks))
     rows = np.zeros((groups + 1, strata.shape[1] + 1))
-    # the size of the halves matters as much as all strata together
+    # the size of the halves is weighted like all strata together
     rows[:groups] = np.column_stack([strata, sizes])
     weight = np.append(np.ones(strata.shape[1]), max(1, strata.shape[1]))
     kind = np.minimum(np.arange(places), groups)
@@ -121,7 +103,7 @@ def _blocks_of_groups(strata: Floats, sizes: Floats, m: int, rng: np.random.Gene
 
 
 def _scale(strata: Floats, number: NDArray[Any]) -> Floats:
-    """Counts of strata whose squared imbalances are chi-square terms."""
+    """Scale counts of strata so that squared imbalances are chi-square terms."""
     total = number @ strata
     return np.asarray(strata / np.sqrt(np.where(total > 0, total, 1)))
 
@@ -129,9 +111,9 @@ def _scale(strata: Floats, number: NDArray[Any]) -> Floats:
 def _deal(
     block: Ints, instances: Ints, rows: Floats, kind: Ints, m: int, rng: np.random.Generator
 ) -> None:
-    """Hand out instances in rounds, one per block; each round goes where it mends most.
+    """Assign instances in rounds, one per block, each round where it reduces imbalance most.
 
-    Large rows come first, so that small ones are left to even out.
+    Large rows come first, so that small ones can even out the rest.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -152,14 +134,14 @@ def _deal(
 
 
 def _extra_blocks(extra: int, m: int) -> Ints:
-    """Which blocks hold one instance more, so that the halves differ as little as they can."""
+    """Choose the blocks with one more instance, so that the halves differ as little as possible."""
     n_blocks = number_of_blocks(m)
     sign = np.where(first_halves(m), 1, -1)
-    if comb(n_blocks, extra) <= _ENUMERABLE:
+    if comb(n_blocks, extra) <= _MOST_SUBSETS_TRIED:
         subsets = np.array(list(combinations(range(n_blocks), extra)), dtype=np.intp)
     else:
         rng = np.random.default_rng(0)
-        draws = rng.permuted(np.tile(np.arange(n_blocks), (_ENUMERABLE, 1)), axis=1)
+        draws = rng.permuted(np.tile(np.arange(n_blocks), (_MOST_SUBSETS_TRIED, 1)), axis=1)
         subsets = draws[:, :extra]
     difference = np.abs(sign[:, subsets].sum(axis=2))
     best = np.lexsort(((difference**2).sum(axis=0), difference.max(axis=0)))[0]
@@ -176,12 +158,12 @@ def _exchange(
     members = [np.flatnonzero(block == b) for b in range(n_blocks)]
     pairs = list(combinations(range(n_blocks), 2))
     idle = 0
-    for step in range(_STEPS):
+    for step in range(_MOST_EXCHANGE_STEPS):
         if idle > 2 * len(pairs) or (excess**2).sum() < 1e-12:
             break
         a, b = pairs[step % len(pairs)]
-        at_a = rng.integers(len(members[a]), size=_POOL)
-        at_b = rng.integers(len(members[b]), size=_POOL)
+        at_a = rng.integers(len(members[a]), size=_EXCHANGE_CANDIDATES)
+        at_b = rng.integers(len(members[b]), size=_EXCHANGE_CANDIDATES)
         i, j, gain = _best_exchange(
             rows[kind[members[a][at_a]]], rows[kind[members[b][at_b]]], excess[a] - excess[b]
         )
@@ -189,18 +171,18 @@ def _exchange(
             idle += 1
             continue
         idle = 0
-        one, other = members[a][at_a[i]], members[b][at_b[j]]
-        moved = rows[kind[one]] - rows[kind[other]]
+        from_a, from_b = members[a][at_a[i]], members[b][at_b[j]]
+        moved = rows[kind[from_a]] - rows[kind[from_b]]
         excess[a] -= moved
         excess[b] += moved
-        members[a][at_a[i]], members[b][at_b[j]] = other, one
-        block[one], block[other] = b, a
+        members[a][at_a[i]], members[b][at_b[j]] = from_b, from_a
+        block[from_a], block[from_b] = b, a
 
 
 def _best_exchange(rows_a: Floats, rows_b: Floats, gap: Floats) -> tuple[int, int, float]:
-    """The pair whose exchange lowers the sum of squared excesses most, and by how much.
+    """Return the pair whose exchange reduces the sum of squared excesses most, and the reduction.
 
-    Exchanging changes it by 2d² − 2d·gap, d the difference of the two rows.
+    An exchange changes the sum by 2d² − 2d·gap, where d is the difference of the two rows.
     """
     worth_a = rows_a @ gap - (rows_a**2).sum(axis=1)
     worth_b = -(rows_b @ gap) - (rows_b**2).sum(axis=1)
@@ -209,11 +191,9 @@ def _best_exchange(rows_a: Floats, rows_b: Floats, gap: Floats) -> tuple[int, in
     return best // len(rows_b), best % len(rows_b), 2 * float(gain.flat[best])
 
 
-# -----------------------------------------------------------------------------
-# What the blocks shall have equal shares of, as distinct rows of counts of strata.
-# -----------------------------------------------------------------------------
+# --- Strata whose shares are balanced, as distinct rows of counts
 
-_MOST_CLASSES = 4000  # their matrix is dense
+_MOST_CLASSES = 4000  # the matrix of classes is dense
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,7 +207,7 @@ class Strata:
     rows
         Distinct rows of counts of strata.
     names
-        What the strata are called.
+        The names of the strata.
     """
 
     kind: NDArray[np.intp]
@@ -236,18 +216,18 @@ class Strata:
 
     @cached_property
     def totals(self) -> NDArray[np.float64]:
-        """How often every stratum occurs."""
+        """Return the total count of every stratum."""
         return np.asarray(np.bincount(self.kind, minlength=len(self.rows)) @ self.rows)
 
     def by_group(self, group: NDArray[np.intp], n_groups: int) -> NDArray[np.float64]:
-        """The counts of strata of every group (or block) of instances."""
+        """Return the counts of strata of every group (or block) of instances."""
         weights = (self.rows[self.kind, stratum] for stratum in range(len(self.names)))
         columns = [np.bincount(group, weights=w, minlength=n_groups) for w in weights]
         return np.array(columns, dtype=np.float64).reshape(len(columns), n_groups).T
 
 
 def length_of(name: str, data: Any) -> int:
-    """The number of instances of a sequence, an array, a sparse matrix or a data frame."""
+    """Return the number of instances of a sequence, an array, a sparse matrix or a data frame."""
     shape = getattr(data, "shape", None)
     if shape:
         return int(shape[0])
@@ -258,18 +238,10 @@ def length_of(name: str, data: Any) -> int:
 
 
 def _strata_of(regularize: Any, y: Any, n: int, n_blocks: int) -> Strata:
-    """Strata of what the user gave: classes, a matrix, or nothing.
+    """Return the strata of `regularize`: classes, a matrix, named counts, or False for none.
 
-    Parameters
-    ----------
-    regularize
-        Classes, a matrix, counts by the names of strata, False for nothing, or None for the
-        classes in `y`.
-    y
-        What is to be predicted. It holds classes if its values are words or whole numbers that
-        occur as often as there are blocks, on average.
-    n, n_blocks
-        The numbers of instances and of blocks.
+    None uses the classes in `y`. It holds classes if its values are words or integers that occur on
+    average at least as often as there are blocks.
     """
     if regularize is False:
         return _none(n)
@@ -294,7 +266,7 @@ def _strata_of(regularize: Any, y: Any, n: int, n_blocks: int) -> Strata:
 
 
 def _matrix(regularize: Any) -> tuple[NDArray[Any], Any]:
-    """What was given as an array, and the names of its columns, if they have names."""
+    """Return the given strata as an array, and the names of its columns or None."""
     if isinstance(regularize, Mapping):
         columns = [np.asarray(column) for column in regularize.values()]
         if len({column.shape for column in columns}) != 1 or columns[0].ndim != 1:
@@ -306,11 +278,12 @@ def _matrix(regularize: Any) -> tuple[NDArray[Any], Any]:
 
 
 def _none(n: int) -> Strata:
+    """Return no strata."""
     return Strata(np.zeros(n, dtype=np.intp), np.zeros((1, 0)), ())
 
 
 def _labels(y: Any, n: int) -> NDArray[Any] | None:
-    """The values of `y` if they can be classes, else None."""
+    """Return the values of `y` if they can be classes, else None."""
     if y is None:
         return None
     if length_of("y", y) != n:
@@ -326,6 +299,7 @@ def _labels(y: Any, n: int) -> NDArray[Any] | None:
 
 
 def _classes(labels: NDArray[Any], most: int) -> Strata | None:
+    """Return one stratum per class; None if there are too many."""
     names, kind = np.unique(labels, return_inverse=True)
     if len(names) > min(most, _MOST_CLASSES):
         return None
@@ -333,11 +307,9 @@ def _classes(labels: NDArray[Any], most: int) -> Strata | None:
     return Strata(kind.reshape(-1), np.eye(len(names)), shown)
 
 
-# -----------------------------------------------------------------------------
-# How equal the halves of a split are, next to random splits.
-# -----------------------------------------------------------------------------
+# --- Balance of the halves of a split, compared with random splits
 
-_RANDOM_SPLITS = 20
+_RANDOM_SPLITS = 20  # random splits whose mean imbalance is shown
 
 
 def _measure_balance(
@@ -347,18 +319,9 @@ def _measure_balance(
     m: int,
     rng: np.random.Generator,
 ) -> SplitBalance:
-    """Measure a split and the average of random ones with the same block sizes.
+    """Measure the balance of a split, and the average of random ones with the same block sizes.
 
-    Parameters
-    ----------
-    block
-        The block of every instance.
-    strata
-        Their counts of strata.
-    group
-        Their groups, which a random split does not cut either.
-    m, rng
-        The repetitions, and where the random splits come from.
+    Random splits keep groups whole, too.
     """
     sizes = np.bincount(block, minlength=number_of_blocks(m))
     deviation, chi_square = _imbalance(strata.by_group(block, len(sizes)), m)
@@ -386,7 +349,7 @@ def _measure_balance(
 def _imbalance(
     counts: NDArray[np.float64], m: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Largest relative deviation of a half from half of the total, and chi-square, per stratum."""
+    """Return the largest relative deviation of a half from total/2, and chi-square, by stratum."""
     total = counts.sum(axis=0)
     some = np.where(total > 0, total, 1)
     halves = first_halves(m) @ counts
@@ -399,6 +362,7 @@ def _imbalance(
 def _random_blocks(
     block: NDArray[np.intp], group: NDArray[np.intp] | None, rng: np.random.Generator
 ) -> NDArray[np.intp]:
+    """Assign instances, or whole groups, to blocks at random."""
     if group is None:
         return rng.permutation(block)
     number = int(group.max()) + 1
@@ -406,12 +370,13 @@ def _random_blocks(
 
 
 class BlockRegularizedCV:
-    """Split data into the 2m folds of m×2 block-regularised cross-validation.
+    """Splitter for the 2m folds of m×2 block-regularised cross-validation.
 
     The data are cut into 2^⌈log2(m+1)⌉ blocks of equal size; in each of the m repetitions one half
     of the blocks trains and the other validates, and the other way round. Two training sets of
-    different repetitions share a quarter of the data, the two of one repetition nothing. It can
-    be passed as `cv` to whatever takes a scikit-learn splitter; scikit-learn is not needed.
+    different repetitions share a quarter of the data, the two of one repetition nothing. The
+    splitter can be passed as `cv` wherever a scikit-learn splitter is expected; scikit-learn is not
+    needed.
 
     Parameters
     ----------
@@ -420,10 +385,10 @@ class BlockRegularizedCV:
     random_state
         A seed, for the same split every time; a NumPy generator; or None.
     regularize
-        What the blocks shall have equal shares of: one class per instance; or a matrix of stratum
-        counts (entity types, chunk lengths, tokens), one row per instance; or a dictionary or a
-        data frame of such counts by the names of the strata. By default the classes in `y`,
-        where it holds classes; False for none.
+        The strata whose shares are balanced over the blocks: one class per instance; or a matrix of
+        stratum counts (entity types, chunk lengths, tokens), one row per instance; or a dictionary
+        or a data frame of such counts by the names of the strata. By default the classes in `y`,
+        if it holds classes; False for none.
 
     Examples
     --------
@@ -461,7 +426,7 @@ class BlockRegularizedCV:
         y: Labels | None = None,  # noqa: ARG002
         groups: Labels | None = None,  # noqa: ARG002
     ) -> int:
-        """Return the number of folds, 2m; the arguments are there for scikit-learn."""
+        """Return the number of folds, 2m; the arguments are ignored (scikit-learn's interface)."""
         return 2 * _repetitions(self.m)
 
     def split(
@@ -476,8 +441,8 @@ class BlockRegularizedCV:
         y
             Their classes; used only if `regularize` is None.
         groups
-            The group (document) of every instance. None is cut; the blocks are then as equal as
-            the groups allow.
+            The group (document) of every instance. Groups are not cut; the blocks are then as equal
+            as the groups allow.
         """
         yield from splits(self.blocks(X, y, groups), _repetitions(self.m))
 
@@ -502,21 +467,21 @@ class BlockRegularizedCV:
         *,
         blocks: NDArray[np.intp] | None = None,
     ) -> SplitBalance:
-        """Report how equal the halves are, next to what random splits give.
+        """Measure how equal the halves are, compared with random splits.
 
         Parameters
         ----------
         X, y, groups
             As for `split`. With a seed in `random_state` this is the split that `split` makes.
         blocks
-            The blocks, where `blocks` has made them already.
+            The result of the method `blocks`, if it is known already.
         """
         strata, group = self._data(X, y, groups)
         block = self.blocks(X, y, groups) if blocks is None else blocks
         return _measure_balance(block, strata, group, self.m, _generator(self.random_state))
 
     def _data(self, X: Any, y: Any, groups: Any) -> tuple[Strata, NDArray[np.intp] | None]:
-        """The strata and the group of every instance."""
+        """Return the strata, and the group of every instance or None."""
         n_blocks, n = number_of_blocks(_repetitions(self.m)), length_of("X", X)
         if n < n_blocks:
             raise InputError(f"X: {n} instances; expected at least {n_blocks}, one per block")
@@ -525,23 +490,26 @@ class BlockRegularizedCV:
 
 
 def _repetitions(m: Any) -> int:
+    """Refuse numbers of repetitions that are not from 1 to 127."""
     if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or not 1 <= m <= 127:
         raise InputError(f"m: {shown(m)} is not a whole number from 1 to 127")
     return int(m)
 
 
 def _generator(random_state: Any) -> np.random.Generator:
+    """Return a NumPy generator for a seed, a generator or a legacy random state."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))
     try:
         return np.random.default_rng(random_state)
-    except Exception:  # whatever it is that NumPy does not like about it
+    except Exception:  # NumPy raises several types of error for invalid seeds
         raise InputError(
             f"random_state: {shown(random_state)} is not a seed or a generator of NumPy"
         ) from None
 
 
 def _groups(groups: Any, n: int, n_blocks: int) -> NDArray[np.intp]:
+    """Number the groups; refuse fewer groups than blocks."""
     names = np.asarray(groups)
     if names.shape != (n,):
         raise InputError(f"groups: shape {names.shape}; expected one per instance, ({n},)")
@@ -554,6 +522,7 @@ def _groups(groups: Any, n: int, n_blocks: int) -> NDArray[np.intp]:
 
 
 def _warn_of_rare(strata: Strata, n_blocks: int) -> None:
+    """Warn of strata with fewer members than blocks."""
     rare = [
         f"{name!r} ({total:g})"
         for name, total in zip(strata.names, strata.totals.tolist(), strict=True)

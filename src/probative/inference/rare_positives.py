@@ -1,15 +1,13 @@
-"""Scores of a pool of single items from a stratified sample, however rare the positive ones.
+"""Estimate scores of a pool of single items from a stratified sample with few positive items.
 
-All items of a stratum have the same answer of every system (returned or not), so every score is a
-function of how many items of each stratum are positive. There are two ways to its limits:
+Every system treats all items of a stratum alike (returned or not), so every score is a function of
+the number of positive items in each stratum. Its interval is computed in one of two ways:
 
-* by the labels alone: every stratum's share has limits of its own (Jeffreys' as modified by Brown,
-  Cai and DasGupta, 2001: down to 0 where none or one was found), and the strata are joined as MOVER
-  joins them: the limits of the score are its extremes over all totals whose deviations, each
-  measured by its stratum's limit on that side, have a sum of squares of at most 1;
-* by confidences recalibrated by the labels (`recalibration`), where there are any: quantiles over
-  draws from the posterior of the strata's totals. Where confidences do not go with the labels, the
-  labels alone are asked.
+* from the labels alone: every stratum's share has its own interval (Jeffreys' as modified by Brown,
+  Cai and DasGupta, 2001: down to 0 if at most one positive item was found), and MOVER joins them;
+* from confidences recalibrated by the labels, where there are any: quantiles of the score over
+  draws from the posterior of the strata's totals. If the confidences contradict the labels, the
+  labels alone are used.
 """
 
 from __future__ import annotations
@@ -34,29 +32,27 @@ if TYPE_CHECKING:
     from probative._validation import Array
 
 
-# -----------------------------------------------------------------------------
-# How many items of each stratum are positive, as confidences and labels tell together.
-#
-# Confidences may be timid, bold or shifted: the share of positive items of a stratum is centred at
-# the mean of expit(α + β·logit c) over its items, c their confidences. Around this centre μ the
-# logit of the share strays by about τ: the share is Beta(1/(τ²(1 - μ)), 1/(τ²μ)), so that rare
-# shares stray by a factor, not by a constant. A priori α is normal with standard deviation 3, ln β
-# with standard deviation 1 around 0 (confidences as they should be), and τ is one of 0.1, 0.2,
-# 0.4, 0.8 and 1.6. Given the three, the strata are independent and their posteriors are betas; a
-# posteriori the three are integrated over on a grid that is laid around the posterior, anew for
-# every τ.
-# -----------------------------------------------------------------------------
+# --- Posterior of the strata's shares from confidences and labels
+# Confidences may be timid, bold or shifted: the share of positive items of a stratum has its
+# centre μ at the mean of expit(α + β·logit c) over the confidences c of its items. The logit of
+# the share deviates from that of μ by about τ: the share is Beta(1/(τ²(1 - μ)), 1/(τ²μ)), so that
+# rare shares deviate by a factor, not by a constant. The prior of α is normal with standard
+# deviation 3, that of ln β normal with standard deviation 1 (both with mean 0: calibrated
+# confidences), and τ is one of 0.1, 0.2, 0.4, 0.8 and 1.6. Given the three, the strata are
+# independent with beta posteriors; the three are integrated over on a grid around the posterior,
+# one grid per τ.
 
-SHIFT_SPREAD, SLOPE_SPREAD = 3.0, 1.0
-_STRAYING = (0.1, 0.2, 0.4, 0.8, 1.6)
-_FAR = 0.7  # from here on strata stray from their centre by a factor of two
+SHIFT_SPREAD, SLOPE_SPREAD = 3.0, 1.0  # prior standard deviations of α and of ln β
+_DEVIATIONS = (0.1, 0.2, 0.4, 0.8, 1.6)
+_CONTRADICTING_DEVIATION = 0.7  # τ (about ln 2) from which strata deviate by a factor of two
 
-_REACH, _POINTS = 4.0, 13  # of the grid: standard deviations to either side, points per axis
-_PASSES = 5
-_VALUES = 16  # confidences that stand for those of a stratum
-_LEAST = 1e-10  # centre: below, differences of log gamma functions are noise
-_FARTHEST_LOGIT = 30.0
-_KEPT = 1e-6  # of the heaviest weight; lighter nodes are not worth their time
+_GRID_REACH = 4.0  # standard deviations from the centre of the grid to its edge
+_GRID_POINTS = 13  # per axis
+_GRID_PASSES = 5  # the grid is moved to the posterior in passes; the last one is used
+_CONFIDENCES_PER_STRATUM = 16  # quantiles that represent the confidences of a stratum
+_SMALLEST_CENTRE = 1e-10  # below, differences of log gamma functions are noise
+_LARGEST_LOGIT = 30.0
+_SMALLEST_WEIGHT = 1e-6  # relative to the largest; lighter nodes are dropped to save time
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +64,10 @@ class _Recalibration:
     a, b
         The parameters of the beta distributions: one row per node, one column per stratum.
     weight
-        The posterior probability of the nodes, which sums to 1.
+        The posterior probabilities of the nodes, which sum to 1.
     far
-        The posterior probability that strata stray from what any recalibration of the confidences
-        says by a factor of two or more: confidences that do not go with the labels.
+        The posterior probability that strata deviate by a factor of two or more from every
+        recalibration of the confidences: the confidences contradict the labels.
     """
 
     a: Array
@@ -81,56 +77,46 @@ class _Recalibration:
 
 
 def recalibrate(labelled: Array, positive: Array, confidence: Sequence[Array]) -> _Recalibration:
-    """The posterior of the strata's shares of positive items.
+    """Compute the posterior of the strata's shares of positive items.
 
-    Parameters
-    ----------
-    labelled, positive
-        How many items of each stratum are labelled, and how many of these are positive.
-    confidence
-        Of each stratum the probabilities that somebody gives its items of being positive.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from probative.inference.rare_positives import recalibrate
-    >>> labelled, positive = np.array([50.0, 50.0]), np.array([40.0, 0.0])
-    >>> nodes = recalibrate(labelled, positive, [np.array([0.8]), np.array([0.001])])
-    >>> share = nodes.weight @ (nodes.a / (nodes.a + nodes.b))
-    >>> bool(share[1] < 0.01), nodes.far < 0.5
-    (True, True)
+    `labelled` and `positive` count the labelled and the positive items of each stratum;
+    `confidence` holds probabilities of its items to be positive.
     """
     logits = np.stack([_representatives(values) for values in confidence])
-    nodes = [_nodes(labelled, positive, logits, straying) for straying in _STRAYING]
+    nodes = [_nodes(labelled, positive, logits, straying) for straying in _DEVIATIONS]
     a, b, log_weight = (np.concatenate(parts) for parts in zip(*nodes, strict=True))
     weight = np.exp(log_weight - log_weight.max())
-    far = np.repeat(np.array(_STRAYING) > _FAR, len(weight) // len(_STRAYING))
+    far = np.repeat(
+        np.array(_DEVIATIONS) > _CONTRADICTING_DEVIATION, len(weight) // len(_DEVIATIONS)
+    )
     share = float(weight @ far / weight.sum())
-    kept = weight > _KEPT
+    kept = weight > _SMALLEST_WEIGHT
     weight = weight[kept] / weight[kept].sum()
     return _Recalibration(a[kept] + positive, b[kept] + labelled - positive, weight, share)
 
 
 def _representatives(confidence: Array) -> Array:
-    """The logits of some confidences that stand for all of a stratum."""
+    """Return the logits of quantiles that represent the confidences of a stratum."""
     ordered = np.sort(confidence)
-    places = ((np.arange(_VALUES) + 0.5) / _VALUES * len(ordered)).astype(np.intp)
+    places = (
+        (np.arange(_CONFIDENCES_PER_STRATUM) + 0.5) / _CONFIDENCES_PER_STRATUM * len(ordered)
+    ).astype(np.intp)
     with np.errstate(divide="ignore"):
         logits = special.logit(ordered[places])
-    return np.asarray(np.clip(logits, -_FARTHEST_LOGIT, _FARTHEST_LOGIT))
+    return np.asarray(np.clip(logits, -_LARGEST_LOGIT, _LARGEST_LOGIT))
 
 
 def _nodes(
     labelled: Array, positive: Array, logits: Array, straying: float
 ) -> tuple[Array, Array, Array]:
-    """The prior of the strata at every node for one τ, and the nodes' log weights.
+    """Compute the prior of the strata at every node for one τ, and the log weights of the nodes.
 
-    A grid over the prior tells mean and covariance of (α, ln β) roughly, the next grid, laid
-    around these, tells them better.
+    Each grid yields the mean and covariance of (α, ln β), around which the next grid is laid; the
+    first grid covers the prior.
     """
     grid, step = _grid()
     centre, root = np.zeros(2), np.diag([SHIFT_SPREAD, SLOPE_SPREAD])
-    for last in [False] * (_PASSES - 1) + [True]:
+    for last in [False] * (_GRID_PASSES - 1) + [True]:
         points = centre + grid @ root.T
         a, b = _prior(points, logits, straying)
         log_density = _log_density(points, a, b, labelled, positive)
@@ -140,20 +126,21 @@ def _nodes(
         weight /= weight.sum()
         centre = weight @ points
         away = points - centre
-        # a coarse grid does not see what is narrower than its cells
+        # a coarse grid cannot resolve a posterior narrower than its cells: widen by half a cell
         seen = (away * weight[:, None]).T @ away + (step / 2) ** 2 * root @ root.T
         root = np.linalg.cholesky(seen)
     return a, b, log_density + np.log(np.diag(root)).sum()
 
 
 def _prior(points: Array, logits: Array, straying: float) -> tuple[Array, Array]:
+    """Return the parameters of the strata's beta priors at every point (α, ln β)."""
     moved = points[:, :1, None] + np.exp(points[:, 1:, None]) * logits
-    centre = np.clip(special.expit(moved).mean(axis=2), _LEAST, 1 - _LEAST)
+    centre = np.clip(special.expit(moved).mean(axis=2), _SMALLEST_CENTRE, 1 - _SMALLEST_CENTRE)
     return 1 / (straying**2 * (1 - centre)), 1 / (straying**2 * centre)
 
 
 def _log_density(points: Array, a: Array, b: Array, labelled: Array, positive: Array) -> Array:
-    """The log of prior times beta-binomial likelihood, but for a constant."""
+    """Return the log of prior times beta-binomial likelihood, up to a constant."""
     likelihood = special.betaln(a + positive, b + labelled - positive) - special.betaln(a, b)
     prior = (points / (SHIFT_SPREAD, SLOPE_SPREAD)) ** 2
     return np.asarray(likelihood.sum(axis=1) - prior.sum(axis=1) / 2)
@@ -161,43 +148,25 @@ def _log_density(points: Array, a: Array, b: Array, labelled: Array, positive: A
 
 @cache
 def _grid() -> tuple[Array, float]:
-    axis, step = np.linspace(-_REACH, _REACH, _POINTS, retstep=True)
+    """Return the points of the standardised grid and the distance between neighbours."""
+    axis, step = np.linspace(-_GRID_REACH, _GRID_REACH, _GRID_POINTS, retstep=True)
     x, y = np.meshgrid(axis, axis, indexing="ij")
     return np.stack([x.ravel(), y.ravel()], axis=1), float(step)
 
 
-# -----------------------------------------------------------------------------
-# Limits of a score by the labels alone: each stratum has limits of its own, and MOVER joins them.
-#
-# The limits of the score are its extremes over all totals whose deviations from the estimated
-# ones, each measured by its stratum's limit on that side, have a sum of squares of at most 1. For
-# a sum this is what MOVER computes; of a ratio of sums, or a difference of two, the direction in
-# which to look moves with the totals, and steps that each help find it.
-# -----------------------------------------------------------------------------
+# --- Interval of a score from the labels alone
+# The ends of the interval are the extremes of the score over all totals whose deviations from the
+# estimates, each divided by the distance to the end of its stratum's interval on that side, have
+# a sum of squares of at most 1. For a sum this is MOVER; for a ratio of sums, or a difference of
+# two, the gradient depends on the totals, and the extreme is found by an iterative search.
 
-_STEPS = 60
-_PARTS = np.append(0.5 ** np.arange(10), 0.0)  # of the way; the last one stays where it is
-_CLOSE = 1e-9  # of a stratum's size
+_MOST_SEARCH_STEPS = 60
+_STEP_LENGTHS = np.append(0.5 ** np.arange(10), 0.0)  # as parts of the way; 0 stays in place
+_CONVERGED = 1e-9  # change of the totals, relative to a stratum's size, that ends the search
 
 
 def share_limits(labelled: Array, positive: Array, level: float) -> tuple[Array, Array]:
-    """Limits of shares: Jeffreys', as modified at the ends by Brown, Cai and DasGupta (2001).
-
-    Parameters
-    ----------
-    labelled, positive
-        How many items there are, and how many of them are positive.
-    level
-        The nominal coverage.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from probative.inference.rare_positives import share_limits
-    >>> low, high = share_limits(np.array([50.0, 50.0]), np.array([0.0, 20.0]), 0.95)
-    >>> low.round(3).tolist(), high.round(3).tolist()
-    ([0.0, 0.273], [0.071, 0.538])
-    """
+    """Compute Jeffreys' intervals of shares, modified at 0 and 1 (Brown, Cai, DasGupta 2001)."""
     tail = (1 - level) / 2
     shape = positive + 0.5, labelled - positive + 0.5
     low, high = special.betaincinv(*shape, tail), special.betaincinv(*shape, 1 - tail)
@@ -210,16 +179,16 @@ def share_limits(labelled: Array, positive: Array, level: float) -> tuple[Array,
 
 @dataclass(frozen=True, eq=False)
 class Totals:
-    """How many items of each stratum are positive, as its labels alone tell.
+    """The number of positive items in each stratum, estimated from its labels alone.
 
     Attributes
     ----------
     sizes
-        How many items every stratum has.
+        The number of items in every stratum.
     estimate
-        How many of them are positive, by the share of those labelled.
+        The estimated number of positive items, from the share among labelled items.
     below, above
-        How far down and up the strata's own limits are from these estimates.
+        The distances from the estimates down and up to the ends of the strata's own intervals.
     """
 
     sizes: Array
@@ -238,18 +207,9 @@ class Totals:
         *,
         finite: bool = True,
     ) -> Totals:
-        """What the labels of every stratum tell.
+        """Estimate the totals from the shares of positive items, with an interval for each stratum.
 
-        Parameters
-        ----------
-        sizes, labelled, positive
-            How many items every stratum has, how many are labelled, how many of these positive.
-        share
-            The share of positive items in it: of those labelled, where there are any.
-        level
-            The nominal coverage.
-        finite
-            Whether the pool is all that matters.
+        With `finite`, the distances shrink by the finite population correction.
         """
         low, high = share_limits(labelled, positive, level)
         open_ = sizes * (np.sqrt(1 - labelled / sizes) if finite else 1.0)
@@ -258,14 +218,9 @@ class Totals:
     def extremes(
         self, value: Callable[[Array], Array], between: tuple[float, float]
     ) -> tuple[float, float]:
-        """The least and the most of a function of the totals.
+        """Return the smallest and largest value of a function of the totals, within `between`.
 
-        Parameters
-        ----------
-        value
-            The function; it takes the totals on the last axis.
-        between
-            The least and the most that it can ever be; returned where it is undefined.
+        `value` takes the totals on the last axis; `between` is returned where it is undefined.
         """
         if np.isnan(value(self.estimate)):
             return between
@@ -273,34 +228,34 @@ class Totals:
         return max(low, between[0]), min(high, between[1])
 
     def _extreme(self, value: Callable[[Array], Array], sign: int) -> Array:
-        """The totals where the function is the least (-1) or the most (1).
+        """Find the totals where the function is smallest (-1) or largest (1).
 
-        From the best totals along an axis, steps towards those that would be best if the function
-        went on as it does there, as long as they help: where it rises and falls again, as the
-        difference of two scores may while more and more items turn out to be missed, its extreme
-        lies on the way.
+        The search starts at the best totals along an axis and steps towards the optimum of the
+        linearised function, as long as that helps. Step lengths are tried in between because the
+        function may rise and fall again on the way, as the difference of two scores may with the
+        number of missed items.
         """
         now = _best(self._along_axes(), value, sign)
-        for _ in range(_STEPS):
+        for _ in range(_MOST_SEARCH_STEPS):
             slope = sign * self._slopes(value, now)
             reach = np.where(slope > 0, self.above, self.below)
             length = float(np.sqrt(np.sum((reach * slope) ** 2)))
             if not length > 0:
                 break
             end = np.clip(self.estimate + reach**2 * slope / length, 0.0, self.sizes)
-            last, now = now, _best(now + _PARTS[:, None] * (end - now), value, sign)
-            if np.all(np.abs(now - last) <= _CLOSE * self.sizes):
+            last, now = now, _best(now + _STEP_LENGTHS[:, None] * (end - now), value, sign)
+            if np.all(np.abs(now - last) <= _CONVERGED * self.sizes):
                 break
         return now
 
     def _along_axes(self) -> Array:
-        """The estimated totals, and those with one of them off, by ever smaller parts."""
+        """Return the estimated totals, and those with one total moved by ever smaller parts."""
         axes = np.concatenate([np.diag(self.above), -np.diag(self.below)])
-        ways = (_PARTS[:, None, None] * axes).reshape(-1, len(self.sizes))
+        ways = (_STEP_LENGTHS[:, None, None] * axes).reshape(-1, len(self.sizes))
         return np.asarray(np.clip(self.estimate + ways, 0.0, self.sizes))
 
     def _slopes(self, value: Callable[[Array], Array], totals: Array) -> Array:
-        """How the function moves with the total of each stratum, by differences."""
+        """Compute the gradient of the function by finite differences."""
         step = np.diag(self.sizes * 1e-6)
         up, down = np.minimum(totals + step, self.sizes), np.maximum(totals - step, 0.0)
         moved = np.diagonal(up) - np.diagonal(down)
@@ -309,46 +264,35 @@ class Totals:
 
 
 def _best(totals: Array, value: Callable[[Array], Array], sign: int) -> Array:
-    """The row where the function is the most (1) or the least (-1) of all."""
+    """Return the row where the function is largest (1) or smallest (-1)."""
     return np.asarray(totals[np.nanargmax(sign * value(totals))])
 
 
-# -----------------------------------------------------------------------------
-# All items of a stratum have the same answer of every system (returned or not), so every score is
-# a function of how many items of each stratum are positive. There are two ways to its limits:
-#
-# * by the labels alone: every stratum's share has limits of its own (Jeffreys' as modified by
-#   Brown, Cai and DasGupta, 2001: down to 0 where none or one was found), and the strata are
-#   joined as MOVER joins them: the limits of the score are its extremes over all totals whose
-#   deviations, each measured by its stratum's limit on that side, have a sum of squares of at most
-#   1;
-# * by confidences recalibrated by the labels (`recalibration`), where there are any: quantiles
-#   over draws from the posterior of the strata's totals. Where confidences do not go with the
-#   labels, the labels alone are asked.
-# -----------------------------------------------------------------------------
+# --- Scores and differences of a pool of items
 
 _DRAWS = 20_000
-_MOSTLY = 2.0  # times the width: from here on the limits owe much to the confidences
+# A note is given if the interval from the labels alone is this many times as long
+_NOTED_LENGTH_RATIO = 2.0
 
 
 @dataclass(frozen=True, eq=False)
 class ItemStrata:
-    """What is known of a pool of single items, by stratum.
+    """The counts of a pool of single items, by stratum.
 
     Attributes
     ----------
     sizes, labelled, positive
-        How many items every stratum has, how many of them are labelled, and how many of these are
-        positive.
+        The number of items in every stratum, how many of them are labelled, and how many of these
+        are positive.
     returned
-        Whether a system returns the items of a stratum: one row per stratum, one column per system.
+        True if a system returns the items of a stratum: one row per stratum, one column per system.
     confidence
-        Of every stratum, the probabilities that somebody gives its items of being positive: those
-        of all items, or a few that stand for them; None where there are none.
+        For every stratum, probabilities of its items to be positive: those of all items, or a few
+        that represent them; None without confidences.
     finite
-        Whether the pool is all that matters; else it is taken for a random sample of what does.
+        True if only the pool matters; else it is a random sample of a larger population.
     draws
-        How many draws from the posterior the limits are taken from.
+        The number of draws from the posterior.
     """
 
     sizes: Array
@@ -371,12 +315,9 @@ class ItemStrata:
         finite: bool = True,
         draws: int = _DRAWS,
     ) -> ItemStrata:
-        """Check what is given: 0 <= positive <= labelled <= sizes.
+        """Check that 0 <= positive <= labelled <= sizes; build the strata.
 
-        Parameters
-        ----------
-        sizes, labelled, positive, returned, confidence, finite, draws
-            The attributes; `returned` may have one column less axis for one system.
+        `returned` may be one-dimensional for one system.
         """
         numbers = [np.asarray(x, np.float64) for x in (sizes, labelled, positive)]
         flags = np.asarray(returned, bool)
@@ -387,15 +328,19 @@ class ItemStrata:
                 f"sizes: shapes {[x.shape for x in numbers]} of sizes, labelled and positive; "
                 f"expected {strata} strata, as returned has"
             )
-        all_, known, found = numbers
-        if np.any(found < 0) or np.any(found > known) or np.any(known > all_):
+        n_items, n_labelled, n_positive = numbers
+        if (
+            np.any(n_positive < 0)
+            or np.any(n_positive > n_labelled)
+            or np.any(n_labelled > n_items)
+        ):
             raise InputError("positive: expected 0 <= positive <= labelled <= sizes in all strata")
-        if not np.any(known > 0):
+        if not np.any(n_labelled > 0):
             raise InputError("labelled: no item; expected at least one")
         values = None if confidence is None else _probabilities(confidence, strata)
         draws = whole_number("draws", draws, least=100)
         finite = flag("finite", finite)
-        return cls(all_, known, found, flags, values, finite, draws=draws)
+        return cls(n_items, n_labelled, n_positive, flags, values, finite, draws=draws)
 
     @classmethod
     def of_items(
@@ -407,20 +352,10 @@ class ItemStrata:
         confidence: ArrayLike | None = None,
         **how: Any,
     ) -> ItemStrata:
-        """Sort all items of a pool; a stratum with several answers of the systems is parted.
+        """Group all items of a pool; split strata whose items the systems treat differently.
 
-        Parameters
-        ----------
-        stratum
-            The stratum of every item.
-        returned
-            Whether a system returns it: one row per system.
-        labelled, positive
-            The numbers of the labelled items, and whether each of them is positive.
-        confidence
-            The probability that somebody gives every item of being positive.
-        **how
-            As for `of`.
+        `returned` has one row per system; `labelled` holds the indices of the labelled items,
+        `positive` whether each of them is positive.
         """
         flags, known = np.asarray(returned, bool), np.asarray(labelled, np.intp)
         keys = np.concatenate([np.asarray(stratum)[None], flags])
@@ -433,42 +368,42 @@ class ItemStrata:
             np.bincount(part[known], minlength=number),
             np.bincount(part[known], np.asarray(positive, np.float64), number),
             flags[:, first].T,
-            None if values is None else [values[part == own] for own in range(number)],
+            None if values is None else [values[part == index] for index in range(number)],
             **how,
         )
 
     @property
     def shares(self) -> Array:
-        """The share of positive items among those labelled, by stratum.
+        """Return the share of positive items among those labelled, by stratum.
 
-        Where none is labelled, that of all labelled items with the same answers, or of all.
+        Where none is labelled, use all labelled items that the same systems return, or else all.
         """
         same = np.all(self.returned[:, None] == self.returned[None], axis=2)
         alike = same @ self.labelled
-        usual = np.where(alike > 0, same @ self.positive, self.positive.sum())
-        usual /= np.where(alike > 0, alike, self.labelled.sum())
+        fallback = np.where(alike > 0, same @ self.positive, self.positive.sum())
+        fallback /= np.where(alike > 0, alike, self.labelled.sum())
         known = np.maximum(self.labelled, 1)
-        return np.where(self.labelled > 0, self.positive / known, usual)
+        return np.where(self.labelled > 0, self.positive / known, fallback)
 
     @cached_property
     def recalibration(self) -> _Recalibration | None:
-        """The posterior of the strata's shares; None without confidences."""
+        """Return the posterior of the strata's shares; None without confidences."""
         if self.confidence is None:
             return None
         return recalibrate(self.labelled, self.positive, self.confidence)
 
     @property
     def contradicted(self) -> bool:
-        """Whether the confidences do not go with the labels, more likely than not."""
+        """Return True if the confidences probably contradict the labels."""
         return self.recalibration is not None and self.recalibration.far > 0.5
 
     @cached_property
     def drawn(self) -> Array:
-        """Totals of positive items from the posterior: one row per draw, one column per stratum."""
+        """Draw totals of positive items from the posterior: one row per draw."""
         if (nodes := self.recalibration) is None:
             raise InputError("confidence: none; expected those of every stratum")
         rng = np.random.default_rng(0)
-        # each node is drawn as often as its weight says, to within one
+        # systematic sampling: the number of draws of a node is its weight times draws, to within 1
         ends = np.searchsorted(np.cumsum(nodes.weight), (np.arange(self.draws) + 0.5) / self.draws)
         node = np.minimum(ends, len(nodes.weight) - 1)
         share = rng.beta(nodes.a[node], nodes.b[node])
@@ -478,6 +413,7 @@ class ItemStrata:
 
 
 def _probabilities(confidence: Sequence[ArrayLike], strata: int) -> tuple[Array, ...]:
+    """Refuse confidences that are missing or no probabilities; return one array per stratum."""
     values = tuple(np.atleast_1d(np.asarray(x, np.float64)) for x in confidence)
     if len(values) != strata or any(not x.size for x in values):
         raise InputError(
@@ -493,19 +429,18 @@ def _probabilities(confidence: Sequence[ArrayLike], strata: int) -> tuple[Array,
 
 @dataclass(frozen=True)
 class _RareInterval:
-    """An interval of a score or of a difference.
+    """The interval of a score or of a difference.
 
     Attributes
     ----------
     estimate, low, high
-        The estimate and its limits.
+        The estimate and its interval.
     alone
-        The limits by the labels alone, whatever the confidences are.
+        The interval from the labels alone, whatever the confidences are.
     p_better
-        The probability of a difference above 0; None of a single score.
+        The probability of a difference above 0; None for a single score.
     notes
-        What the limits rest on beyond the labels, or why they do not; empty where they are those
-        of the labels alone because there is nothing else.
+        Whether the interval owes much to the confidences, or why they were not used.
     """
 
     estimate: float
@@ -524,30 +459,7 @@ def rare_score(
     level: float = 0.95,
     beta: float = 1.0,
 ) -> _RareInterval:
-    """The score of one system in the pool.
-
-    Parameters
-    ----------
-    items
-        What is known of the pool.
-    metric, beta
-        The score.
-    system
-        Its number.
-    level
-        The nominal coverage of the limits.
-
-    Examples
-    --------
-    >>> from probative.inference.rare_positives import ItemStrata, rare_score
-    >>> pool = [200, 9800], [100, 100], [70, 0], [True, False]
-    >>> trusting = rare_score(ItemStrata.of(*pool, confidence=[[0.7], [0.002]]))
-    >>> print(f"{trusting.low:.2f} to {trusting.high:.2f}")
-    0.62 to 0.86
-    >>> alone = rare_score(ItemStrata.of(*pool))
-    >>> print(f"{alone.low:.2f} to {alone.high:.2f}")
-    0.40 to 0.86
-    """
+    """Compute the score of one system in the pool and its interval."""
 
     def value(totals: Array) -> Array:
         return _score(items, totals, metric, system, beta)
@@ -564,19 +476,7 @@ def rare_difference(
     level: float = 0.95,
     beta: float = 1.0,
 ) -> _RareInterval:
-    """The score of system `b` minus that of system `a`.
-
-    Parameters
-    ----------
-    items
-        What is known of the pool.
-    metric, beta
-        The score.
-    a, b
-        The numbers of the systems.
-    level
-        The nominal coverage of the limits.
-    """
+    """Compute the score of system `b` minus that of system `a`, and its interval."""
 
     def value(totals: Array) -> Array:
         first, second = (_score(items, totals, metric, system, beta) for system in (a, b))
@@ -587,7 +487,7 @@ def rare_difference(
 
 
 def _score(items: ItemStrata, totals: Array, metric: str, system: int, beta: float) -> Array:
-    """The score, given how many positive items each stratum has (the last axis)."""
+    """Compute the score from the number of positive items in each stratum (the last axis)."""
     returned = items.returned[:, system]
     tp, fn = totals @ returned, totals @ ~returned
     fp, tn = items.sizes @ returned - tp, items.sizes @ ~returned - fn
@@ -603,6 +503,7 @@ def _interval(
     *,
     paired: bool = False,
 ) -> _RareInterval:
+    """Compute the interval from recalibrated confidences, or else from the labels alone."""
     alone = _alone(items, value, level, between)
     if items.recalibration is None or items.contradicted:
         estimate = float(value(items.sizes * items.shares))
@@ -610,14 +511,14 @@ def _interval(
         notes = (_CONTRADICTED,) if items.contradicted else ()
         return _RareInterval(estimate, *alone, alone, better, notes)
     draws = value(items.drawn)
-    draws = draws[~np.isnan(draws)]  # of totals for which the score is defined
+    draws = draws[~np.isnan(draws)]  # the score is undefined for some totals
     if not draws.size:
         return _RareInterval(np.nan, *between, between, 0.5 if paired else None, ())
     low, estimate, high = (
         float(x) for x in np.quantile(draws, [(1 - level) / 2, 0.5, (1 + level) / 2])
     )
     better = float(np.mean(draws > 0) + np.mean(draws == 0) / 2) if paired else None
-    trusting = alone[1] - alone[0] > _MOSTLY * (high - low)
+    trusting = alone[1] - alone[0] > _NOTED_LENGTH_RATIO * (high - low)
     notes = (_TRUSTING.format(*alone),) if trusting else ()
     return _RareInterval(estimate, low, high, alone, better, notes)
 
@@ -632,13 +533,16 @@ _TRUSTING = "the limits owe much to the confidences: labels alone would give {:.
 def _alone(
     items: ItemStrata, value: Callable[[Array], Array], level: float, between: tuple[float, float]
 ) -> tuple[float, float]:
-    """The limits by the labels alone."""
+    """Compute the interval from the labels alone."""
     labels = items.labelled, items.positive, items.shares
     return Totals.of(items.sizes, *labels, level, finite=items.finite).extremes(value, between)
 
 
 def _p_better(estimate: float, limits: tuple[float, float], level: float) -> float:
-    """The confidence in a difference above 0: as normal as the limit on the side of 0 is wide."""
+    """Return the confidence in a difference above 0, from a normal distribution.
+
+    Its standard deviation follows from the end of the interval on the side of 0.
+    """
     if np.isnan(estimate) or estimate == 0:
         return 0.5
     reach = abs(estimate - limits[0 if estimate > 0 else 1])

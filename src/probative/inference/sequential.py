@@ -1,4 +1,4 @@
-"""Judge scores and comparisons while labels still arrive, at any time."""
+"""Score and compare systems at any time while labels still arrive."""
 
 from __future__ import annotations
 
@@ -29,91 +29,59 @@ if TYPE_CHECKING:
     from probative.inference.stratified import Projection
 
 
-# -----------------------------------------------------------------------------
-# Limits and tests that hold at every look, however often one looks and whenever one stops.
-#
-# A fixed interval looked at after every batch misses sooner or later; a confidence *sequence*
-# misses at any time with probability at most 1 - level. Likewise an e-value grows beyond 1/alpha
-# at any time with probability at most alpha, if there is nothing to be found.
-# -----------------------------------------------------------------------------
+# --- Confidence sequences and e-values
+# A fixed interval checked after every batch misses the true value sooner or later; a confidence
+# sequence misses it at any time with probability at most 1 - level. Under the null hypothesis an
+# e-value exceeds 1/alpha at any time with probability at most alpha.
 
-_PRIOR = 0.5  # of both cells, in the mixture over shares
-_SEQUENCES_STEPS = 100  # of a bisection on the scale of log-odds: more than a float can tell
-_SEQUENCES_FARTHEST = 745.0  # log-odds that a float can still tell from certainty
-# rates of betting in units of one over the root mean square of what is bet on
+_PRIOR = 0.5  # both parameters of the beta mixture over shares
+_BISECTIONS_OF_LOG_ODDS = 100  # enough for the precision of a float
+_LARGEST_LOG_ODDS = 745.0  # beyond, a float cannot distinguish the share from 0 or 1
+# Betting rates, in units of one over the root mean square of the leads
 GRID = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
 
 
 def log_e_value(hits: Any, number: Any, share: Any) -> Any:
-    """The logarithm of the mixture e-value against a share, from so many hits.
-
-    Parameters
-    ----------
-    hits, number
-        How many of so many items were hits; numbers or arrays.
-    share
-        The share that is doubted.
-
-    Examples
-    --------
-    >>> from probative.inference.sequential import log_e_value
-    >>> round(float(log_e_value(77, 131, 0.4)), 4)
-    6.7009
-    """
+    """Return the log mixture e-value against a share, from `hits` of `number` items."""
     mixed = special.betaln(_PRIOR + hits, _PRIOR + number - hits) - special.betaln(_PRIOR, _PRIOR)
     return mixed - special.xlogy(hits, share) - special.xlog1py(number - hits, -np.asarray(share))
 
 
 def share_limits(hits: Any, number: Any, *, level: float = 0.95) -> tuple[Array, Array]:
-    """The confidence sequence of a share: all shares whose e-value stays below 1/(1 - level).
-
-    Parameters
-    ----------
-    hits, number
-        How many of so many items were hits so far; numbers or arrays of them.
-    level
-        With this probability the share lies within the limits at every look.
-
-    Examples
-    --------
-    >>> from probative.inference.sequential import share_limits
-    >>> low, high = share_limits(77, 131)
-    >>> round(float(low), 6), round(float(high), 6)
-    (0.441175, 0.724541)
-    """
+    """Compute the confidence sequence of a share: all shares with e-value below 1/(1 - level)."""
     hits, number = np.broadcast_arrays(np.asarray(hits, float), np.asarray(number, float))
     bound = -math.log1p(-open_probability("level", level))
     with np.errstate(divide="ignore", invalid="ignore"):
         best = special.logit(np.where(number > 0, hits / number, 0.5))
-    best = np.clip(best, -_SEQUENCES_FARTHEST, _SEQUENCES_FARTHEST)
+    best = np.clip(best, -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS)
 
     def search(far: float) -> Array:
         outside, inside = np.full(best.shape, far), best.copy()
-        for _ in range(_SEQUENCES_STEPS):
+        for _ in range(_BISECTIONS_OF_LOG_ODDS):
             middle = (outside + inside) / 2
             doubted = _log_e_value_of_odds(hits, number, middle) >= bound
             outside = np.where(doubted, middle, outside)
             inside = np.where(doubted, inside, middle)
         return np.asarray(special.expit((outside + inside) / 2))
 
-    low = np.where(hits > 0, search(-_SEQUENCES_FARTHEST), 0.0)
-    high = np.where(hits < number, search(_SEQUENCES_FARTHEST), 1.0)
+    low = np.where(hits > 0, search(-_LARGEST_LOG_ODDS), 0.0)
+    high = np.where(hits < number, search(_LARGEST_LOG_ODDS), 1.0)
     return low, high
 
 
 def _log_e_value_of_odds(hits: Array, number: Array, log_odds: Array) -> Array:
-    """As `log_e_value`, on a scale that tells shares near 0 and near 1 apart."""
+    """Compute `log_e_value` from log-odds, which distinguish shares near 0 and near 1."""
     mixed = special.betaln(_PRIOR + hits, _PRIOR + number - hits) - special.betaln(_PRIOR, _PRIOR)
     log_share, log_rest = -np.logaddexp(0, -log_odds), -np.logaddexp(0, log_odds)
     return np.asarray(mixed - hits * log_share - (number - hits) * log_rest)
 
 
 def planned_grid(planned: float, level: float = 0.95) -> tuple[float, ...]:
-    """Rates of betting that do best if the matter is decided after about so many units.
+    """Return the betting rates that do best if the test is decided after about `planned` units.
 
-    A difference of d standard deviations per unit grows the logarithm of the wealth fastest, by
-    d²/2, at the rate d: the one that just reaches 1/alpha after `planned` units, half and double
-    of it.
+    If the lead of a unit has mean d in standard deviations, the log wealth grows fastest, by d²/2
+    per unit, at the rate d. The rates are the one that just reaches 2/(1 - level) after `planned`
+    units, half of it and double of it.
     """
     rate = math.sqrt(2 * math.log(2 / (1 - level)) / planned)
     return rate / 2, rate, 2 * rate
@@ -121,22 +89,22 @@ def planned_grid(planned: float, level: float = 0.95) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class Wealth:
-    """What was won by betting on which of two exchangeable systems comes out ahead.
+    """The wealth of bets on which of two exchangeable systems is ahead.
 
-    If the outputs of two systems are exchangeable, what B is ahead in a unit is as likely d as -d,
-    whatever is known of sizes. Betting at the rate r multiplies the wealth by
-    exp(r·d) / cosh(r·d), 1 on average. Both directions and all rates hold an equal share.
+    If the outputs of two systems are exchangeable, the lead of B in a unit is d or -d with equal
+    probability, given its size. Betting at the rate r multiplies the wealth by exp(r·d) /
+    cosh(r·d), which is 1 on average. Both directions and all rates start with equal shares.
 
     Attributes
     ----------
     grid
-        The rates of betting, in units of one over the root mean square of all d so far.
+        The betting rates, in units of one over the root mean square of all d so far.
     forward, backward
-        The logarithms of the wealth of bets on B, and on A, one per rate.
+        The log wealth of the bets on B and of those on A, one per rate.
     most
-        The largest logarithm of the wealth at any time of all bets, of those on B, of those on A.
+        The largest log wealth at any time: of all bets, of those on B, of those on A.
     squares, units
-        The sum of the squares of all d so far, and how many there were.
+        The sum of squares of all d so far, and their number.
     """
 
     grid: tuple[float, ...] = GRID
@@ -149,21 +117,12 @@ class Wealth:
     def bet(
         self, d: Any, number: Any = None, *, units: int | None = None, chance: Any = None
     ) -> Wealth:
-        """Bet on a batch of units, of each of which is known by how much B is ahead in it.
+        """Bet on a batch of leads of B, and return the new wealth.
 
-        The rate may depend on the sizes of these d, not on their signs: only those are bet on.
-
-        Parameters
-        ----------
-        d
-            By how much B is ahead in each unit, or in units of each kind.
-        number
-            How many units of each kind there are; one by default.
-        units
-            How many there are in all, where some are left out that tell nothing.
-        chance
-            How likely each d was to be positive rather than negative if the systems are
-            exchangeable, given those before it; one half by default.
+        The rates may depend on the sizes of these d but not on their signs, which are bet on.
+        `number` is how many units have each d; `units` the number of all units, where those without
+        a lead are left out; `chance` the null probability that each d is positive, given those
+        before it (default 1/2).
         """
         d = np.asarray(d, dtype=np.float64)
         number = np.ones(len(d)) if number is None else np.asarray(number, dtype=np.float64)
@@ -194,25 +153,25 @@ class Wealth:
 
     @property
     def log_e(self) -> float:
-        """The logarithm of the e-value now: of the wealth of all bets together."""
+        """Return the logarithm of the current e-value: the log wealth of all bets together."""
         return _log_mean(np.concatenate([self._before(self.forward), self._before(self.backward)]))
 
     def pvalue(self, alternative: str = "two-sided") -> float:
-        """The p-value that holds at any time: one over the largest wealth so far."""
+        """Return the anytime-valid p-value: one over the largest wealth so far."""
         place = ("two-sided", "greater", "less").index(alternative)
         return math.exp(-max(0.0, self.most[place]))
 
     @property
     def growth(self) -> float:
-        """By how much the logarithm of the best bet's wealth grew per unit."""
+        """Return the growth per unit of the log wealth of the best bet."""
         best = max((*self.forward, *self.backward), default=0.0)
         return best / self.units if self.units else 0.0
 
 
 def log_growth(rates: Any, d: Any, number: Any = None, chance: Any = None) -> Array:
-    """The sum over units of the logarithm of exp(r·d) / cosh(r·d), for every rate r.
+    """Sum the logarithm of exp(r·d) / cosh(r·d) over units, for every rate r.
 
-    Where the chance of a positive d is not one half, of exp(r·d) over what that is on average.
+    With `chance`, the null probability of a positive d, divide exp(r·d) by its null expectation.
     """
     number = np.ones(len(d)) if number is None else number
     if chance is not None:
@@ -228,47 +187,40 @@ def _log_mean(logs: Array) -> float:
 
 
 def reach(units: Any, planned: float, *, level: float = 0.95) -> Any:
-    """How many standard errors limits reach to either side that hold at every look, about.
+    """Return the half length, in standard errors, of an asymptotic confidence sequence.
 
-    That of the asymptotic confidence sequences of Waudby-Smith et al. (2024), tightest at the
-    planned number of units.
-
-    Examples
-    --------
-    >>> from probative.inference.sequential import reach
-    >>> round(float(reach(500, 500)), 3)
-    3.035
+    The formula is that of Waudby-Smith et al. (2024), tightest at the planned number of units.
     """
-    doubt = 1 - open_probability("level", level)
-    tuned = (-2 * math.log(doubt) + math.log(1 - 2 * math.log(doubt))) / planned
+    alpha = 1 - open_probability("level", level)
+    tuned = (-2 * math.log(alpha) + math.log(1 - 2 * math.log(alpha))) / planned
     t = np.asarray(units, dtype=np.float64) * tuned
     with np.errstate(divide="ignore"):
-        return np.sqrt(2 * (t + 1) / t * np.log(np.sqrt(t + 1) / doubt))
+        return np.sqrt(2 * (t + 1) / t * np.log(np.sqrt(t + 1) / alpha))
 
 
 if TYPE_CHECKING:
-    # what each kind of unit adds to numerator and denominator of one score or two
+    # what each kind of unit adds to the numerator and denominator of one or two scores
     Rows = list[tuple[Array, Array]]
 
 
-# Limits from a standard error begin where there are so many units in which anything counts: with
-# fewer, a score that happens to be all right or all wrong would have none.
+# Intervals from a standard error need this many units in which anything counts: with fewer, a
+# system without errors, or without successes, would have a standard error of 0.
 FEWEST = 30
 _TOO_FEW = f"fewer than {FEWEST} units in which anything counts: no limits yet"
-# A good system shows no error, so no variance, in its first units. Its score varies as if so many
-# more errors had been seen, each as large as an item that is returned under a wrong label in
-# sentences of two items (the square of its weight is that of a mean unit).
+# A good system makes no error in its first units, which would give a variance of 0. Its variance
+# is computed as if this many more errors had been seen, each as large as an item with a wrong
+# label in sentences of two items (the square of its weight is that of a mean unit).
 _ERRORS_UNSEEN = 4
-# A score of both classes rests on the rarer one, however many units there are.
+# Composite scores depend on the rarer class, however many units there are.
 _FEWEST_OF_A_CLASS = 10
 _TOO_FEW_OF_A_CLASS = f"fewer than {_FEWEST_OF_A_CLASS} items of a class: no limits yet"
-_FARTHEST = 10**9  # units: more than anybody will label
+_MOST_UNITS_FORECAST = 10**9  # larger forecasts are not shown: nobody labels so many
 
 
 def sequential(
     metric: str = "f1", *, level: float = 0.95, planned: int | None = None, beta: float = 1.0
 ) -> SequentialTest:
-    """Begin to look at scores, or at the difference of two systems, while labels still arrive.
+    """Start a sequential test of one system's score, or of the difference of two systems.
 
     Parameters
     ----------
@@ -277,12 +229,12 @@ def sequential(
         balanced_accuracy, mcc, kappa, informedness, markedness or fowlkes_mallows; the weight of
         recall in F-beta.
     level
-        With this probability the limits hold at every look, and 1 - level bounds the probability
-        that the test ever decides between exchangeable systems.
+        With this probability the interval contains the true value at every look; 1 - level bounds
+        the probability that the test ever decides between exchangeable systems.
     planned
-        How many units will be labelled if nothing is decided before, about. Limits are tightest
-        there, and bets do best for differences that just come out by then. By default limits are
-        made for 1,000 units, and bets for differences of all sizes.
+        About how many units will be labelled if nothing is decided before. Intervals are tightest
+        there, and bets do best for differences that are just decided by then. By default intervals
+        are made for 1,000 units, and bets for differences of all sizes.
 
     Returns
     -------
@@ -304,7 +256,7 @@ def sequential(
 
 
 class SequentialTest:
-    """The state of a sequence of looks; made by `sequential`."""
+    """The state of a sequential test; made by `sequential`."""
 
     def __init__(
         self,
@@ -325,14 +277,14 @@ class SequentialTest:
         self._looks: list[Look] = []
 
     def update(self, counts: Counts | PairedCounts) -> Look:
-        """Add the next batch of labels and look.
+        """Add the next batch of labels and return the look at all labels so far.
 
         Parameters
         ----------
         counts
-            Of one system `Counts`, of two `PairedCounts`. With one row per unit, units are what is
-            independent; a single table is one of independent items. All batches are of one kind.
-            What a batch holds must not depend on whether the systems are right in it.
+            `Counts` of one system, or `PairedCounts` of two. With one row per unit, units are
+            independent; a single table holds independent items. All batches are of one kind.
+            Which units are in a batch must not depend on whether the systems are right in them.
         """
         self._check(counts)
         self._counted.append(counts)
@@ -342,12 +294,12 @@ class SequentialTest:
 
     @property
     def looks(self) -> Looks:
-        """All looks so far."""
+        """Return all looks so far."""
         return Looks(tuple(self._looks), signature=self.signature)
 
     @property
     def signature(self) -> str:
-        """A short reproducible description of every choice."""
+        """Return a short reproducible description of every choice."""
         chosen = [f"level:{self.level:g}"]
         if TABLE[self.metric].depends_on_beta:
             chosen.append(f"beta:{self.beta:g}")
@@ -379,7 +331,7 @@ class SequentialTest:
         )
 
     def _single(self) -> Look:
-        """One system's score and its limits."""
+        """Compute one system's score and its interval."""
         first = self._counted[0]
         if first.shape:
             cells = [
@@ -407,10 +359,10 @@ class SequentialTest:
         return self._look("item", units, estimate=estimate, low=low, high=high, note=note)
 
     def _pair(self, batch: PairedCounts) -> Look:
-        """The difference of two scores, its limits, and the bets."""
+        """Compute the difference of two scores and its interval; bet on the batch."""
         so_far = self._so_far()
         rows, number = contributions(so_far, self.metric, beta=self.beta)
-        worth = _worth_of_cells(so_far, self.metric, self.beta)
+        worth = _item_effects(so_far, self.metric, self.beta)
         d, times = _leads(batch, worth)
         self._wealth = self._wealth.bet(d, times, units=_number_of_units(batch))
         most = self._bounds[1] - self._bounds[0]
@@ -437,7 +389,7 @@ class SequentialTest:
         )
 
     def _so_far(self) -> PairedCounts:
-        """All batches in one."""
+        """Merge all batches into one."""
         first: PairedCounts = self._counted[0]
         if len(self._counted) > 1:
             if first.has_units:
@@ -450,23 +402,23 @@ class SequentialTest:
     def _limits(
         self, rows: Rows, number: Array, ends: tuple[float, float], total: Counts
     ) -> tuple[float, float, float, str | None]:
-        """A score or difference, limits from its standard error, and what must be said of them."""
-        found = look_limits(rows, number, ends, self.planned, level=self.level)
+        """Compute a score or difference, its interval from the standard error, and a note."""
+        result = look_limits(rows, number, ends, self.planned, level=self.level)
         few = self.metric in COMPOSITES and _least_class(total) < _FEWEST_OF_A_CLASS
-        if few and found[-1] != _TOO_FEW:
-            return found[0], *ends, _TOO_FEW_OF_A_CLASS
-        return found
+        if few and result[-1] != _TOO_FEW:
+            return result[0], *ends, _TOO_FEW_OF_A_CLASS
+        return result
 
     def _more(self, so_far: PairedCounts, worth: Array) -> int | None:
-        """How many units more would decide it, if the difference stays as it looks."""
+        """Forecast how many more units would decide the test if the difference stays the same."""
         d, number = _leads(so_far, worth)
         squares = float(number @ d**2)
         if squares == 0:
             return None
-        # per unit, in standard deviations
+        # mean lead per unit, in standard deviations
         drift = float(number @ d) / math.sqrt(squares * _number_of_units(so_far))
         missing = -math.log(1 - self.level) - self._wealth.log_e
-        if drift == 0 or missing / (drift**2 / 2) > _FARTHEST:
+        if drift == 0 or missing / (drift**2 / 2) > _MOST_UNITS_FORECAST:
             return None
         return max(1, math.ceil(missing / (drift**2 / 2)))
 
@@ -479,41 +431,33 @@ def look_limits(
     *,
     level: float = 0.95,
 ) -> tuple[float, float, float, str | None]:
-    """A score or difference by unit, limits that hold at every look, and what is to be said.
+    """Compute a score or difference, an interval that holds at every look, and a note or None.
 
-    Parameters
-    ----------
-    rows, number
-        What each kind of unit adds to numerator and denominator, for one score or two, and how many
-        units of it there are so far.
-    ends
-        The least and the most that it can be.
-    planned
-        How many units will be labelled if nothing is decided before; 1,000 by default.
-    level
-        With this probability the limits hold at every look.
+    `rows` and `number` are what each kind of unit adds to numerator and denominator, for one score
+    or two, and how many such units there are. `ends` are the smallest and largest possible values.
     """
     lowest, highest = ends
     scores = [_share(number @ x, number @ y) for x, y in rows]
     estimate = scores[-1] - scores[0] if len(scores) > 1 else scores[0]
     size = np.sum([y for _, y in rows], axis=0)
-    there = size > 0
-    units = float(number[there].sum())
+    nonempty = size > 0
+    units = float(number[nonempty].sum())
     if units < FEWEST or any(number[y > 0].sum() < 2 for _, y in rows):
         return estimate, lowest, highest, _TOO_FEW
-    error = jackknife_error([(x[there], y[there]) for x, y in rows], number[there])
+    error = jackknife_error([(x[nonempty], y[nonempty]) for x, y in rows], number[nonempty])
     if len(rows) == 1:
         error = math.hypot(error, math.sqrt(_ERRORS_UNSEEN / units / float(number @ size)))
     if not error > 0:
         return estimate, lowest, highest, "all units alike so far: no limits yet"
     freedom = max(effective_units(size, number) - 1, 1.0)
     normal = float(reach(units, planned or 1000, level=level))
-    # Student's distance for the same tail: the standard error is an estimate, too
-    far = -float(special.stdtrit(freedom, special.ndtr(-normal))) * error
-    return estimate, max(lowest, estimate - far), min(highest, estimate + far), None
+    # Student's quantile for the same tail, since the standard error is estimated, too
+    half_length = -float(special.stdtrit(freedom, special.ndtr(-normal))) * error
+    return estimate, max(lowest, estimate - half_length), min(highest, estimate + half_length), None
 
 
 def _kind(counts: Counts | PairedCounts) -> str:
+    """Describe the kind of counts, which all batches of a test must share."""
     paired = isinstance(counts, PairedCounts)
     units = counts.has_units if isinstance(counts, PairedCounts) else bool(counts.shape)
     what = "PairedCounts" if paired else "Counts"
@@ -535,16 +479,15 @@ def _number_of_units(paired: PairedCounts) -> int:
 
 
 def _least_class(total: Counts) -> float:
-    """How many items the rarer class of the answer has; without negatives, the class."""
+    """Count the gold items of the rarer class; without true negatives, the positive items."""
     positives = float(total.tp + total.fn)
     return positives if total.tn is None else min(positives, float(total.fp + total.tn))
 
 
-def _worth_of_cells(so_far: PairedCounts, metric: str, beta: float) -> Array:
-    """By how much an item in each cell moves a score, near what both systems score together.
+def _item_effects(so_far: PairedCounts, metric: str, beta: float) -> Array:
+    """Return by how much an item in each cell changes the pooled score of both systems.
 
-    That is the same whichever system an output came from, so that it may be known before one bets
-    on that.
+    The values do not change if the outputs of the systems are exchanged, so the bets may use them.
     """
     table = so_far.total()
     both = (table + table.swapped()).a
@@ -555,33 +498,31 @@ def _worth_of_cells(so_far: PairedCounts, metric: str, beta: float) -> Array:
 
 
 def _leads(paired: PairedCounts, worth: Array) -> tuple[Array, Array]:
-    """By how much B is ahead in units of each kind, given what cells are worth; and how many."""
+    """Return the lead of B in units of each kind, and how many such units there are."""
     cases = paired.cases if paired.has_units else np.eye(8)
     number = paired.multiplicity if paired.has_units else paired.cases
     number = np.ones(len(cases)) if number is None else np.asarray(number, dtype=np.float64)
     rows = PairedCounts(cases)
     gains = [getattr(rows.b, cell) - getattr(rows.a, cell) for cell in CELLS]
     d = np.stack(gains, axis=-1) @ worth
-    there = (number > 0) & (d != 0)
-    return d[there], number[there]
+    informative = (number > 0) & (d != 0)
+    return d[informative], number[informative]
 
 
-# -----------------------------------------------------------------------------
-# Scores and comparisons of a pool while the units of a stratified sample are being labelled.
+# --- Looks at a pool while the units of a stratified sample are being labelled
+# The interval is the estimate of the pool plus and minus so many standard errors that it holds at
+# every look. It is tightest at the information (one over the variance) of the planned sample. The
+# comparison is decided when the interval excludes 0.
 #
-# Limits: the estimate of the pool, so many standard errors to either side as hold at every look.
-# When they are tightest is told by information, one over the variance: where the planned sample
-# would be. It is decided who is better on the pool when they leave out 0.
-#
-# Is B better? If A and B are exchangeable, what B is ahead in a unit is as likely d as -d. Strata
-# may tell the two apart: a unit in which A says yes and B no is in another stratum than its mirror
-# image. How many units of either were drawn is then known before anything is labelled, and given
-# that, any of the drawn units may be of either kind, with the shares that are left: the bets are
-# fair at these odds. Nothing else that the bets use would change if the outputs were exchanged:
-# units of mirrored strata weigh the same, and the rates depend on the sizes of what is bet on.
-# -----------------------------------------------------------------------------
+# The test: if A and B are exchangeable, the lead of B in a unit is d or -d with equal
+# probability. Strata may distinguish the systems: a unit in which A says yes and B no is in
+# another stratum than its mirror image. The number of units drawn from both is then known before
+# anything is labelled; given it, each drawn unit is of either kind with the shares that are left,
+# and the bets are fair at these odds. Nothing else that the bets use changes if the outputs are
+# exchanged: units of mirrored strata have equal weights, and the rates depend only on the sizes
+# of d.
 
-_STRATIFIED_SEQUENTIAL_STEPS = 50  # of a bisection
+_BISECTIONS_OF_SAMPLE_SIZE = 50
 _UNSEEN = "fewer than two units of a stratum so far: no limits yet"
 
 
@@ -594,17 +535,16 @@ class LabelledUnits:
     systems
         The counts of one system, or of two, one row per unit.
     number
-        What tells the units apart, whoever says what in them: their numbers in the pool.
+        The indices of the units in the pool, which do not depend on the systems.
     stratum
-        The number of the stratum of every unit.
+        The index of the stratum of every unit.
     sizes
-        How many units of the pool every stratum has.
+        The number of units of the pool in every stratum.
     mirror
-        Of every stratum the number of its mirror image: its own, where exchanging the systems
-        leaves a unit where it is.
+        The index of the mirror image of every stratum: the stratum itself where exchanging the
+        systems changes nothing.
     disputed
-        How many items of every unit one system has returned and the other has not; None where
-        that is not known.
+        For every unit, the number of items that only one system has returned; None if unknown.
     """
 
     systems: tuple[Counts, ...]
@@ -615,7 +555,7 @@ class LabelledUnits:
     disputed: Array | None = None
 
     def first(self, end: int) -> LabelledUnits:
-        """The first ones."""
+        """Return the first `end` units."""
         return replace(
             self,
             systems=tuple(counts[:end] for counts in self.systems),
@@ -626,15 +566,15 @@ class LabelledUnits:
 
     @property
     def pair(self) -> Ints:
-        """The smaller number of a stratum and its mirror image, per unit."""
+        """Return the smaller index of a stratum and its mirror image, per unit."""
         return np.asarray(np.minimum(self.stratum, self.mirror[self.stratum]))
 
     def even_weights(self) -> Array:
-        """How many units of the pool each stands for; mirrored strata are taken together."""
+        """Return how many units of the pool each unit represents; mirrored strata are merged."""
         both = np.minimum(np.arange(len(self.sizes)), self.mirror)
-        there = np.bincount(both, weights=self.sizes, minlength=len(self.sizes))
+        pool_size = np.bincount(both, weights=self.sizes, minlength=len(self.sizes))
         drawn = np.bincount(self.pair, minlength=len(self.sizes))
-        return np.asarray((there / np.maximum(drawn, 1))[self.pair])
+        return np.asarray((pool_size / np.maximum(drawn, 1))[self.pair])
 
 
 def stratified_looks(
@@ -647,20 +587,10 @@ def stratified_looks(
     beta: float = 1.0,
     by: str = "unit",
 ) -> Iterator[Look]:
-    """Look after so many units, and again, and again.
+    """Yield a look after each number of units in `ends`.
 
-    Parameters
-    ----------
-    units
-        What is labelled, in this order.
-    ends
-        After how many of them somebody looks.
-    planned
-        How many units of every stratum were planned before anything was labelled.
-    metric, level, beta
-        The score; the level of limits and test.
-    by
-        What a unit is called.
+    `planned` is the number of units of every stratum that were planned before anything was
+    labelled; `by` is the name of a unit in print.
     """
     if metric not in RATIOS:
         raise InputError(
@@ -671,15 +601,15 @@ def stratified_looks(
     start, decided = 0, None
     for number, end in enumerate(ends, 1):
         so_far = units.first(end)
-        found, more = _Pool(so_far, metric, level, beta, planned).look(number, by)
+        look, more = _Pool(so_far, metric, level, beta, planned).look(number, by)
         if len(units.systems) == 1:
-            yield found
+            yield look
             continue
         d = _leads_in_pool(so_far, metric, beta)
         wealth = wealth.bet(d[start:], chance=_chances(so_far, d, start))
-        decided = decided or _clear(found.low, found.high)
+        decided = decided or _clear(look.low, look.high)
         yield replace(
-            found,
+            look,
             e_value=math.exp(min(wealth.log_e, 700.0)),
             pvalue=wealth.pvalue(),
             decided=decided,
@@ -689,29 +619,19 @@ def stratified_looks(
 
 
 def order_of_drawing(stratum: Ints, rank: Ints) -> Ints:
-    """An order in which the beginning is a random part of every stratum, in equal shares.
+    """Return an order whose beginning is a random part of every stratum, in equal shares.
 
-    Parameters
-    ----------
-    stratum
-        The number of the stratum of every unit.
-    rank
-        Which one of its stratum every unit was, in the random order of that.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from probative.inference.sequential import order_of_drawing
-    >>> order_of_drawing(np.array([0, 0, 0, 0, 1, 1]), np.array([3, 0, 2, 1, 0, 1])).tolist()
-    [1, 4, 3, 2, 5, 0]
+    `rank` is the place of every unit in the random order of its stratum, from 0.
     """
     number = np.bincount(stratum)
     return np.lexsort((stratum, (rank + 0.5) / number[stratum]))
 
 
 def _leads_in_pool(units: LabelledUnits, metric: str, beta: float) -> Array:
-    """By how much B is ahead in every unit, given what both score together, and its weight."""
-    (xa, ya), (xb, yb) = (metrics_contributions(own, metric, beta=beta) for own in units.systems)
+    """Compute the weighted lead of B in every unit, at the pooled score of both systems."""
+    (xa, ya), (xb, yb) = (
+        metrics_contributions(counts, metric, beta=beta) for counts in units.systems
+    )
     weights = units.even_weights()
     below = float(weights @ (ya + yb))
     common = float(weights @ (xa + xb)) / below if below else 0.0
@@ -719,57 +639,40 @@ def _leads_in_pool(units: LabelledUnits, metric: str, beta: float) -> Array:
 
 
 def _chances(units: LabelledUnits, d: Array, start: int) -> Array:
-    """How likely each lead of the new units is one of B, if the systems are exchangeable."""
+    """Compute the null probability that each lead of the new units is positive."""
     new = slice(start, None)
     return mirrored_chances(units.number[new], units.stratum[new], units.mirror, d[new])
 
 
 def mirrored_chances(number: Ints, stratum: Ints, mirror: Ints, d: Array) -> Array:
-    """How likely each d is positive if systems are exchangeable, given the numbers of strata.
+    """Compute the probability that each d is positive if the systems are exchangeable.
 
-    Units are taken one after the other, in the order of their numbers. Of a stratum and its mirror
-    image so many units are left; the next one is of either with the shares of these.
-
-    Parameters
-    ----------
-    number, stratum
-        Of every unit, what it is called and where it comes from.
-    mirror
-        Of every stratum the number of its mirror image.
-    d
-        By how much B is ahead in every unit.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from probative.inference.sequential import mirrored_chances
-    >>> mirror, d = np.array([1, 0, 2]), np.array([1.0, 1.0, -1.0, 2.0])
-    >>> mirrored_chances(np.arange(4), np.array([0, 0, 1, 2]), mirror, d).tolist()
-    [0.6666666666666666, 0.5, 0.0, 0.5]
+    Units are taken in the order of their numbers. The next unit is from a stratum or its mirror
+    image with the shares of their units that are left.
     """
     chance = np.full(len(d), 0.5)
     pair = np.minimum(stratum, mirror[stratum])
-    for one in np.unique(pair[mirror[stratum] != stratum]):
-        own = np.flatnonzero(pair == one)
-        own = own[np.argsort(number[own])]
-        first = stratum[own] == one
+    for first_stratum in np.unique(pair[mirror[stratum] != stratum]):
+        members = np.flatnonzero(pair == first_stratum)
+        members = members[np.argsort(number[members])]
+        first = stratum[members] == first_stratum
         taken = np.cumsum(first) - first
-        left = len(own) - np.arange(len(own))
-        share = (first.sum() - taken) / left  # that this unit is of the first of the two
-        # in the other stratum it would be as far behind as it is ahead
-        ahead_in_first = (d[own] > 0) == first
-        chance[own] = np.where(ahead_in_first, share, 1 - share)
+        left = len(members) - np.arange(len(members))
+        share = (first.sum() - taken) / left  # probability that the unit is of the first stratum
+        # in the mirrored stratum its lead would have the opposite sign
+        ahead_in_first = (d[members] > 0) == first
+        chance[members] = np.where(ahead_in_first, share, 1 - share)
     return chance
 
 
 def _clear(low: float, high: float) -> str | None:
-    """Who is better, if the limits of the difference leave out 0."""
+    """Return the better system if the interval of the difference excludes 0."""
     return "b" if low > 0 else "a" if high < 0 else None
 
 
 @dataclass(frozen=True, eq=False)
 class _Pool:
-    """What labelled units tell of their pool, at one look of many."""
+    """The estimate of a pool at one look, from the units labelled so far."""
 
     units: LabelledUnits
     metric: str
@@ -778,10 +681,10 @@ class _Pool:
     planned: Array
 
     def look(self, number: int, by: str) -> tuple[Look, int | None]:
-        """The estimate and its limits; and how many units more would decide it."""
+        """Return the look, and how many more units would decide the comparison."""
         two = len(self.units.systems) > 1
         least, most = (-span(self.metric), span(self.metric)) if two else bounds(self.metric)
-        found = Look(
+        look = Look(
             look=number,
             metric=self.metric,
             level=self.level,
@@ -797,7 +700,7 @@ class _Pool:
         )
         drawn = np.bincount(self.units.stratum, minlength=len(self.units.sizes))
         if np.any((drawn == 0) & (self.units.sizes > 0)):
-            return replace(found, note=_UNSEEN), None
+            return replace(look, note=_UNSEEN), None
         draw = Draw.of(self.units.stratum, self.units.sizes)
         scores = PoolScores.of(
             self.units.systems,
@@ -807,66 +710,68 @@ class _Pool:
             beta=self.beta,
             disputed=self.units.disputed,
         )
-        told = scores.difference() if two else scores.score()
-        found = replace(found, estimate=told.estimate)
+        projection = scores.difference() if two else scores.score()
+        look = replace(look, estimate=projection.estimate)
         if two:
-            found = replace(
-                found, score_a=scores.score(0).estimate, score_b=scores.score(1).estimate
-            )
+            look = replace(look, score_a=scores.score(0).estimate, score_b=scores.score(1).estimate)
         if not np.any(draw.rest > 0):
-            return replace(found, low=told.estimate, high=told.estimate), None
-        note = self._why_none(told, drawn)
+            return replace(look, low=projection.estimate, high=projection.estimate), None
+        note = self._why_none(projection, drawn)
         if note is not None:
-            return replace(found, note=note), None
-        far = self._reach(told, draw, drawn)
+            return replace(look, note=note), None
+        half_length = self._reach(projection, draw, drawn)
         return replace(
-            found,
-            low=max(least, told.estimate - far),
-            high=min(most, told.estimate + far),
-            note=told.notes[0] if told.notes else None,
-        ), self._more(told, draw) if two else None
+            look,
+            low=max(least, projection.estimate - half_length),
+            high=min(most, projection.estimate + half_length),
+            note=projection.notes[0] if projection.notes else None,
+        ), self._more(projection, draw) if two else None
 
-    def _why_none(self, told: Projection, drawn: Ints) -> str | None:
-        """Why there are no limits yet, or None."""
+    def _why_none(self, projection: Projection, drawn: Ints) -> str | None:
+        """Return the reason why there is no interval yet, or None."""
         of_systems = [
-            metrics_contributions(own, self.metric, beta=self.beta)[1] > 0
-            for own in self.units.systems
+            metrics_contributions(counts, self.metric, beta=self.beta)[1] > 0
+            for counts in self.units.systems
         ]
         if np.count_nonzero(np.any(of_systems, axis=0)) < FEWEST:
             return _TOO_FEW
         if np.any((drawn < 2) & (self.units.sizes > drawn)):
             return _UNSEEN
-        if math.isnan(told.estimate) or not told.standard_error > 0 or told.no_evidence:
+        if (
+            math.isnan(projection.estimate)
+            or not projection.standard_error > 0
+            or projection.no_evidence
+        ):
             return "all units alike so far: no limits yet"
         return None
 
-    def _reach(self, told: Projection, draw: Draw, number: NDArray[Any]) -> float:
-        """How far limits would reach with so many units of every stratum.
+    def _reach(self, projection: Projection, draw: Draw, number: NDArray[Any]) -> float:
+        """Compute the half length of the interval with `number` units of every stratum.
 
-        By the variances within strata as they look now. Information is what one over the variance
-        is; at what the planned units tell, limits are tightest.
+        It uses the current variances within strata. Information is one over the variance; the
+        interval is tightest at the information of the planned units.
         """
-        then, planned = (_variance(told, draw, own) for own in (number, self.planned))
+        then, planned = (_variance(projection, draw, units) for units in (number, self.planned))
         if not then > 0:
             return 0.0
         information = planned / then if planned > 0 else number.sum() / self.planned.sum()
         normal = float(reach(information, 1.0, level=self.level))
-        # Student's distance for the same tail: the standard error is an estimate, too
-        tail = special.stdtrit(max(told.degrees_of_freedom, 1.0), special.ndtr(-normal))
+        # Student's quantile for the same tail, since the standard error is estimated, too
+        tail = special.stdtrit(max(projection.degrees_of_freedom, 1.0), special.ndtr(-normal))
         return -float(tail) * math.sqrt(then)
 
-    def _more(self, told: Projection, draw: Draw) -> int | None:
-        """How many units more would decide it, if the difference stays as it looks.
+    def _more(self, projection: Projection, draw: Draw) -> int | None:
+        """Forecast how many more units would decide the test if the difference stays the same.
 
-        In the shares of the strata that there are; what is left of the pool in the end.
+        The sample grows in the same proportions in all strata, up to their sizes.
         """
-        if told.estimate == 0:
+        if projection.estimate == 0:
             return None
         low, high = 1.0, float(np.max(draw.sizes / draw.drawn))
-        for _ in range(_STRATIFIED_SEQUENTIAL_STEPS):
+        for _ in range(_BISECTIONS_OF_SAMPLE_SIZE):
             middle = (low + high) / 2
             number = np.minimum(draw.sizes, middle * draw.drawn)
-            if self._reach(told, draw, number) < abs(told.estimate):
+            if self._reach(projection, draw, number) < abs(projection.estimate):
                 high = middle
             else:
                 low = middle
@@ -874,9 +779,9 @@ class _Pool:
         return max(1, math.ceil(more))
 
 
-def _variance(told: Projection, draw: Draw, number: NDArray[Any]) -> float:
-    """The variance with so many units of every stratum, whose units vary as they do now."""
+def _variance(projection: Projection, draw: Draw, number: NDArray[Any]) -> float:
+    """Compute the variance with `number` units of every stratum and the current unit variances."""
     open_ = (draw.drawn < draw.sizes) & (number > 0)
     size = draw.sizes[open_]
     now = 1 / draw.drawn[open_] - 1 / size
-    return float(told.by_stratum[open_] @ ((1 / number[open_] - 1 / size) / now))
+    return float(projection.by_stratum[open_] @ ((1 / number[open_] - 1 / size) / now))

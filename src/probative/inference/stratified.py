@@ -25,16 +25,12 @@ if TYPE_CHECKING:
     from probative._validation import Array
 
 
-# -----------------------------------------------------------------------------
-# The total of a pool of units from a sample that was drawn at random within strata.
-#
-# Every unit drawn stands for N_h/n_h units of its stratum, N_h the number of units that the
-# stratum has and n_h that of the units drawn from it. The variance of the total is the sum over
-# the strata of N_h²·(1 - n_h/N_h)·s_h²/n_h: what all units of a stratum have in common costs
-# nothing.
-# -----------------------------------------------------------------------------
+# --- Totals of a pool from a sample drawn at random within strata
+# Each drawn unit represents N_h/n_h units of its stratum, where N_h is the size of the stratum
+# and n_h the number of units drawn from it. The variance of the total is the sum over strata of
+# N_h²·(1 - n_h/N_h)·s_h²/n_h.
 
-_ROUNDING = 1e-12
+_ROUNDING = 1e-12  # relative to the largest value: smaller deviations count as 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,16 +40,9 @@ class Draw:
     Attributes
     ----------
     stratum
-        The number of the stratum of every labelled unit, from 0.
+        The index of the stratum of every labelled unit, from 0.
     sizes
-        How many units of the pool every stratum has.
-
-    Examples
-    --------
-    >>> from probative.inference.stratified import Draw
-    >>> draw = Draw.of([0, 0, 1, 1, 1], [10, 3])
-    >>> draw.total([1, 0, 2, 2, 3])
-    12.0
+        The number of units of the pool in every stratum.
     """
 
     stratum: NDArray[np.intp]
@@ -61,88 +50,89 @@ class Draw:
 
     @classmethod
     def of(cls, stratum: ArrayLike, sizes: ArrayLike) -> Draw:
-        """Check what is given: units of every stratum that has any, and not more than it has."""
-        own = np.asarray(stratum)
-        all_ = np.asarray(sizes, dtype=np.float64)
-        if own.ndim != 1 or all_.ndim != 1:
+        """Check that every stratum has labelled units, and no more than its size."""
+        strata = np.asarray(stratum)
+        pool_sizes = np.asarray(sizes, dtype=np.float64)
+        if strata.ndim != 1 or pool_sizes.ndim != 1:
             raise InputError(
-                f"stratum: shapes {own.shape} and {all_.shape} of sizes; expected two rows"
+                f"stratum: shapes {strata.shape} and {pool_sizes.shape} of sizes; expected two rows"
             )
-        if not own.size:
+        if not strata.size:
             raise InputError("stratum: no labelled unit; expected at least one")
-        if own.dtype.kind not in "iu" or own.min() < 0 or own.max() >= len(all_):
-            raise InputError(f"stratum: expected whole numbers from 0 to {len(all_) - 1}")
-        if not np.all(np.isfinite(all_) & (all_ >= 0) & (all_ == np.rint(all_))):
+        if strata.dtype.kind not in "iu" or strata.min() < 0 or strata.max() >= len(pool_sizes):
+            raise InputError(f"stratum: expected whole numbers from 0 to {len(pool_sizes) - 1}")
+        if not np.all(
+            np.isfinite(pool_sizes) & (pool_sizes >= 0) & (pool_sizes == np.rint(pool_sizes))
+        ):
             raise InputError("sizes: expected numbers of units, 0 or more")
-        draw = cls(own.astype(np.intp), all_)
-        few = np.flatnonzero((draw.drawn == 0) & (all_ > 0))
+        draw = cls(strata.astype(np.intp), pool_sizes)
+        few = np.flatnonzero((draw.drawn == 0) & (pool_sizes > 0))
         if few.size:
             raise InputError(
-                f"stratum: no unit of {few.size} strata with {all_[few].sum():,.0f} units is "
+                f"stratum: no unit of {few.size} strata with {pool_sizes[few].sum():,.0f} units is "
                 f"labelled, the first being number {few[0]}; expected units of each"
             )
-        many = np.flatnonzero(draw.drawn > all_)
+        many = np.flatnonzero(draw.drawn > pool_sizes)
         if many.size:
             raise InputError(
                 f"stratum: {draw.drawn[many[0]]:g} units of stratum {many[0]}, which has "
-                f"{all_[many[0]]:g}; expected no more"
+                f"{pool_sizes[many[0]]:g}; expected no more"
             )
         return draw
 
     @cached_property
     def drawn(self) -> Array:
-        """How many units of every stratum are labelled."""
+        """Count the labelled units of every stratum."""
         return np.bincount(self.stratum, minlength=len(self.sizes)).astype(np.float64)
 
     @cached_property
     def weights(self) -> Array:
-        """How many units of the pool every labelled unit stands for."""
+        """Return how many units of the pool each labelled unit represents."""
         return (self.sizes[self.stratum]) / self.drawn[self.stratum]
 
     @property
     def rest(self) -> Array:
-        """The share of every stratum that is not labelled."""
+        """Return the fraction of every stratum that is not labelled."""
         return 1 - np.divide(
             self.drawn, self.sizes, out=np.ones_like(self.sizes), where=self.sizes > 0
         )
 
     @property
     def lonely(self) -> NDArray[np.bool_]:
-        """Of which strata a single unit of several is labelled."""
+        """Mark the strata of several units of which only one is labelled."""
         return np.asarray((self.drawn == 1) & (self.sizes > 1))
 
     @property
     def pool(self) -> float:
-        """How many units there are."""
+        """Return the number of units in the pool."""
         return float(self.sizes.sum())
 
     @property
     def labelled(self) -> int:
-        """How many of them are labelled."""
+        """Return the number of labelled units."""
         return len(self.stratum)
 
     def total(self, values: ArrayLike) -> float:
-        """The total over the pool of something that every labelled unit has."""
+        """Estimate the total over the pool from one value per labelled unit."""
         return float(self.weights @ np.asarray(values, dtype=np.float64))
 
     def means(self, values: Array) -> Array:
-        """The mean of every stratum; 0 where nothing was drawn."""
+        """Return the mean of every stratum; 0 where nothing was drawn."""
         sums = np.bincount(self.stratum, weights=values, minlength=len(self.sizes))
         return sums / np.maximum(self.drawn, 1)
 
 
 @dataclass(frozen=True)
 class _Spread:
-    """How far a total over the pool is known from a stratified sample.
+    """The variance of a total over the pool that is estimated from a stratified sample.
 
     Attributes
     ----------
     variance, degrees_of_freedom
-        Of the total, and how well the strata tell it (Satterthwaite); no degrees of freedom where
-        they tell nothing.
+        The variance of the total and its degrees of freedom (Satterthwaite); 0 without evidence.
     unit_variance
-        The variance of the units of the whole pool about their mean, estimated without bias from
-        the strata: what simply random units would have to do with.
+        The variance of all units of the pool about their mean, which decides the variance of a
+        simple random sample.
     by_stratum
         What each stratum adds to the variance.
     """
@@ -153,10 +143,10 @@ class _Spread:
     by_stratum: Array
 
     def worth(self, draw: Draw, *, finite: bool = True) -> float:
-        """How many units drawn simply at random would tell the total as well; NaN if unknown.
+        """Return the effective sample size in simple random units; NaN if unknown.
 
-        It is the same for the pool and beyond it: n units of N have the variance
-        N²·(1/n - 1/N)·S² there and N²/n·S² here.
+        It is the n at which a simple random sample has the same variance: N²·(1/n - 1/N)·S² for the
+        pool itself (`finite`), N²/n·S² beyond it.
         """
         pool, unit = draw.pool, self.unit_variance
         if not unit > 0:
@@ -164,7 +154,7 @@ class _Spread:
         return pool**2 * unit / (self.variance + (pool * unit if finite else 0.0))
 
     def design_effect(self, draw: Draw, *, finite: bool = True) -> float:
-        """The variance, over that of as many simply random units; NaN if unknown."""
+        """Divide the variance by that of as many simple random units; NaN if unknown."""
         pool, n = draw.pool, draw.labelled
         random = pool**2 * (1 / n - (1 / pool if finite else 0.0)) * self.unit_variance
         return self.variance / random if random > 0 else math.nan
@@ -178,78 +168,55 @@ def spread_of(
     judged: _Judged | None = None,
     least: Array | None = None,
 ) -> _Spread:
-    """How far the total of `values` over the pool (`finite`) or beyond it is known.
+    """Compute the variance of the total of `values`, one per labelled unit.
 
-    Parameters
-    ----------
-    values
-        One per labelled unit.
-    draw
-        Their strata.
-    finite
-        Whether the pool is all that matters. Beyond it, the pool is a random sample of N units
-        itself, which adds N times the variance of its units.
-    judged
-        What a judge leaves of the values; by default all of it.
-    least
-        By stratum, the least variance that its units are taken to have; by default none.
-
-    Examples
-    --------
-    >>> from probative.inference.stratified import Draw, spread_of
-    >>> spread = spread_of([1, 0, 2, 2, 3], Draw.of([0, 0, 1, 1, 1], [10, 3]))
-    >>> spread.variance, spread.degrees_of_freedom
-    (20.0, 1.0)
+    With `finite`, the total is that of the pool; otherwise the pool is itself a random sample of N
+    units, which adds N times their variance. `judged` holds the residuals after a judge, and
+    `least` a lower bound of the variance of the units, by stratum.
     """
-    own = np.asarray(values, dtype=np.float64)
-    left = own if judged is None else judged.residuals
+    numbers = np.asarray(values, dtype=np.float64)
+    left = numbers if judged is None else judged.residuals
     n, size = draw.drawn, draw.sizes
     unit, freedom = _variances(left, draw, None if judged is None else judged.lost, least)
     chance = np.divide(size**2 * unit, n, out=np.zeros_like(n), where=n > 0)
     parts = chance * draw.rest
-    alone, _ = _variances(own, draw, None, least)
-    within = float(np.maximum(size - 1, 0) @ alone) / max(draw.pool - 1, 1)
-    all_units = max(
-        unit_variance(own, draw, least), within
-    )  # strata never differ less than not at all
+    unjudged, _ = _variances(numbers, draw, None, least)
+    within = float(np.maximum(size - 1, 0) @ unjudged) / max(draw.pool - 1, 1)
+    # the variance between strata cannot be negative
+    all_units = max(unit_variance(numbers, draw, least), within)
     variance = float(parts.sum()) + (0.0 if finite else draw.pool * all_units)
     squared = (parts if finite else chance) ** 2
-    doubt = float(np.divide(squared, freedom, out=np.zeros_like(n), where=freedom > 0).sum())
-    known = variance**2 / doubt if doubt > 0 else 0.0
+    satterthwaite = float(
+        np.divide(squared, freedom, out=np.zeros_like(n), where=freedom > 0).sum()
+    )
+    known = variance**2 / satterthwaite if satterthwaite > 0 else 0.0
     return _Spread(variance, known, all_units, parts)
 
 
 def unit_variance(values: ArrayLike, draw: Draw, least: Array | None = None) -> float:
-    """The variance of all units of the pool, without bias: within strata and between them.
+    """Estimate the variance of all units of the pool, within strata and between them.
 
-    The squared distance of a stratum's mean from that of all is too large by what both vary.
-
-    Parameters
-    ----------
-    values
-        One per labelled unit.
-    draw
-        Their strata.
-    least
-        As for `spread_of`; without it there is no bias.
+    The squared distance of a stratum's mean from the overall mean is too large by the sampling
+    variance of both, which is subtracted. The estimate is unbiased without `least` (see
+    `spread_of`).
     """
-    own, size, pool = np.asarray(values, dtype=np.float64), draw.sizes, draw.pool
+    numbers, size, pool = np.asarray(values, dtype=np.float64), draw.sizes, draw.pool
     if pool <= 1:
         return 0.0
-    unit, _ = _variances(own, draw, None, least)
+    unit, _ = _variances(numbers, draw, None, least)
     error = np.divide(unit * draw.rest, draw.drawn, out=np.zeros_like(unit), where=draw.drawn > 0)
-    apart = draw.means(own) - draw.total(own) / pool
-    between = float(size @ (apart**2 - error)) + float(size**2 @ error) / pool
+    deviation = draw.means(numbers) - draw.total(numbers) / pool
+    between = float(size @ (deviation**2 - error)) + float(size**2 @ error) / pool
     return (float(np.maximum(size - 1, 0) @ unit) + between) / (pool - 1)
 
 
 def _variances(
     values: Array, draw: Draw, lost: Array | None = None, least: Array | None = None
 ) -> tuple[Array, Array]:
-    """The variance of the units of every stratum, and its degrees of freedom.
+    """Estimate the variance of the units of every stratum and its degrees of freedom.
 
-    Where one unit of several is labelled, they are taken to vary as all labelled units do,
-    whatever their stratum: rather too much than too little.
+    Where one unit of several is labelled, the variance of all labelled units is used, whatever
+    their stratum: it is rather too large than too small.
     """
     freedom = np.maximum(draw.drawn - 1 - (0.0 if lost is None else lost), 0.0)
     squares = _squares(values, draw)
@@ -263,15 +230,13 @@ def _variances(
 
 
 def _squares(values: Array, draw: Draw) -> Array:
-    """The sum of squares about the mean, by stratum; what is rounding is 0."""
-    apart = values - draw.means(values)[draw.stratum]
-    apart[np.abs(apart) <= _ROUNDING * np.abs(values).max()] = 0.0
-    return np.bincount(draw.stratum, apart**2, len(draw.sizes)).astype(np.float64)
+    """Sum the squared deviations from the mean by stratum; set rounding errors to 0."""
+    deviation = values - draw.means(values)[draw.stratum]
+    deviation[np.abs(deviation) <= _ROUNDING * np.abs(values).max()] = 0.0
+    return np.bincount(draw.stratum, deviation**2, len(draw.sizes)).astype(np.float64)
 
 
-# -----------------------------------------------------------------------------
-# Intervals of what a stratified sample shows of a pool, and what they rest on.
-# -----------------------------------------------------------------------------
+# --- Intervals of a score and of a difference
 
 _ONE_UNIT = "one unit: no evidence of how others would come out, so the limits are all there is"
 _ALIKE = (
@@ -292,18 +257,10 @@ def _score_limits(
     *,
     between: tuple[float, float] = (0.0, 1.0),
 ) -> tuple[float, float]:
-    """Wilson's limits of a share that so many independent items would tell as well.
+    """Compute Wilson's interval with the effective sample size that matches the variance.
 
-    Parameters
-    ----------
-    value, spread
-        The score, and how far it is known.
-    even_units
-        How many units of equal weight tell it: the items, where all units are alike.
-    level
-        The nominal coverage.
-    between
-        The least and the most that the score can be.
+    `even_units` is the number of units of equal weight (Kish), used where all units are alike.
+    `between` holds the smallest and the largest possible score.
     """
     low, high = between
     if math.isnan(value):
@@ -320,8 +277,8 @@ def _score_limits(
         return low, high
     t = float(student_quantile(level, freedom))
     if share in (0, 1) and spread.variance > 0:  # Wilson's limits reach t²/(items + t²) then
-        far = t * math.sqrt(spread.variance) / (high - low)
-        items = min(items, t**2 * (1 / far - 1)) if far < 1 else 0.0
+        reach = t * math.sqrt(spread.variance) / (high - low)
+        items = min(items, t**2 * (1 / reach - 1)) if reach < 1 else 0.0
     if not items > 0:
         return low, high
     least, most = wilson(share * items, items, t)
@@ -331,18 +288,10 @@ def _score_limits(
 def _difference_limits(
     value: float, spread: _Spread, level: float, most: float = 1.0, *, known: bool = False
 ) -> tuple[float, float]:
-    """Student's limits of a difference; all that it can be where nothing tells how far it varies.
+    """Compute Student's interval of a difference; return the whole range without evidence.
 
-    Parameters
-    ----------
-    value, spread
-        The difference, and how far it is known.
-    level
-        The nominal coverage.
-    most
-        By how much two scores can differ.
-    known
-        Whether nothing that is not labelled can change it.
+    `most` is the largest possible difference; with `known`, no unlabelled unit can change the
+    difference.
     """
     if math.isnan(value):
         return -most, most
@@ -355,13 +304,7 @@ def _difference_limits(
 
 
 def _find_doubts(spread: _Spread, draw: Draw) -> Iterator[str]:
-    """Say what the interval rests on, where the design leaves units without evidence.
-
-    Parameters
-    ----------
-    spread, draw
-        How far something is known, and from which units.
-    """
+    """Yield the notes on strata that leave the interval without evidence, or with little."""
     if not spread.degrees_of_freedom > 0:
         if np.any(draw.rest > 0):
             yield _ONE_UNIT if draw.labelled == 1 else _ALIKE
@@ -375,24 +318,22 @@ def _find_doubts(spread: _Spread, draw: Draw) -> Iterator[str]:
         )
 
 
-# -----------------------------------------------------------------------------
-# What labelled units tell of a pool comes back as a `Projection`.
-# -----------------------------------------------------------------------------
+# --- Estimates for the pool
 
 
 @dataclass(frozen=True)
 class _JudgeEffect:
-    """What a judge has changed.
+    """The effect of a judge on an estimate.
 
     Attributes
     ----------
     moved
-        The estimate, less that of the labels alone.
+        The estimate minus that of the labels alone.
     width
-        The standard error, over that of the labels alone.
+        The standard error divided by that of the labels alone.
     strata
-        In how many strata the judge was listened to: elsewhere too few units are labelled, or the
-        judge says the same of all of them.
+        The number of strata in which the judge was used: elsewhere too few units are labelled, or
+        the judge says the same of all of them.
     """
 
     moved: float
@@ -402,24 +343,24 @@ class _JudgeEffect:
 
 @dataclass(frozen=True)
 class Projection:
-    """A score of a pool, or a difference of two, as labelled units tell it.
+    """The estimate of a score of a pool, or of a difference of two scores, from labelled units.
 
     Attributes
     ----------
     estimate, low, high
-        The estimate and its limits.
+        The estimate and its interval.
     standard_error, degrees_of_freedom
-        How far it is known, and how well that is; no degrees of freedom without evidence.
+        The standard error and its degrees of freedom; 0 degrees of freedom without evidence.
     design_effect
-        The variance, over that of as many units drawn simply at random from the pool.
+        The variance divided by that of as many simple random units of the pool.
     worth
-        How many units drawn simply at random would tell it as well, analysed in the usual way.
+        The effective sample size: the number of simple random units with the same variance.
     by_stratum
         What each stratum adds to the variance.
     judge
-        What a judge has changed; None without one.
+        The effect of a judge; None without one.
     notes
-        Why the limits may be too narrow; empty where nothing speaks against them.
+        Reasons why the interval may be too short.
     """
 
     estimate: float
@@ -435,7 +376,7 @@ class Projection:
 
     @property
     def no_evidence(self) -> bool:
-        """Whether nothing tells how far the estimate may be off."""
+        """Return True if the data show nothing about the error of the estimate."""
         return not self.degrees_of_freedom > 0 and self.low < self.high
 
 
@@ -443,56 +384,45 @@ if TYPE_CHECKING:
     _Limits = Callable[[float, _Spread], tuple[float, float]]
 
 
-_MOST_UNSEEN = 3  # what none of n units shows is so many times 1/n of all, at most (at 0.95)
-_LEANING = 0.25  # of the variance that labels have not shown, from which on a note says so
+_RULE_OF_THREE = 3  # what none of n units shows has a share of at most 3/n (at 0.95)
+# A note is given if the lower bound adds more than this share of the variance
+_NOTED_SHARE_OF_LOWER_BOUND = 0.25
 
 
 def influences(
     counts: Counts, draw: Draw, metric: str = "f1", *, beta: float = 1.0
 ) -> tuple[float, Array]:
-    """The score of the pool, and what every labelled unit moves it by: (x - F·y)/Y.
+    """Return the score of the pool and the influence of every labelled unit, (x - F·y)/Y.
 
-    Parameters
-    ----------
-    counts
-        One row per labelled unit.
-    draw
-        Their strata.
-    metric, beta
-        The score.
-
-    Returns
-    -------
-    score, moves
-        NaN and zeros where the score is undefined.
+    The result is NaN and zeros where the score is undefined.
     """
     target = _target(counts, _projected(counts, draw), draw, metric, beta)
     return target.value, target.moves
 
 
 def _projected(counts: Counts, draw: Draw) -> Counts:
-    """The counts of the pool."""
+    """Estimate the counts of the pool."""
     return (counts * draw.weights).sum()
 
 
 @dataclass(frozen=True, eq=False)
 class _Target:
-    """A score, or a difference of two: what is known of a total over the pool.
+    """A score or a difference of two, as a total over the pool.
 
     Attributes
     ----------
     value, moves
-        The estimate, and what every labelled unit moves it by.
+        The estimate and the influence of every labelled unit on it.
     reach
-        How far every labelled unit could have moved it at most; None where that is not known.
+        The largest possible influence of every labelled unit; None where it is unknown.
     item
-        How far a single item could have moved it at most.
+        The largest possible influence of a single item.
     empty
-        In which labelled units nothing counts.
+        The labelled units in which nothing counts.
     miss, missed
-        What an item moves it by that nobody has returned, and its share of the denominator.
+        The influence of an item that no system has returned, and its share of the denominator.
     judged
-        What a judge leaves of the moves; None without one.
+        The residuals of the influences after a judge; None without one.
     """
 
     value: float
@@ -506,41 +436,45 @@ class _Target:
 
     @property
     def shifted(self) -> float:
-        """The estimate, with what the judge adds to it."""
+        """Return the estimate corrected by the judge."""
         return self.value + (0.0 if self.judged is None else self.judged.shift)
 
     def spread(self, draw: Draw, *, finite: bool) -> _Spread:
-        """How far the estimate is known."""
+        """Compute the variance of the estimate."""
         least = self._least(draw)
         return spread_of(self.moves, draw, finite=finite, judged=self.judged, least=least)
 
     def is_known(self, draw: Draw) -> bool:
-        """Whether nothing that is not labelled can move it.
+        """Return True if no unlabelled unit can change the value.
 
-        Of each stratum all is labelled, or nothing counts in what is, and a missed item is nothing.
+        That holds if every stratum is fully labelled, or if its labelled units hold nothing that
+        counts and a missed item has no influence.
         """
         if not np.any(draw.rest > 0):
             return True
         return not self.miss and not np.any(draw.rest[draw.stratum[~self.empty]] > 0)
 
     def leans_on_the_least(self, spread: _Spread, draw: Draw, *, finite: bool) -> bool:
-        """Whether a judge leaves so little that a good part of the spread is the least there is.
+        """Return True if the lower bound makes up much of the variance that a judge leaves.
 
-        A judge who errs seldom, but far, looks perfect in most samples, and the least variance of
-        units that all came out alike knows nothing of such errors.
+        A judge with rare but large errors looks perfect in most samples, and the lower bound of the
+        variance of units that are all alike does not cover such errors.
         """
         if self.judged is None or not self.judged.lost.any() or not spread.variance > 0:
             return False
         seen = spread_of(self.moves, draw, finite=finite, judged=self.judged)
-        return bool(seen.by_stratum.sum() < (1 - _LEANING) * spread.by_stratum.sum())
+        return bool(
+            seen.by_stratum.sum() < (1 - _NOTED_SHARE_OF_LOWER_BOUND) * spread.by_stratum.sum()
+        )
 
     def _least(self, draw: Draw) -> Array | None:
-        """The least variance of the units of every stratum: as if half a unit more had gone wrong.
+        """Return a lower bound of the variance of the units of every stratum.
 
-        Units that all came out alike do not say that all others would. A unit of many items does
-        not go wrong as a whole: the square of what it moves is taken between that of the unit and
-        that of one item. Where nothing is to be found in any labelled unit of a stratum, the rule
-        of three bounds how many of the others may hold an item; the 0.95 interval reaches so far.
+        The bound is the variance as if half a unit more had gone wrong, since labelled units that
+        are all alike do not show that all others are. A unit of many items is seldom wrong as a
+        whole: its squared influence is taken between that of the unit and that of one item. Where
+        no labelled unit of a stratum holds an item, the rule of three bounds how many of the others
+        may; the variance is chosen so that the 0.95 interval reaches that bound.
         """
         least = np.zeros(len(draw.sizes))
         if self.reach is not None:
@@ -552,7 +486,7 @@ class _Target:
         if self.miss and unseen.any():
             n = draw.drawn[unseen]
             rest, size = draw.rest[unseen], draw.sizes[unseen]
-            most = np.minimum(1.0, _MOST_UNSEEN / n) * rest * size
+            most = np.minimum(1.0, _RULE_OF_THREE / n) * rest * size
             far = self.miss * most / (1 + self.missed * most)
             t = student_quantile(0.95, np.maximum(n - 1, 1))
             least[unseen] = (far / t / size) ** 2 * n / rest
@@ -561,19 +495,19 @@ class _Target:
 
 @dataclass(frozen=True, eq=False)
 class PoolScores:
-    """The scores of systems in a pool, in one metric; `score` and `difference` tell them.
+    """The scores of systems in a pool, in one metric.
 
     Attributes
     ----------
     draw
         The strata of the labelled units.
     metric, level
-        The score, and the nominal coverage of limits.
+        The score and the nominal coverage of intervals.
     finite
-        Whether the pool is all that matters; else it is taken for a random sample of what does.
+        True if only the pool matters; else it is a random sample of a larger population.
     disputed
-        How many items of every labelled unit some systems have returned and others have not; None
-        where that is not known.
+        For every labelled unit, the number of items that some systems have returned and others have
+        not; None where it is unknown.
     """
 
     draw: Draw
@@ -597,26 +531,10 @@ class PoolScores:
         judge: Judge | None = None,
         disputed: ArrayLike | None = None,
     ) -> PoolScores:
-        """Project the counts of labelled units to their pool.
+        """Estimate the scores of the pool from counts with one row per labelled unit.
 
-        Parameters
-        ----------
-        systems
-            The counts of each system, one row per labelled unit.
-        draw
-            The strata of the units.
-        metric, beta
-            The score.
-        level
-            The nominal coverage of limits.
-        finite
-            Whether the pool is all that matters; else it is taken for a random sample of what does.
-        judge
-            Somebody's opinion on all units of the pool.
-        disputed
-            How many items of every labelled unit some systems have returned and others have not,
-            where that is known: differences are then taken to vary as if half a unit more of
-            every stratum had gone the other way.
+        Where `disputed` is known (see the class), differences get a lower bound of their variance:
+        as if half a unit more of every stratum had gone the other way.
         """
         one_of("metric", metric, METRICS)
         level, finite = open_probability("level", level), flag("finite", finite)
@@ -637,11 +555,11 @@ class PoolScores:
                 [(t.value, t.moves) for t in targets], totals, draw, metric, beta
             )
             targets = [replace(t, judged=own) for t, own in zip(targets, opinions, strict=True)]
-        apart = None if disputed is None else np.asarray(disputed, dtype=np.float64)
-        return cls(draw, metric, level, finite, apart, tuple(targets), tuple(items))
+        disputed_items = None if disputed is None else np.asarray(disputed, dtype=np.float64)
+        return cls(draw, metric, level, finite, disputed_items, tuple(targets), tuple(items))
 
     def score(self, system: int = 0) -> Projection:
-        """The score of a system."""
+        """Estimate the score of a system."""
         target, between = self._targets[system], bounds(self.metric)
 
         def limits(value: float, spread: _Spread) -> tuple[float, float]:
@@ -651,7 +569,7 @@ class PoolScores:
         return self._narrower(target, between, limits)
 
     def difference(self, a: int = 0, b: int = 1) -> Projection:
-        """The score of system `b` minus that of system `a`."""
+        """Estimate the score of system `b` minus that of system `a`."""
         target, most = self._difference(a, b), span(self.metric)
         known = target.is_known(self.draw)
 
@@ -663,19 +581,19 @@ class PoolScores:
     def _narrower(
         self, target: _Target, between: tuple[float, float], limits: _Limits
     ) -> Projection:
-        """Project with the judge, if there is one and the interval is no wider for it."""
-        alone = self._project(replace(target, judged=None), between, limits)
+        """Estimate with the judge if the interval is no longer than without one."""
+        unjudged = self._project(replace(target, judged=None), between, limits)
         if target.judged is None:
-            return alone
-        found = self._project(target, between, limits)
-        if not found.high - found.low <= alone.high - alone.low:
-            return replace(alone, judge=_JudgeEffect(0.0, 1.0, 0))
-        old, new = alone.standard_error, found.standard_error
+            return unjudged
+        judged = self._project(target, between, limits)
+        if not judged.high - judged.low <= unjudged.high - unjudged.low:
+            return replace(unjudged, judge=_JudgeEffect(0.0, 1.0, 0))
+        old, new = unjudged.standard_error, judged.standard_error
         strata = int(np.count_nonzero(target.judged.lost))
         effect = _JudgeEffect(
-            found.estimate - target.value, new / old if old > 0 else math.nan, strata
+            judged.estimate - target.value, new / old if old > 0 else math.nan, strata
         )
-        return replace(found, judge=effect)
+        return replace(judged, judge=effect)
 
     def _difference(self, a: int, b: int) -> _Target:
         first, second = self._targets[a], self._targets[b]
@@ -695,10 +613,9 @@ class PoolScores:
         )
 
     def _even_units(self, target: _Target) -> float:
-        """How many units of equal weight the labelled ones are worth (Kish).
+        """Return Kish's effective sample size: the number of units of equal weight.
 
-        Units that stand for nothing beyond themselves, since all of their stratum are labelled,
-        leave nothing open.
+        Units of a fully labelled stratum add no variance and are left out of the denominator.
         """
         weight = self.draw.weights * (0.0 if target.reach is None else target.reach)
         left = self.draw.rest[self.draw.stratum] if self.finite else np.ones_like(weight)
@@ -732,7 +649,7 @@ class PoolScores:
 def _target(
     counts: Counts, total: Counts, draw: Draw, metric: str, beta: float, miss: float = 0.0
 ) -> _Target:
-    """The score of a system; NaN where it is undefined."""
+    """Compute the score of a system and the influence of every unit; NaN where it is undefined."""
     x, y = contributions(counts, metric, at=total, beta=beta)
     bottom, empty = draw.total(y), np.asarray(y == 0)
     if not bottom > 0:
@@ -745,109 +662,64 @@ def _target(
 
 
 def _swing(of_a: Array, of_b: Array) -> float:
-    """What an item that only B has returned moves the difference by, if it is right."""
+    """Return by how much a correct item that only B has returned changes the difference."""
     (_, _, missed, left_alone), (right, wrong, _, _) = of_a, of_b
     return abs(float((right - wrong) - (missed - left_alone)))
 
 
 def _item_moves(total: Counts, metric: str, beta: float) -> Array:
-    """What one item moves a score by: a true positive, a false one, a missed one, none."""
+    """Return by how much one item changes a score: a tp, fp, fn and tn, in this order."""
     x, y = _items(total, metric, beta)
     top, bottom = contributions(total, metric, at=total, beta=beta)
     return influence(x, y, top, bottom) if bottom > 0 else np.zeros(4)
 
 
 def _items(total: Counts, metric: str, beta: float) -> Array:
-    """What one item adds to numerator and denominator: a true positive, a false one, and so on."""
+    """Return what one item adds to numerator and denominator: tp, fp, fn and tn, in this order."""
     kinds = np.eye(4)
     rows = Counts(kinds[0], kinds[1], kinds[2], None if total.tn is None else kinds[3])
     return np.array(contributions(rows, metric, at=total, beta=beta), dtype=np.float64)
 
 
 def project_score(counts: Counts, draw: Draw, metric: str = "f1", **how: Any) -> Projection:
-    """The score of one system in a pool, as `PoolScores` tells it.
-
-    Parameters
-    ----------
-    counts
-        One row per labelled unit.
-    draw
-        Their strata.
-    metric
-        The score.
-    **how
-        As for `PoolScores.of`.
-
-    Examples
-    --------
-    >>> import probative as pv
-    >>> from probative.inference.stratified import Draw, project_score
-    >>> counts = pv.Counts(tp=[2, 1, 1, 0, 3, 2], fp=[0, 1, 0, 2, 0, 1], fn=[0, 0, 1, 1, 0, 1])
-    >>> found = project_score(counts, Draw.of([0, 0, 0, 1, 1, 1], [40, 10]))
-    >>> print(f"{found.estimate:.3f} [{found.low:.3f}, {found.high:.3f}]")
-    0.764 [0.344, 0.952]
-    """
+    """Estimate the score of one system in a pool; see `PoolScores.of` for the options."""
     return PoolScores.of([counts], draw, metric, **how).score()
 
 
 def project_difference(
     a: Counts, b: Counts, draw: Draw, metric: str = "f1", **how: Any
 ) -> Projection:
-    """The score of B minus that of A in a pool, as `PoolScores` tells it.
-
-    Parameters
-    ----------
-    a, b
-        The counts of either system, one row per labelled unit.
-    draw
-        The strata of the units.
-    metric
-        The score.
-    **how
-        As for `PoolScores.of`.
-
-    Examples
-    --------
-    >>> import probative as pv
-    >>> from probative.inference.stratified import Draw, project_difference
-    >>> a = pv.Counts(tp=[2, 1, 1, 0, 3, 2], fp=[0, 1, 0, 2, 0, 1], fn=[0, 0, 1, 1, 0, 1])
-    >>> b = pv.Counts(tp=[2, 1, 2, 1, 3, 2], fp=[0, 1, 0, 1, 0, 1], fn=[0, 0, 0, 0, 0, 1])
-    >>> found = project_difference(a, b, Draw.of([0, 0, 0, 1, 1, 1], [40, 10]))
-    >>> print(f"{found.estimate:+.3f} [{found.low:+.3f}, {found.high:+.3f}]")
-    +0.118 [-0.177, +0.412]
-    """
+    """Estimate the score of B minus that of A in a pool; see `PoolScores.of` for the options."""
     return PoolScores.of([a, b], draw, metric, **how).difference()
 
 
-# -----------------------------------------------------------------------------
-# A judge's opinion on every unit of a pool, used to sharpen what few labels tell.
-#
-# In every stratum the labelled units tell how far the truth follows the judge: a regression slope.
-# The total over the pool is that of the labelled units plus the slope times what the judge knows
-# of the others. An opinion that has nothing to do with the truth has a slope near 0 and changes
-# nothing; a biased one cancels, since only how the judge differs between units is used
-# (prediction-powered inference with a tuned slope; the regression estimator of survey sampling).
-# -----------------------------------------------------------------------------
+# --- A judge's opinion on every unit of the pool
+# In every stratum the gold of the labelled units is regressed on the judge's opinion. The
+# estimated total is that of the labelled units plus the slope times the difference between the
+# judge's mean over the stratum and over its labelled units. An opinion unrelated to the gold has
+# a slope near 0 and changes nothing; a constant bias cancels, since only differences between
+# units are used (prediction-powered inference with a tuned slope; the regression estimator of
+# survey sampling).
 
-# Labelled units of a stratum below which its slopes are not trusted: so many per slope
-_PER_SLOPE = 10
-_ALL_BUT_EQUAL = 1e-6
+# Slopes are used only in strata with at least this many labelled units per slope
+_FEWEST_UNITS_PER_SLOPE = 10
+_COLLINEAR_BELOW = 1e-6  # relative singular value below which opinions count as collinear
 
 
 @dataclass(frozen=True, eq=False)
 class _Judged:
-    """What a judge leaves of the values of labelled units.
+    """The values of labelled units after regression on a judge's opinion.
 
     Attributes
     ----------
     residuals
-        One per labelled unit: what would be left of it if the slopes had been found without it,
-        weighed by how much the unit counts in the total. Their variance is that of the total also
-        where a few units make the slopes, or vary more than others.
+        One residual per labelled unit, as if the slopes had been estimated without the unit, times
+        its weight in the total: their variance is right even where a few units decide the slopes or
+        vary more than others.
     shift
-        What the judge adds to the total over the pool.
+        What the judge adds to the estimated total.
     lost
-        By stratum, the degrees of freedom that the slopes took; 0 where there are none.
+        The degrees of freedom used by the slopes, by stratum; 0 without slopes.
     """
 
     residuals: Array
@@ -855,22 +727,22 @@ class _Judged:
     lost: Array
 
     def __sub__(self, other: _Judged) -> _Judged:
-        """Of the difference of two values that were judged by the same slopes."""
+        """Return the residuals of the difference of two values that were regressed together."""
         return _Judged(self.residuals - other.residuals, self.shift - other.shift, self.lost)
 
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """What somebody says of every unit of a pool, labelled or not.
+    """A judge's opinion on every unit of a pool, labelled or not.
 
     Attributes
     ----------
     counts
         The counts of each system against the judge's opinion, one row per unit of the pool.
     stratum
-        The number of the stratum of every unit.
+        The index of the stratum of every unit.
     labelled
-        The numbers of the labelled units in the pool, in the order of their labels.
+        The indices of the labelled units in the pool, in the order of their labels.
     """
 
     counts: tuple[Counts, ...]
@@ -879,11 +751,12 @@ class Judge:
 
     @classmethod
     def of(cls, counts: Sequence[Counts], stratum: Any, labelled: Any, draw: Draw) -> Judge:
-        """Check that the pool is that of the draw."""
+        """Check that the pool is that of the draw; build the judge."""
         strata, rows = np.asarray(stratum), np.asarray(labelled)
-        if any(own.shape != strata.shape for own in counts):
+        if any(system.shape != strata.shape for system in counts):
             raise InputError(
-                f"judge: counts of {[own.shape for own in counts]} units; expected {strata.shape}"
+                f"judge: counts of {[system.shape for system in counts]} units; expected "
+                f"{strata.shape}"
             )
         sizes = np.bincount(strata, minlength=len(draw.sizes))
         if not np.array_equal(sizes, draw.sizes) or not np.array_equal(strata[rows], draw.stratum):
@@ -898,29 +771,21 @@ class Judge:
         metric: str,
         beta: float,
     ) -> list[_Judged]:
-        """What is left of what units move scores by, the judge's opinion of them being known.
+        """Regress the influences of labelled units on those that follow from the judge's opinion.
 
-        Parameters
-        ----------
-        scores
-            Of every system its score, and what every labelled unit moves it by.
-        totals
-            The counts of the pool without the judge.
-        draw
-            The strata of the labelled units.
-        metric, beta
-            The score.
+        `scores` holds the score of every system and the influences of the labelled units, `totals`
+        the estimated counts of the pool without the judge.
         """
         opinions = []
-        for own, (score, _), total in zip(self.counts, scores, totals, strict=True):
-            x, y = contributions(own, metric, at=total, beta=beta)
+        for system_counts, (score, _), total in zip(self.counts, scores, totals, strict=True):
+            x, y = contributions(system_counts, metric, at=total, beta=beta)
             _, bottom = contributions(total, metric, at=total, beta=beta)
             opinions.append((x - score * y) / bottom)
         values = np.stack([moves for _, moves in scores], axis=1)
         return self._regress(values, np.stack(opinions, axis=1), draw)
 
     def _regress(self, values: Array, opinions: Array, draw: Draw) -> list[_Judged]:
-        """Slopes within each stratum; all systems' opinions explain each, so differences agree."""
+        """Fit slopes within each stratum, on all systems' opinions so that differences agree."""
         residuals, shift = values.copy(), np.zeros(values.shape[1])
         lost = np.zeros(len(draw.sizes))
         for h in np.flatnonzero((draw.rest > 0) & (draw.drawn > 0)):
@@ -929,7 +794,7 @@ class Judge:
             x, y = known - known.mean(axis=0), values[mine] - values[mine].mean(axis=0)
             x[np.abs(x) <= _ROUNDING * np.abs(known).max()] = 0.0
             inverse, rank = _inverse_of_squares(x)
-            if not rank or len(x) < _PER_SLOPE * rank:
+            if not rank or len(x) < _FEWEST_UNITS_PER_SLOPE * rank:
                 continue
             slopes = inverse @ x.T @ y
             off = opinions[self.stratum == h].mean(axis=0) - known.mean(axis=0)
@@ -940,49 +805,36 @@ class Judge:
 
 
 def _inverse_of_squares(x: Array) -> tuple[Array, int]:
-    """The inverse of x'x, and how many slopes there are: all but equal opinions count once."""
+    """Return the inverse of x'x and its rank; nearly collinear opinions count once."""
     _, lengths, axes = np.linalg.svd(x, full_matrices=False)
-    kept = (lengths > 0) & (lengths > _ALL_BUT_EQUAL * lengths[0])
+    kept = (lengths > 0) & (lengths > _COLLINEAR_BELOW * lengths[0])
     along = axes[kept] / lengths[kept, None]
     return along.T @ along, int(kept.sum())
 
 
 def _counted_without(x: Array, inverse: Array, off: Array) -> Array:
-    """What to multiply residuals by: the weight of a unit, over what it has of its own slopes."""
+    """Return the factors of residuals: weight of a unit divided by one minus its leverage."""
     n = len(x)
     weight = 1 + n * (x @ inverse @ off)
     leverage = 1 / n + np.einsum("ij,jk,ik->i", x, inverse, x)
-    # a unit that a slope rests on alone has no residual, and says nothing about it
+    # a unit that alone decides a slope has leverage 1 and residual 0: avoid dividing by 0
     return np.asarray(weight * (1 - 1 / n) / np.maximum(1 - leverage, 1 / n))
 
 
-# -----------------------------------------------------------------------------
-# How many units to draw from each stratum: the whole numbers with the least variance.
-# -----------------------------------------------------------------------------
+# --- Allocation: how many units to draw from each stratum
 
 
 def allocate(
     sizes: ArrayLike, spreads: ArrayLike, n: int, least: ArrayLike = 0
 ) -> NDArray[np.int64]:
-    """The whole numbers n_h that add up to `n` and make the variance of a total least.
+    """Return the integers n_h that sum to `n` and minimise the variance of a total.
 
-    The variance is the sum of N_h² S_h² (1/n_h - 1/N_h). One more unit from stratum h lowers it by
-    N_h² S_h² / (n_h (n_h + 1)), and ever less: so the best unit is taken, time and again, which
-    gives the best numbers of all, not rounded ones (Wright 2012).
-
-    Parameters
-    ----------
-    sizes, spreads
-        The number N_h of units in each stratum, and their standard deviation S_h.
-    n
-        How many to draw, from the sum of `least` to the sum of `sizes`.
-    least
-        How many to draw from each at least: what was drawn already, for instance.
-
-    References
-    ----------
-    T. Wright, "The equivalence of Neyman optimum allocation for sampling and equal proportions for
-    apportioning the U.S. House of Representatives", The American Statistician 66, 2012.
+    The variance is the sum of N_h² S_h² (1/n_h - 1/N_h), with N_h from `sizes` and the standard
+    deviations S_h from `spreads`. One more unit from stratum h lowers it by N_h² S_h² / (n_h (n_h +
+    1)), which falls with n_h; so the greedy choice of one unit after the other is optimal, without
+    rounding (T. Wright, "The equivalence of Neyman optimum allocation for sampling and equal
+    proportions for apportioning the U.S. House of Representatives", The American Statistician 66,
+    2012). `least` holds the smallest n_h, for instance the units already drawn.
     """
     size = np.asarray(sizes, dtype=np.int64)
     gain = np.asarray(size * np.asarray(spreads, dtype=np.float64), dtype=np.float64)
@@ -1003,9 +855,9 @@ def allocate(
 
 
 def _priority(gain: float, drawn: int) -> tuple[int, float, float]:
-    """Who is next: a stratum of which nothing is known, then whoever lowers the variance most.
+    """Return the sort key of a stratum: undrawn strata first, then the largest drop in variance.
 
-    Among strata in which all units are alike, the one with the fewest.
+    Among strata without variance the one with the fewest drawn units comes first.
     """
     if drawn == 0 and gain > 0:
         return 0, -gain, 0
@@ -1015,10 +867,10 @@ def _priority(gain: float, drawn: int) -> tuple[int, float, float]:
 def _towards(
     gain: NDArray[np.float64], size: NDArray[np.int64], drawn: NDArray[np.int64], n: int
 ) -> NDArray[np.int64]:
-    """Numbers below the best ones but near them, so that few are left to be taken one by one.
+    """Find numbers just below the optimal ones by bisection, so that few greedy steps remain.
 
-    Taking the best unit time and again stops at a common level of gain/sqrt(n_h (n_h + 1)): all
-    numbers that a higher level gives are surely passed on the way.
+    The greedy choice stops at a common level of gain/sqrt(n_h (n_h + 1)); the numbers of any higher
+    level are reached on the way.
     """
     low, high = 0.0, float(gain.max(initial=0.0))
     if high == 0:
@@ -1040,14 +892,9 @@ def _towards(
 def sampling_variance(
     sizes: ArrayLike, spreads: ArrayLike, drawn: ArrayLike, *, finite: bool = True
 ) -> float:
-    """The variance of an estimated total, if so many units are drawn from each stratum.
+    """Compute the variance of an estimated total if `drawn` units are drawn from each stratum.
 
-    Parameters
-    ----------
-    sizes, spreads, drawn
-        Of each stratum the number of units, their standard deviation, and how many are drawn.
-    finite
-        Whether the total is that of these units; without, of others like them.
+    With `finite`, the total is that of these units; otherwise that of a larger population.
     """
     size, spread, number = (np.asarray(x, dtype=np.float64) for x in (sizes, spreads, drawn))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -1057,16 +904,9 @@ def sampling_variance(
 
 
 def worth_in_random_units(variance: float, spread: float, size: int) -> float:
-    """How many random units of a pool would give a total the same variance.
+    """Return the effective sample size: the simple random units that give a total this variance.
 
-    Parameters
-    ----------
-    variance
-        That of the total, with the sample as it is.
-    spread
-        The standard deviation among all units of the pool.
-    size
-        How many units the pool has.
+    `spread` is the standard deviation of all units of the pool, `size` their number.
     """
     if spread == 0:
         return float("nan")

@@ -1,1 +1,1 @@
-"""Models to compare: each needs an extra of its own."""
+"""Models for tagging and word segmentation; some need an extra of their own."""

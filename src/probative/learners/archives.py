@@ -1,4 +1,4 @@
-"""Models come in archives: how much is taken out of one is limited."""
+"""Limit how much is unpacked from the archive of a model."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 __all__ = ["LARGEST", "check_size", "member"]
 
-LARGEST = 2 << 30  # bytes of a model, unpacked
+LARGEST = 2 << 30  # most bytes of an unpacked model
 
 
 def check_size(archive: zipfile.ZipFile, path: Path | str) -> None:
-    """Refuse an archive that says it holds more than a model may."""
+    """Refuse an archive whose declared size is larger than a model may be."""
     size = sum(entry.file_size for entry in archive.infolist())
     if size > LARGEST:
         raise InputError(
@@ -25,7 +25,7 @@ def check_size(archive: zipfile.ZipFile, path: Path | str) -> None:
 
 
 def member(archive: zipfile.ZipFile, name: str) -> bytes:
-    """A file of an archive; of one that is longer than the archive says, only so much."""
+    """Return a file of an archive, cut off at its declared size."""
     entry = archive.getinfo(name)
     with archive.open(entry) as file:
         return file.read(entry.file_size)

@@ -1,9 +1,9 @@
-"""A word segmenter: a bidirectional GRU over the characters (extra ``neural``).
+"""Segment words with a bidirectional GRU over the characters (extra ``neural``).
 
-After the segmenter of Shao, Hardmeier and Nivre, "Recall is the Proper Evaluation Metric for Word
-Segmentation" (IJCNLP 2017): vectors of the character, of the bigram it ends and of the trigram
-around it, side by side; one bidirectional GRU layer; at each character a softmax over "a word
-begins here" and "none does".
+The model follows Shao, Hardmeier and Nivre, "Recall is the Proper Evaluation Metric for Word
+Segmentation" (IJCNLP 2017): concatenated vectors of the character, of the bigram it ends and of the
+trigram around it; one bidirectional GRU layer; at each character a softmax over "a word begins
+here" and "none does".
 """
 
 from __future__ import annotations
@@ -27,33 +27,25 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# -----------------------------------------------------------------------------
-# Numbers for the n-grams of characters.
-# -----------------------------------------------------------------------------
+# --- Vocabulary of character n-grams
 
-_BEFORE, _AFTER = "\x02", "\x03"  # stand for what lies outside the text
+_BEFORE, _AFTER = "\x02", "\x03"  # padding outside the text
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The uni-, bi- and trigrams that are known; 0 is the number of all others.
-
-    Attributes
-    ----------
-    numbers
-        A dictionary for each length.
-    """
+    """The numbers of known uni-, bi- and trigrams, one dictionary per length; 0 is unknown."""
 
     numbers: tuple[dict[str, int], ...]
 
     @property
     def sizes(self) -> list[int]:
-        """How many numbers there are of each length, the unknown one included."""
+        """Return the number of entries of each length, including the unknown one."""
         return [len(known) + 1 for known in self.numbers]
 
     @classmethod
     def of(cls, texts: Iterable[str], *, least: int) -> Self:
-        """Take the n-grams that occur at least so often."""
+        """Collect the n-grams that occur at least `least` times."""
         seen: tuple[Counter[str], ...] = (Counter(), Counter(), Counter())
         for text in texts:
             for counter, grams in zip(seen, _ngrams(text), strict=True):
@@ -61,7 +53,7 @@ class Vocabulary:
         return cls.from_lists([[g for g, n in c.items() if n >= least] for c in seen])
 
     def encode(self, text: str) -> NDArray[np.int64]:
-        """The numbers of the three n-grams of every character."""
+        """Return the numbers of the three n-grams of every character."""
         columns = [
             [known.get(gram, 0) for gram in grams]
             for known, grams in zip(self.numbers, _ngrams(text), strict=True)
@@ -69,29 +61,24 @@ class Vocabulary:
         return np.array(columns, dtype=np.int64).T
 
     def to_lists(self) -> list[list[str]]:
-        """The n-grams in the order of their numbers."""
+        """Return the n-grams in the order of their numbers."""
         return [list(known) for known in self.numbers]
 
     @classmethod
     def from_lists(cls, lists: Any) -> Self:
-        """The vocabulary with these n-grams."""
+        """Return the vocabulary with these n-grams."""
         one, two, three = ({gram: i for i, gram in enumerate(grams, start=1)} for grams in lists)
         return cls((one, two, three))
 
 
 def _ngrams(text: str) -> tuple[Iterable[str], list[str], list[str]]:
-    """Every character, the bigram that it ends, and the trigram around it."""
+    """Return every character, the bigram that it ends, and the trigram around it."""
     before, after = _BEFORE + text[:-1], text[1:] + _AFTER
     pairs = [a + b for a, b in zip(before, text, strict=True)] if text else []
     return text, pairs, [pair + c for pair, c in zip(pairs, after if text else "", strict=True)]
 
 
-# -----------------------------------------------------------------------------
-# After the segmenter of Shao, Hardmeier and Nivre, "Recall is the Proper Evaluation Metric for
-# Word Segmentation" (IJCNLP 2017): vectors of the character, of the bigram it ends and of the
-# trigram around it, side by side; one bidirectional GRU layer; at each character a softmax over "a
-# word begins here" and "none does".
-# -----------------------------------------------------------------------------
+# --- The segmenter
 
 _PARAMETERS = (
     "spaces",
@@ -105,21 +92,21 @@ _PARAMETERS = (
     "held_out",
     "seed",
 )
-_POOL = 50  # batches whose sentences are sorted by length together, so that little is padding
+_BATCHES_SORTED_TOGETHER = 50  # sentences are sorted by length to save padding
 
 
 @dataclass(frozen=True)
 class _Epoch:
-    """How training stands.
+    """The progress of training after an epoch.
 
     Attributes
     ----------
     number, of
-        The epoch, from 1, and how many there will be.
+        The epoch, from 1, and the number of epochs.
     training_loss, development_loss
-        The mean cross-entropy of a position.
+        The mean cross-entropy per position.
     seconds
-        How long the epoch took.
+        The duration of the epoch.
     """
 
     number: int
@@ -136,13 +123,13 @@ class _Epoch:
 
 
 class BiGRUSegmenter:
-    """Segment text into words with a bidirectional recurrent network.
+    """Word segmenter with a bidirectional recurrent network.
 
     Parameters
     ----------
     spaces
-        Whether the network sees the spaces of a text, as ordinary characters. Without them, the
-        task of a language that has them is another and a harder one.
+        True if the network sees the spaces of a text, as ordinary characters. Without them,
+        segmentation is a different and harder task for languages that write spaces.
     dimensions
         The length of each of the three n-gram vectors.
     hidden
@@ -151,28 +138,28 @@ class BiGRUSegmenter:
         The share of inputs and outputs of the layer that is dropped in training, the same ones
         at all characters of a sentence.
     epochs
-        How often the training sentences are gone through. The weights of the epoch with the lowest
+        The number of passes over the training sentences. The weights of the epoch with the lowest
         development loss are kept.
     batch_size
-        Sentences a step of the optimiser (Adam).
+        Sentences per step of the optimiser (Adam).
     learning_rate
-        Its rate at the beginning; it falls to a tenth of that along a cosine.
+        The initial learning rate; it falls to a tenth along a cosine.
     min_count
-        N-grams that occur less often in training are the unknown one, as all new ones will be.
+        N-grams that occur less often in training count as unknown, like new ones in prediction.
     held_out
         The share of training sentences that serve as development set if none is given.
     seed
-        Of initial weights, order and dropout. Same seed, same machine, same number of threads:
-        same weights, on the CPU.
+        The seed of initial weights, order and dropout. On the CPU, the same seed, machine and
+        number of threads give the same weights.
     device
-        Where to compute: cpu, cuda, or auto for cuda where there is one.
+        The device: cpu, cuda, or auto for cuda if there is one.
 
     Attributes
     ----------
     history
-        An `Epoch` for each epoch of the last training.
+        The losses and duration of each epoch of the last training.
     computed_on
-        What the last training was computed on, or None.
+        A description of the device of the last training, or None.
 
     Examples
     --------
@@ -241,9 +228,10 @@ class BiGRUSegmenter:
         texts
             The sentences as they are written, with spaces; by default the words are joined.
         development, development_texts
-            The same for the choice of the epoch; by default some of the training sentences.
+            Sentences and texts for the choice of the epoch; by default some of the training
+            sentences.
         report
-            Called after each epoch.
+            Called with the progress after each epoch.
         """
         words = [list(sentence) for sentence in sentences]
         raw = check_texts(words, texts)
@@ -272,6 +260,7 @@ class BiGRUSegmenter:
         rng: np.random.Generator,
         report: Callable[[_Epoch], None],
     ) -> None:
+        """Train all epochs and keep the weights with the lowest development loss."""
         steps = self.epochs * -(-len(training) // self.batch_size)
         optimiser = network.optimiser(self._network, self.learning_rate, steps)
         lowest, best = float("inf"), network.weights(self._network)
@@ -280,7 +269,7 @@ class BiGRUSegmenter:
             batches = _shuffle(training, self.batch_size, rng)
             loss = network.train(self._network, optimiser, batches)
             development_loss = network.loss(self._network, _by_length(choosing, self.batch_size))
-            # without a development set that can be judged, the last epoch is the best there is
+            # without a development loss, keep the last epoch
             if development_loss < lowest or not np.isfinite(development_loss):
                 lowest, best = development_loss, network.weights(self._network)
             seconds = time.perf_counter() - start
@@ -294,7 +283,7 @@ class BiGRUSegmenter:
         Parameters
         ----------
         texts
-            Strings. Spaces are seen (unless the segmenter was made without), but they are no
+            Strings. The network sees spaces (unless `spaces` is False), but they are no
             positions: a text of n other characters has n - 1.
         """
         if self._vocabulary is None or self._network is None:
@@ -323,7 +312,7 @@ class BiGRUSegmenter:
         return [split(text, row > 0.5) for text, row in zip(texts, rows, strict=True)]
 
     def save(self, path: Path | str) -> None:
-        """Write the trained segmenter to a file, whole or not at all."""
+        """Write the trained segmenter to a file, atomically."""
         if self._vocabulary is None or self._network is None:
             raise InputError("this segmenter is not trained; expected fit() before save()")
         network.save(path, self._network, self._parameters(), self._vocabulary.to_lists())
@@ -337,7 +326,7 @@ class BiGRUSegmenter:
         path
             The file.
         device
-            Where to compute.
+            The device to compute on.
         """
         parameters, lists, weights = network.read(path)
         try:
@@ -354,15 +343,16 @@ class BiGRUSegmenter:
         return segmenter
 
     def _seen(self, text: str) -> str:
+        """Return the text as the network sees it, with or without spaces."""
         return text if self.spaces else without_spaces(text)
 
     def _encode(
         self, texts: Sequence[str], words: Sequence[Sequence[str]] | None
     ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """For each text its n-grams, and one label per character.
+        """Return for each text its n-grams, and one label per character.
 
-        1: a word begins there, 0: none does or it is not known, -1: nothing is to be decided
-        (spaces, and the character with which the text begins).
+        Labels are 1 if a word begins there, 0 if none does or it is unknown, and -1 if there is no
+        decision (spaces, and the first character of the text).
         """
         assert self._vocabulary is not None  # noqa: S101  # for the type checker
         rows = []
@@ -378,13 +368,14 @@ class BiGRUSegmenter:
 
 
 def _with_decisions(sentences: list[Any]) -> list[Any]:
+    """Keep sentences with at least one decision."""
     return [sentence for sentence in sentences if (sentence[1] >= 0).any()]
 
 
 def _held_out(
     words: list[list[str]], texts: list[str], share: float, rng: np.random.Generator
 ) -> tuple[list[list[str]], list[str], list[list[str]], list[str]]:
-    """Take some sentences away for the choice of the epoch."""
+    """Split off some sentences for the choice of the epoch."""
     order = rng.permutation(len(words)).tolist()
     number = round(share * len(words))
     dev, train = sorted(order[:number]), sorted(order[number:])
@@ -397,17 +388,20 @@ def _held_out(
 
 
 def _shuffle(sentences: list[Any], size: int, rng: np.random.Generator) -> list[list[Any]]:
-    """Batches of sentences of like length, in random order."""
+    """Return batches of sentences of similar length, in random order."""
     order = rng.permutation(len(sentences)).tolist()
     batches = []
-    for start in range(0, len(order), size * _POOL):
-        pool = sorted(order[start : start + size * _POOL], key=lambda i: -len(sentences[i][0]))
+    for start in range(0, len(order), size * _BATCHES_SORTED_TOGETHER):
+        pool = sorted(
+            order[start : start + size * _BATCHES_SORTED_TOGETHER],
+            key=lambda i: -len(sentences[i][0]),
+        )
         batches += [pool[first : first + size] for first in range(0, len(pool), size)]
     return [[sentences[i] for i in batches[j]] for j in rng.permutation(len(batches)).tolist()]
 
 
 def _by_length(sentences: list[Any], size: int, *, numbered: bool = False) -> list[list[Any]]:
-    """Batches of sentences of like length, or their numbers, the longest first."""
+    """Return batches of sentences of similar length, or their numbers, the longest first."""
     order = sorted(range(len(sentences)), key=lambda i: -len(sentences[i][0]))
     batches = [order[first : first + size] for first in range(0, len(order), size)]
     return batches if numbered else [[sentences[i] for i in batch] for batch in batches]

@@ -1,4 +1,4 @@
-"""The network of the segmenter: everything that touches PyTorch."""
+"""The network of the segmenter: all code that uses PyTorch."""
 
 from __future__ import annotations
 
@@ -36,10 +36,11 @@ __all__ = [
 ]
 
 _FORMAT = "probative bigru segmenter 1"
-_NORM = 5.0  # gradients longer than this are shortened
+_MOST_GRADIENT_NORM = 5.0  # longer gradients are clipped
 
 
 def _torch() -> Any:
+    """Import PyTorch; refuse with the command that installs it."""
     try:
         import torch  # type: ignore[import-not-found,unused-ignore]  # an extra
     except ImportError:
@@ -51,7 +52,7 @@ def _torch() -> Any:
 
 @contextmanager
 def seeded(seed: int, device: str) -> Iterator[Any]:
-    """Give the device to compute on, with random numbers that nobody else's code shares."""
+    """Yield the device to compute on; seed PyTorch inside without changing its global state."""
     torch = _torch()
     one_of("device", device.split(":")[0], ("auto", "cpu", "cuda"))
     if device == "auto":
@@ -64,7 +65,7 @@ def seeded(seed: int, device: str) -> Iterator[Any]:
 
 
 def described(device: Any) -> str:
-    """A device in words."""
+    """Describe a device."""
     torch = _torch()
     if device.type == "cuda":
         return f"{torch.cuda.get_device_name(device)}, PyTorch {torch.__version__}"
@@ -72,7 +73,7 @@ def described(device: Any) -> str:
 
 
 def create(sizes: Sequence[int], parameters: dict[str, Any], device: Any) -> Any:
-    """A network with random weights: embeddings, a GRU a direction and the output layer."""
+    """Return a network with random weights: embeddings, one GRU per direction, the output layer."""
     torch = _torch()
     dimensions, hidden = parameters["dimensions"], parameters["hidden"]
     width = len(sizes) * dimensions
@@ -93,12 +94,12 @@ def create(sizes: Sequence[int], parameters: dict[str, Any], device: Any) -> Any
 
 
 def _logits(net: Any, sentences: Sequence[Sentence]) -> Any:
-    """Two numbers per character, sentence after sentence.
+    """Return two numbers per character, sentence after sentence.
 
-    Only the GRU sees padding. Sentences are packed end to end for everything that looks at one
-    character at a time, and the leftward GRU reads each from its own last character on, so that
-    padding comes after the sentence in both directions and changes nothing. (PyTorch's own packed
-    sequences give the same result; on the CPU their gradient takes several times as long.)
+    Only the GRU sees padding. Everything else works on the sentences packed end to end, and the
+    leftward GRU reads each sentence from its own last character on, so that padding follows the
+    sentence in both directions and changes nothing. (PyTorch's own packed sequences give the same
+    result; on the CPU their gradient takes several times as long.)
     """
     torch = _torch()
     device = net["output"].weight.device
@@ -115,13 +116,13 @@ def _logits(net: Any, sentences: Sequence[Sentence]) -> Any:
 
 
 def _read(gru: Any, vectors: Any, lengths: Any, sentence: Any, *, backwards: bool) -> Any:
-    """Lead a GRU over the sentences in one direction; one state per character."""
+    """Run a GRU over the sentences in one direction; return one state per character."""
     torch = _torch()
     start = np.cumsum(lengths) - lengths
     step = np.arange(lengths.sum()) - start[sentence]
     if backwards:
         step = lengths[sentence] - 1 - step
-    place = step * len(lengths) + sentence  # of every character in the padded table
+    place = step * len(lengths) + sentence  # row of every character in the padded table
     padded = np.zeros(lengths.max() * len(lengths), dtype=np.int64)
     padded[place] = np.arange(len(place))
     device = vectors.device
@@ -141,7 +142,7 @@ def _dropped(net: Any, values: Any, sentence: Any) -> Any:
 
 
 def optimiser(net: Any, rate: float, steps: int) -> tuple[Any, Any]:
-    """Adam, and the plan of its rate."""
+    """Return Adam and the schedule of its learning rate."""
     torch = _torch()
     adam = torch.optim.Adam(net.parameters(), lr=rate)
     plan = torch.optim.lr_scheduler.CosineAnnealingLR(adam, steps, eta_min=rate / 10)
@@ -149,7 +150,7 @@ def optimiser(net: Any, rate: float, steps: int) -> tuple[Any, Any]:
 
 
 def train(net: Any, optimising: tuple[Any, Any], batches: Sequence[Sequence[Sentence]]) -> float:
-    """Go through the batches once; return the mean loss of a position."""
+    """Train on the batches once; return the mean loss per position."""
     torch = _torch()
     adam, plan = optimising
     net.train()
@@ -158,7 +159,7 @@ def train(net: Any, optimising: tuple[Any, Any], batches: Sequence[Sequence[Sent
         summed, number = _summed_loss(net, sentences)
         adam.zero_grad()
         (summed / number).backward()
-        torch.nn.utils.clip_grad_norm_(net.parameters(), _NORM)
+        torch.nn.utils.clip_grad_norm_(net.parameters(), _MOST_GRADIENT_NORM)
         adam.step()
         plan.step()
         total += summed.detach()
@@ -167,7 +168,7 @@ def train(net: Any, optimising: tuple[Any, Any], batches: Sequence[Sequence[Sent
 
 
 def loss(net: Any, batches: Sequence[Sequence[Sentence]]) -> float:
-    """The mean loss of a position; NaN where there is none."""
+    """Return the mean loss per position; NaN without positions."""
     net.eval()
     with _torch().inference_mode():
         losses = [_summed_loss(net, sentences) for sentences in batches]
@@ -176,7 +177,7 @@ def loss(net: Any, batches: Sequence[Sequence[Sentence]]) -> float:
 
 
 def _summed_loss(net: Any, sentences: Sequence[Sentence]) -> tuple[Any, int]:
-    """The cross-entropy of all decisions, and how many there are."""
+    """Return the total cross-entropy of all decisions, and their number."""
     torch = _torch()
     outputs = _logits(net, sentences)
     labels = np.concatenate([known for _, known in sentences])
@@ -187,7 +188,7 @@ def _summed_loss(net: Any, sentences: Sequence[Sentence]) -> tuple[Any, int]:
 
 
 def probabilities(net: Any, sentences: Sequence[Sentence]) -> list[NDArray[np.float64]]:
-    """The probability that a word begins, for every character of every sentence."""
+    """Return the probability that a word begins, for every character of every sentence."""
     torch = _torch()
     net.eval()
     with torch.inference_mode():
@@ -196,12 +197,12 @@ def probabilities(net: Any, sentences: Sequence[Sentence]) -> list[NDArray[np.fl
 
 
 def weights(net: Any) -> dict[str, Any]:
-    """A copy of the weights."""
+    """Return a copy of the weights."""
     return {name: value.detach().clone() for name, value in net.state_dict().items()}
 
 
 def save(path: Path | str, net: Any, parameters: dict[str, Any], ngrams: list[list[str]]) -> None:
-    """Write weights, parameters and n-grams to a file, whole or not at all."""
+    """Write weights, parameters and n-grams to a file, atomically."""
     out = io.BytesIO()
     state = {name: value.cpu() for name, value in weights(net).items()}
     content = {"format": _FORMAT, "parameters": parameters, "ngrams": ngrams, "weights": state}
@@ -210,7 +211,7 @@ def save(path: Path | str, net: Any, parameters: dict[str, Any], ngrams: list[li
 
 
 def read(path: Path | str) -> tuple[dict[str, Any], Any, dict[str, Any]]:
-    """What `save` wrote; a file that holds anything but data is refused."""
+    """Read a file that `save` wrote; refuse a file that holds anything but data."""
     torch = _torch()
     try:
         if zipfile.is_zipfile(path):
@@ -221,7 +222,7 @@ def read(path: Path | str) -> tuple[dict[str, Any], Any, dict[str, Any]]:
         raise InputError("there is no such file", path) from None
     except InputError:
         raise
-    except Exception:  # damaged files make the unpickler fail in every way there is
+    except Exception:  # damaged files make the unpickler raise errors of any type
         content = None
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise InputError("is no saved segmenter; expected a file that save() wrote", path)

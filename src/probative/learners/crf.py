@@ -1,4 +1,4 @@
-"""A chunker: a linear-chain conditional random field over tags (extra ``crf``)."""
+"""Find spans with a linear-chain conditional random field over tags (extra ``crf``)."""
 
 from __future__ import annotations
 
@@ -24,23 +24,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 
-# -----------------------------------------------------------------------------
-# N-gram features of tokens or characters in a window.
-# -----------------------------------------------------------------------------
+# --- N-gram features of tokens or characters in a window
 
-_BEFORE, _AFTER = "\x02", "\x03"  # stand for what lies outside the sentence
-_BETWEEN = "\t"  # no token holds one
+_BEFORE, _AFTER = "\x02", "\x03"  # padding outside the sentence
+_BETWEEN = "\t"  # separator of an n-gram; no token holds a tab
 
 
 def columns_of(sentence: Any, number: int) -> list[Sequence[str]]:
-    """The columns of a sentence: its characters, its words, or words and tags of each token.
+    """Return the columns of a sentence: its characters, its words, or words and tags.
 
-    Parameters
-    ----------
-    sentence
-        A string, a list of words, or a list of equally long tuples of strings.
-    number
-        Which sentence this is, from 0, for messages.
+    A sentence is a string, a list of words, or a list of equally long tuples of strings; `number`
+    (from 0) is used in messages.
     """
     if isinstance(sentence, str):
         return [sentence]
@@ -62,6 +56,7 @@ def columns_of(sentence: Any, number: int) -> list[Sequence[str]]:
 
 
 def _shown(value: Any) -> str:
+    """Return a value as text, cut off at 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else text[:60] + "…"
 
@@ -69,23 +64,9 @@ def _shown(value: Any) -> str:
 def window_features(
     columns: Sequence[Sequence[str]], *, window: int, ngrams: Sequence[int]
 ) -> list[tuple[str, ...]]:
-    r"""The features of every token: all n-grams of each column that lie in the window.
+    """Return the features of every token: all n-grams of each column that lie in the window.
 
-    Parameters
-    ----------
-    columns
-        The values of the tokens, one sequence per column.
-    window
-        How many tokens to the left and to the right are seen.
-    ngrams
-        Lengths of n-grams: 1, 2 and 3 for uni-, bi- and trigrams.
-
-    Examples
-    --------
-    >>> for features in window_features([["to", "be"]], window=1, ngrams=[1, 2]):
-    ...     print([feature.replace("\t", "|") for feature in features])
-    ['0-1=\x02', '0+0=to', '0+1=be', '0-1,2=\x02|to', '0+0,2=to|be']
-    ['0-1=to', '0+0=be', '0+1=\x03', '0-1,2=to|be', '0+0,2=be|\x03']
+    `window` is the number of tokens to either side, `ngrams` the lengths of n-grams.
     """
     length = len(columns[0]) if columns else 0
     templates = []
@@ -106,23 +87,23 @@ _PARAMETERS = ("scheme", "window", "ngrams", "c1", "c2", "max_iterations", "min_
 
 
 class CRFChunker:
-    """Find spans with a conditional random field (CRFsuite, trained by L-BFGS).
+    """Chunker with a conditional random field (CRFsuite, trained by L-BFGS).
 
-    Spans are written as tags for training, and predicted tags are read back as spans, so that
-    models with different tag sets are judged on the same items.
+    Spans are encoded as tags for training, and predicted tags are decoded to spans, so that models
+    with different tag sets are compared on the same items.
 
     Parameters
     ----------
     scheme
         The tag set: iob2, iobes, bmes, bb2b3mes, or any other of `probative.matching.schemes`.
     window
-        How many tokens to the left and to the right a token's features see.
+        The number of tokens to the left and to the right that a token's features use.
     ngrams
         The lengths of n-grams in that window.
     c1, c2
         The weights of the L1 and of the L2 penalty.
     max_iterations
-        When to stop, if it has not converged.
+        The largest number of iterations.
     min_count
         Features that occur less often are dropped.
 
@@ -182,7 +163,7 @@ class CRFChunker:
         spans
             The (start, end, label) of each sentence; they must not overlap.
         report
-            Called with the iterations done and the most there will be.
+            Called with the number of iterations done and the largest number.
         """
         if len(sentences) != len(spans):
             raise InputError(f"spans: {len(spans)} sentences, but there are {len(sentences)}")
@@ -207,14 +188,14 @@ class CRFChunker:
         return self
 
     def features(self, sentence: Any, number: int = 0) -> list[tuple[str, ...]]:
-        """The features of every token of a sentence.
+        """Return the features of every token of a sentence.
 
         Parameters
         ----------
         sentence
             As for `fit`.
         number
-            Which one it is, from 0, for messages.
+            The index of the sentence, from 0, for messages.
         """
         columns = columns_of(sentence, number)
         return window_features(columns, window=self.window, ngrams=self.ngrams)
@@ -231,6 +212,7 @@ class CRFChunker:
         return [tagger.tag(self.features(s, number)) for number, s in enumerate(sentences)]
 
     def _tagger(self) -> Any:
+        """Return a tagger with the trained model."""
         if self._model is None:
             raise InputError("this chunker is not trained; expected fit() or load() first")
         tagger = _crfsuite().Tagger()
@@ -267,7 +249,7 @@ class CRFChunker:
         return marginals
 
     def save(self, path: Path | str) -> None:
-        """Write the trained chunker to a file, whole or not at all."""
+        """Write the trained chunker to a file, atomically."""
         if self._model is None:
             raise InputError("this chunker is not trained; expected fit() before save()")
         write_whole(path, pack({name: getattr(self, name) for name in _PARAMETERS}, self._model))
@@ -276,9 +258,8 @@ class CRFChunker:
     def load(cls, path: Path | str) -> Self:
         """Read a chunker that `save` wrote.
 
-        A file whose checksum does not fit is refused. One without a checksum, of an older version
-        or from elsewhere, is tried in a process of its own first: CRFsuite does not survive
-        damaged models.
+        A file with a wrong checksum is refused. A file without a checksum, from an older version or
+        from elsewhere, is first tried in a process of its own, since damaged models crash CRFsuite.
         """
         parameters, model = unpack(path)
         try:
@@ -292,6 +273,7 @@ class CRFChunker:
 
 
 def _whole(name: str, value: Any, *, least: int) -> int:
+    """Refuse a value that is no whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise InputError(f"{name}: {value!r} is not a whole number >= {least}")
     return value
@@ -300,6 +282,7 @@ def _whole(name: str, value: Any, *, least: int) -> int:
 def _tags(
     spans: Iterable[tuple[int, int, str]], length: int, scheme: str, number: int
 ) -> list[str]:
+    """Encode spans as tags; name the sentence in errors."""
     try:
         return encode(spans, length, scheme=scheme)
     except InputError as error:
@@ -307,6 +290,7 @@ def _tags(
 
 
 def _crfsuite() -> Any:
+    """Import CRFsuite; refuse with the command that installs it."""
     try:
         import pycrfsuite
     except ImportError:
@@ -317,7 +301,7 @@ def _crfsuite() -> Any:
 
 
 def _trainer(report: Callable[[int, int], None], iterations: int) -> Any:
-    """A silent trainer that tells its iterations."""
+    """Return a silent trainer that reports its iterations."""
 
     class Reporting(_crfsuite().Trainer):  # type: ignore[misc]  # no type information
         def message(self, text: str) -> None:
@@ -327,14 +311,12 @@ def _trainer(report: Callable[[int, int], None], iterations: int) -> Any:
     return Reporting(algorithm="lbfgs", verbose=False)
 
 
-# -----------------------------------------------------------------------------
-# Trained chunkers as files: an archive of parameters, model and checksum.
-# -----------------------------------------------------------------------------
+# --- Files of trained chunkers: an archive of parameters, model and checksum
 
 _CRF_FILE_PARAMETERS, _MODEL = "chunker.json", "model.crfsuite"
-_SECONDS = 60
+_TRIAL_SECONDS = 60  # time limit of loading a model without a checksum
 
-# Read every part of a model and tag with it: what CRFsuite cannot survive happens here.
+# Read every part of a model and tag with it, so that a damaged model crashes this process only.
 _TRIAL = """
 import re, sys, tempfile
 import pycrfsuite
@@ -354,15 +336,7 @@ for start in range(0, len(names), 50):
 
 
 def pack(parameters: dict[str, Any], model: bytes) -> bytes:
-    """Put a chunker into an archive.
-
-    Parameters
-    ----------
-    parameters
-        What the chunker was made with.
-    model
-        What CRFsuite learned.
-    """
+    """Pack the parameters of a chunker and its CRFsuite model into an archive."""
     out = io.BytesIO()
     content = {**parameters, "sha256": _checksum(parameters, model)}
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -372,17 +346,7 @@ def pack(parameters: dict[str, Any], model: bytes) -> bytes:
 
 
 def unpack(path: Path | str) -> tuple[dict[str, Any], bytes]:
-    """Take a chunker out of an archive.
-
-    Parameters
-    ----------
-    path
-        The file.
-
-    Returns
-    -------
-    Parameters and model, as they were packed.
-    """
+    """Return the parameters and the model in an archive."""
     try:
         with zipfile.ZipFile(path) as archive:
             check_size(archive, path)
@@ -394,7 +358,7 @@ def unpack(path: Path | str) -> tuple[dict[str, Any], bytes]:
         raise
     except (
         *(zipfile.BadZipFile, zlib.error, KeyError, ValueError, RecursionError, EOFError),
-        *(NotImplementedError, RuntimeError),  # ways of packing that nobody uses
+        *(NotImplementedError, RuntimeError),  # unsupported compression or encryption
     ):
         parameters = None
     if not isinstance(parameters, dict):
@@ -411,17 +375,18 @@ def unpack(path: Path | str) -> tuple[dict[str, Any], bytes]:
 
 
 def _checksum(parameters: dict[str, Any], model: bytes) -> str:
+    """Return the checksum of parameters and model."""
     return hashlib.sha256(json.dumps(parameters).encode() + b"\n" + model).hexdigest()
 
 
 def _try(model: bytes, path: Path | str) -> None:
-    """Load a model in a process of its own, and refuse what that process does not survive."""
+    """Load a model in a process of its own; refuse a model that crashes it."""
     try:
         tried = subprocess.run(  # noqa: S603  # our own program, with nothing of the file in it
             [sys.executable, "-c", _TRIAL],
             input=model,
             capture_output=True,
-            timeout=_SECONDS,
+            timeout=_TRIAL_SECONDS,
             check=False,
         )
         status = tried.returncode

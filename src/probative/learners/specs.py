@@ -1,4 +1,4 @@
-"""Models by name, as the command line gives them."""
+"""Make models from their names on the command line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NETWORK = {
 
 
 def model_of(spec: str, parameter: str = "model") -> Any:
-    """Make the model that a text stands for.
+    """Make a model from its text form.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def model_of(spec: str, parameter: str = "model") -> Any:
         or ``python:MODULE:FACTORY``, whose factory is called without arguments and returns an
         object with fit and predict.
     parameter
-        What messages call it.
+        The name of the parameter in messages.
 
     Examples
     --------
@@ -58,6 +58,7 @@ def model_of(spec: str, parameter: str = "model") -> Any:
 
 
 def _crf(text: str, parameter: str) -> Any:
+    """Make a CRF chunker from its scheme and options."""
     from probative.learners.crf import CRFChunker
 
     scheme, *settings = text.split(",")
@@ -81,6 +82,7 @@ def _crf(text: str, parameter: str) -> Any:
 
 
 def _segmenter(kind: str, text: str, parameter: str) -> Any:
+    """Make a word segmenter from its options."""
     from probative.learners.bigru import BiGRUSegmenter
     from probative.learners.words import MaxMatchSegmenter, SegmentingChunker
 
@@ -104,6 +106,7 @@ def _segmenter(kind: str, text: str, parameter: str) -> Any:
 
 
 def _own(module: str, factory: str, parameter: str) -> Any:
+    """Call the factory of a user's module."""
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)  # the user's module lies where the command was called
@@ -124,4 +127,5 @@ def _own(module: str, factory: str, parameter: str) -> Any:
 
 
 def _failed(parameter: str, what: str, error: BaseException) -> InputError:
+    """Return the error for a module or factory that failed."""
     return InputError(f"{parameter}: {what} failed: {type(error).__name__}: {error}")

@@ -1,6 +1,6 @@
-"""Words of a text as boundaries between its characters, and back.
+"""Segment texts into words: boundaries between characters, a baseline, an adapter.
 
-Spaces (the blank, control spaces, U+3000) are no characters here: a text of n others has n - 1
+Spaces (the blank, control spaces, U+3000) do not count as characters: a text of n others has n - 1
 inner positions, and a word may begin at each.
 """
 
@@ -15,40 +15,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-# -----------------------------------------------------------------------------
-# Spaces (the blank, control spaces, U+3000) are no characters here: a text of n others has n - 1
-# inner positions, and a word may begin at each.
-# -----------------------------------------------------------------------------
+# --- Words and boundaries
 
 SPACES = " \t\n\x0b\x0c\r\u3000"
 _NO_SPACES = dict.fromkeys(map(ord, SPACES))
 
 
 def without_spaces(text: str) -> str:
-    """The characters of a text."""
+    """Return the characters of a text."""
     return text.translate(_NO_SPACES)
 
 
 def beginnings(words: Iterable[str]) -> list[int]:
-    """Where words begin among the characters, but for the first; and where the last one ends."""
+    """Return the positions where words begin, except the first, and where the last one ends."""
     return list(accumulate(len(word) for word in words))
 
 
 def split(text: str, begins: Iterable[Any]) -> list[str]:
-    """Cut a text into words.
-
-    Parameters
-    ----------
-    text
-        With or without spaces; the words have none.
-    begins
-        For every inner position whether a word begins there.
-
-    Examples
-    --------
-    >>> split("to be", [False, True, False])
-    ['to', 'be']
-    """
+    """Cut a text into words; `begins` marks the inner positions where a word begins."""
     characters = without_spaces(text)
     if not characters:
         return []
@@ -57,27 +41,16 @@ def split(text: str, begins: Iterable[Any]) -> list[str]:
 
 
 def to_spans(text: str, words: Iterable[str], label: str = "word") -> list[tuple[int, int, str]]:
-    """Words as (start, end, label) in a text with its spaces.
-
-    Examples
-    --------
-    >>> to_spans("to be", ["to", "be"])
-    [(0, 2, 'word'), (3, 5, 'word')]
-    """
+    """Return words as (start, end, label) in a text with its spaces."""
     at = [i for i, character in enumerate(text) if character not in SPACES]
     places = pairwise([0, *beginnings(words)])
     return [(at[start], at[end - 1] + 1, label) for start, end in places]
 
 
 def from_spans(text: str, spans: Iterable[tuple[int, int, str]]) -> list[str]:
-    """Words from (start, end, label) in a text with its spaces.
+    """Return the words of (start, end, label) in a text with its spaces.
 
-    What lies between two spans is a word, too: no character is lost.
-
-    Examples
-    --------
-    >>> from_spans("to be!", [(0, 2, "word"), (3, 5, "word")])
-    ['to', 'be', '!']
+    What lies between two spans is a word, too, so that no character is lost.
     """
     edges = {edge for start, end, _ in spans for edge in (start, end)}
     begins, pending = [], False
@@ -92,16 +65,9 @@ def from_spans(text: str, spans: Iterable[tuple[int, int, str]]) -> list[str]:
 def check_texts(
     sentences: Sequence[Sequence[str]], texts: Sequence[str] | None, name: str = "texts"
 ) -> list[str]:
-    """The texts behind sentences of words: as given, if they tell the same characters.
+    """Return the texts of sentences of words; refuse given texts with other characters.
 
-    Parameters
-    ----------
-    sentences
-        Lists of words.
-    texts
-        The texts with their spaces; None for words that are written together.
-    name
-        What messages call them.
+    By default the words are joined without spaces; `name` is used in messages.
     """
     joined = ["".join(words) for words in sentences]
     if texts is None:
@@ -117,21 +83,19 @@ def check_texts(
     return list(texts)
 
 
-# -----------------------------------------------------------------------------
-# Forward maximum matching: the baseline of word segmentation that knows nothing but a lexicon.
-# -----------------------------------------------------------------------------
+# --- Forward maximum matching: a baseline that uses only a lexicon
 
 
 class MaxMatchSegmenter:
-    """From left to right, always take the longest word of the lexicon.
+    """Segmenter that takes, from left to right, always the longest word of the lexicon.
 
-    A character with which no word of the lexicon begins is a word by itself. Where the text has
-    spaces no word reaches across one, and what stands between two spaces is segmented by itself.
+    A character with which no word of the lexicon begins is a word by itself. If the text has
+    spaces, no word reaches across one, and what stands between two spaces is segmented separately.
 
     Parameters
     ----------
     spaces
-        Whether spaces in a text are boundaries; else they are passed over.
+        True if spaces in a text are boundaries; else they are ignored.
 
     Examples
     --------
@@ -157,7 +121,7 @@ class MaxMatchSegmenter:
         sentences
             Lists of words; a lexicon is one such list.
         texts
-            Not needed; segmenters that look at spaces take them here.
+            Ignored; other segmenters take the texts with their spaces here.
         """
         self._words = {without_spaces(word) for words in sentences for word in words}
         self._longest = max(map(len, self._words), default=1)
@@ -179,11 +143,13 @@ class MaxMatchSegmenter:
         ]
 
     def _pieces(self, text: str) -> list[str]:
+        """Split a text at its spaces, or remove them."""
         if not self.spaces:
             return [without_spaces(text)]
         return text.translate(dict.fromkeys(map(ord, SPACES), " ")).split(" ")
 
     def _segmented(self, piece: str) -> list[str]:
+        """Return the words of a text without spaces."""
         words, start = [], 0
         lexicon: Any = self._words
         while start < len(piece):
@@ -194,13 +160,11 @@ class MaxMatchSegmenter:
         return words
 
 
-# -----------------------------------------------------------------------------
-# Word segmenters where chunkers are asked for, as `probative.compare_models` asks.
-# -----------------------------------------------------------------------------
+# --- Adapter from word segmenters to chunkers, for `probative.compare_models`
 
 
 class SegmentingChunker:
-    """A word segmenter with the face of a chunker: texts and spans instead of words.
+    """Adapter that lets a word segmenter work as a chunker: with texts and spans instead of words.
 
     Parameters
     ----------
@@ -236,7 +200,7 @@ class SegmentingChunker:
         sentences
             Strings, or lists of characters.
         spans
-            The (start, end, label) of the words of each, all with one label.
+            The (start, end, label) of the words of each text, all with one label.
         """
         known = [list(of_sentence) for of_sentence in spans]
         labels = {label for of_sentence in known for _, _, label in of_sentence}

@@ -1,1 +1,1 @@
-"""A pool of which a part gets annotated: which part, and what that tells of the whole."""
+"""Sample a pool for annotation, and estimate the scores of the whole pool from the sample."""

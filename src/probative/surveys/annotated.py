@@ -1,9 +1,9 @@
-"""The annotated units of a sample, found again in its design, and what is right in them.
+"""Read the annotated units of a sample, find them in its design, and compute their counts.
 
 An annotated file holds the units of the sample as they were written, or in another order if tokens,
-texts or ids tell which they are. Several files hold the draws of a design one after the other, or
-any parts of it. Units that are missing, there twice or not in the design are an error: a sample
-that somebody has chosen from is no random sample any more.
+texts or ids identify them. Several files hold the draws of a design one after the other, or any
+parts of it. Missing, duplicate and unknown units are errors: a selection from the sample is no
+longer a random sample.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ __all__ = ["Annotated", "read_annotated", "read_draws", "say_what_is_out"]
 
 @dataclass(frozen=True, eq=False)
 class Annotated:
-    """What is right in the units of a sample.
+    """The counts of the annotated units of a sample.
 
     Attributes
     ----------
     counts
         The counts of each system, one row per drawn unit, in the order of the design.
     matched
-        The outputs, matched to the annotations: those of the first file.
+        The outputs matched to the annotations of the first file.
     positives
-        How many items the annotations hold.
+        The number of items in the annotations.
     notes
-        What was recognised or is to be known of the reading.
+        Notes on the reading.
     """
 
     counts: tuple[Counts, ...]
@@ -65,24 +65,15 @@ class Annotated:
 def read_annotated(
     design: Design, pool: Pool, annotated: Sequence[Any], *, batches: int | None = None
 ) -> Annotated:
-    """Read the annotations of a sample, find each unit in the design, and count what is right.
+    """Read the annotations of a sample, find each unit in the design, and compute its counts.
 
-    Parameters
-    ----------
-    design
-        The design.
-    pool
-        Who returns what.
-    annotated
-        One or more files, also in a list, or what `score` takes for an answer, which hold each
-        drawn unit once.
-    batches
-        How many draws of the design are meant; by default all.
+    `annotated` holds files, lists of files, or any gold that `score` takes; together they hold each
+    drawn unit once. With `batches`, only the first draws of the design are expected.
     """
     units = design.units
     meant = units.number if batches is None else units.number[units.batch < batches]
     parts = pool.parts_of(meant)
-    files = [one for given in annotated for one in _one_by_one(given, design)]
+    files = [file for given in annotated for file in _one_by_one(given, design)]
     sides = [_read(given, number, pool, design) for number, given in enumerate(files)]
     if not sides:
         raise InputError("annotated: missing; expected the annotated sample")
@@ -90,11 +81,11 @@ def read_annotated(
     row_of_unit = np.full(pool.n_units, -1, dtype=np.intp)
     row_of_unit[meant] = np.arange(len(meant))
     tables = [np.zeros((len(meant), 4)) for _ in pool.names]
-    found: list[Matched] = []
+    matches: list[Matched] = []
     with_tn = True
-    for side, own in zip(sides, places, strict=True):
-        matched = _match(side, pool, parts[own])
-        rows = row_of_unit[pool.unit_of_part[parts[own]]]
+    for side, side_places in zip(sides, places, strict=True):
+        matched = _match(side, pool, parts[side_places])
+        rows = row_of_unit[pool.unit_of_part[parts[side_places]]]
         for table, counts in zip(tables, _counts_of(matched), strict=True):
             cells = [
                 counts.tp,
@@ -105,28 +96,28 @@ def read_annotated(
             np.add.at(table, rows, np.stack(cells, axis=1))
             with_tn = with_tn and counts.tn is not None
         known = {note for output in matched.systems for note in output.notes}
-        notes += [note for note in matched.notes if note not in known]  # told of the pool
-        found.append(matched)
+        notes += [note for note in matched.notes if note not in known]  # the pool has shown these
+        matches.append(matched)
     counts_of_all = tuple(
         Counts(tp, fp, fn, tn if with_tn else None)
         for tp, fp, fn, tn in (table.T for table in tables)
     )
-    positives = sum(float(matched.items.positives) for matched in found)
-    return Annotated(counts_of_all, found[0], positives, tuple(dict.fromkeys(notes)))
+    positives = sum(float(matched.items.positives) for matched in matches)
+    return Annotated(counts_of_all, matches[0], positives, tuple(dict.fromkeys(notes)))
 
 
 def read_draws(design: Design, pool: Pool, annotated: Sequence[Any]) -> tuple[int, Annotated]:
-    """Read the annotations of all draws that are done; return how many, and what is right.
+    """Read the annotations of all complete draws; return how many there are, and their counts.
 
-    Units of a draw that somebody labelled first need not be a random part of it: a draw counts
-    whole or not at all.
+    A draw must be complete: the units of a draw that somebody labelled first need not be a random
+    part of it.
     """
     wrong: InputError | None = None
     for done in range(len(design.batches), 0, -1):
         try:
             return done, read_annotated(design, pool, annotated, batches=done)
         except InputError as error:
-            wrong = wrong or error  # what is wrong with all draws, unless there are fewer
+            wrong = wrong or error  # report the error of reading all draws
     raise wrong if wrong is not None else InputError("design: no draw; expected at least one")
 
 
@@ -142,21 +133,21 @@ def say_what_is_out(design: Design, done: int) -> list[str]:
 def _one_by_one(given: Any, design: Design) -> Sequence[Any]:
     """Return the files of a list of paths; anything else as it is.
 
-    Texts in a list are labels where the outputs came from Python, and files where they did.
+    A list of texts holds labels if the outputs came from Python, and files if they came from files.
     """
     if not isinstance(given, (list, tuple)) or not given or not all(map(is_path, given)):
         return [given]
-    meant = design.task == "entities" or any(isinstance(one, Path) for one in given)
+    meant = design.task == "entities" or any(isinstance(path, Path) for path in given)
     return given if meant or all(output.path for output in design.outputs) else [given]
 
 
 def _read(given: Any, number: int, pool: Pool, design: Design) -> Any:
-    """An annotated file, or what came from Python, as an answer."""
+    """Read an annotated file, or an input from Python, as gold."""
     options = replace(how_to_read(pool.reading), tag_column=None, predicted=False)
     try:
         side: Any = annotations_of(given, f"annotated, number {number + 1}", options)
     except InputError:
-        _refuse_blanks(given, design)  # what is not annotated cannot be read, either
+        _refuse_blanks(given, design)  # blanks may be the reason why it cannot be read
         raise
     if side.origin is not None and side.origin.form == design.written.get("format"):
         _refuse_blanks(given, design)
@@ -169,12 +160,12 @@ def _read(given: Any, number: int, pool: Pool, design: Design) -> Any:
 
 
 def _refuse_blanks(given: Any, design: Design) -> None:
-    """Refuse a file of the sample that nobody has filled in, or not all of it."""
+    """Refuse a file of the sample that is not filled in completely."""
     if not is_path(given) or not design.written:
         return
     try:
         blank = unanswered(given, design.written)
-    except InputError:  # it is another kind of file, which says itself what is wrong with it
+    except InputError:  # another kind of file: reading it raises its own error
         return
     if blank:
         what = "token" if design.written.get("format") == "columns" else "row"
@@ -184,8 +175,8 @@ def _refuse_blanks(given: Any, design: Design) -> None:
 
 
 def _match(side: Any, pool: Pool, parts: Ints) -> Matched:
-    """Who of the systems is right in some sentences (units that were read)."""
-    outputs = [part_of(own, parts) for own in pool.sides]  # type: ignore[arg-type]
+    """Match the outputs on some parts as read (sentences, items) to their annotations."""
+    outputs = [part_of(output, parts) for output in pool.sides]  # type: ignore[arg-type]
     reading = replace(pool.reading, tag_column=None, columns=(), align_by="tokens")
     return match_inputs(
         side, outputs, names=pool.names, find_positive=False, all_there=False, reading=reading
@@ -193,19 +184,19 @@ def _match(side: Any, pool: Pool, parts: Ints) -> Matched:
 
 
 def _counts_of(matched: Matched) -> list[Counts]:
-    """The counts of each system, one row per sentence (unit that was read)."""
+    """Return the counts of each system, one row per part as read (sentence, item)."""
     return [matched.items.counts(k, by="sentence") for k in range(len(matched.names))]
 
 
-# --- which units are these? -------------------------------------------------------------------
+# --- Finding annotated units in the design
 
 
 def _find(
     sides: Sequence[Any], pool: Pool, parts: Ints, design: Design
 ) -> tuple[list[Ints], list[str]]:
-    """The places of annotated sentences among the drawn ones, and what is to be said of them."""
+    """Return the places of annotated sentences among the drawn ones, and notes."""
     names = [_names_of(side, pool.sides[0]) for side in sides]
-    if all(own is not None for own in names):
+    if all(side_names is not None for side_names in names):
         batch = np.zeros(pool.n_units, dtype=np.intp)
         batch[design.units.number] = design.units.batch
         return _by_name(names, _drawn_names(pool, parts), batch[pool.unit_of_part[parts]], pool)
@@ -224,24 +215,25 @@ def _find(
 def _by_name(
     names: Sequence[Any], drawn: Sequence[Any], batch: Ints, pool: Pool
 ) -> tuple[list[Ints], list[str]]:
+    """Find annotated sentences by their names; refuse missing, duplicate and unknown ones."""
     free: dict[Any, deque[int]] = defaultdict(deque)
     for place, name in enumerate(drawn):
         free[name].append(place)
     known = set(drawn)
     places: list[list[int]] = [[] for _ in names]
     twice, strange = 0, []
-    for own, found in zip(names, places, strict=True):
-        for name in own:
+    for side_names, side_places in zip(names, places, strict=True):
+        for name in side_names:
             if free[name]:
-                found.append(free[name].popleft())
+                side_places.append(free[name].popleft())
             elif name in known:
                 twice += 1
             else:
                 strange.append(name)
-    missing = [place for own in free.values() for place in own]
+    missing = [place for unused in free.values() for place in unused]
     if missing or twice or strange:
         raise InputError(_mismatch(missing, twice, strange, batch, pool))
-    flat = [place for found in places for place in found]
+    flat = [place for side_places in places for place in side_places]
     notes = []
     if flat != sorted(flat):
         equal = len(drawn) - len(known)
@@ -251,13 +243,13 @@ def _by_name(
                 f"{equal + sum(drawn.count(n) > 1 for n in known)} of them are the same text as "
                 f"others: these are paired in their order"
             )
-    return [np.array(found, dtype=np.intp) for found in places], notes
+    return [np.array(side_places, dtype=np.intp) for side_places in places], notes
 
 
 def _mismatch(
     missing: Sequence[int], twice: int, strange: Sequence[Any], batch: Ints, pool: Pool
 ) -> str:
-    """How the annotated units differ from those drawn, with counts."""
+    """Describe how the annotated units differ from those drawn, with counts."""
     what = _part(pool)
     parts = []
     if missing:
@@ -272,21 +264,22 @@ def _mismatch(
     return f"annotated: {', '.join(parts)}; expected each drawn {what} once"
 
 
-def _names_of(side: Any, own: Any) -> list[Any] | None:
-    """What tells annotated sentences from others; None where nothing does in both."""
-    mine, theirs = _telling(side), _telling(own)
+def _names_of(side: Any, pool_side: Any) -> list[Any] | None:
+    """Return the identifiers of annotated sentences; None unless both sides have the same kind."""
+    mine, theirs = _identifiers_of(side), _identifiers_of(pool_side)
     if mine is None or theirs is None or mine[0] != theirs[0]:
         return None
     return mine[1]
 
 
 def _drawn_names(pool: Pool, parts: Ints) -> list[Any]:
-    names = _telling(pool.sides[0])
+    """Return the identifiers of the drawn sentences."""
+    names = _identifiers_of(pool.sides[0])
     return [] if names is None else [names[1][place] for place in parts.tolist()]
 
 
-def _telling(side: Any) -> tuple[str, list[Any]] | None:
-    """What tells sentences (items) apart, and what kind of thing that is."""
+def _identifiers_of(side: Any) -> tuple[str, list[Any]] | None:
+    """Return the kind of identifiers of sentences (items), and the identifiers; None without."""
     text = side.text if isinstance(side, (Tagged, Spans)) else side.aligned
     if isinstance(text, Text):
         words = [tuple(text.words(i)) for i in range(text.n_sentences)]
@@ -300,13 +293,14 @@ def _telling(side: Any) -> tuple[str, list[Any]] | None:
 
 
 def _n_parts(side: Any) -> int:
+    """Return the number of parts as read (sentences, items)."""
     if isinstance(side, (Tagged, Spans)):
         return side.text.n_sentences
     return len(side) if side.units is None else int(side.units.max(initial=-1)) + 1
 
 
 def _part(pool: Pool) -> str:
-    """What an annotated file holds: sentences, also where documents were drawn."""
+    """Return the word for what an annotated file holds: sentences, even if documents were drawn."""
     return "sentence" if pool.unit == "document" else pool.unit
 
 

@@ -1,7 +1,7 @@
-"""The units of a sample as a file for annotators: the text of the pool, and no answer of anybody.
+"""Write the units of a sample as a file for annotators, without any system's output.
 
-What is written of a unit is what tells its text: tokens, texts, ids, documents. Everything else in
-the file of the pool may be what a system says, and is left out unless it is asked for.
+Only what shows the text of a unit is written: tokens, texts, ids, documents. All other columns may
+hold the output of a system, and are left out unless they are requested.
 """
 
 from __future__ import annotations
@@ -48,17 +48,15 @@ if TYPE_CHECKING:
     from probative.surveys.pool import Pool
 
 
-# -----------------------------------------------------------------------------
-# Sentences of a column file with a blank in the place of every tag.
-# -----------------------------------------------------------------------------
+# --- Sentences of a column file, with a blank for every tag
 
-_BLANK = "_"  # no tag of any scheme
+_BLANK = "_"  # not a tag in any scheme
 _KEPT_COMMENTS = (b"# newdoc", b"# sent_id", b"# text =")
 
 
 @dataclass(frozen=True, eq=False)
 class _ColumnBlanks:
-    """A column file, of which only tokens are written.
+    """A column file of which only some columns are written.
 
     Attributes
     ----------
@@ -76,16 +74,16 @@ class _ColumnBlanks:
 
     @property
     def n_parts(self) -> int:
-        """How many sentences there are."""
+        """Return the number of sentences."""
         return self.text.n_sentences
 
     @property
     def written(self) -> dict[str, Any]:
-        """How an annotated file is to be read."""
+        """Return how to read an annotated file."""
         return {"format": "columns", "column": -1, "blank": _BLANK}
 
     def write(self, parts: NDArray[Any]) -> str:
-        """The lines of some sentences, with a last column for tags that is blank."""
+        """Return the lines of some sentences, with a blank last column for tags."""
         between = "\t" if self.shape.table.tabs else " "
         documents, lines, last = self.text.document, [], None
         for part in parts.tolist():
@@ -107,11 +105,11 @@ class _ColumnBlanks:
 
     @cached_property
     def _fields(self) -> list[Any]:
-        """The bytes of every field that is written, column by column."""
+        """Return start and end of every field that is written, column by column."""
         return [self.shape.table.column(column, self.shape.rows) for column in self.columns]
 
     def _comments(self, part: int) -> list[str]:
-        """What tells the sentence, of a file whose comments are known to be some."""
+        """Return the comments that identify a sentence, for formats that have comments."""
         if not self.shape.numbered:
             return []
         lines = self.text.raw(part).split(b"\n")
@@ -121,6 +119,7 @@ class _ColumnBlanks:
         ]
 
     def _document_line(self, document: int, between: str) -> list[str]:
+        """Return the lines that start a document."""
         if not self.shape.numbered:
             width = len(self.columns) + 1
             return [between.join(["-DOCSTART-", *[_BLANK] * (width - 1)]), ""]
@@ -132,16 +131,10 @@ class _ColumnBlanks:
 
 
 def _open_columns(opened: Input, keep: Sequence[int | str], *, is_output: bool) -> _ColumnBlanks:
-    """Find the tokens of a column file.
+    """Find the tokens of a column file; refuse one without tokens.
 
-    Parameters
-    ----------
-    opened
-        The file.
-    keep
-        Further columns to be written, by their numbers from 1.
-    is_output
-        Whether it is the output of a system: a single column then holds tags.
+    `keep` names further columns by their numbers from 1. With `is_output`, the file is the output
+    of a system: a single column then holds tags.
     """
     shape = opened.layout
     token = shape.token_column
@@ -162,7 +155,7 @@ def _open_columns(opened: Input, keep: Sequence[int | str], *, is_output: bool) 
 
 
 def _kept(opened: Input, column: int | str) -> int:
-    """A further column that is to be written, unless it holds tags."""
+    """Return the index of a further column to be written; refuse one that holds tags."""
     shape, source = opened.layout, opened.source
     number = int(column) if str(column).lstrip("-").isdecimal() else 0
     place = number - 1 if number > 0 else shape.width + number
@@ -177,41 +170,39 @@ def _kept(opened: Input, column: int | str) -> int:
     return place
 
 
-# -----------------------------------------------------------------------------
-# Rows of a table, or objects of JSON lines, with nothing in the place of every answer.
-# -----------------------------------------------------------------------------
+# --- Rows of a table or objects of JSON lines, with an empty label
 
-# what names a row, and nothing but: label_id would name its label
+# Columns that only identify a row; label_id, for instance, would reveal the label
 _ID = re.compile(
     r"|((text|item|row|example|sample|record|tweet|post|message|review|comment|question|orig)_)?"
     r"(id|idx|index|uid|uuid|guid)|key|unnamed:_0"
 )
-_TOKEN_KEYS = ("text", "start", "end", "id", "ws")  # of tokens that are objects
+_TOKEN_KEYS = ("text", "start", "end", "id", "ws")  # kept keys of tokens that are objects
 _DELIMITED = ("csv", "tsv")
 
 
 @dataclass(frozen=True, eq=False)
 class _TableBlanks:
-    """Rows of which only what tells their texts is written.
+    """Rows of a table of which only some columns are written.
 
     Attributes
     ----------
     kind
         csv, tsv, jsonl or json.
     form
-        What `input_format` calls it.
+        The name of the format for `input_format`.
     names, rows
         The columns that are written, and their cells.
     answer
         The column that annotators fill in.
     part_of_row
-        The unit that was read of every row; None where each row is one.
+        The part as read (sentence, unit) of every row; None if each row is one.
     delimiter
-        What stands between the cells of a line.
+        The delimiter of cells.
     sentences
-        The text or the tokens of every row, where a row is a sentence.
+        The text or the tokens of every row, if a row is a sentence.
     notes
-        What is to be said about it.
+        Notes on the table.
     """
 
     kind: str
@@ -226,19 +217,19 @@ class _TableBlanks:
 
     @property
     def n_parts(self) -> int:
-        """How many units were read."""
+        """Return the number of units as read."""
         part = self.part_of_row
         return len(self.rows) if part is None else int(part.max(initial=-1)) + 1
 
     @property
     def written(self) -> dict[str, Any]:
-        """How an annotated file is to be read."""
+        """Return how to read an annotated file."""
         blank = "" if self.kind in _DELIMITED else None
         return {"format": self.form, "column": self.answer, "blank": blank}
 
     @property
     def ids(self) -> RowIds | None:
-        """What the rows are called, by the first column that does nothing else."""
+        """Return the identifiers of the rows, from the first column that holds only these."""
         column = next((n for n in self.names if n and _ID.fullmatch(plain_name(n))), None)
         if column is None:
             return None
@@ -248,7 +239,7 @@ class _TableBlanks:
         return RowIds(column, np.array([number[t] for t in texts], dtype=np.int32), names)
 
     def write(self, parts: NDArray[Any]) -> str:
-        """The rows of some units, with a last column for the answer that is empty."""
+        """Return the rows of some units, with an empty last column for gold."""
         chosen: Any = parts
         if self.part_of_row is not None:
             chosen = np.flatnonzero(np.isin(self.part_of_row, parts))
@@ -262,6 +253,7 @@ class _TableBlanks:
         )
 
     def _delimited(self, rows: Sequence[Sequence[Any]]) -> str:
+        """Return the rows as CSV or TSV."""
         text = io.StringIO()
         writer = csv.writer(
             text,
@@ -278,18 +270,10 @@ class _TableBlanks:
 def _open_table(
     opened: Input, keep: Sequence[int | str], labels: Sequence[str], *, tags: bool
 ) -> _TableBlanks:
-    """Read what tells the texts of a table.
+    """Read the columns of a table that annotators may see.
 
-    Parameters
-    ----------
-    opened
-        The file.
-    keep
-        Further columns to be written.
-    labels
-        Columns that hold what systems say, and are never written.
-    tags
-        Whether its rows are tokens.
+    `keep` names further columns; `labels` are columns of systems, which are never written. With
+    `tags`, rows are tokens.
     """
     source = opened.source
     if source.is_parquet:
@@ -321,11 +305,12 @@ def _open_table(
 
 
 def _is_text(name: str) -> bool:
+    """Return True if the name of a column is one for texts."""
     return plain_name(name) in TEXT_COLUMNS or is_beside(plain_name(name))
 
 
 def _is_safe(name: str, unit: str | None) -> bool:
-    """Whether a column tells a text, or names it, and can be no answer."""
+    """Return True if a column holds or identifies a text and cannot be a system's output."""
     return _is_text(name) or name == unit or _ID.fullmatch(plain_name(name)) is not None
 
 
@@ -336,6 +321,7 @@ def _kept_names(
     labels: Sequence[str],
     unit: str | None,
 ) -> list[str]:
+    """Return the columns to write; refuse requested columns that are missing or hold labels."""
     for name in keep:
         if name not in names:
             raise source.error(
@@ -354,6 +340,7 @@ def _kept_names(
 
 
 def _nothing_known(source: Source, names: Sequence[str]) -> InputError:
+    """Return the error for a table without known columns of texts or ids."""
     return source.error(
         f"no column of texts or ids is known among {listed(list(names))}; expected keep= to name "
         f"those that annotators may see"
@@ -363,7 +350,10 @@ def _nothing_known(source: Source, names: Sequence[str]) -> InputError:
 def _without_objects(
     names: Sequence[str], sure: Sequence[str], records: Sequence[dict[str, Any]]
 ) -> list[str]:
-    """The names under which single values or texts stand: in an object there may be anything."""
+    """Return the names whose values are single values or texts; an object may hold anything.
+
+    Names in `sure` are always kept.
+    """
 
     def is_plain(value: Any) -> bool:
         if isinstance(value, list):
@@ -376,7 +366,7 @@ def _without_objects(
 def _rows_of_table(
     source: Source, *, comments: bool = False
 ) -> tuple[str, str, list[str], list[list[Any]]]:
-    """The kind of a table, what stands between its cells, its columns and its rows."""
+    """Return the kind of a table, its delimiter, its columns and its rows."""
     if source.data[:1000].lstrip().startswith(b"{") or is_list_of_objects(source):
         records = source.document if is_list_of_objects(source) else objects_of(source)
         if not all(isinstance(record, dict) for record in records):
@@ -388,10 +378,10 @@ def _rows_of_table(
     text = io.StringIO(source.data.decode(), newline="")
     lines = (line for line in text if not (comments and line.startswith("#")))
     try:
-        found = [row for row in csv.reader(lines, **dialect) if row]
+        all_rows = [row for row in csv.reader(lines, **dialect) if row]
     except csv.Error as error:
         raise source.error(f"{error}; expected {kind.upper()}") from None
-    names, *body = found
+    names, *body = all_rows
     uneven = next((n for n, row in enumerate(body, start=1) if len(row) != len(names)), None)
     if uneven is not None:
         raise source.error(
@@ -402,39 +392,42 @@ def _rows_of_table(
 
 
 def _open_objects(opened: Input, keep: Sequence[int | str], *, tagged: bool) -> _TableBlanks:
-    """Read what tells the texts of JSON lines with spans, or of rows of tokens and tags."""
+    """Read the keys that annotators may see of JSON lines with spans, or with tokens and tags."""
     source = opened.source
     if source.is_parquet:
         raise source.error(
             "is Parquet, which no sample is written as; expected the pool as JSON lines"
         )
     records = objects_of(source)
-    there = list(dict.fromkeys(key for record in records for key in record))
-    taken = [key for key in there if is_tag_column(key)] if tagged else list(SPAN_KEYS)
+    keys = list(dict.fromkeys(key for record in records for key in record))
+    taken = [key for key in keys if is_tag_column(key)] if tagged else list(SPAN_KEYS)
     wanted = [str(column) for column in keep]
-    asked = _kept_names(source, there, wanted, taken, None)
-    names = [name for name in there if name in asked or name in ("text", *TOKENS)]
+    asked = _kept_names(source, keys, wanted, taken, None)
+    names = [name for name in keys if name in asked or name in ("text", *TOKENS)]
     names = _without_objects(names, (*wanted, *TOKENS), records)
-    own = next((key for key in (*SPAN_KEYS, *taken) if key in there and key in taken), None)
+    annotation_key = next(
+        (key for key in (*SPAN_KEYS, *taken) if key in keys and key in taken), None
+    )
     rows = [[_without_more(record.get(name)) for name in names] for record in records]
     return _TableBlanks(
         "jsonl",
         "rows" if tagged else "jsonl",
         tuple(names),
         rows,
-        ("ner_tags" if tagged else own or "spans"),
+        ("ner_tags" if tagged else annotation_key or "spans"),
         sentences=[_words(record) for record in records],
     )
 
 
 def _without_more(value: Any) -> Any:
-    """Tokens that are objects, with what tells the tokens only."""
+    """Remove from tokens that are objects everything but the keys of the token itself."""
     if isinstance(value, list) and all(isinstance(token, dict) for token in value):
         return [{key: token[key] for key in _TOKEN_KEYS if key in token} for token in value]
     return value
 
 
 def _words(record: dict[str, Any]) -> Sequence[str]:
+    """Return the text or the tokens of a record."""
     if isinstance(record.get("text"), str):
         return str(record["text"])
     tokens = record.get("tokens", record.get("words")) or []
@@ -442,7 +435,7 @@ def _words(record: dict[str, Any]) -> Sequence[str]:
 
 
 def _open_lines(source: Source) -> _TableBlanks:
-    """Texts, one per line, which become a table with a column for the label."""
+    """Read texts, one per line, as a table with a column for the label."""
     lines = source.data.decode().split("\n")
     texts = [line.rstrip("\r") for line in (lines[:-1] if not lines[-1] else lines)]
     tabs = any("\t" in text for text in texts)
@@ -451,10 +444,7 @@ def _open_lines(source: Source) -> _TableBlanks:
     return _TableBlanks(kind, "table", ("id", "text"), rows, "label", delimiter=delimiter)
 
 
-# -----------------------------------------------------------------------------
-# What is written of a unit is what tells its text: tokens, texts, ids, documents. Everything else
-# in the file of the pool may be what a system says, and is left out unless it is asked for.
-# -----------------------------------------------------------------------------
+# --- Opening the text of a pool in any format
 
 Blanks = _ColumnBlanks | _TableBlanks
 _WRITTEN = "columns (CoNLL), JSON lines with spans or with tokens and tags, tables (CSV, TSV, JSON)"
@@ -464,20 +454,12 @@ _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 def open_blanks(
     path: Path | str, pool: Pool, outputs: Sequence[Any], keep: Sequence[int | str] = ()
 ) -> Blanks:
-    """Open the text of a pool, from which units are written without answers.
+    """Open the text of a pool, from which units are written without any system's output.
 
-    Parameters
-    ----------
-    path
-        The corpus, or one of the outputs: only its text is used.
-    pool
-        Who returns what; its outputs must be of the same text.
-    outputs
-        The outputs, to see whether the pool is one of them.
-    keep
-        Further columns to be written.
+    `path` is the corpus or one of the `outputs`, whose text must be that of `pool`; `keep` names
+    further columns to write.
     """
-    same = [number for number, own in enumerate(outputs) if _is_same_file(path, own)]
+    same = [number for number, output in enumerate(outputs) if _is_same_file(path, output)]
     form = _form(path, pool, same)
     if form == "labels":
         return _lines(path, pool, is_output=bool(same))
@@ -502,11 +484,12 @@ def open_blanks(
 
 
 def _is_same_file(path: Path | str, other: Any) -> bool:
+    """Return True if both are paths of the same file."""
     return is_path(other) and os.path.realpath(path) == os.path.realpath(other)
 
 
 def _form(path: Path | str, pool: Pool, same: Sequence[int]) -> str:
-    """The format of the pool: that of the output which it is, or by what it holds."""
+    """Return the format of the pool: that of the output that it is, or that of its content."""
     origins = [None if side.origin is None else side.origin.form for side in pool.sides]
     if same:
         return str(origins[same[0]])
@@ -523,6 +506,7 @@ def _form(path: Path | str, pool: Pool, same: Sequence[int]) -> str:
 
 
 def _lines(path: Path | str, pool: Pool, *, is_output: bool) -> _TableBlanks:
+    """Read a file with one text per line; refuse an output, which holds labels."""
     if is_output:
         raise InputError(
             "holds labels and no texts; expected the texts of the pool, one per line, or a table",
@@ -534,7 +518,7 @@ def _lines(path: Path | str, pool: Pool, *, is_output: bool) -> _TableBlanks:
 
 
 def _with_parts(blanks: _TableBlanks, pool: Pool, opened: Input) -> _TableBlanks:
-    """The unit that was read of every row, where rows are tokens or items of units."""
+    """Add the part as read of every row, if rows are tokens or items of units."""
     side: Any = pool.sides[0]
     if pool.task == "entities":
         text = side.text
@@ -557,7 +541,7 @@ def _with_parts(blanks: _TableBlanks, pool: Pool, opened: Input) -> _TableBlanks
 
 
 def _same_text(blanks: Blanks, pool: Pool, name: str) -> None:
-    """Refuse a pool of another text than the outputs have."""
+    """Refuse a pool whose text differs from that of the outputs."""
     _same_number(blanks, pool, name, "rows" if isinstance(blanks, _TableBlanks) else "sentences")
     side: Any = pool.sides[0]
     text = side.text if pool.task == "entities" else side.aligned
@@ -575,6 +559,7 @@ def _same_text(blanks: Blanks, pool: Pool, name: str) -> None:
 
 
 def _same_number(blanks: Blanks, pool: Pool, name: str, what: str) -> None:
+    """Refuse a pool with another number of parts than the outputs."""
     number = len(pool.unit_of_part)
     if blanks.n_parts != number:
         raise InputError(
@@ -583,7 +568,8 @@ def _same_number(blanks: Blanks, pool: Pool, name: str, what: str) -> None:
 
 
 def _same_ids(ids: RowIds, other: RowIds, name: str) -> None:
-    mine, theirs = ([own.names[code] for code in own.codes] for own in (ids, other))
+    """Refuse a pool with other row ids than the outputs."""
+    mine, theirs = ([side.names[code] for code in side.codes] for side in (ids, other))
     row = next((i for i, (a, b) in enumerate(zip(mine, theirs, strict=True)) if a != b), None)
     if row is not None:
         raise InputError(
@@ -594,19 +580,14 @@ def _same_ids(ids: RowIds, other: RowIds, name: str) -> None:
 
 
 def encoded(blanks: Blanks, pool: Pool, units: Any) -> bytes:
-    """The file of some units, in the encoding of the outputs."""
+    """Return the file of some units, in the encoding of the outputs."""
     return blanks.write(pool.parts_of(units)).encode(pool.reading.encoding or "utf-8")
 
 
 def unanswered(path: Path | str, written: Mapping[str, Any]) -> int:
-    """How many tokens, rows or texts of an annotated file are still blank.
+    """Count the tokens, rows or texts of an annotated file that are still blank.
 
-    Parameters
-    ----------
-    path
-        The annotated file.
-    written
-        How the sample was written, as its design tells it.
+    `written` describes how the sample was written, as in its design.
     """
     source = load(path)
     if written.get("format") == "columns":

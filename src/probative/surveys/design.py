@@ -1,8 +1,8 @@
-"""Which units of a pool are annotated, and why these: the design of a sample, kept in a file.
+"""Design of a sample: which units of a pool are annotated, and why. It is kept in a file.
 
-The units of a pool are parted into strata by what is known before anything is annotated. Each
+The units of a pool are grouped into strata by what is known before anything is annotated. Each
 stratum is put into a random order once; the sample is the beginning of every stratum's order. So a
-design can be extended, and nothing that was annotated is lost.
+design can be extended without losing an annotation.
 """
 
 from __future__ import annotations
@@ -51,20 +51,20 @@ class Stratum:
     Attributes
     ----------
     name
-        What its units have in common, in words.
+        A description of its units.
     key
-        The same, without telling systems apart: strata that are mirror images of each other (A
-        says yes and B no, B yes and A no) share it.
+        The description without the names of systems: strata that are mirror images of each other
+        (A says yes and B no, B yes and A no) share it.
     size
-        How many units of the pool it holds.
+        The number of units of the pool that it holds.
     drawn
-        How many of them are to be annotated.
+        The number of units to annotate.
     why
-        On what the number rests: "all", "least", "guess", "pilot", "scores" or "judge".
+        The basis of that number: "all", "least", "guess", "pilot", "scores" or "judge".
     spread
-        How much the units were taken to differ from each other, in items.
+        The expected standard deviation of its units, in items.
     beside
-        What the scores added to that, where units were placed for differences.
+        What the scores add to it if the sample is allocated for differences.
     """
 
     name: str
@@ -77,22 +77,22 @@ class Stratum:
 
     @property
     def is_census(self) -> bool:
-        """Whether all units are drawn, so that nothing is left to chance."""
+        """Return True if all units are drawn."""
         return self.drawn == self.size
 
 
 @dataclass(frozen=True)
 class SystemSource:
-    """Where the output of a system came from.
+    """The origin of a system's output.
 
     Attributes
     ----------
     name
-        What the system is called.
+        The name of the system.
     path
-        The file, as seen from the folder of the design; None for what came from Python.
+        The file, relative to the folder of the design; None for inputs from Python.
     fingerprint
-        A text that tells whether it is still the same.
+        A digest that changes if the output does.
     """
 
     name: str
@@ -102,17 +102,7 @@ class SystemSource:
 
 @dataclass(frozen=True)
 class PoolSource:
-    """Where the text of the pool came from.
-
-    Attributes
-    ----------
-    name
-        What the pool is called.
-    path, fingerprint
-        As `SystemSource` has them.
-    units
-        How many units there are.
-    """
+    """The origin of the text of the pool (see `SystemSource`), and its number of units."""
 
     name: str
     path: str | None
@@ -121,18 +111,18 @@ class PoolSource:
 
 
 class DrawnUnits(NamedTuple):
-    """The units that are drawn, in the order in which they are written.
+    """The drawn units in the order in which they are written.
 
-    That is batch after batch, and in each batch as they stand in the pool.
+    That is batch after batch, and in each batch in the order of the pool.
 
     Attributes
     ----------
     number
-        The number of every unit in the pool, from 0.
+        The index of every unit in the pool, from 0.
     stratum
-        The number of its stratum.
+        The index of its stratum.
     batch
-        The number of the draw that it came with, from 0.
+        The index of the draw that added it, from 0.
     """
 
     number: NDArray[np.int64]
@@ -142,37 +132,37 @@ class DrawnUnits(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """A sample of a pool: its strata, who was drawn, and from what.
+    """A sample of a pool: its strata, the drawn units and the inputs.
 
     Attributes
     ----------
     task
         ``entities`` or ``labels``.
     unit
-        What is drawn: ``sentence``, ``document``, ``unit`` or ``item``.
+        The kind of unit that is drawn: ``sentence``, ``document``, ``unit`` or ``item``.
     goal
-        What the sample is best for: the ``score`` of a system, or the ``difference`` of two.
+        The quantity that the sample is optimised for: ``score`` or ``difference``.
     seed
-        That of the orders.
+        The seed of the orders.
     pool, outputs
-        What was drawn from, and what the systems returned.
+        The origins of the pool and of the systems' outputs.
     judge
-        A third opinion on every unit, read as the outputs are; None without one.
+        The origin of an opinion on every unit, read as the outputs are; None without one.
     reading
-        How the outputs are read: the keywords of `ReadingOptions` that are not the usual ones.
+        The keywords of `ReadingOptions` for the outputs that differ from the defaults.
     scores
         The column of confidences, by name or number; None without.
     strata
         The strata.
     order
-        Of each stratum all units, by their numbers in the pool, in their random order.
+        For each stratum the indices of all its units in the pool, in random order.
     batches
-        Of each draw, how many units of each stratum it added.
+        For each draw the number of units that it added to each stratum.
     written
         How the units are written: ``format`` (as `input_format` names it) and the column or key
-        for the answer; empty if nothing was.
+        for gold; empty if nothing was written.
     basis
-        On what the spread of the strata rests: "guess", "scores", "pilot" or "judge".
+        The basis of the spread of the strata: "guess", "scores", "pilot" or "judge".
     """
 
     task: str
@@ -192,25 +182,25 @@ class Design:
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """What the systems are called."""
+        """Return the names of the systems."""
         return tuple(output.name for output in self.outputs)
 
     @property
     def size(self) -> int:
-        """How many units are drawn."""
+        """Return the number of drawn units."""
         return sum(stratum.drawn for stratum in self.strata)
 
     @cached_property
     def stratum_of(self) -> NDArray[np.int64]:
-        """The number of the stratum of every unit of the pool."""
-        found = np.empty(self.pool.units, dtype=np.int64)
+        """Return the index of the stratum of every unit of the pool."""
+        stratum = np.empty(self.pool.units, dtype=np.int64)
         for number, units in enumerate(self.order):
-            found[units] = number
-        return found
+            stratum[units] = number
+        return stratum
 
     @cached_property
     def units(self) -> DrawnUnits:
-        """Every drawn unit: its number in the pool, its stratum and its batch."""
+        """Return the drawn units: index in the pool, stratum and batch."""
         parts = []
         before = np.zeros(len(self.strata), dtype=np.int64)
         for batch, more in enumerate(self.batches):
@@ -225,32 +215,27 @@ class Design:
         return DrawnUnits(numbers, self.stratum_of[numbers], batches)
 
     def extended(self, more: Sequence[int], strata: Sequence[Stratum] | None = None) -> Design:
-        """The same design with a further draw.
+        """Return the design with a further draw of `more` units from each stratum.
 
-        Parameters
-        ----------
-        more
-            How many units each stratum gives besides.
-        strata
-            The strata as they were looked at for it; by default as they are.
+        `strata` replaces the descriptions of the strata.
         """
         looked_at = self.strata if strata is None else strata
         drawn = tuple(
-            replace(new, drawn=old.drawn + int(own))
-            for new, old, own in zip(looked_at, self.strata, more, strict=True)
+            replace(new, drawn=old.drawn + int(added))
+            for new, old, added in zip(looked_at, self.strata, more, strict=True)
         )
         return replace(self, strata=drawn, batches=(*self.batches, tuple(map(int, more))))
 
     def first(self, draws: int) -> Design:
-        """Return the design as it was after so many draws."""
+        """Return the design as it was after this many draws."""
         drawn = np.sum(self.batches[:draws], axis=0)
         strata = tuple(
-            replace(own, drawn=int(k)) for own, k in zip(self.strata, drawn, strict=True)
+            replace(stratum, drawn=int(k)) for stratum, k in zip(self.strata, drawn, strict=True)
         )
         return replace(self, strata=strata, batches=self.batches[:draws])
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as the file of the design holds it."""
+        """Return the content of the design file."""
         content = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         return {
             "format": FORMAT,
@@ -269,20 +254,12 @@ class Design:
 
 
 def write_design(design: Design, path: Path | str) -> None:
-    """Write the file of a design, whole or not at all.
-
-    Parameters
-    ----------
-    design
-        The design.
-    path
-        The file, such as ``sample.design.json``; one that is there is replaced.
-    """
+    """Write the design file atomically; replace an existing one."""
     write_whole(path, as_text(design))
 
 
 def as_text(design: Design) -> str:
-    """The file of a design: one line per entry, so that people can read it, long lists and all."""
+    """Return the text of the design file: one line per entry, stratum and order."""
     content = design.to_dict()
     strata, order = content.pop("strata"), content.pop("order")
     lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in content.items()]
@@ -293,7 +270,7 @@ def as_text(design: Design) -> str:
 
 
 def open_design(design: Any) -> tuple[Design, Path]:
-    """The design, and the folder from which its paths are seen."""
+    """Return the design, and the folder that its paths are relative to."""
     if isinstance(design, Design):
         return design, Path.cwd()
     if not is_path(design):
@@ -307,12 +284,12 @@ def read_design(path: Path | str) -> Design:
     Parameters
     ----------
     path
-        What `sample` has written: ``sample.design.json``.
+        The file that `sample` has written: ``sample.design.json``.
 
     Returns
     -------
     Design
-        The design; the paths in it are seen from the folder of the file.
+        The design; its paths are relative to the folder of the file.
 
     Examples
     --------
@@ -343,7 +320,7 @@ def read_design(path: Path | str) -> Design:
 
 
 def _from_dict(content: Any, path: Path | str) -> Design:
-    """The design that an object of JSON tells."""
+    """Build the design from its JSON object; refuse a damaged one."""
     if (
         not isinstance(content, dict)
         or content.get("command") != "sample"
@@ -379,13 +356,16 @@ def _from_dict(content: Any, path: Path | str) -> Design:
 
 
 def _wrong_kind(design: Design) -> str | None:
-    """Name the first entry that is neither the text nor the number it should be, or None."""
+    """Return a message on the first entry with the wrong type, or None."""
     texts: list[tuple[str, Any]] = [("its task", design.task), ("its unit", design.unit)]
     numbers: list[Any] = []
     sources: list[PoolSource | SystemSource] = [design.pool, *design.outputs]
-    for own in sources if design.judge is None else [*sources, design.judge]:
-        texts += [("the name of a file", own.name), ("the fingerprint of a file", own.fingerprint)]
-        texts += [] if own.path is None else [("the path of a file", own.path)]
+    for source in sources if design.judge is None else [*sources, design.judge]:
+        texts += [
+            ("the name of a file", source.name),
+            ("the fingerprint of a file", source.fingerprint),
+        ]
+        texts += [] if source.path is None else [("the path of a file", source.path)]
     for stratum in design.strata:
         texts += [("the name of a stratum", stratum.name), ("the key of a stratum", stratum.key)]
         numbers += [stratum.spread, stratum.beside]
@@ -403,7 +383,7 @@ def _wrong_kind(design: Design) -> str | None:
 
 
 def _inconsistency(design: Design) -> str | None:
-    """What in a design contradicts itself; None where nothing does."""
+    """Return a message on the first contradiction in a design, or None."""
     if design.goal not in GOALS:
         return f"its goal is {design.goal!r}; expected one of {', '.join(GOALS)}"
     sizes = [stratum.size for stratum in design.strata]

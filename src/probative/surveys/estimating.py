@@ -1,4 +1,4 @@
-"""From a design and its annotated units to scores of the whole pool, and a verdict."""
+"""Estimate scores of a whole pool, and give a verdict, from a design and its annotated units."""
 
 from __future__ import annotations
 
@@ -40,22 +40,12 @@ if TYPE_CHECKING:
     from probative.surveys.pool import Pool
 
 
-# -----------------------------------------------------------------------------
-# Scores and differences of a pool in one metric, as results.
-# -----------------------------------------------------------------------------
+# --- Scores and differences of a pool in one metric, as results
 
 
 @dataclass(frozen=True, eq=False)
 class _Survey:
-    """A pool, its design, and what is right in the units that were drawn.
-
-    Attributes
-    ----------
-    design, pool, answers
-        What was drawn, who returns what, and what is right.
-    draw
-        The strata of the drawn units.
-    """
+    """A pool, its design, the counts of the annotated units and their strata."""
 
     design: Design
     pool: Pool
@@ -63,7 +53,7 @@ class _Survey:
     draw: Draw
 
     def project(self, metric: str, options: EstimateOptions) -> _Projected:
-        """What is known of the pool in one metric."""
+        """Prepare the estimates of the pool in one metric."""
         rows = self.design.units.number
         scores = PoolScores.of(
             self.answers.counts,
@@ -79,7 +69,7 @@ class _Survey:
 
     @cached_property
     def judge(self) -> Judge | None:
-        """The counts of all units as a judge sees them."""
+        """Return the counts of all units against the judge's opinion; None without a judge."""
         opinion = self.pool.judge
         if opinion is None:
             return None
@@ -87,23 +77,23 @@ class _Survey:
         counts = [
             Counts(
                 tp,
-                own - tp,
+                n_returned - tp,
                 opinion.g - tp,
-                None if universe is None else universe - own - opinion.g + tp,
+                None if universe is None else universe - n_returned - opinion.g + tp,
             )
-            for tp, own in zip(opinion.tp, returned, strict=True)
+            for tp, n_returned in zip(opinion.tp, returned, strict=True)
         ]
         stratum = self.design.stratum_of
         return Judge.of(counts, stratum, self.design.units.number, self.draw)
 
     @property
     def universe(self) -> NDArray[Any] | None:
-        """How many decisions every unit holds, where "no" can be counted."""
+        """Return the number of decisions in every unit; None if negatives cannot be counted."""
         return None if self.answers.counts[0].tn is None else np.ones(self.pool.n_units)
 
     @cached_property
     def items(self) -> ItemStrata | None:
-        """The strata of single items, parted where systems return some of their items only."""
+        """Return the strata of single items, split by which systems return them; None elsewhere."""
         single = self.pool.is_single and not self.pool.all_classes
         if not single or self.pool.judge is not None or self.universe is None:
             return None
@@ -119,17 +109,7 @@ class _Survey:
 
 @dataclass(frozen=True, eq=False)
 class _Projected:
-    """Scores and differences of a pool in one metric.
-
-    Attributes
-    ----------
-    survey
-        The pool and its sample.
-    scores
-        What strata tell of it.
-    options
-        The choices.
-    """
+    """Scores and differences of a pool in one metric."""
 
     survey: _Survey
     scores: PoolScores
@@ -137,20 +117,20 @@ class _Projected:
 
     @property
     def method(self) -> str:
-        """How limits are made."""
+        """Return the name of the method of the intervals."""
         return "stratified" if self._items is None else "rare-items"
 
     def shares(self, goal: str) -> list[float]:
-        """How much of the variance of what the sample is for each stratum makes."""
+        """Return the share of each stratum in the variance of the goal of the sample."""
         two = goal == "difference" and len(self.survey.pool.names) > 1
         parts = (self.scores.difference() if two else self.scores.score()).by_stratum
         total = float(parts.sum())
         return [float(part) / total if total > 0 else 0.0 for part in parts]
 
     def score(self, system: int, name: str) -> EstimatedScore:
-        """The score of a system, under the name that it has for its users."""
-        found = self.scores.score(system)
-        limits, notes = (found.estimate, found.low, found.high), found.notes
+        """Estimate the score of a system; `name` is the metric as users know it."""
+        projection = self.scores.score(system)
+        limits, notes = (projection.estimate, projection.low, projection.high), projection.notes
         if self._items is not None:
             rare = rare_score(
                 self._items,
@@ -165,17 +145,17 @@ class _Projected:
             name,
             *limits,
             level=self.options.level,
-            **_known(found),
+            **_known(projection),
             note="; ".join(notes) or None,
         )
 
     def difference(self, a: int, b: int, name: str) -> EstimatedDifference:
-        """The score of system `b` minus that of system `a`."""
-        found, pool = self.scores.difference(a, b), self.survey.pool
+        """Estimate the score of system `b` minus that of system `a`."""
+        projection, pool = self.scores.difference(a, b), self.survey.pool
         identical = not pool.only(a, b).any() and not pool.only(b, a).any()
-        limits, notes = (found.estimate, found.low, found.high), found.notes
-        posterior: Any = self._posterior(found, exact=identical)
-        if identical:  # whatever the labels are
+        limits, notes = (projection.estimate, projection.low, projection.high), projection.notes
+        posterior: Any = self._posterior(projection, exact=identical)
+        if identical:  # the difference is 0, whatever the labels are
             limits, notes = (0.0, 0.0, 0.0), ()
         elif self._items is not None:
             rare = rare_difference(
@@ -188,15 +168,15 @@ class _Projected:
             )
             limits, notes = (rare.estimate, rare.low, rare.high), rare.notes
             posterior = LimitsPosterior(*limits, self.options.level, span(self.scores.metric))
-        unknown = not identical and self._items is None and found.no_evidence
+        unknown = not identical and self._items is None and projection.no_evidence
         gone = unknown or isnan(limits[0])
         a_better, same, b_better = (
             (nan, nan, nan) if gone else posterior.probabilities(self.options.rope)
         )
-        one, other = self.score(a, name), self.score(b, name)
+        score_a, score_b = self.score(a, name), self.score(b, name)
         return EstimatedDifference(
-            a=one.system,
-            b=other.system,
+            a=score_a.system,
+            b=score_b.system,
             metric=name,
             difference=limits[0],
             low=limits[1],
@@ -211,8 +191,8 @@ class _Projected:
             p_b_better=b_better,
             rope=self.options.rope,
             posterior=posterior,
-            score_a=one.estimate,
-            score_b=other.estimate,
+            score_a=score_a.estimate,
+            score_b=score_b.estimate,
             level=self.options.level,
             positives=round(self.survey.answers.positives),
             identical=identical,
@@ -220,7 +200,7 @@ class _Projected:
             note="; ".join(notes) or None,
             match=match_of(self.survey.answers.matched),
             unknown=notes[0] if unknown and notes else None,
-            **_known(found),
+            **_known(projection),
         )
 
     @property
@@ -232,31 +212,32 @@ class _Projected:
 
         return replace(items, finite=self.scores.finite)
 
-    def _posterior(self, found: Projection, *, exact: bool) -> StudentPosterior:
+    def _posterior(self, projection: Projection, *, exact: bool) -> StudentPosterior:
+        """Return Student's posterior of the difference; a point where it is known."""
         most = span(self.scores.metric)
-        if exact or not found.standard_error > 0:
-            return StudentPosterior(0.0 if exact else found.estimate, 0.0, inf, most=most)
+        if exact or not projection.standard_error > 0:
+            return StudentPosterior(0.0 if exact else projection.estimate, 0.0, inf, most=most)
         return StudentPosterior(
-            found.estimate, found.standard_error, found.degrees_of_freedom, most=most
+            projection.estimate, projection.standard_error, projection.degrees_of_freedom, most=most
         )
 
 
 def _pvalue(posterior: Any, *, gone: bool) -> float:
-    """Twice the smaller tail beyond 0."""
+    """Return twice the smaller tail beyond 0; 1 if the difference is unknown."""
     if gone:
         return 1.0
     return min(1.0, 2 * min(float(posterior.cdf(0.0)), float(posterior.sf(0.0))))
 
 
-def _known(found: Projection) -> dict[str, Any]:
-    """What is told of scores and differences alike."""
+def _known(projection: Projection) -> dict[str, Any]:
+    """Return the fields that estimated scores and differences share."""
     return {
-        "standard_error": found.standard_error,
-        "degrees_of_freedom": found.degrees_of_freedom,
-        "design_effect": found.design_effect,
-        "worth": found.worth,
-        "judge_moved": None if found.judge is None else found.judge.moved,
-        "judge_width": None if found.judge is None else found.judge.width,
+        "standard_error": projection.standard_error,
+        "degrees_of_freedom": projection.degrees_of_freedom,
+        "design_effect": projection.design_effect,
+        "worth": projection.worth,
+        "judge_moved": None if projection.judge is None else projection.judge.moved,
+        "judge_width": None if projection.judge is None else projection.judge.width,
     }
 
 
@@ -273,42 +254,42 @@ def estimate(
     rope: float = 0.0,
     beta: float = 1.0,
 ) -> Estimate:
-    """Scores of a whole pool, and which system is better there, from the labels of a sample.
+    """Estimate the scores of a whole pool, and compare systems there, from the labels of a sample.
 
-    Every labelled unit stands for the units of its stratum that were not drawn. Limits hold for
-    the pool: what would come out if all of it were labelled.
+    Every labelled unit represents units of its stratum that were not drawn. Intervals are for the
+    pool: the scores that would result if all of it were labelled.
 
     Parameters
     ----------
     design
-        What `sample` has made: the design, or the path of its file.
+        The design that `sample` has made, or the path of its file.
     annotated, more
         The annotated sample: one or more files that hold each drawn unit once, in the order in
-        which they were written, or in any order if tokens, texts or ids tell which they are; also
+        which they were written, or in any order if tokens, texts or ids identify them; also
         as a list of paths.
-        Lists, arrays and the like are in the order of the draws. Of a design that was extended,
-        draws that are not annotated yet may be left out, each of them whole.
+        Lists, arrays and the like are in the order of the draws. If a design was extended,
+        draws that are not annotated yet may be left out as a whole.
     systems
-        The outputs, where they are elsewhere now or came from Python: a dictionary by their names,
-        or a list. Others than those of the design are refused.
+        The outputs, if they have moved or came from Python: a dictionary by their names,
+        or a list. Outputs other than those of the design are refused.
     judge
         The opinion of a judge or a weak labeller on all units of the pool, read as the outputs
-        are. In every stratum the labels tell how far the truth follows it. By default the judge
+        are. The labels show in every stratum how closely gold follows it. By default the judge
         of the design, if it has one.
     scores
-        The confidences, where they came from Python.
+        The confidences, if they came from Python.
     metric
-        What to score and compare by; by default precision, recall and F1, compared by F1.
+        The scores to estimate and compare; by default precision, recall and F1, compared by F1.
     population
-        Whether to speak of units like those of the pool, not of the pool alone: it is taken for a
-        random sample itself.
+        True to estimate a larger population, of which the pool is a random sample; by default
+        the pool alone.
     level, rope, beta
         As for `compare`.
 
     Returns
     -------
     Estimate
-        `scores`, `comparisons`, `verdicts`, and what the labels are `worth`.
+        `scores`, `comparisons`, `verdicts`, and the effective sample size `worth`.
 
     Examples
     --------
@@ -336,19 +317,22 @@ def estimate(
     out = say_what_is_out(known, done)
     known = known.first(done)
     survey = _Survey(
-        known, pool, answers, Draw.of(known.units.stratum, [own.size for own in known.strata])
+        known,
+        pool,
+        answers,
+        Draw.of(known.units.stratum, [stratum.size for stratum in known.strata]),
     )
     compared = compared_metrics(answers.matched, metric, "micro")
     shown_metrics = compared if metric is not None or answers.matched.all_classes else PRF
-    found = {
+    projected = {
         name: survey.project(scored_as(answers.matched, name), options)
         for name in dict.fromkeys((*shown_metrics, *compared))
     }
     everyone = range(len(pool.names))
-    told = [found[name].score(k, name) for k in everyone for name in shown_metrics]
-    gaps = [gap for name in compared for gap in _compared(found[name], name, len(pool.names))]
-    first = found[compared[0]]
-    worth = _worth(known.goal, told, gaps, compared[0])
+    estimated = [projected[name].score(k, name) for k in everyone for name in shown_metrics]
+    gaps = [gap for name in compared for gap in _compared(projected[name], name, len(pool.names))]
+    first = projected[compared[0]]
+    worth = _effective_sample_size(known.goal, estimated, gaps, compared[0])
     is_certain = known.size == known.pool.units and not options.population
     say = certain_verdict if is_certain else verdict
     open_: list[str] = []
@@ -363,7 +347,7 @@ def estimate(
         pool=known.pool.units,
         labelled=known.size,
         population=options.population,
-        scores=tuple(told),
+        scores=tuple(estimated),
         comparisons=tuple(gaps),
         verdicts=tuple(map(say, gaps[: len(pool.names) - 1])),
         strata=_strata(known, answers, first.shares(known.goal)),
@@ -387,25 +371,26 @@ def estimate(
 
 
 def _source(judge: Any) -> SystemSource:
+    """Describe the origin of a judge's opinion."""
     return SystemSource("judge", str(judge) if is_path(judge) else None, fingerprint(judge))
 
 
-def _compared(found: _Projected, name: str, n_systems: int) -> list[EstimatedDifference]:
-    """Each system and the first, with p-values adjusted where there are several."""
-    gaps = [found.difference(0, k, name) for k in range(1, n_systems)]
+def _compared(projected: _Projected, name: str, n_systems: int) -> list[EstimatedDifference]:
+    """Compare each system with the first; adjust the p-values if there are several."""
+    gaps = [projected.difference(0, k, name) for k in range(1, n_systems)]
     if len(gaps) < 2:
         return gaps
     adjusted = adjust_pvalues([gap.pvalue for gap in gaps], method="holm")
     return [replace(gap, p_adjusted=float(p)) for gap, p in zip(gaps, adjusted, strict=True)]
 
 
-def _worth(
+def _effective_sample_size(
     goal: str,
     scores: Sequence[EstimatedScore],
     gaps: Sequence[EstimatedDifference],
     metric: str,
 ) -> float | None:
-    """What the labels are worth for what they were drawn for."""
+    """Return the effective sample size for the goal of the sample."""
     if goal == "difference" and gaps:
         return gaps[0].worth
     return next(score.worth for score in scores if score.metric == metric)
@@ -414,9 +399,9 @@ def _worth(
 def _strata(
     design: Design, answers: Annotated, shares: Sequence[float]
 ) -> tuple[EstimatedStratum, ...]:
-    """What was labelled of each stratum, and what it held."""
+    """Summarise the labelled units of each stratum."""
     stratum, strata = design.units.stratum, []
-    for number, (own, share) in enumerate(zip(design.strata, shares, strict=True)):
+    for number, (design_stratum, share) in enumerate(zip(design.strata, shares, strict=True)):
         mine = stratum == number
         labelled = int(np.count_nonzero(mine))
         tables = [counts[mine].sum() for counts in answers.counts]
@@ -425,11 +410,15 @@ def _strata(
             name: float(table.tp) / max(labelled, 1)
             for name, table in zip(design.systems, tables, strict=True)
         }
-        strata.append(EstimatedStratum(own.name, own.size, labelled, items, right, share))
+        strata.append(
+            EstimatedStratum(
+                design_stratum.name, design_stratum.size, labelled, items, right, share
+            )
+        )
     return tuple(strata)
 
 
 def _notes_of(pool: Pool) -> list[str]:
-    """What is to be said of the reading; that an output is the answer itself is not true here."""
-    told = [note for note in pool.matched.notes if "is the answer itself" not in note]
-    return list(dict.fromkeys(told))
+    """Return the notes on the reading, without those that take an output for gold."""
+    notes = [note for note in pool.matched.notes if "is the answer itself" not in note]
+    return list(dict.fromkeys(notes))

@@ -1,4 +1,4 @@
-"""What is known of every unit of a pool before anything is annotated: who returns what."""
+"""Read the outputs of systems on a pool before anything is annotated."""
 
 from __future__ import annotations
 
@@ -35,11 +35,9 @@ if TYPE_CHECKING:
     from probative.surveys.design import Design, SystemSource
 
 
-# -----------------------------------------------------------------------------
-# The outputs of systems, read alike, without an answer beside them.
-# -----------------------------------------------------------------------------
+# --- Reading the outputs of systems without gold
 
-# choices of reading that say nothing here, and why
+# Reading options that do not apply to a pool, and the message for each
 _REFUSED = {
     "gold_column": "the outputs hold no answer; expected columns=",
     "run_column": "a pool has no runs; expected one output per system",
@@ -54,17 +52,17 @@ _REFUSED = {
 
 
 def _check_choices(reading: ReadingOptions) -> ReadingOptions:
-    """The same choices, if they mean something here."""
-    usual = ReadingOptions()
+    """Refuse reading options that do not apply to a pool; return the others."""
+    defaults = ReadingOptions()
     for name, why in _REFUSED.items():
-        if getattr(reading, name) not in (None, getattr(usual, name)):
+        if getattr(reading, name) not in (None, getattr(defaults, name)):
             raise InputError(f"{name}: {why}")
-    own = ReadingOptions(**{e.name: getattr(reading, e.name) for e in fields(ReadingOptions)})
-    return check_reading(own)
+    copied = ReadingOptions(**{e.name: getattr(reading, e.name) for e in fields(ReadingOptions)})
+    return check_reading(copied)
 
 
 def _options_of(choices: ReadingOptions) -> HowToRead:
-    """How readers are told to read an output, not an answer."""
+    """Return the options with which readers read an output, not gold."""
     return replace(
         how_to_read(choices),
         predicted=True,
@@ -75,7 +73,7 @@ def _options_of(choices: ReadingOptions) -> HowToRead:
 def _read_sides(
     given: Sequence[Any], options: HowToRead, choices: ReadingOptions, *, judged: bool = False
 ) -> list[Annotations]:
-    """All outputs, and at last what a judge says, if there is one, read in the same way."""
+    """Read all outputs, and the judge last if there is one, in the same way."""
     if not given:
         raise InputError("systems: missing; expected the output of at least one")
     options = settled(list(given), options)
@@ -87,17 +85,17 @@ def _read_sides(
             f"each"
         )
     if 1 < len(columns) < len(given):
-        columns.append(None)  # the judge's own, which nobody has named
+        columns.append(None)  # no column was named for the judge
     sides: list[Annotations] = []
     for number, data in enumerate(given):
         column = columns[min(number, len(columns) - 1)]
-        usual = f"systems, number {number + 1}"
-        side = annotations_of(data, usual, replace(options, column=column))
+        default = f"systems, number {number + 1}"
+        side = annotations_of(data, default, replace(options, column=column))
         if isinstance(side, (Segmented, Samples)):
             what = "a segmentation" if isinstance(side, Segmented) else "a log of samples"
             raise InputError(
-                f"systems: {usual if not is_path(data) else data} is {what}, which has no samples "
-                f"yet; expected entities or labels (task=)"
+                f"systems: {default if not is_path(data) else data} is {what}, which has no "
+                f"samples yet; expected entities or labels (task=)"
             )
         if sides and task_of(side) != task_of(sides[0]):
             raise InputError(
@@ -111,22 +109,20 @@ def _read_sides(
 
 
 def _positive_of(systems: Sequence[Annotations], choices: ReadingOptions) -> str | None:
-    """The class that counts as "yes": asked for, or told by the labels of all outputs."""
+    """Return the positive class: the requested one, or that of the labels of all outputs."""
     if choices.positive is not None or choices.only:
         return None if choices.positive is None else str(choices.positive)
     labels = [side for side in systems if isinstance(side, Labels)]
-    found = positive_class(*labels) if labels else None
-    return found if any(found in side.names for side in labels) else None
+    positive = positive_class(*labels) if labels else None
+    return positive if any(positive in side.names for side in labels) else None
 
 
 def _usual_name(given: Any, number: int) -> str:
-    """What a system is called after its file, or after its place."""
+    """Return the default name of a system: that of its file, or its place."""
     return short_name(given) if is_path(given) else f"system {number + 1}"
 
 
-# -----------------------------------------------------------------------------
-# How sure systems are of what they return, from a column of their outputs.
-# -----------------------------------------------------------------------------
+# --- Confidences, from a column of the outputs
 
 
 def _confidence_of(
@@ -135,14 +131,16 @@ def _confidence_of(
     systems: Sequence[Annotations],
     options: HowToRead,
 ) -> Floats:
-    """A probability per row (item, token): the mean of what the outputs say."""
+    """Return one probability per row (item, token): the mean over the outputs."""
     if isinstance(scores, (str, int)) and not isinstance(scores, bool):
         if not all(map(is_path, outputs)):
             raise InputError("scores: there are no columns; expected a number per item")
-        how = replace(options, task="labels", column=str(scores), tag_column=None, like=None)
-        how = replace(how, probability_columns=(), unit=None)
+        column_options = replace(
+            options, task="labels", column=str(scores), tag_column=None, like=None
+        )
+        column_options = replace(column_options, probability_columns=(), unit=None)
         numbers = [
-            _column(path, str(scores), how, side)
+            _column(path, str(scores), column_options, side)
             for path, side in zip(outputs, systems, strict=True)
         ]
         return np.asarray(np.mean(numbers, axis=0))
@@ -150,6 +148,7 @@ def _confidence_of(
 
 
 def _column(path: Any, column: str, options: HowToRead, side: Annotations) -> Floats:
+    """Read one column of an output as probabilities."""
     kind = None if side.origin is None else side.origin.form
     if kind not in ("table", "columns", "conllu"):
         raise InputError("no column can be read from this format; expected a table (scores=)", path)
@@ -162,7 +161,7 @@ def _column(path: Any, column: str, options: HowToRead, side: Annotations) -> Fl
 
 
 def _probabilities(what: str, given: Any) -> Floats:
-    """Numbers from 0 to 1, one per row."""
+    """Return numbers from 0 to 1, one per row; refuse others."""
     if isinstance(given, Labels):
         numbers = np.array([_number(name) for name in given.names])[given.codes]
     elif is_series(given) or isinstance(given, (list, tuple)):
@@ -180,6 +179,7 @@ def _probabilities(what: str, given: Any) -> Floats:
 
 
 def _number(text: str) -> float:
+    """Convert a text to a number; return NaN if it is none."""
     try:
         return float(text)
     except ValueError:
@@ -187,7 +187,7 @@ def _number(text: str) -> float:
 
 
 def _with_confidence(pool: Pool, numbers: Floats) -> Pool:
-    """The pool, with what is to be expected of the confidences of its rows."""
+    """Return the pool with the confidences of its rows, and the variance that they imply."""
     part = _part_of_rows(pool.matched, len(numbers))
     if part is None:
         raise InputError(
@@ -201,7 +201,7 @@ def _with_confidence(pool: Pool, numbers: Floats) -> Pool:
 
 
 def _part_of_rows(matched: Matched, n_rows: int) -> NDArray[np.intp] | None:
-    """The unit that was read (the sentence, the item) of each of so many rows."""
+    """Return the unit as read (sentence, item) of each row; None if the number does not fit."""
     answer = matched.gold
     if n_rows == matched.items.n_units:
         return np.arange(n_rows)
@@ -210,13 +210,11 @@ def _part_of_rows(matched: Matched, n_rows: int) -> NDArray[np.intp] | None:
     return answer.units if n_rows == len(answer) else None
 
 
-# -----------------------------------------------------------------------------
-# Whether an input is still what it was.
-# -----------------------------------------------------------------------------
+# --- Fingerprints of inputs
 
 
 def fingerprint(data: Any) -> str:
-    """A text that tells whether an input is still the same: of a file, by its content alone."""
+    """Return a digest that changes if the input does; for a file, only its content matters."""
     if not is_path(data):
         return f"python:{digest('systems', data)}"
     if str(data) == "-":
@@ -246,12 +244,12 @@ if TYPE_CHECKING:
 
 
 _ITEM = "item"
-_IN_COLUMNS = ("columns", "conllu", "table", "rows")  # formats of which a column can be named
+_IN_COLUMNS = ("columns", "conllu", "table", "rows")  # formats that accept a column name
 
 
 @dataclass(frozen=True, eq=False)
 class _JudgeCounts:
-    """What the counts of every unit would be if a judge were right.
+    """The counts of every unit with the judge's opinion as gold.
 
     Attributes
     ----------
@@ -267,25 +265,24 @@ class _JudgeCounts:
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Who returns what in every unit of a pool.
+    """The outputs of systems on every unit of a pool.
 
     Attributes
     ----------
     matched
-        The outputs, matched to each other: the first one stands for an answer, which is not known.
+        The outputs, matched to each other: the first one takes the place of gold, which is unknown.
     sides
         The outputs as they were read.
     unit
-        What is drawn: ``sentence``, ``document``, ``unit`` or ``item``.
+        The kind of unit that is drawn: ``sentence``, ``document``, ``unit`` or ``item``.
     reading
-        How the outputs were read, with what was recognised on the way: the positive class.
+        The options of reading, completed with what was recognised: the positive class.
     probability
-        The confidence in every unit, where units are single items and there is one: the mean of
-        the systems' numbers.
+        The mean confidence of the systems in every unit, where units are single items; else None.
     doubt
         The sum of p(1 - p) over the rows (tokens, items) of every unit; None without confidences.
     judge, judged
-        The counts as a judge sees them, and the outputs matched to what it says; None without one.
+        The counts against a judge's opinion, and the outputs matched to it; None without a judge.
     """
 
     matched: Matched
@@ -299,27 +296,27 @@ class Pool:
 
     @property
     def task(self) -> str:
-        """``entities`` or ``labels``."""
+        """Return the task: ``entities`` or ``labels``."""
         return self.matched.task
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the systems are called."""
+        """Return the names of the systems."""
         return self.matched.names
 
     @property
     def is_single(self) -> bool:
-        """Whether every unit is one item of which a system says yes or no, or one label."""
+        """Return True if every unit is one item with a yes or no, or with one label."""
         return self.unit == _ITEM and isinstance(self.sides[0], Labels)
 
     @property
     def all_classes(self) -> bool:
-        """Whether every unit has a label of its own, so that there is one item to find in it."""
+        """Return True if every unit has one label, so that there is one item to find in it."""
         return self.matched.all_classes
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """What a signature says first: the task, and how tags were read."""
+        """Return the first parts of a signature: the task, and how tags were read."""
         if isinstance(self.sides[0], LabelSets):
             return self.task, "sets"
         scheme = self.matched.scheme
@@ -327,7 +324,7 @@ class Pool:
 
     @property
     def n_units(self) -> int:
-        """How many units there are."""
+        """Return the number of units."""
         items = self.matched.items
         if self.unit != "document" or items.document is None:
             return items.n_units
@@ -335,19 +332,19 @@ class Pool:
 
     @cached_property
     def unit_of_item(self) -> NDArray[np.intp]:
-        """The unit of every item that a system returns."""
+        """Return the unit of every item that a system returns."""
         return self.unit_of_part[self.matched.items.unit]
 
     @cached_property
     def unit_of_part(self) -> NDArray[np.intp]:
-        """The unit of every sentence (of every unit that was read); documents hold several."""
+        """Return the unit of every part as read (sentence, item); documents hold several parts."""
         items = self.matched.items
         if self.unit != "document" or items.document is None:
             return np.arange(items.n_units)
         return items.document.astype(np.intp)
 
     def parts_of(self, units: NDArray[Any]) -> NDArray[np.intp]:
-        """The sentences (units that were read) of some units, unit after unit."""
+        """Return the parts as read (sentences, items) of some units, unit after unit."""
         if self.unit != "document":
             return np.asarray(units, dtype=np.intp)
         place = np.full(self.n_units, -1, dtype=np.intp)
@@ -357,39 +354,39 @@ class Pool:
         return kept[np.argsort(rank[kept], kind="stable")]
 
     def outputs_of(self, units: NDArray[Any]) -> list[Any]:
-        """What the systems return in some units, in this order: annotations of their own."""
+        """Return the outputs of the systems on some units, in this order, as new annotations."""
         parts = self.parts_of(units)
         return [part_of(side, parts) for side in cast("tuple[Any, ...]", self.sides)]
 
     def number_where(self, items: NDArray[np.bool_]) -> Floats:
-        """How many of these items every unit holds."""
-        own = self.matched.items
+        """Count the marked items in every unit."""
+        all_items = self.matched.items
         number = np.bincount(self.unit_of_item[items], minlength=self.n_units)
-        return np.asarray(own.weight * number, dtype=np.float64)
+        return np.asarray(all_items.weight * number, dtype=np.float64)
 
     @cached_property
     def returned(self) -> Floats:
-        """How many items each system returns in every unit: one row per system."""
+        """Count the items that each system returns: one row per system, one column per unit."""
         return np.stack([self.number_where(says) for says in self.matched.items.says])
 
     @cached_property
     def agreed(self) -> Floats:
-        """How many items all systems return, per unit."""
+        """Count the items that all systems return, per unit."""
         return self.number_where(np.asarray(self.matched.items.says.all(axis=0)))
 
     @cached_property
     def disputed(self) -> Floats:
-        """How many items some systems return and others do not, per unit."""
+        """Count the items that some systems return and others do not, per unit."""
         says = self.matched.items.says
         return self.number_where(np.asarray(says.any(axis=0) & ~says.all(axis=0)))
 
     def both(self, a: int = 0, b: int = 1) -> Floats:
-        """How many items two systems both return, per unit."""
+        """Count the items that two systems both return, per unit."""
         says = self.matched.items.says
         return self.number_where(says[a] & says[b])
 
     def only(self, a: int, b: int) -> Floats:
-        """How many items system `a` returns and `b` does not, per unit."""
+        """Count the items that system `a` returns and `b` does not, per unit."""
         says = self.matched.items.says
         return self.number_where(says[a] & ~says[b])
 
@@ -403,23 +400,10 @@ def read_pool(
     scores: Any = None,
     judge: Any = None,
 ) -> Pool:
-    """Read the outputs of systems on a pool, and see who returns what.
+    """Read the outputs of systems on a pool and match them to each other.
 
-    Parameters
-    ----------
-    outputs
-        One output per system: paths, or what `score` takes.
-    reading
-        How to read and match them.
-    names
-        What the systems are called; by default after their files.
-    by
-        What a unit is: sentence, document, unit or item; by default what the outputs tell.
-    scores
-        The column of the confidence in what a row says, by name or number, in each output that is
-        a file; or a number per row.
-    judge
-        Another output, whose opinion on every unit is not to be trusted, but of use.
+    `by` is the kind of unit (default: as the outputs suggest); `scores` a column of confidences or
+    one number per row; `judge` another output that is used as an opinion, not as gold.
     """
     choices = _check_choices(reading)
     if by == _ITEM:
@@ -448,28 +432,22 @@ def read_again(
     judge: Any = None,
     scores: Any = None,
 ) -> Pool:
-    """Read the outputs of a design as they were read when it was made; others are refused.
+    """Read the outputs of a design as they were read when it was made; refuse changed ones.
 
-    Parameters
-    ----------
-    design
-        The design.
-    folder
-        Where its file is: the paths in it are seen from there.
-    outputs, judge
-        The outputs, and what the judge says, where they are elsewhere now or came from Python.
-    scores
-        The confidences, where they came from Python.
+    Paths are relative to `folder`, that of the design file. `outputs`, `judge` and `scores` replace
+    inputs that have moved or came from Python.
     """
     if outputs is not None and len(outputs) != len(design.outputs):
         raise InputError(
             f"systems: {len(outputs)}, but the design has {len(design.outputs)}; expected each"
         )
     given = [None] * len(design.outputs) if outputs is None else list(outputs)
-    found = [_same(own, data, folder) for own, data in zip(design.outputs, given, strict=True)]
+    inputs = [
+        _same(source, data, folder) for source, data in zip(design.outputs, given, strict=True)
+    ]
     third = None if design.judge is None else _same(design.judge, judge, folder)
     return read_pool(
-        found,
+        inputs,
         reading=_reading_of(design),
         names=design.systems,
         by=None if design.unit in ("sentence", "unit") else design.unit,
@@ -479,7 +457,7 @@ def read_again(
 
 
 def outputs_of(systems: Any, design: Design) -> list[Any] | None:
-    """The outputs in the order of the design; None where its own paths are to be used."""
+    """Return the outputs in the order of the design; None if the paths of the design apply."""
     if systems is None:
         return None
     if isinstance(systems, dict):
@@ -498,24 +476,24 @@ def outputs_of(systems: Any, design: Design) -> list[Any] | None:
 
 
 def _reading_of(design: Design) -> ReadingOptions:
-    """How the outputs of a design are read."""
+    """Return the options with which the outputs of a design are read."""
     return ReadingOptions.of(design.reading)
 
 
 def reading_keywords(reading: ReadingOptions) -> dict[str, Any]:
-    """The choices of reading that are not the usual ones, as a design keeps them."""
-    usual = ReadingOptions()
+    """Return the reading options that differ from the defaults, as stored in a design."""
+    defaults = ReadingOptions()
     kept = {}
     for entry in fields(ReadingOptions):
         value = getattr(reading, entry.name)
-        if value is None or value == getattr(usual, entry.name) or value in ((), {}, []):
+        if value is None or value == getattr(defaults, entry.name) or value in ((), {}, []):
             continue
         kept[entry.name] = list(value) if isinstance(value, tuple) else value
     return kept
 
 
 def _same(source: SystemSource, given: Any, folder: Path | str) -> Any:
-    """The input that a design speaks of, if it is still what it was."""
+    """Return the input that a design names; refuse one that has changed."""
     if given is None and source.path is None:
         raise InputError(
             f"systems: {source.name!r} came from Python; expected it to be given again"
@@ -543,21 +521,21 @@ def _match(
     names: tuple[str, ...],
     choices: ReadingOptions,
 ) -> Matched:
-    """Who returns what, with an output or a judge in the place of the answer."""
+    """Match the outputs to an output or a judge in the place of gold."""
     if answer.origin is not None and answer.origin.form in _IN_COLUMNS:
-        choices = replace(choices, columns=())  # they were looked up already
+        choices = replace(choices, columns=())  # they were applied when the files were read
     return match_inputs(
         answer,
         list(systems),
         names=names,
         find_positive=False,
-        same_labels=task_of(answer) == "labels",  # of entities, each may find types of its own
+        same_labels=task_of(answer) == "labels",  # systems may differ in their entity types
         reading=choices,
     )
 
 
 def _unit(matched: Matched, by: str | None) -> str:
-    """What a unit is called."""
+    """Return the kind of unit to draw; refuse one that the outputs do not have."""
     if by is None or by == matched.unit:
         return matched.unit
     known = [matched.unit, *(["document"] if matched.items.document is not None else [])]
@@ -570,8 +548,8 @@ def _unit(matched: Matched, by: str | None) -> str:
 
 
 def _judge_counts(pool: Pool, judged: Matched) -> _JudgeCounts:
-    """The counts of every unit, if the judge were right."""
+    """Compute the counts of every unit with the judge's opinion as gold."""
     by = "document" if pool.unit == "document" else "sentence"
     counts = [judged.items.counts(number, by=by) for number in range(len(pool.names))]
-    found = np.stack([np.asarray(own.tp, dtype=np.float64) for own in counts])
-    return _JudgeCounts(found, np.asarray(counts[0].tp + counts[0].fn, dtype=np.float64))
+    tp = np.stack([np.asarray(system_counts.tp, dtype=np.float64) for system_counts in counts])
+    return _JudgeCounts(tp, np.asarray(counts[0].tp + counts[0].fn, dtype=np.float64))

@@ -1,4 +1,4 @@
-"""From outputs to a sample: read, part into strata, place the units, draw, write."""
+"""Draw a sample: read the outputs, form strata, allocate the units, draw them, write the files."""
 
 from __future__ import annotations
 
@@ -55,16 +55,14 @@ if TYPE_CHECKING:
     from probative.surveys.strata import Expected
 
 
-# -----------------------------------------------------------------------------
-# What a sample comes to: its two files, and what is told of it.
-# -----------------------------------------------------------------------------
+# --- The files of a sample and its result
 
 _DESIGN = ".design.json"
 
 
 @dataclass(frozen=True, eq=False)
 class _Opinions:
-    """What else is said of the units of the pool."""
+    """Further inputs about the units of the pool: a pilot, confidences, a judge."""
 
     pilot: Any
     scores: Any
@@ -72,14 +70,14 @@ class _Opinions:
 
 
 def _reason_of(size: int, drawn: int, least: int, why: str) -> str:
-    """Why a stratum gives so many units."""
+    """Return the reason for the number of units drawn from a stratum."""
     if drawn == size:
         return "all"
     return "least" if drawn == least else why
 
 
 def _targets_of(to: Path | str, design: Path | None = None) -> dict[str, Path]:
-    """The files that will be written, none of which is there yet, but a design to be extended."""
+    """Return the paths to write; refuse existing files, except a design that is extended."""
     path = Path(to)
     beside = path.with_name(path.stem + _DESIGN) if design is None else design
     for target in (path, *(() if design is not None else (beside,))):
@@ -95,7 +93,7 @@ def _targets_of(to: Path | str, design: Path | None = None) -> dict[str, Path]:
 
 
 def _write_both(content: bytes, design: Design, files: Mapping[str, Path]) -> None:
-    """Write the units and then the design; without the one the other is not left, either."""
+    """Write the sample and then the design; remove the sample if the design cannot be written."""
     sample_file, design_file = files["sample"], files["design"]
     if not create_whole(sample_file, content):
         raise InputError(
@@ -120,24 +118,10 @@ def tell(
     files: Mapping[str, Path] | None,
     notes: Sequence[str],
 ) -> Sampled:
-    """What was drawn last, and what is to be expected of the sample.
-
-    Parameters
-    ----------
-    design
-        The design.
-    expected
-        What is expected of every unit.
-    options, facts
-        The choices, and what came of them.
-    files
-        What is written; None for nothing.
-    notes
-        What is to be said besides.
-    """
-    sizes = [own.size for own in design.strata]
-    spreads = [own.spread for own in design.strata]
-    numbers = [own.drawn for own in design.strata]
+    """Build the result of the last draw, with the expected length of the interval."""
+    sizes = [stratum.size for stratum in design.strata]
+    spreads = [stratum.spread for stratum in design.strata]
+    numbers = [stratum.drawn for stratum in design.strata]
     weight = np.array(sizes) * np.array(spreads)
     share = weight / weight.sum() if weight.sum() > 0 else np.array(sizes) / sum(sizes)
     variance = sampling_variance(sizes, spreads, numbers)
@@ -162,8 +146,16 @@ def tell(
         labelled=design.size,
         new=sum(design.batches[-1]),
         strata=tuple(
-            SampledStratum(own.name, own.size, own.drawn, new, own.spread, float(part), own.why)
-            for own, new, part in zip(design.strata, design.batches[-1], share, strict=True)
+            SampledStratum(
+                stratum.name,
+                stratum.size,
+                stratum.drawn,
+                new,
+                stratum.spread,
+                float(part),
+                stratum.why,
+            )
+            for stratum, new, part in zip(design.strata, design.batches[-1], share, strict=True)
         ),
         width=reach * float(np.sqrt(variance)),
         random_width=reach * float(np.sqrt(at_random)),
@@ -179,14 +171,13 @@ def tell(
 
 
 def _normal_quantile(level: float) -> float:
+    """Return the two-sided normal quantile of a level."""
     from scipy.special import ndtri
 
     return float(ndtri(0.5 + level / 2))
 
 
-# -----------------------------------------------------------------------------
-# More units for a sample: nothing that was drawn before is given up.
-# -----------------------------------------------------------------------------
+# --- Extending a sample
 
 
 def extend(
@@ -197,22 +188,9 @@ def extend(
     names: Sequence[str] | None,
     to: Path | str | None,
 ) -> Sampled:
-    """Draw more units into a design, and write them.
+    """Draw more units into a design (an object or its file), and write them to `to`.
 
-    Parameters
-    ----------
-    given
-        The design, or the path of its file.
-    outputs
-        The outputs, where they are elsewhere now or came from Python; else empty.
-    options
-        How many to add, and for which level the width is foretold.
-    third
-        What else is said of the units: a pilot, confidences, a judge.
-    names
-        Nothing: the systems have names.
-    to
-        The file for the new units.
+    `outputs` is empty unless they have moved or came from Python; `names` must be None.
     """
     _refuse_with_add(options, names)
     if not (isinstance(given, Design) or is_path(given)):
@@ -228,25 +206,26 @@ def extend(
 
 @contextmanager
 def _alone(design: Path) -> Iterator[None]:
-    """Wait until nobody else extends this design, and keep others waiting.
+    """Hold the lock of a design while it is extended.
 
-    What is locked lies beside the design, which is replaced as a whole.
+    The lock file lies beside the design, because the design itself is replaced as a whole.
     """
-    read_design(design)  # says itself what is wrong with it
+    read_design(design)  # refuses a damaged design before the lock is taken
     real = Path(os.path.realpath(design))
     place = real.with_name(f".{real.name}.lock")
     while True:
         with open_locked(place) as file:
-            if _is_still(place, file):  # whoever had it before has removed it
+            if _is_still(place, file):  # else the previous holder has removed the lock file
                 try:
                     yield
                 finally:
                     with suppress(PermissionError):  # Windows removes no open file
-                        place.unlink(missing_ok=True)  # before anybody else can have it
+                        place.unlink(missing_ok=True)  # while the lock is still held
                 return
 
 
 def _is_still(place: Path, file: IO[bytes]) -> bool:
+    """Return True if the path still names the open file."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), place.stat())
     except FileNotFoundError:
@@ -261,7 +240,7 @@ def _extend(
     third: _Opinions,
     to: Path | str | None,
 ) -> Sampled:
-    """Draw more units into a design that nobody else is extending."""
+    """Draw more units into a design; the caller holds its lock."""
     add = int(options.add or 0)
     folder = Path.cwd() if path is None else path.parent
     left = old.pool.units - old.size
@@ -281,16 +260,16 @@ def _extend(
     blanks = None
     if files is not None:
         blanks = _same_corpus(old, pool, folder, outputs)
-    told = tell(new, expected, replace(options, rng=old.seed), pool.facts, files, notes)
+    sampled = tell(new, expected, replace(options, rng=old.seed), pool.facts, files, notes)
     if files is not None and blanks is not None:
-        _write_both(encoded(blanks, pool, told.units), new, files)
-    return told
+        _write_both(encoded(blanks, pool, sampled.units), new, files)
+    return sampled
 
 
 def _refuse_with_add(options: SampleOptions, names: Sequence[str] | None) -> None:
-    """The choices that a design has made already cannot be made again."""
-    usual = SampleOptions(add=options.add, level=options.level)
-    chosen = [name for name, value in vars(options).items() if value != getattr(usual, name)]
+    """Refuse options that the design has already fixed."""
+    defaults = SampleOptions(add=options.add, level=options.level)
+    chosen = [name for name, value in vars(options).items() if value != getattr(defaults, name)]
     chosen += ["names"] if names is not None else []
     if chosen:
         raise InputError(
@@ -299,30 +278,32 @@ def _refuse_with_add(options: SampleOptions, names: Sequence[str] | None) -> Non
 
 
 def _extended(old: Design, expected: Expected, add: int) -> Design:
-    """The design with so many more units, placed as well as what is drawn already allows."""
+    """Return the design with `add` more units, allocated as well as the earlier draws allow."""
     sizes = [stratum.size for stratum in old.strata]
     before = [stratum.drawn for stratum in old.strata]
     looked_at, basis = list(old.strata), old.basis
     if expected.evidence is not None:
         basis = expected.why
         looked_at = [
-            replace(own, spread=expected.spread(units), beside=expected.beside(units))
-            for own, units in zip(old.strata, old.order, strict=True)
+            replace(stratum, spread=expected.spread(units), beside=expected.beside(units))
+            for stratum, units in zip(old.strata, old.order, strict=True)
         ]
     keys = [stratum.key for stratum in old.strata]
-    placing = [float(np.hypot(own.spread, own.beside)) for own in looked_at]
+    placing = [float(np.hypot(stratum.spread, stratum.beside)) for stratum in looked_at]
     drawn, least = draw_numbers(keys, sizes, placing, old.size + add, before)
     looked_at = [
-        own
-        if k == n0 and own.why in ("all", "least")
-        else replace(own, why=_reason_of(own.size, int(k), 0 if k == n0 else int(low), basis))
-        for own, k, n0, low in zip(looked_at, drawn, before, least, strict=True)
+        stratum
+        if k == n0 and stratum.why in ("all", "least")
+        else replace(
+            stratum, why=_reason_of(stratum.size, int(k), 0 if k == n0 else int(low), basis)
+        )
+        for stratum, k, n0, low in zip(looked_at, drawn, before, least, strict=True)
     ]
     return replace(old.extended(drawn - np.array(before), looked_at), basis=basis)
 
 
 def _same_corpus(old: Design, pool: Pool, folder: Path, outputs: list[Any]) -> Blanks:
-    """The text of the pool of a design, if it is still what it was."""
+    """Open the text of the pool of a design; refuse one that has changed."""
     if old.pool.path is None:
         raise InputError("to: the pool came from Python; expected it left out")
     path = folder / old.pool.path
@@ -331,12 +312,12 @@ def _same_corpus(old: Design, pool: Pool, folder: Path, outputs: list[Any]) -> B
             "is not what it was when the sample was drawn; expected the same pool, or a new sample",
             path,
         )
-    of_design = [None if own.path is None else folder / own.path for own in old.outputs]
+    of_design = [None if output.path is None else folder / output.path for output in old.outputs]
     return open_blanks(path, pool, outputs or of_design, old.written.get("keep", ()))
 
 
 _UNITS = ("sentence", "document", "unit", "item")
-_FEWEST = 2  # units from which anything can be said
+_FEWEST_UNITS = 2  # the smallest sample that allows a statement
 
 
 def sample(
@@ -357,54 +338,55 @@ def sample(
     rng: int = 0,
     **reading: Unpack[ReadingKeywords],
 ) -> Sampled:
-    """Choose which units of a large pool to annotate, so that few labels tell much.
+    """Choose which units of a large pool to annotate, so that few labels show much.
 
     Almost all information on two systems lies where they disagree. The units of the pool are
-    parted into strata by what the systems return, and each stratum gives as many units as make
-    the interval of the score or of the difference narrowest. Which units of a stratum these are
-    is random, so that what is estimated from them (`estimate`) holds for the whole pool.
+    grouped into strata by what the systems return, and the units to draw are allocated to the
+    strata so that the interval of the score or of the difference is shortest. Units are drawn at
+    random within each stratum, so that `estimate` is valid for the whole pool.
 
     Parameters
     ----------
     pool
-        The corpus without answers, or one of the outputs: only its text is used. None, or the
+        The corpus without gold, or one of the outputs: only its text is used. None, or the
         texts, for inputs from Python, which are not written. With `add`, the design of an earlier
         sample, or the path of its file.
     systems, more
         The outputs of one or more systems on the pool: a dictionary by their names, or one after
-        the other; none, where `columns` names those of a pool that is a table. With `add`, only if
-        they are elsewhere now or came from Python.
+        the other; none if `columns` names those of a pool that is a table. With `add`, only if
+        they have moved or came from Python.
     size
-        How many units to draw.
+        The number of units to draw.
     add
-        How many units to draw besides, into the design that is given in the place of the pool.
-        Nothing that was drawn before is given up.
+        The number of further units to draw into the design that is given in place of the pool.
+        All units drawn before stay in the sample.
     goal
-        What the sample is to tell best: the "score" of each system, or their "difference", which
-        is usual for more than one. Of more than two, the mean of all variances is made small.
+        The quantity that the sample is optimised for: the "score" of each system, or their
+        "difference", which is the default for more than one. With more than two systems, the mean
+        of all variances is minimised.
     by
-        What a unit is: sentence, document, unit or item; by default what the outputs tell.
+        The kind of unit: sentence, document, unit or item; by default as the outputs suggest.
     names
-        What the systems are called; by default after their files.
+        The names of the systems; by default those of their files.
     pilot
-        Units of the pool that are annotated already, found by their text or ids: they tell how
-        much units differ. From Python also a pair: numbers of units and their annotations. With
+        Units of the pool that are annotated already, found by their text or ids: they show how
+        much units differ. From Python also a pair: indices of units and their annotations. With
         `add`, the sample as far as it is annotated.
     scores
         The column of confidences (from 0 to 1) in the outputs, by name or number; or a number per
-        item or token. Of labels with a positive class it is the probability of that class, else
+        item or token. For labels with a positive class it is the probability of that class, else
         the probability that the label is right.
     judge
-        Another output, of a judge or a weak labeller: tells how much units may differ, and
-        sharpens what is estimated later.
+        Another output, of a judge or a weak labeller: it shows how much units may differ, and
+        shortens the intervals of later estimates.
     keep
-        Further columns of the pool that annotators may see. Only tokens, texts, ids and documents
-        are written else: anything more could be what a system says.
+        Further columns of the pool that annotators may see. By default only tokens, texts, ids and
+        documents are written, since other columns could be the output of a system.
     to
         The file to write the units to; the design is written beside it, as
-        ``NAME.design.json``. No file that is there is written over.
+        ``NAME.design.json``. Existing files are not overwritten.
     level
-        The level of the interval whose width is foretold.
+        The level of the interval whose length is forecast.
     rng
         The seed of the order in which the units of a stratum are drawn.
     **reading
@@ -413,7 +395,7 @@ def sample(
     Returns
     -------
     Sampled
-        The units, the strata, and what is to be expected of them; `design` is the design.
+        The units, the strata and the expected length of the interval; `design` is the design.
 
     Examples
     --------
@@ -429,7 +411,7 @@ def sample(
     """
     options = SampleOptions.of(
         {
-            "size": None if size is None else whole_number("size", size, least=_FEWEST),
+            "size": None if size is None else whole_number("size", size, least=_FEWEST_UNITS),
             "add": None if add is None else whole_number("add", add),
             "goal": None if goal is None else one_of("goal", goal, GOALS),
             "by": None if by is None else one_of("by", by, _UNITS),
@@ -453,7 +435,7 @@ def sample(
 
 
 def _by_name(systems: list[Any], names: Any) -> tuple[list[Any], tuple[str, ...] | None]:
-    """The outputs and what they are called."""
+    """Return the outputs and their names."""
     if len(systems) == 1 and isinstance(systems[0], dict):
         if names is not None:
             raise InputError("names: the systems have names already; expected none")
@@ -464,7 +446,7 @@ def _by_name(systems: list[Any], names: Any) -> tuple[list[Any], tuple[str, ...]
 def _of_one_table(
     pool: Any, systems: list[Any], names: Any, options: SampleOptions, judge: Any
 ) -> tuple[list[Any], Any]:
-    """The systems of one table, which are its columns: the pool's own, where none is given."""
+    """Return the columns of one table as systems; the pool is the table if no output is given."""
     columns = [str(column) for column in options.columns]
     table = systems or ([pool] if is_path(pool) and columns else [])
     if len(table) != 1 or len(columns) < 2 or not is_path(table[0]) or judge is not None:
@@ -472,7 +454,7 @@ def _of_one_table(
     return table * len(columns), columns if names is None else names
 
 
-# --- a new sample -----------------------------------------------------------------------------
+# --- A new sample
 
 
 def _draw(
@@ -483,6 +465,7 @@ def _draw(
     names: Sequence[str] | None,
     to: Path | str | None,
 ) -> Sampled:
+    """Draw a new sample and write it."""
     size = options.size
     if size is None:
         raise InputError("size: missing; expected how many units to annotate")
@@ -543,13 +526,16 @@ def _draw(
         written={} if blanks is None else {**blanks.written, "keep": list(options.keep)},
         basis=expected.why,
     )
-    told = tell(design, expected, options, pool.facts, files, [*_own_notes(pool, blanks), *notes])
+    sampled = tell(
+        design, expected, options, pool.facts, files, [*_own_notes(pool, blanks), *notes]
+    )
     if files is not None and blanks is not None:
-        _write_both(encoded(blanks, pool, told.units), design, files)
-    return told
+        _write_both(encoded(blanks, pool, sampled.units), design, files)
+    return sampled
 
 
 def _goal(goal: str | None, n_systems: int) -> str:
+    """Return the goal, by default that of the number of systems; refuse a difference of one."""
     if goal is None:
         return "score" if n_systems == 1 else "difference"
     if goal == "difference" and n_systems == 1:
@@ -560,7 +546,7 @@ def _goal(goal: str | None, n_systems: int) -> str:
 def _open_corpus(
     corpus: Any, pool: Pool, outputs: list[Any], keep: Sequence[int | str], to: Any
 ) -> Blanks | None:
-    """The text of the pool, from which units are written; None for what came from Python."""
+    """Open the text of the pool, from which units are written; None for inputs from Python."""
     if is_path(corpus):
         return open_blanks(corpus, pool, outputs, keep)
     if to is not None:
@@ -581,13 +567,14 @@ def _open_corpus(
 
 
 def _pool_source(corpus: Any, outputs: list[Any], pool: Pool, folder: Path) -> PoolSource:
+    """Describe where the text of the pool came from."""
     data = outputs[0] if corpus is None else corpus
     name = Path(data).name if is_path(data) else "pool"
     return PoolSource(name, _relative(data, folder), fingerprint(data), pool.n_units)
 
 
 def _relative(data: Any, folder: Path) -> str | None:
-    """A path as it is seen from a folder; None for what is no path."""
+    """Return a path relative to a folder; None for inputs from Python."""
     if not is_path(data):
         return None
     try:
@@ -597,13 +584,13 @@ def _relative(data: Any, folder: Path) -> str | None:
 
 
 def _shuffled(units: Any, seed: int, stratum: int) -> Any:
-    """The order in which the units of a stratum are drawn."""
+    """Return the random order in which the units of a stratum are drawn."""
     return np.random.default_rng([seed, stratum]).permutation(units).astype(np.int64)
 
 
 def _own_notes(pool: Pool, blanks: Blanks | None) -> list[str]:
-    """What is to be said of the reading; nothing about an answer, for which an output stood."""
+    """Return the notes on the reading, without those on gold, which an output has replaced."""
     judged = () if pool.judged is None else pool.judged.notes
-    told = [note for note in (*pool.matched.notes, *judged) if "the answer" not in note]
+    notes = [note for note in (*pool.matched.notes, *judged) if "the answer" not in note]
     kept = getattr(blanks, "notes", ())
-    return [*dict.fromkeys(told), *kept]
+    return [*dict.fromkeys(notes), *kept]

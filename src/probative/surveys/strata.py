@@ -1,4 +1,4 @@
-"""The strata of a pool: units of which the same is known."""
+"""Form the strata of a pool from what is known of its units before annotation."""
 
 from __future__ import annotations
 
@@ -30,26 +30,18 @@ if TYPE_CHECKING:
     from probative.surveys.pool import Pool
 
 
-LEAST = 5  # units that are drawn of a stratum at least, if it has as many
-_ROOM = 2  # how many times that the sample must have, per stratum: fewer strata, then
-_CUTS = 4  # strata of one pattern by confidence, or by the number of its items
-_FINE = 10  # parts of equal spread, between which long units may be cut
-_NEARLY = 1.05  # what mirror images may cost in variance
-_FEW = 10  # labelled units of a stratum that show its spread only roughly
-_GOOD_PART = 0.1  # of the score: what such strata may hold of it
+LEAST = 5  # fewest units drawn from a stratum, if it has as many
+_TIMES_LEAST_PER_STRATUM = 2  # the sample has at least this many times LEAST units per stratum
+_MOST_CUTS = 4  # most strata of one pattern by confidence, or by the number of items
+_CANDIDATE_PARTS = 10  # parts of equal spread, between which long units may be cut
+_MOST_COST_OF_MIRRORS = 1.05  # most variance of equal mirrored rates, relative to the optimum
+_FEW_UNITS = 10  # strata with fewer labelled units show their spread only roughly
+_MOST_SHARE_OF_FEW = 0.1  # most share of the score in such strata
 
 
 @dataclass(frozen=True, eq=False)
 class _Layer:
-    """A stratum before anything is drawn.
-
-    Attributes
-    ----------
-    name, key
-        As `Stratum` has them.
-    units
-        The numbers of its units.
-    """
+    """A stratum before anything is drawn: name and key (see `Stratum`), and its units."""
 
     name: str
     key: str
@@ -57,34 +49,26 @@ class _Layer:
 
 
 def layers_of(pool: Pool, expected: Expected, size: int) -> list[_Layer]:
-    """Part the units of a pool by what the systems return, and by how sure they are.
+    """Group the units of a pool by what the systems return, and by their confidence.
 
-    Where most of the spread lies in units of many items, as documents are, all are parted by how
-    many these are, or not at all, if that promises a shorter interval.
-
-    Parameters
-    ----------
-    pool
-        Who returns what.
-    expected
-        What is expected of every unit.
-    size
-        How many units will be drawn: strata from which too few would come are joined.
+    If units of many items, such as documents, hold most of the spread, all units may be grouped by
+    their number of items, or not at all, if that forecasts a shorter interval. `size` is the number
+    of units to draw: strata that would give too few are merged.
     """
-    most = max(1, size // (_ROOM * LEAST))
+    most = max(1, size // (_TIMES_LEAST_PER_STRATUM * LEAST))
     patterns = _patterns(pool)
     layers = []
     for key in dict.fromkeys(pattern.key for pattern in patterns):
         layers += _cut(pool, [pattern for pattern in patterns if pattern.key == key])
-    usual = _joined(layers, expected, most)
-    is_some = _ROOM * LEAST <= size < pool.n_units
+    by_pattern = _joined(layers, expected, most)
+    is_some = _TIMES_LEAST_PER_STRATUM * LEAST <= size < pool.n_units
     if not is_some or not _has_long_units(patterns[-1].units, pool, expected):
-        return usual
-    return _shortest([usual, *_by_number(pool, expected, size // LEAST)], expected, size)
+        return by_pattern
+    return _shortest([by_pattern, *_by_number(pool, expected, size // LEAST)], expected, size)
 
 
 def _patterns(pool: Pool) -> list[_Layer]:
-    """Strata by who returns what, those that are empty left out."""
+    """Group the units by which systems return what; leave out empty strata."""
     if pool.is_single and pool.matched.positive is not None:
         code, names = _answers(pool)
     elif len(pool.names) == 1:
@@ -102,14 +86,15 @@ def _patterns(pool: Pool) -> list[_Layer]:
 
 
 def _number(pool: Pool) -> tuple[Ints, str]:
-    """How many items of every unit tell something, and what they are called."""
+    """Count the informative items of every unit; return also their name."""
     if len(pool.names) > 1:
-        # halves of spans are in dispute, too
+        # a span may be two half items: half a span in dispute counts as one
         return np.ceil(pool.disputed).astype(np.int64), "in dispute"
     return pool.returned[0].astype(np.int64), "labelled" if pool.all_classes else "returned"
 
 
 def _numbered(what: str) -> list[tuple[str, str]]:
+    """Return the names of strata by number of items."""
     words = [
         "nothing returned",
         f"1 item {what}",
@@ -120,7 +105,7 @@ def _numbered(what: str) -> list[tuple[str, str]]:
 
 
 def _answers(pool: Pool) -> tuple[Ints, list[tuple[str, str]]]:
-    """Single items by who says yes."""
+    """Group single items by which systems say yes."""
     yes = pool.returned > 0
     if len(yes) == 1:
         return (~yes[0]).astype(np.int64), [("yes", "yes"), ("no", "no")]
@@ -128,8 +113,12 @@ def _answers(pool: Pool) -> tuple[Ints, list[tuple[str, str]]]:
     if len(yes) == 2:
         a, b = pool.names
         code = np.where(number == 2, 0, np.where(number == 0, 3, np.where(yes[0], 1, 2)))
-        one = "only one says yes"
-        names = [("both say yes",) * 2, (f"only {a} says yes", one), (f"only {b} says yes", one)]
+        single_yes = "only one says yes"
+        names = [
+            ("both say yes",) * 2,
+            (f"only {a} says yes", single_yes),
+            (f"only {b} says yes", single_yes),
+        ]
         return code, [*names, ("none says yes",) * 2]
     total = len(yes)
     words = [f"all {total} say yes", *(f"{n} of {total} say yes" for n in range(total - 1, 0, -1))]
@@ -137,7 +126,7 @@ def _answers(pool: Pool) -> tuple[Ints, list[tuple[str, str]]]:
 
 
 def _disputes(pool: Pool) -> tuple[Ints, list[tuple[str, str]]]:
-    """Units by how many items some systems return and others do not."""
+    """Group units by how many items some systems return and others do not."""
     dispute, what = _number(pool)
     if pool.all_classes and pool.is_single:
         code = np.clip(dispute - 1, 0, 2)
@@ -149,40 +138,43 @@ def _disputes(pool: Pool) -> tuple[Ints, list[tuple[str, str]]]:
 
 
 def _has_long_units(units: NDArray[np.intp], pool: Pool, expected: Expected) -> bool:
-    """Whether units of many items, which differ in how many, hold most of the spread."""
-    if pool.is_single or pool.doubt is not None or len(units) < _ROOM * LEAST:
+    """Return True if units of many items, in varying numbers, hold most of the spread."""
+    if pool.is_single or pool.doubt is not None or len(units) < _TIMES_LEAST_PER_STRATUM * LEAST:
         return False
     others = np.setdiff1d(np.arange(pool.n_units), units)
-    own, rest = (len(part) * expected.placing(part) if len(part) else 0 for part in (units, others))
-    return own > rest and bool(np.ptp(_number(pool)[0][units]))
+    weight, other_weight = (
+        len(part) * expected.placing(part) if len(part) else 0 for part in (units, others)
+    )
+    return weight > other_weight and bool(np.ptp(_number(pool)[0][units]))
 
 
 def _by_number(pool: Pool, expected: Expected, most: int) -> Iterator[list[_Layer]]:
-    """The ways to part all units by how many items they have, between parts of equal spread."""
+    """Yield the ways to cut all units by number of items, between parts of equal spread."""
     number, what = _number(pool)
     every = np.arange(pool.n_units)
-    limits = _limits(every, number, expected.alone, _FINE)
+    limits = _limits(every, number, expected.alone, _CANDIDATE_PARTS)
     limits = limits[limits < number.max()]
-    for cuts in range(1, min(_CUTS, most)):
+    for cuts in range(1, min(_MOST_CUTS, most)):
         for chosen in combinations(limits, cuts):
             part = np.searchsorted(chosen, number)
             parts = [every[part == which] for which in range(cuts + 1)]
             if min(map(len, parts)) >= LEAST:
-                names = [_range_of_items(number[own], what) for own in parts[:-1]]
+                names = [_range_of_items(number[members], what) for members in parts[:-1]]
                 names.append(f"{number[parts[-1]].min()} or more items {what}")
                 yield [*map(_Layer, names, names, parts)]
 
 
 def _range_of_items(number: Ints, what: str) -> str:
+    """Name a stratum by its range of numbers of items."""
     low, high = int(number.min()), int(number.max())
     return f"{counted(high, 'item') if low == high else f'{low} to {high} items'} {what}"
 
 
 def _shortest(ways: list[list[_Layer]], expected: Expected, size: int) -> list[_Layer]:
-    """The way that promises the shortest interval beside one stratum of all units.
+    """Return the way with the shortest forecast interval, relative to one stratum of all units.
 
-    It is to do so even if units differ half as much as is guessed: the guess of long units is
-    rough, and the fewer they are in a stratum, the less an interval can be made of what they show.
+    The worse of two forecasts counts: as guessed, and if units differ half as much. The guess of
+    long units is rough, and fewer units in a stratum show less of their variance.
     """
     whole = [reduce(_both, ways[0])]
     beside = _foretold(whole, expected, size)
@@ -190,10 +182,11 @@ def _shortest(ways: list[list[_Layer]], expected: Expected, size: int) -> list[_
 
 
 def _foretold(layers: list[_Layer], expected: Expected, size: int) -> NDArray[np.float64]:
-    """How far limits will be from the estimate, as guessed and if units differ half as much.
+    """Forecast the half length of the interval, as guessed and if units differ half as much.
 
-    As `estimate` sets them: no less than if half a unit more of every stratum had gone wrong as a
-    whole. Infinite where so few units would tell a good part that a note would say so.
+    As in `estimate`, the variance is at least that of half a unit more going wrong as a whole in
+    every stratum. The forecast is infinite if strata with few labelled units hold a large share of
+    the score.
     """
     sizes = np.array([len(own.units) for own in layers])
     placing = [expected.placing(own.units) for own in layers]
@@ -201,25 +194,25 @@ def _foretold(layers: list[_Layer], expected: Expected, size: int) -> NDArray[np
     draw = Draw.of(np.repeat(np.arange(len(layers)), drawn), sizes)
     reach = [expected.reach[own.units] for own in layers]
     parts = sizes * [own.mean() for own in reach]
-    few = (draw.drawn < _FEW) & (draw.rest > 0)
-    if parts[few].sum() > _GOOD_PART * parts.sum():
+    few = (draw.drawn < _FEW_UNITS) & (draw.rest > 0)
+    if parts[few].sum() > _MOST_SHARE_OF_FEW * parts.sum():
         return np.full(2, math.inf)
     share = 0.5 / (drawn + 1)
     least = np.array([np.mean(own**2) for own in reach]) * share * (1 - share)
     guess = np.array([expected.spread(own.units) for own in layers]) ** 2
     parts = sizes**2 * draw.rest / drawn * np.maximum([guess, guess / 4], least)
     variance = parts.sum(axis=1)
-    doubt = (parts**2 / (drawn - 1)).sum(axis=1)
-    freedom = np.divide(variance**2, doubt, out=np.ones(2), where=doubt > 0)
+    satterthwaite = (parts**2 / (drawn - 1)).sum(axis=1)
+    freedom = np.divide(variance**2, satterthwaite, out=np.ones(2), where=satterthwaite > 0)
     return np.asarray(student_quantile(0.95, freedom) * np.sqrt(variance))
 
 
 def _limits(
     units: NDArray[np.intp], ranked: NDArray[Any], weights: NDArray[np.float64], parts: int
 ) -> NDArray[Any]:
-    """Where to cut units by rank, so that the parts have equal sums of weights, as far as can be.
+    """Return the values of `ranked` at which to cut units into parts of equal weight.
 
-    The highest ranks of all parts but the last, each once.
+    These are the highest values of all parts but the last, each once.
     """
     units = units[np.argsort(ranked[units], kind="stable")]
     reached = np.cumsum(weights[units])
@@ -228,9 +221,9 @@ def _limits(
 
 
 def _cut(pool: Pool, mirrored: list[_Layer]) -> list[_Layer]:
-    """Parts of strata with equal sums of sqrt(p(1 - p)), by confidence or by doubt.
+    """Cut strata into parts with equal sums of sqrt(p(1 - p)), by confidence or by doubt.
 
-    Mirror images are cut in the same places and stay neighbours; units of the same confidence stay
+    Mirror images are cut at the same values and stay neighbours; units of the same confidence stay
     together.
     """
     if pool.doubt is None:
@@ -239,11 +232,11 @@ def _cut(pool: Pool, mirrored: list[_Layer]) -> list[_Layer]:
     units = np.concatenate([layer.units for layer in mirrored])
     if not pool.doubt[units].any():
         return mirrored
-    part = np.searchsorted(_limits(units, ranked, np.sqrt(pool.doubt), _CUTS), ranked)
+    part = np.searchsorted(_limits(units, ranked, np.sqrt(pool.doubt), _MOST_CUTS), ranked)
     layers = []
     for number in np.unique(part[units]).tolist():
-        own = ranked[units[part[units] == number]]
-        words = f"{what} {_range(own.min(), own.max())}"
+        values = ranked[units[part[units] == number]]
+        words = f"{what} {_range(values.min(), values.max())}"
         layers += [
             _Layer(f"{layer.name}, {words}", f"{layer.key}, {words}", kept)
             for layer in mirrored
@@ -253,13 +246,15 @@ def _cut(pool: Pool, mirrored: list[_Layer]) -> list[_Layer]:
 
 
 def _range(low: float, high: float) -> str:
+    """Return a range of numbers as text."""
     return f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
 
 
 def _joined(layers: list[_Layer], expected: Expected, most: int) -> list[_Layer]:
-    """Neighbours joined until no stratum is too small, and there are not too many.
+    """Merge neighbours until no stratum is too small and there are at most `most`.
 
-    Mirror images are joined with each other first: neither has another neighbour without it.
+    Mirror images are merged with each other first; a stratum with a mirror image is not merged with
+    other neighbours without it.
     """
     layers = list(layers)
     weights = [len(layer.units) * expected.placing(layer.units) for layer in layers]
@@ -279,15 +274,16 @@ def _joined(layers: list[_Layer], expected: Expected, most: int) -> list[_Layer]
         beside = [i for i in fitting if i in (at - 1, at)] if tiny else []
         at = min(beside or fitting, key=lambda i: (weights[i] + weights[i + 1], i))
         layers[at : at + 2] = [_both(layers[at], layers[at + 1])]
-        own = layers[at].units
-        weights[at : at + 2] = [len(own) * expected.placing(own)]
+        merged = layers[at].units
+        weights[at : at + 2] = [len(merged) * expected.placing(merged)]
     return layers
 
 
-def _both(one: _Layer, other: _Layer) -> _Layer:
-    units = np.sort(np.concatenate([one.units, other.units]))
-    key = one.key if one.key == other.key else f"{one.key}; {other.key}"
-    return _Layer(f"{one.name}; {other.name}", key, units)
+def _both(first: _Layer, second: _Layer) -> _Layer:
+    """Merge two strata."""
+    units = np.sort(np.concatenate([first.units, second.units]))
+    key = first.key if first.key == second.key else f"{first.key}; {second.key}"
+    return _Layer(f"{first.name}; {second.name}", key, units)
 
 
 def draw_numbers(
@@ -297,20 +293,11 @@ def draw_numbers(
     n: int,
     drawn: Sequence[int] | None = None,
 ) -> tuple[Ints, Ints]:
-    """How many units to draw from each stratum in all, and how many at least.
+    """Return how many units to draw from each stratum in all, and how many at least.
 
-    Strata that are mirror images of each other get the same share of their units, as near as
-    whole numbers allow, where that raises the variance by less than a twentieth: what is then
-    said of two systems does not depend on which is called A.
-
-    Parameters
-    ----------
-    keys, sizes, spreads
-        Of each stratum, its key, how many units it has, and how much they differ.
-    n
-        How many units to draw in all.
-    drawn
-        How many were drawn already.
+    Strata that are mirror images get the same sampling rate, as nearly as integers allow, if that
+    raises the variance by at most a twentieth: the comparison of two systems then does not depend
+    on which is called A. `drawn` holds the units drawn before.
     """
     size, before = np.asarray(sizes), np.zeros(len(sizes), dtype=np.int64)
     before = before if drawn is None else np.asarray(drawn)
@@ -320,8 +307,8 @@ def draw_numbers(
     best = allocate(size, spreads, n, least)
     even = _evenly(keys, size, spreads, n, least)
     if even is not None:
-        costs = [sampling_variance(size, spreads, own) for own in (best, even)]
-        if costs[1] <= _NEARLY * costs[0]:
+        costs = [sampling_variance(size, spreads, numbers) for numbers in (best, even)]
+        if costs[1] <= _MOST_COST_OF_MIRRORS * costs[0]:
             best = even
     return best, least
 
@@ -329,63 +316,63 @@ def draw_numbers(
 def _evenly(
     keys: Sequence[str], size: Ints, spreads: Sequence[float], n: int, least: Ints
 ) -> Ints | None:
-    """The best numbers of which strata with the same key get equal shares; None without such."""
+    """Return the best numbers with equal rates in strata of the same key; None without such."""
     groups = [np.flatnonzero(np.array(keys) == key) for key in dict.fromkeys(keys)]
     if len(groups) == len(keys):
         return None
     spread = np.asarray(spreads, dtype=np.float64)
-    together = np.array([size[own].sum() for own in groups])
-    # drawn at one rate, the strata of a group have the variance of one with this spread
-    rms = [np.sqrt((size[own] * spread[own] ** 2).sum() / size[own].sum()) for own in groups]
-    number = allocate(together, rms, n, [least[own].sum() for own in groups])
+    together = np.array([size[members].sum() for members in groups])
+    # at one rate, the strata of a group have the variance of one stratum with this spread
+    rms = [
+        np.sqrt((size[members] * spread[members] ** 2).sum() / size[members].sum())
+        for members in groups
+    ]
+    number = allocate(together, rms, n, [least[members].sum() for members in groups])
     even = least.copy()
-    for own, total in zip(groups, number.tolist(), strict=True):
-        while even[own].sum() < total:  # the next unit where the share is furthest behind
-            open_ = own[even[own] < size[own]]
+    for members, total in zip(groups, number.tolist(), strict=True):
+        while even[members].sum() < total:  # the next unit where the rate is lowest
+            open_ = members[even[members] < size[members]]
             even[open_[np.argmin((even[open_] + 0.5) / size[open_])]] += 1
     return even
 
 
-# -----------------------------------------------------------------------------
-# How much units are expected to differ, before they are annotated.
-#
-# What a sample is to estimate, the F1 of a system or the difference of two, is to first order a
-# sum over units of e = sum_s c_s tp_s + c_g g, with the gradient of section "ratios of totals" for
-# c. An item that some systems return is taken to be right with a probability that depends on how
-# many of them return it; items that nobody returns are taken to come at a rate. So every unit has
-# an expected e and a variance of it, and a stratum the mean of the variances and the variance of
-# the means. These guesses place the sample. They have no part in what is estimated from it.
-# -----------------------------------------------------------------------------
+# --- Expected variance of units before they are annotated
+# The quantity to estimate, the F1 of a system or a difference of two, is to first order a sum
+# over units of e = sum_s c_s tp_s + c_g g, where c is the gradient of the ratio of totals. An
+# item that some systems return is right with a probability that depends on how many of them
+# return it; items that nobody returns occur at a rate. So every unit has an expected e and a
+# variance, and the variance of a stratum is the mean of the variances plus the variance of the
+# means. These guesses decide only the allocation of the sample, not the estimates from it.
 
 if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-# what is guessed where nothing is known: the probability that an item is right which all systems
-# return, which some return, which the only system returns; items missed by all per item returned
+# Guesses without evidence: the probability that an item is right if all systems return it, if
+# some do, if the only system does; items missed by all systems per item returned
 AGREED, DISPUTED, ALONE, MISSED = 0.75, 1 / 3, 0.6, 0.5
-# what the scores count for where differences are to be told: the difference is hardly less sure for
-# it, and scores, which are told beside it, much more
-_BESIDE = 0.05
-_KNOWN = 5.0  # annotated units (items) that a guess counts for beside evidence
-_FAR = 20.0  # how many times the usual one the doubt in a unit counts for at most
+# Weight of the variance of scores if the goal is a difference: its interval is hardly longer for
+# it, and those of the scores, which are shown beside it, are much shorter
+_WEIGHT_OF_SCORES = 0.05
+_WEIGHT_OF_GUESS = 5.0  # in annotated units (items)
+_MOST_RELATIVE_DOUBT = 20.0  # most factor of a unit's doubt relative to the mean, either way
 
 
 @dataclass(frozen=True, eq=False)
 class _Evidence:
-    """What is known of annotated units, or what a judge says of all.
+    """The counts of annotated units, or of all units against a judge.
 
     Attributes
     ----------
     units
-        Their numbers in the pool.
+        Their indices in the pool.
     right_agreed, right_disputed
-        Of every unit, how many of the items that all systems return are right, and how many of
+        For every unit, how many of the items that all systems return are right, and how many of
         those that some return.
     missed
-        How many items nobody returns.
+        The number of items that nobody returns.
     tp, g
-        The counts: of each system the items that are right, one row per system; items to be found.
+        The true positives of each system, one row per system; the number of items to be found.
     source
         ``pilot`` or ``judge``.
     """
@@ -401,24 +388,24 @@ class _Evidence:
 
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """What is expected of every unit.
+    """The expected mean and variance of every unit.
 
     Attributes
     ----------
     mean, variance
-        Of every e (one row per system or pair) and unit, in items.
+        The mean and variance of every e (one row per system or pair) and unit, in items.
     n_goals
-        How many of the rows are the goal; the others are the scores beside differences.
+        The number of rows that are the goal; the others are the scores beside differences.
     scale
-        What e is divided by: the change of F1 that comes of one item.
+        The divisor of e that turns items into changes of F1.
     observed
-        The e of units with evidence, likewise.
+        The observed e of units with evidence, in the same rows.
     evidence
         That evidence; None without.
     why
-        On what it rests: ``guess``, ``scores``, ``pilot`` or ``judge``.
+        The basis: ``guess``, ``scores``, ``pilot`` or ``judge``.
     reach
-        How far every unit could move what is to be told if all of it went wrong, in items.
+        The most that every unit could change the goal if all of it went wrong, in items.
     """
 
     mean: Floats
@@ -431,20 +418,20 @@ class Expected:
     reach: Floats
 
     def spread(self, units: NDArray[np.intp]) -> float:
-        """The standard deviation of what is to be told among units that are drawn alike."""
+        """Return the standard deviation of the goal among units of one stratum."""
         return float(np.sqrt(self._variances(units)[: self.n_goals].mean()))
 
     def beside(self, units: NDArray[np.intp]) -> float:
-        """What the scores add to it where units are placed for differences; 0 for scores."""
+        """Return what the scores add to the spread if the goal is a difference; 0 for scores."""
         scores = self._variances(units)[self.n_goals :]
-        return float(np.sqrt(_BESIDE * scores.mean())) if len(scores) else 0.0
+        return float(np.sqrt(_WEIGHT_OF_SCORES * scores.mean())) if len(scores) else 0.0
 
     def placing(self, units: NDArray[np.intp]) -> float:
-        """The spread by which units are placed."""
+        """Return the spread that decides the allocation."""
         return float(np.hypot(self.spread(units), self.beside(units)))
 
     def _variances(self, units: NDArray[np.intp]) -> Floats:
-        """The variance of every e among these units."""
+        """Return the variance of every e among these units: the guess, combined with evidence."""
         guess = self.mean[:, units].var(axis=1) + self.variance[:, units].mean(axis=1)
         if self.observed is None or self.evidence is None:
             return np.asarray(guess)
@@ -452,34 +439,29 @@ class Expected:
         if len(known) < 2:
             return np.asarray(guess)
         seen = self.observed[:, known].var(axis=1, ddof=1)
-        return np.asarray((len(known) * seen + _KNOWN * guess) / (len(known) + _KNOWN))
+        return np.asarray(
+            (len(known) * seen + _WEIGHT_OF_GUESS * guess) / (len(known) + _WEIGHT_OF_GUESS)
+        )
 
     @cached_property
     def alone(self) -> Floats:
-        """Of every unit, the spread by which it would be placed if it were a stratum."""
+        """Return the spread that every unit would have for the allocation as its own stratum."""
         goals, scores = self.variance[: self.n_goals], self.variance[self.n_goals :]
-        beside = _BESIDE * scores.mean(axis=0) if len(scores) else 0.0
+        beside = _WEIGHT_OF_SCORES * scores.mean(axis=0) if len(scores) else 0.0
         return np.asarray(np.sqrt(goals.mean(axis=0) + beside))
 
     @cached_property
     def overall(self) -> float:
-        """The standard deviation of what is to be told among all units of the pool."""
+        """Return the standard deviation of the goal among all units of the pool."""
         every = self.mean.var(axis=1) + self.variance.mean(axis=1)
         return float(np.sqrt(every[: self.n_goals].mean()))
 
 
 def expect(pool: Pool, goal: str, evidence: _Evidence | None = None) -> Expected:
-    """What is to be expected of every unit of a pool.
+    """Compute the expected mean and variance of every unit of a pool.
 
-    Parameters
-    ----------
-    pool
-        Who returns what.
-    goal
-        ``score`` (the mean of the variances of all systems' scores is to be small) or
-        ``difference`` (that of all pairs, and a little of the scores).
-    evidence
-        What annotated units, or a judge, say; None without.
+    For the goal ``score`` the mean variance of all systems' scores is to be small; for
+    ``difference`` that of all pairs, and with a small weight that of the scores.
     """
     right = _chances(pool, evidence)
     missed = _missed(pool, evidence)
@@ -489,7 +471,7 @@ def expect(pool: Pool, goal: str, evidence: _Evidence | None = None) -> Expected
     expected = weight * (says * right).sum(axis=1)
     total = weight * float(right.sum()) + float(missed.sum())
     if pool.all_classes:
-        total = float(len(pool.matched.gold))  # every item has one label to be found
+        total = float(len(pool.matched.gold))  # every item has exactly one label
     contrasts, n_goals, scale = _contrasts(expected, returned, total, goal)
     to_find = np.zeros(len(contrasts)) if pool.all_classes else contrasts[:, -1]
     item = contrasts[:, :-1] @ says + to_find[:, None]
@@ -515,9 +497,9 @@ def expect(pool: Pool, goal: str, evidence: _Evidence | None = None) -> Expected
 def _contrasts(
     right: Floats, returned: Floats, total: float, goal: str
 ) -> tuple[Floats, int, float]:
-    """The gradients of what is to be estimated, times a scale that makes them count in items.
+    """Return the gradients of the estimates, in items; the number of goals; the scale.
 
-    Those of the goal come first; how many these are, and the scale.
+    Those of the goal come first.
     """
     below = np.maximum(returned + total, 1.0)
     f1 = 2 * right / below
@@ -532,10 +514,10 @@ def _contrasts(
 
 
 def _chances(pool: Pool, evidence: _Evidence | None) -> Floats:
-    """The probability that each item which somebody returns is right."""
+    """Return the probability that each returned item is right."""
     says = pool.matched.items.says
     if pool.probability is not None and not pool.all_classes and pool.matched.positive is not None:
-        return np.asarray(pool.probability[pool.unit_of_item])  # p is that of "yes"
+        return np.asarray(pool.probability[pool.unit_of_item])  # p is the probability of "yes"
     agreed, disputed = (ALONE if len(says) == 1 else AGREED), DISPUTED
     if evidence is not None:
         units = evidence.units
@@ -543,67 +525,61 @@ def _chances(pool: Pool, evidence: _Evidence | None) -> Floats:
         disputed = _updated(disputed, evidence.right_disputed, pool.disputed[units])
     right = np.where(says.all(axis=0), agreed, np.where(says.any(axis=0), disputed, 0.0))
     if pool.probability is not None and evidence is None:
-        sure = says.all(axis=0)  # p is that of the label which all give
+        sure = says.all(axis=0)  # p is the probability of the label on which all agree
         right = np.where(sure, pool.probability[pool.unit_of_item], right)
     return np.asarray(right)
 
 
 def _missed(pool: Pool, evidence: _Evidence | None) -> Floats:
-    """How many items are expected in every unit that nobody returns."""
+    """Return the expected number of items in every unit that nobody returns."""
     if pool.all_classes:
         return np.zeros(pool.n_units)
     nothing = (pool.agreed == 0) & (pool.disputed == 0)
     if pool.is_single and pool.matched.positive is not None:
         if pool.probability is not None:
             return np.where(nothing, pool.probability, 0.0)
-        likely = nothing.astype(np.float64)  # what is returned is the only item of its unit
+        likely = nothing.astype(np.float64)  # a unit holds one item: none is missed if returned
     else:
-        likely = 1 + pool.disputed  # where systems disagree, there is more to be missed
+        likely = 1 + pool.disputed  # units with disagreement are taken to have more misses
         if pool.doubt is not None:
             likely = likely * _relative(pool.doubt)
     returned = float((pool.agreed + pool.disputed).sum())
     rate = MISSED * max(returned, 1.0) / max(float(likely.sum()), 1.0)
     if evidence is not None:
         known = float(likely[evidence.units].sum())
-        rate = (float(evidence.missed.sum()) + _KNOWN * rate) / (known + _KNOWN)
+        rate = (float(evidence.missed.sum()) + _WEIGHT_OF_GUESS * rate) / (known + _WEIGHT_OF_GUESS)
     expected = rate * likely
     return np.asarray(np.minimum(expected, 0.5) if pool.is_single else expected)
 
 
 def _updated(guess: float, right: Floats, number: Floats) -> float:
-    """A probability after so many items, a guess counting for a few."""
-    return (float(right.sum()) + _KNOWN * guess) / (float(number.sum()) + _KNOWN)
+    """Update a probability by evidence; the guess counts as a few items."""
+    return (float(right.sum()) + _WEIGHT_OF_GUESS * guess) / (
+        float(number.sum()) + _WEIGHT_OF_GUESS
+    )
 
 
 def _relative(doubt: Floats) -> Floats:
-    """The doubt in every unit beside the usual one, within bounds."""
-    usual = float(doubt.mean())
-    return np.clip(doubt / usual, 1 / _FAR, _FAR) if usual > 0 else np.ones_like(doubt)
+    """Return the doubt in every unit relative to the mean, within bounds."""
+    mean = float(doubt.mean())
+    return (
+        np.clip(doubt / mean, 1 / _MOST_RELATIVE_DOUBT, _MOST_RELATIVE_DOUBT)
+        if mean > 0
+        else np.ones_like(doubt)
+    )
 
 
-# -----------------------------------------------------------------------------
-# Annotated units of a pool, and what they tell about those that are not annotated yet.
-# -----------------------------------------------------------------------------
+# --- Evidence from annotated units
 
 
 def evidence_of_pilot(
     pool: Pool, pilot: Any, drawn: Ints | None = None
 ) -> tuple[_Evidence, list[str]]:
-    """Read annotated units, find them in the pool, and count what is right in them.
+    """Read annotated units, find them in the pool, and compute their counts; return also notes.
 
-    Parameters
-    ----------
-    pool
-        Who returns what.
-    pilot
-        A file of annotated units, which are found by their text or ids; or, from Python, their
-        numbers and their annotations as a pair.
-    drawn
-        The units of a sample, where the pilot is that sample: of equal texts, these are meant.
-
-    Returns
-    -------
-    The evidence, and what is to be said about it.
+    `pilot` is a file whose units are found by their text or ids, or a pair of indices and
+    annotations from Python. If the pilot is a sample, `drawn` holds its units: of equal texts,
+    these are taken.
     """
     numbers = None
     if isinstance(pilot, tuple) and len(pilot) == 2 and not is_path(pilot[0]):
@@ -614,22 +590,22 @@ def evidence_of_pilot(
         raise InputError(f"pilot: is {task_of(side)}, but the outputs are {pool.task}")
     notes: list[str] = []
     if numbers is None:
-        found, places = _whole_units(pool, *_look_up(pool, side, drawn))
+        in_pool, places = _whole_units(pool, *_look_up(pool, side, drawn))
         total = _n_parts(side)
-        if not len(found):
+        if not len(in_pool):
             raise InputError(
                 f"pilot: none of its {total} units is in the pool as a whole; expected some"
             )
-        if len(found) < total:
+        if len(in_pool) < total:
             notes.append(
-                f"pilot: {total - len(found)} of its {total} units are not in the pool as a whole "
-                f"and are left out"
+                f"pilot: {total - len(in_pool)} of its {total} units are not in the pool as a "
+                f"whole and are left out"
             )
         side = part_of(side, places)
-        parts = found
+        parts = in_pool
     else:
         parts = pool.parts_of(numbers)
-    outputs = [part_of(own, parts) for own in _any(pool.sides)]
+    outputs = [part_of(output, parts) for output in _any(pool.sides)]
     reading = replace(pool.reading, tag_column=None, columns=(), align_by="tokens")
     matched = match_inputs(
         side, outputs, names=pool.names, find_positive=False, all_there=False, reading=reading
@@ -639,15 +615,17 @@ def evidence_of_pilot(
 
 
 def evidence_of_judge(pool: Pool) -> _Evidence | None:
-    """What a judge says of all units; None without one."""
+    """Return the counts of all units against the judge; None without one."""
     return None if pool.judged is None else _evidence(pool.judged, pool.unit_of_part, "judge")
 
 
 def _any(sides: Any) -> Sequence[Any]:
+    """Return the outputs without their static types."""
     return tuple(sides)
 
 
 def _numbers(given: Any, pool: Pool) -> Ints:
+    """Refuse indices that are not distinct units of the pool."""
     numbers = np.asarray(given)
     wrong = numbers.ndim != 1 or numbers.dtype.kind not in "iu"
     if wrong or len(np.unique(numbers)) < len(numbers) or not len(numbers):
@@ -658,47 +636,48 @@ def _numbers(given: Any, pool: Pool) -> Ints:
 
 
 def _n_parts(side: Any) -> int:
+    """Return the number of parts as read (sentences, items)."""
     if isinstance(side, (Tagged, Spans)):
         return side.text.n_sentences
     return len(side) if side.units is None else int(side.units.max(initial=-1)) + 1
 
 
 def _look_up(pool: Pool, side: Any, drawn: Ints | None) -> tuple[Ints, Ints]:
-    """The sentences of the pool that annotated ones are, and the places of these in their file."""
+    """Return the places of annotated sentences in the pool, and in their own file."""
     mine, theirs = _names_of_parts(side, pool.sides[0])
     order = np.arange(len(mine))
-    if drawn is not None:  # of equal texts those that were drawn come first
+    if drawn is not None:  # of equal texts, prefer those that were drawn
         first = pool.parts_of(drawn)
         order = np.concatenate([first, np.setdiff1d(order, first)])
     places: dict[Any, list[int]] = defaultdict(list)
     for place in order[::-1].tolist():
         places[mine[place]].append(place)
-    found = [(places[name].pop(), at) for at, name in enumerate(theirs) if places.get(name)]
-    pairs = np.array(found, dtype=np.int64).reshape(-1, 2)
+    matches = [(places[name].pop(), at) for at, name in enumerate(theirs) if places.get(name)]
+    pairs = np.array(matches, dtype=np.int64).reshape(-1, 2)
     return pairs[:, 0], pairs[:, 1]
 
 
-def _whole_units(pool: Pool, found: Ints, places: Ints) -> tuple[Ints, Ints]:
-    """Those of documents that are annotated from the first sentence to the last."""
+def _whole_units(pool: Pool, in_pool: Ints, places: Ints) -> tuple[Ints, Ints]:
+    """Keep only units (documents) of which all sentences are annotated."""
     unit = pool.unit_of_part
-    there = np.bincount(unit[found], minlength=pool.n_units)
-    whole = (there == np.bincount(unit, minlength=pool.n_units))[unit[found]]
-    return found[whole], places[whole]
+    n_found = np.bincount(unit[in_pool], minlength=pool.n_units)
+    whole = (n_found == np.bincount(unit, minlength=pool.n_units))[unit[in_pool]]
+    return in_pool[whole], places[whole]
 
 
-def _names_of_parts(side: Any, own: Any) -> tuple[list[Any], list[Any]]:
-    """What tells the sentences of the pool from others, and the same of annotated ones."""
-    texts = [_text_of(s) for s in (own, side)]
+def _names_of_parts(side: Any, pool_side: Any) -> tuple[list[Any], list[Any]]:
+    """Return the identifiers of the sentences of the pool and of the annotated ones."""
+    texts = [_text_of(s) for s in (pool_side, side)]
     if all(text is not None for text in texts):
         mine, theirs = ([tuple(t.words(i)) for i in range(t.n_sentences)] for t in _any(texts))
         if any(mine) and any(theirs):
             return mine, theirs
-    elif own.units is None and side.units is None:
-        rows = [own.aligned, side.aligned]
+    elif pool_side.units is None and side.units is None:
+        rows = [pool_side.aligned, side.aligned]
         if all(isinstance(row, RowIds) for row in rows) and rows[0].column == rows[1].column:
             mine, theirs = ([row.names[code] for code in row.codes] for row in rows)
             return mine, theirs
-        both = [s.texts() if s.texts is not None else () for s in (own, side)]
+        both = [s.texts() if s.texts is not None else () for s in (pool_side, side)]
         if all(len(texts_) for texts_ in both):
             return list(both[0]), list(both[1])
     raise InputError(
@@ -708,13 +687,14 @@ def _names_of_parts(side: Any, own: Any) -> tuple[list[Any], list[Any]]:
 
 
 def _text_of(side: Any) -> Text | None:
+    """Return the tokens of a side; None without."""
     if isinstance(side, (Tagged, Spans)):
         return side.text
     return side.aligned if isinstance(side.aligned, Text) else None
 
 
 def _evidence(matched: Matched, unit_of_part: Any, source: str) -> _Evidence:
-    """What is right among what systems return, unit by unit."""
+    """Count the correct items by how many systems return them, unit by unit."""
     items = matched.items
     units, unit = np.unique(unit_of_part, return_inverse=True)
     of_item = unit.reshape(-1)[items.unit]

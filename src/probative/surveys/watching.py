@@ -1,4 +1,4 @@
-"""May I stop? Looks at a sample of a pool while it is being annotated."""
+"""Check a sample of a pool at any time while it is being annotated."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["watch"]
 
-_LOOKS = 10  # at the units of the first draw, unless others are asked for
+_LOOKS_PER_FIRST_DRAW = 10  # default number of looks at the units of the first draw
 
 
 def watch(
@@ -39,33 +39,35 @@ def watch(
     every: int | None = None,
     planned: int | None = None,
 ) -> Looks:
-    """Look at a sample of a pool while it is being annotated: is it decided, may I stop?
+    """Estimate a sample of a pool at several looks while it is being annotated.
+
+    Each look shows whether the comparison is decided, so that annotation may stop.
 
     Parameters
     ----------
     design
         The design of the sample of one system or two, or the path of its file.
     annotated
-        The annotated units: of every draw of the design that is done, in one input or several.
-        A draw is there whole or not at all.
+        The annotated units of every draw of the design that is done, in one input or several.
+        Each draw must be complete or absent.
     systems
-        The outputs, where they are elsewhere now or came from Python; else those of the design.
+        The outputs, if they have moved or came from Python; else those of the design.
     metric, beta
         The score, a ratio of two sums over units; by default the usual one of the task.
     level
-        With this probability the limits hold at every look, and 1 - level bounds the probability
-        that the test ever decides between exchangeable systems.
+        With this probability the interval contains the true value at every look; 1 - level bounds
+        the probability that the test ever decides between exchangeable systems.
     every
-        After how many units somebody looks, and after every draw: by default a tenth of the first.
-        Within a draw units are looked at in the order of drawing, which is random.
+        The number of units between looks; there is also a look after every draw. The default is a
+        tenth of the first draw. Within a draw units are taken in the random order of drawing.
     planned
-        How many units would be labelled if nothing were decided before; limits are tightest there.
-        By default those of the first draw. Keep it from look to look.
+        The number of units that would be labelled if nothing were decided before; intervals are
+        tightest there. The default is the first draw. Use the same number at every look.
 
     Returns
     -------
     Looks
-        A `Look` after so many units each, and what the last one says.
+        One `Look` after each number of units; `last` is the last one.
 
     Examples
     --------
@@ -84,92 +86,96 @@ def watch(
     )
     open_probability("level", level)
     positive("beta", beta)
-    own, folder = open_design(design)
-    if len(own.outputs) > 2:
+    opened, folder = open_design(design)
+    if len(opened.outputs) > 2:
         raise InputError(
-            f"design: {len(own.outputs)} systems; expected one, or two that are compared"
+            f"design: {len(opened.outputs)} systems; expected one, or two that are compared"
         )
-    pool = read_again(own, folder, outputs=outputs_of(systems, own))
-    done, found = read_draws(own, pool, annotated)
-    name, *others = compared_metrics(found.matched, metric, "micro")
+    pool = read_again(opened, folder, outputs=outputs_of(systems, opened))
+    done, answers = read_draws(opened, pool, annotated)
+    name, *others = compared_metrics(answers.matched, metric, "micro")
     if others:
         raise InputError(f"metric: {1 + len(others)} scores; expected one, which decides")
-    units = own.units
+    units = opened.units
     rows = np.flatnonzero(units.batch < done)
-    first = np.array(own.batches[0])
-    step = -(-int(first.sum()) // _LOOKS) if every is None else whole_number("every", every)
-    order, ends = _in_order(own, rows, step)
+    first = np.array(opened.batches[0])
+    step = (
+        -(-int(first.sum()) // _LOOKS_PER_FIRST_DRAW)
+        if every is None
+        else whole_number("every", every)
+    )
+    order, ends = _in_order(opened, rows, step)
     if planned is not None:
         first = first * (whole_number("planned", planned) / first.sum())
     labelled = LabelledUnits(
-        tuple(counts[order] for counts in found.counts),
+        tuple(counts[order] for counts in answers.counts),
         units.number[order],
         units.stratum[order],
-        np.array([stratum.size for stratum in own.strata]),
-        _mirrors(own),
-        pool.disputed[units.number[order]] if len(own.outputs) == 2 else None,
+        np.array([stratum.size for stratum in opened.strata]),
+        _mirrors(opened),
+        pool.disputed[units.number[order]] if len(opened.outputs) == 2 else None,
     )
     looked = stratified_looks(
         labelled,
         ends,
         first,
-        metric=scored_as(found.matched, name),
+        metric=scored_as(answers.matched, name),
         level=level,
         beta=beta,
-        by=own.unit,
+        by=opened.unit,
     )
     signature = options.signature(
         "watch",
-        own.task,
+        opened.task,
         name,
-        f"by-{own.unit}",
+        f"by-{opened.unit}",
         f"every:{step}",
         f"planned:{round(float(first.sum()))}",
     )
-    if len(own.outputs) == 2 and not pool.only(0, 1).any() and not pool.only(1, 0).any():
+    if len(opened.outputs) == 2 and not pool.only(0, 1).any() and not pool.only(1, 0).any():
         looked = map(_without_doubt, looked)
     return Looks(
         tuple(replace(look, metric=name, signature=signature) for look in looked),
-        a=own.systems[0],
-        b=own.systems[1] if len(own.outputs) == 2 else None,
-        notes=(*found.notes, *say_what_is_out(own, done), *_notes_of_judge(own)),
+        a=opened.systems[0],
+        b=opened.systems[1] if len(opened.outputs) == 2 else None,
+        notes=(*answers.notes, *say_what_is_out(opened, done), *_notes_of_judge(opened)),
         signature=signature,
     )
 
 
 def _in_order(design: Design, rows: Ints, step: int) -> tuple[Ints, list[int]]:
-    """The rows of the drawn units in the order of drawing, and after how many one looks."""
+    """Return the rows of the drawn units in the order of drawing, and the ends of the looks."""
     units = design.units
     rank = np.empty(design.pool.units, dtype=np.int64)
-    for own in design.order:
-        rank[own] = np.arange(len(own))
+    for members in design.order:
+        rank[members] = np.arange(len(members))
     parts: list[Ints] = []
     ends: list[int] = []
     before = 0
     for batch in np.unique(units.batch[rows]):
-        own = rows[units.batch[rows] == batch]
-        stratum, place = units.stratum[own], rank[units.number[own]]
+        members = rows[units.batch[rows] == batch]
+        stratum, place = units.stratum[members], rank[units.number[members]]
         _, inverse = np.unique(stratum, return_inverse=True)
         lowest = np.full(inverse.max() + 1, np.iinfo(np.int64).max)
         np.minimum.at(lowest, inverse, place)
-        parts.append(own[order_of_drawing(inverse, place - lowest[inverse])])
-        after = before + len(own)
+        parts.append(members[order_of_drawing(inverse, place - lowest[inverse])])
+        after = before + len(members)
         ends += [*range(before + step, after, step), after]
         before = after
     return np.concatenate(parts), ends
 
 
 def _without_doubt(look: Look) -> Look:
-    """What is known of identical outputs, whatever the labels are."""
+    """Set the difference of identical outputs to 0, whatever the labels are."""
     return replace(look, estimate=0.0, low=0.0, high=0.0, more=None, note=None)
 
 
 def _mirrors(design: Design) -> Ints:
-    """The mirror image of every stratum: the other one that has its key."""
+    """Return the mirror image of every stratum: the other stratum with the same key, or itself."""
     keys = [stratum.key for stratum in design.strata]
     mirror = np.arange(len(keys))
     for place, key in enumerate(keys):
-        others = [other for other, own in enumerate(keys) if own == key]
+        others = [other for other, other_key in enumerate(keys) if other_key == key]
         if len(others) > 2:
             raise InputError(f"design: {len(others)} strata have the key {key!r}; expected two")
         mirror[place] = sum(others) - place if len(others) == 2 else place
@@ -177,6 +183,7 @@ def _mirrors(design: Design) -> Ints:
 
 
 def _notes_of_judge(design: Design) -> list[str]:
+    """Note that the opinion of the judge is not used here."""
     if design.judge is None:
         return []
     return ["what the judge says is not used here: it sharpens the estimate at the end"]
