@@ -501,7 +501,7 @@ class PairedPosterior(Outcomes):
 
         It is the change from coarser rules and longer steps, times a factor for differences at
         which that was not tried, or three standard errors over scramblings of Sobol points. This is
-        multiplied by 3, since comparison with finer rules showed it too small by up to a factor of 2.
+        multiplied by 3: compared with finer rules, it was too small by up to a factor of 2.
         """
         return _SAFETY_OF_REPORTED_ERROR * self._settled.error
 
@@ -611,7 +611,7 @@ class _Law:
 
     @cached_property
     def at_0(self) -> tuple[float, float]:
-        """Return P(at most 0) and P(above 0), integrated separately so that each keeps its digits."""
+        """Return P(at most 0) and P(above 0), integrated separately so that each keeps digits."""
         below, above = (side.tail(np.zeros(1))[0][0] for side in (self.a_above, self.b_above))
         return float(below), float(above)
 

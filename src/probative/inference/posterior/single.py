@@ -84,7 +84,7 @@ class Posterior:
         return self._window
 
     def log_odds_spread(self) -> Array:
-        """Return the scale of the density: the standard deviation of the Beta variate's log odds."""
+        """Return the standard deviation of the Beta variate's log odds, on which steps depend."""
         return self._spread
 
     @cached_property
@@ -294,7 +294,7 @@ class Mirrored:
         return -high, -low
 
     def log_odds_spread(self) -> Array:
-        """Return the scale of the density: the standard deviation of the Beta variate's log odds."""
+        """Return the standard deviation of the Beta variate's log odds, on which steps depend."""
         return self.original.log_odds_spread()
 
     def at_nodes(self, function: str, y: Array) -> Array:
