@@ -36,11 +36,9 @@ if TYPE_CHECKING:
 _SIZES = (2, 3, 4, 6, 9, 13, 19)  # nodes of a rule, by level
 _SIZES_TRIED = 5  # of each rule, with few nodes of the others
 _NODES_OF_THE_OTHERS = 2  # while one rule is tried
-# Plain rules alone are tried first, with at most this many nodes, if the trials predict an error of
-# at most this many tolerances.
-_MOST_PLAIN_NODES = 800
-_PROMISING_TOLERANCES = 1000.0
+_MOST_PLAIN_NODES = 800  # of plain rules, which are tried first
 _LARGEST_ERROR_WITHOUT_MORE_KINDS = 1e-6  # beyond it, all shares get the same kind of rule
+_PROMISING_TOLERANCES = 1000.0  # predicted error, in tolerances, up to which plain rules are tried
 _NEGLIGIBLE_WEIGHT = 1e-11  # of all nodes that are left out together
 _SAFETY = 8.0  # factor on errors, which were seen at a few averages only
 _LEAST_RATE = 0.02  # smallest factor by which errors are taken to shrink
