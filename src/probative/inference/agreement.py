@@ -82,14 +82,14 @@ def alpha_interval(ratings: Ratings, *, level: float = 0.95) -> Interval:
     """Compute Krippendorff's alpha with an interval that allows for units."""
     level = open_probability("level", level)
     number = ratings.number
-    agreement, by_label, own = _sums(number)
+    agreement, by_label, by_item = _sums(number)
     estimate = _alpha(agreement, by_label)
     if np.isnan(estimate):
         note = _ONE_LABEL if by_label.sum() else _NO_PAIRS
         return Interval("alpha", _METHOD, level, np.nan, -1.0, 1.0, note)
     paired = number.sum(axis=1) > 1
     unit = np.arange(len(number)) if ratings.units is None else ratings.units
-    rows = np.column_stack([own, np.where(paired[:, None], number, 0.0)])[paired]
+    rows = np.column_stack([by_item, np.where(paired[:, None], number, 0.0)])[paired]
     units = _added_up(rows, unit[paired])
     size = units[:, 1:].sum(axis=1)
     freedom = float(size.sum() ** 2 / (size @ size) - 1)
@@ -124,9 +124,9 @@ def _sums(number: Array) -> tuple[float, Array, Array]:
     """Return the summed agreement, the number of each label, and the agreement of each item."""
     size = number.sum(axis=1)
     paired = size > 1
-    own = np.zeros(len(number))
-    own[paired] = (number * (number - 1)).sum(axis=1)[paired] / (size[paired] - 1)
-    return float(own.sum()), number[paired].sum(axis=0), own
+    by_item = np.zeros(len(number))
+    by_item[paired] = (number * (number - 1)).sum(axis=1)[paired] / (size[paired] - 1)
+    return float(by_item.sum()), number[paired].sum(axis=0), by_item
 
 
 def _alpha(agreement: float, by_label: Array) -> float:

@@ -50,7 +50,7 @@ def allowance(candidates: str, verdicts: Sequence[bool], doubt: float = 0.05) ->
     """Return the probability of a false pass that the next look may have.
 
     "adaptive" candidates may depend on the verdicts before them and on nothing else that was seen
-    of this test set, "independent" ones on nothing of it. `verdicts` says which looks passed so far,
+    of this test set, "independent" ones on nothing of it. `verdicts` says which looks passed,
     `doubt` is the probability that any candidate that is no better ever passes.
     """
     one_of("candidates", candidates, CANDIDATES)
@@ -89,13 +89,13 @@ def looks_left(candidates: str, verdicts: Sequence[bool], doubt: float = 0.05) -
     tries = _tries(verdicts)
     tried = len(verdicts) + 1 if candidates == "independent" else tries[-1]
     # every share is proportional to the inverse square of the number of tries
-    worth = allowance(candidates, verdicts, doubt) * tried**2
+    scaled = allowance(candidates, verdicts, doubt) * tried**2
     low, high = tried, tried + _MOST_LOOKS
-    if not _is_worn(candidates, worth / high**2, doubt):
+    if not _is_worn(candidates, scaled / high**2, doubt):
         return _MOST_LOOKS
     while low < high:
         middle = (low + high) // 2
-        if _is_worn(candidates, worth / middle**2, doubt):
+        if _is_worn(candidates, scaled / middle**2, doubt):
             high = middle
         else:
             low = middle + 1

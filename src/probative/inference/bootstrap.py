@@ -133,13 +133,13 @@ def _sufficient_statistics(
     """
     if not paired.has_units and np.any(paired.cases != np.round(paired.cases)):
         raise InputError("paired: fractions of items cannot be drawn; expected whole cases")
-    own = TABLE[metric]
-    if isinstance(own, Composite):
+    entry = TABLE[metric]
+    if isinstance(entry, Composite):
         grouped, width = paired.grouped(), 7 + paired.has_negatives
         rows = PairedCounts((grouped.cases if paired.has_units else np.eye(8))[:, :width])
         number = grouped.multiplicity if paired.has_units else paired.cases
         number = np.ones(len(rows.cases)) if number is None else number[: len(rows.cases)]
-        cells = [part for side in (rows.a, rows.b) for part in own.cells(side)]
+        cells = [part for side in (rows.a, rows.b) for part in entry.cells(side)]
         kept = np.asarray(number) > 0
         return np.stack(cells, axis=-1)[kept], np.asarray(number)[kept].astype(np.int64)
     (a, b), number = clusters.contributions(paired.grouped(), metric, beta=beta)
@@ -147,10 +147,10 @@ def _sufficient_statistics(
 
 
 def _scores(sums: NDArray[np.float64], metric: str) -> tuple[Any, Any]:
-    own = TABLE[metric]
-    if isinstance(own, Composite):
+    entry = TABLE[metric]
+    if isinstance(entry, Composite):
         cells = np.moveaxis(sums, -1, 0)
-        return own.value(*cells[:4]), own.value(*cells[4:])
+        return entry.value(*cells[:4]), entry.value(*cells[4:])
     with np.errstate(invalid="ignore", divide="ignore"):
         return sums[..., 0] / sums[..., 1], sums[..., 2] / sums[..., 3]
 

@@ -42,27 +42,27 @@ def calibration(
     group = _equal_mass(
         probabilities, min(bins, max(1, len(probabilities) // _FEWEST_ITEMS_PER_BIN))
     )
-    own = [
+    all_bins = [
         _bin(group == k, is_positive, probabilities, unit, level) for k in range(group.max() + 1)
     ]
-    share = np.array([one.items for one in own]) / len(probabilities)
-    gap = np.array([one.share - one.mean for one in own])
+    share = np.array([bin_.items for bin_ in all_bins]) / len(probabilities)
+    gap = np.array([bin_.share - bin_.mean for bin_ in all_bins])
     # noise of the share of positives per bin: as observed, and if every probability were right
-    noise = np.array([_variance(one) for one in own])
+    noise = np.array([_variance(bin_) for bin_ in all_bins])
     expected = np.bincount(group, weights=probabilities * (1 - probabilities))
-    chance = np.sqrt(expected) / np.array([one.items for one in own])
+    chance = np.sqrt(expected) / np.array([bin_.items for bin_ in all_bins])
     error = float(share @ np.abs(gap))
-    left = _debiased(share, gap, np.sqrt(noise))
+    debiased = _debiased(share, gap, np.sqrt(noise))
     together = 1.0 if unit is None else _together(is_positive, group, gap, unit)
-    low, high = _limits_of_error(own, share, gap, together, level)
+    low, high = _limits_of_error(all_bins, share, gap, together, level)
     brier, parts = _brier(is_positive, probabilities)
     return Calibration(
-        bins=tuple(own),
+        bins=tuple(all_bins),
         ece=error,
         ece_by_chance=float(share @ chance) * _MEAN_OF_ABSOLUTE_NORMAL,
-        ece_debiased=left,
-        ece_low=min(low, left),
-        ece_high=max(high, left),
+        ece_debiased=debiased,
+        ece_low=min(low, debiased),
+        ece_high=max(high, debiased),
         squared_error=float(share @ (gap**2 - noise)),
         brier=brier,
         miscalibration=parts[0],
@@ -103,13 +103,13 @@ def _bin(chosen: Any, is_positive: Any, probabilities: Array, unit: Any, level: 
     )
 
 
-def _variance(one: CalibrationBin) -> float:
+def _variance(bin_: CalibrationBin) -> float:
     """Return an unbiased estimate of the variance of the share; for one item, the largest."""
-    if one.items < 2:
+    if bin_.items < 2:
         return 0.25
-    effect = one.design_effect
+    effect = bin_.design_effect
     factor = 1.0 if effect is None or math.isnan(effect) else max(1.0, effect)
-    return factor * one.share * (1 - one.share) / (one.items - 1)
+    return factor * bin_.share * (1 - bin_.share) / (bin_.items - 1)
 
 
 def _debiased(share: Array, gap: Array, deviation: Array) -> float:
@@ -129,12 +129,12 @@ def _debiased(share: Array, gap: Array, deviation: Array) -> float:
     return seen * (float(optimize.brentq(shown, 0.0, 1.0)) if shown(1.0) > 0 else 1.0)
 
 
-def _likely(one: CalibrationBin) -> float:
+def _likely(bin_: CalibrationBin) -> float:
     """Return the standard error of the share; half an item more of each kind keeps it above 0."""
-    effect = one.design_effect
+    effect = bin_.design_effect
     factor = 1.0 if effect is None or math.isnan(effect) else max(1.0, effect)
-    share = (one.positives + 0.5) / (one.items + 1)
-    return math.sqrt(factor * share * (1 - share) / max(1, one.items - 1))
+    share = (bin_.positives + 0.5) / (bin_.items + 1)
+    return math.sqrt(factor * share * (1 - share) / max(1, bin_.items - 1))
 
 
 def _limits_of_error(
@@ -142,12 +142,13 @@ def _limits_of_error(
 ) -> tuple[float, float]:
     """Return the interval of the calibration error.
 
-    Lower end: all gaps are moved towards 0, at most to 0, by the number of standard errors for which
-    the observed error is at its upper quantile. Upper end, by MOVER: every gap may be as large as
-    the Wilson interval of its bin allows. The variance is that of the bins times `together`.
+    Lower end: all gaps are moved towards 0, at most to 0, by the number of standard errors for
+    which the observed error is at its upper quantile. Upper end, by MOVER: every gap may be as
+    large as the Wilson interval of its bin allows. The variance is that of the bins times
+    `together`.
     """
     size, seen = np.abs(gap), float(share @ np.abs(gap))
-    deviation = np.array([_likely(one) for one in bins])
+    deviation = np.array([_likely(bin_) for bin_ in bins])
 
     def nearer(by: float) -> Array:
         return np.maximum(0.0, size - by * deviation)
@@ -163,7 +164,7 @@ def _limits_of_error(
     low = 0.0
     if beyond(most) < 0:
         low = float(share @ nearer(float(optimize.brentq(beyond, 0.0, most))))
-    largest = [max(one.mean - one.low, one.high - one.mean) for one in bins]
+    largest = [max(bin_.mean - bin_.low, bin_.high - bin_.mean) for bin_ in bins]
     above = share * np.maximum(0.0, largest - size)
     return low, min(float(share @ largest), seen + math.sqrt(together * float(above @ above)))
 

@@ -85,7 +85,7 @@ def unit_test(paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0) ->
     gap = score(total.b, metric, beta=beta) - score(total.a, metric, beta=beta)
     variance, freedom = variance_of_difference(paired, metric, beta=beta)
     (a, b), number = contributions(paired, metric, beta=beta, pooled=True)
-    x, y = (np.stack([own[k] for own in (a, b)]) for k in (0, 1))
+    x, y = (np.stack([contribution[k] for contribution in (a, b)]) for k in (0, 1))
     under_exchange = float(exchange_errors(x, y, number)[0, 1])
     # a variance this small is a rounding error of 0
     error = math.sqrt(variance) if variance > 1e-20 else 0.0
@@ -103,8 +103,8 @@ def exchange_errors(x: Array, y: Array, number: NDArray[Any]) -> Array:
     def squares(left: Array, right: Array) -> Array:
         """Sum the products of the differences of every pair over the units."""
         products = (left * number) @ right.T
-        own = np.diag(products)
-        return np.asarray(np.add.outer(own, own) - products - products.T)
+        diagonal = np.diag(products)
+        return np.asarray(np.add.outer(diagonal, diagonal) - products - products.T)
 
     top, bottom = np.add.outer(x @ number, x @ number), np.add.outer(y @ number, y @ number)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -91,8 +91,8 @@ def difference(
     if paired.has_units:
         dependence = clusters.dependence_of_difference(paired, metric, beta=beta)
         effect, note = dependence.design_effect, dependence.note
-    worth = table / dependence.divisor if dependence else table
-    r = clusters.correlation(worth, metric, beta=beta)
+    effective = table / dependence.divisor if dependence else table
+    r = clusters.correlation(effective, metric, beta=beta)
     if dependence and dependence.no_evidence:
         low, high = -span(metric), span(metric)
     elif method == "bayes":
@@ -102,7 +102,7 @@ def difference(
             note = "; ".join(filter(None, (note, _OUTSIDE)))
     else:
         single_a, single_b = (
-            _single(one, dependence, metric, level, beta) for one in (table.a, table.b)
+            _single(counts, dependence, metric, level, beta) for counts in (table.a, table.b)
         )
         low, high = mover(single_a, single_b, r)
     return Difference(
@@ -121,7 +121,7 @@ def one_sided_low(posterior: DifferencePosterior, confidence: float) -> float:
         return float(posterior.interval(level)[0])
     dependence, (metric, _, beta) = posterior.dependence, posterior.choices
     total = posterior.table * (dependence.divisor if dependence else 1.0)
-    singles = [_single(own, dependence, metric, level, beta) for own in (total.a, total.b)]
+    singles = [_single(counts, dependence, metric, level, beta) for counts in (total.a, total.b)]
     r = clusters.correlation(posterior.table, metric, beta=beta)
     return mover(singles[0], singles[1], r)[0]
 
@@ -151,12 +151,14 @@ def mover(a: Interval, b: Interval, r: float) -> tuple[float, float]:
     return max(-most, low), min(most, high)
 
 
-def _arms(one: Interval) -> tuple[float, float]:
+def _arms(interval_: Interval) -> tuple[float, float]:
     """Return the distances of the two ends from the estimate, at least 0.
 
     At a score of 0 or 1, the interval of F-beta comes from its posterior and leaves it out.
     """
-    return max(0.0, one.estimate - one.low), max(0.0, one.high - one.estimate)
+    return max(0.0, interval_.estimate - interval_.low), max(
+        0.0, interval_.high - interval_.estimate
+    )
 
 
 def _combine(x: float, y: float, r: float) -> float:

@@ -304,10 +304,10 @@ def methods_for(metric: str, beta: float = 1.0) -> tuple[str, ...]:
     >>> methods_for("fbeta", beta=2)
     ('logit', 'bayes', 'wald')
     """
-    own = TABLE[one_of("metric", metric, TABLE)]
-    if isinstance(own, Composite):
+    entry = TABLE[one_of("metric", metric, TABLE)]
+    if isinstance(entry, Composite):
         return _SUM_METHODS if metric in _PROPORTIONS_OF_SUM else _COMPOSITE_METHODS
-    share = own.share(beta**2)
+    share = entry.share(beta**2)
     known = {1.0: _PROPORTION_METHODS, 2.0: _F1_METHODS}
     return _FBETA_METHODS if share is None else known.get(share.factor, _FBETA_METHODS)
 
@@ -318,16 +318,16 @@ def default_method(metric: str, beta: float = 1.0) -> str:
 
 
 def _check_method(metric: str, method: str | None, beta: float) -> str:
-    sensible = methods_for(metric, beta)
+    methods = methods_for(metric, beta)
     if method is None:
-        return sensible[0]
+        return methods[0]
     one_of("method", method, METHODS)
-    if "wilson" in sensible and method.startswith("wilson"):
+    if "wilson" in methods and method.startswith("wilson"):
         return "wilson"  # both Wilson methods give the same interval for a plain proportion
-    if method not in sensible:
+    if method not in methods:
         name = metric if beta == 1 else f"{metric} with beta {beta:g}"
         raise InputError(
-            f"method: {method!r} makes no sense for {name}; expected one of {', '.join(sensible)}"
+            f"method: {method!r} makes no sense for {name}; expected one of {', '.join(methods)}"
         )
     return method
 
@@ -371,9 +371,9 @@ def _limits(
         elif method == "logit":
             extreme = (estimate == least) | (estimate == most)
             if extreme.any():
-                taken = _posterior(counts[extreme], metric, beta, prior)
+                density = _posterior(counts[extreme], metric, beta, prior)
                 low, high = np.array(low), np.array(high)
-                low[extreme], high[extreme] = taken.ppf(reach.tail), taken.isf(reach.tail)
+                low[extreme], high[extreme] = density.ppf(reach.tail), density.isf(reach.tail)
                 code[extreme] = _TAKEN_OVER
     undefined = np.isnan(estimate)
     if undefined.any():
@@ -389,9 +389,9 @@ def _limits_by_method(
     counts: Counts, metric: str, method: str, reach: _Reach, beta: float, prior: float
 ) -> tuple[Any, Any]:
     z = reach.z
-    own = TABLE[metric]
-    if isinstance(own, Composite):
-        return _of_composite(counts, own, method, reach, prior)
+    entry = TABLE[metric]
+    if isinstance(entry, Composite):
+        return _of_composite(counts, entry, method, reach, prior)
     if method == "bayes":
         density = _posterior(counts, metric, beta, prior)
         return density.ppf(reach.tail), density.isf(reach.tail)
@@ -402,7 +402,7 @@ def _limits_by_method(
         return _of_proportion(x, n, method, reach)
     if method == "wald":
         return _wald(counts, metric, beta, z)
-    share = own.share(beta**2)
+    share = entry.share(beta**2)
     assert share is not None  # noqa: S101  # other methods are those of F1
     right, items = share.proportion(counts)
     if method == "wilson-direct":
@@ -412,37 +412,40 @@ def _limits_by_method(
 
 
 def _of_composite(
-    counts: Counts, own: Composite, method: str, reach: _Reach, prior: float
+    counts: Counts, entry: Composite, method: str, reach: _Reach, prior: float
 ) -> tuple[Any, Any]:
     """Return the interval of a score that is not a ratio of linear forms."""
     if method in _PRIOR_ITEMS:
-        return _leaning(counts, own, method, reach.tail)
+        return _leaning(counts, entry, method, reach.tail)
     if method == "bayes":
-        density = _posterior(counts, own.name, 1.0, prior)
+        density = _posterior(counts, entry.name, 1.0, prior)
         return density.ppf(reach.tail), density.isf(reach.tail)
-    value = own.value(*own.cells(counts))
+    value = entry.value(*entry.cells(counts))
     if method == "mover":
-        return _sum_of_shares(counts, own, value, reach.z)
+        return _sum_of_shares(counts, entry, value, reach.z)
     variance = sum(
-        n * d**2 for n, d in zip(own.cells(counts), own.slopes(*own.cells(counts)), strict=True)
+        n * d**2
+        for n, d in zip(entry.cells(counts), entry.slopes(*entry.cells(counts)), strict=True)
     )
     deviation = reach.z * np.sqrt(variance)
     if method == "wald":
         return value - deviation, value + deviation
     # on the scale of log odds between the bounds; for bounds of -1 and 1 this is Fisher's z
-    width = own.high - own.low
-    place = (value - own.low) / width
+    width = entry.high - entry.low
+    place = (value - entry.low) / width
     centre, step = special.logit(place), deviation / width / (place * (1 - place))
-    return own.low + width * special.expit(centre - step), own.low + width * special.expit(
+    return entry.low + width * special.expit(centre - step), entry.low + width * special.expit(
         centre + step
     )
 
 
-def _leaning(counts: Counts, own: Composite, method: str, tail: float) -> tuple[Any, Any]:
+def _leaning(counts: Counts, entry: Composite, method: str, tail: float) -> tuple[Any, Any]:
     """Return each end from a posterior of its own, with the prior items of this method."""
-    cells = np.stack(np.broadcast_arrays(*own.cells(counts)), axis=-1).astype(np.float64)
+    cells = np.stack(np.broadcast_arrays(*entry.cells(counts)), axis=-1).astype(np.float64)
     prior = _PRIOR_ITEMS[method]
-    rows = [_limits_of_cells(own.name, tail, prior, *row) for row in cells.reshape(-1, 4).tolist()]
+    rows = [
+        _limits_of_cells(entry.name, tail, prior, *row) for row in cells.reshape(-1, 4).tolist()
+    ]
     limits = np.array(rows).reshape(*cells.shape[:-1], 2)
     return limits[..., 0], limits[..., 1]
 
@@ -452,8 +455,8 @@ def _leaning(counts: Counts, own: Composite, method: str, tail: float) -> tuple[
 def _limits_of_cells(
     metric: str, tail: float, prior: tuple[float, float], *cells: float
 ) -> tuple[float, float]:
-    pessimist, optimist = _pessimist_and_optimist(metric, prior, *cells)
-    return float(pessimist.ppf(tail)), float(optimist.isf(tail))
+    for_low, for_high = _pessimist_and_optimist(metric, prior, *cells)
+    return float(for_low.ppf(tail)), float(for_high.isf(tail))
 
 
 def _pessimist_and_optimist(
@@ -487,22 +490,22 @@ def units_hold(
     noted = dependence.note is not None
     if dependence.no_evidence:
         return True, noted
-    own = TABLE[metric]
-    assert isinstance(own, Composite)  # noqa: S101  # others have no guarded interval
+    entry = TABLE[metric]
+    assert isinstance(entry, Composite)  # noqa: S101  # others have no guarded interval
     tail = _Reach.students(dependence, level).tail
-    cells = [float(cell) for cell in own.cells(table / dependence.divisor)]
+    cells = [float(cell) for cell in entry.cells(table / dependence.divisor)]
     pessimist, optimist = _pessimist_and_optimist(metric, _PRIOR_ITEMS["guarded"], *cells)
     if truth < estimate:
         return bool(pessimist.cdf(truth) >= tail), noted
     return bool(truth == estimate or optimist.sf(truth) >= tail), noted
 
 
-def _sum_of_shares(counts: Counts, own: Composite, value: Any, z: float) -> tuple[Any, Any]:
+def _sum_of_shares(counts: Counts, entry: Composite, value: Any, z: float) -> tuple[Any, Any]:
     """Return the interval of the sum of two independent proportions, from Wilson's, by MOVER."""
     below: Any = 0.0
     above: Any = 0.0
-    scale = (own.high - own.low) / 2  # 1/2 for balanced accuracy, the mean of two proportions
-    for part in _PROPORTIONS_OF_SUM[own.name]:
+    scale = (entry.high - entry.low) / 2  # 1/2 for balanced accuracy, the mean of two proportions
+    for part in _PROPORTIONS_OF_SUM[entry.name]:
         x, n = ratio(counts, part)
         low, high = proportions.wilson(x, n, z)
         below, above = below + (x / n - low) ** 2, above + (high - x / n) ** 2
@@ -547,9 +550,9 @@ def _logit(counts: Counts, metric: str, beta: float, z: float) -> tuple[Any, Any
 
 
 def _forms(metric: str, beta: float) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    own = TABLE[metric]
-    assert isinstance(own, Metric)  # noqa: S101  # others have limits of their own
-    return own.forms(beta**2)
+    entry = TABLE[metric]
+    assert isinstance(entry, Metric)  # noqa: S101  # others have limits of their own
+    return entry.forms(beta**2)
 
 
 def _sum_of_squares(counts: Counts, weights: Sequence[Any]) -> Any:

@@ -73,18 +73,18 @@ def pair_tests(
     added. `report` receives the number of pairs done and their total.
     """
     first, kind = table.distinct()
-    own = table.only(first).grouped()
+    distinct = table.only(first).grouped()
     tested = {} if tested is None else tested
     everyone = list(combinations(range(len(first)), 2))
     pairs = [(i, j) for i, j in everyone if (first[i], first[j]) not in tested]
-    tell = report or (lambda done, total: None)
+    progress = report or (lambda done, total: None)
     done = 0
     chunks = [
         pairs[start : start + _PAIRS_PER_TASK] for start in range(0, len(pairs), _PAIRS_PER_TASK)
     ]
     jobs = n_jobs if len(pairs) >= _FEWEST_PAIRS_FOR_PROCESSES else 1
-    work = partial(_test_pairs, own, metric, beta)
-    tell(0, len(pairs))
+    work = partial(_test_pairs, distinct, metric, beta)
+    progress(0, len(pairs))
     for chunk, answers in in_processes(work, chunks, jobs):
         tested.update(
             ((int(first[i]), int(first[j])), (pvalue, 0))
@@ -92,13 +92,13 @@ def pair_tests(
             if pvalue is not None
         )
         done += len(chunk)
-        tell(done, len(pairs))
+        progress(done, len(pairs))
     unclear = 0
     too_large = [(i, j) for i, j in everyone if tested.get((first[i], first[j]), (0, 1))[1]]
     if too_large:
         drawings = {
             (int(first[i]), int(first[j])): drawing(
-                *_exchange(own, i, j, metric, beta), "two-sided"
+                *_exchange(distinct, i, j, metric, beta), "two-sided"
             )
             for i, j in too_large
         }
@@ -154,7 +154,7 @@ def _sample(
         }
         return [counts[family[t]] for t in tests]
 
-    found = sequential_pvalues(
+    results = sequential_pvalues(
         draw,
         len(family),
         levels=(1 - level,),
@@ -164,9 +164,11 @@ def _sample(
         rng=seed,
         n_jobs=n_jobs,
     )
-    of_pairs = {pair: own for pair, own in zip(family, found, strict=True) if pair in drawings}
-    tested.update((pair, (own.pvalue, own.draws)) for pair, own in of_pairs.items())
-    return sum(not own.clear for own in of_pairs.values())
+    of_pairs = {
+        pair: result for pair, result in zip(family, results, strict=True) if pair in drawings
+    }
+    tested.update((pair, (result.pvalue, result.draws)) for pair, result in of_pairs.items())
+    return sum(not result.clear for result in of_pairs.values())
 
 
 def _exchange(
@@ -176,7 +178,7 @@ def _exchange(
     positives = int(table.number @ table.positives)
     negatives = 0 if table.negatives is None else int(table.number @ table.negatives)
     a, b = (np.stack([table.tp[k], table.fp[k]], axis=1).astype(np.int64) for k in (i, j))
-    (x, f), (u, v) = ((table.number @ own).tolist() for own in (a, b))
+    (x, f), (u, v) = ((table.number @ counts).tolist() for counts in (a, b))
     gap = difference_of_totals(positives, negatives, (x + u, f + v), metric, beta)
     observed = gap.exact_difference(x, f)
     if not table.by_item:
@@ -225,8 +227,8 @@ class UnitTable:
         """Return the table from the counts of every system on the same units."""
         first = systems[0]
         columns = [[c.tp, c.fp, c.fn, *([] if c.tn is None else [c.tn])] for c in systems]
-        whole = [_whole(np.stack([np.atleast_1d(part) for part in own])) for own in columns]
-        tp, fp = (np.stack([own[row] for own in whole]) for row in (0, 1))
+        whole = [_whole(np.stack([np.atleast_1d(part) for part in cells])) for cells in columns]
+        tp, fp = (np.stack([cells[row] for cells in whole]) for row in (0, 1))
         negatives = None if first.tn is None else whole[0][1] + whole[0][3]
         positives = whole[0][0] + whole[0][2]
         number = np.ones(tp.shape[1], dtype=np.int64)
@@ -271,14 +273,14 @@ class UnitTable:
         """Return the first system of each kind, and the kind of every system; copies share one."""
         kinds: dict[bytes, int] = {}
         first: list[int] = []
-        kind = np.empty(self.n_systems, dtype=np.intp)
+        kind_of = np.empty(self.n_systems, dtype=np.intp)
         for k in range(self.n_systems):
             key = self.tp[k].tobytes() + self.fp[k].tobytes()
             if key not in kinds:
                 kinds[key] = len(first)
                 first.append(k)
-            kind[k] = kinds[key]
-        return np.array(first, dtype=np.intp), kind
+            kind_of[k] = kinds[key]
+        return np.array(first, dtype=np.intp), kind_of
 
     def counts(self) -> Counts:
         """Return one table per system and kind of unit."""

@@ -258,7 +258,7 @@ class Pilot:
 
 
 def _fewest(level: float) -> int:
-    """Return the smallest number of informative units whose smallest p-value, 2·(1/2)^k, rejects."""
+    """Return the smallest number k of informative units whose least p-value, 2·(1/2)^k, rejects."""
     return math.ceil(1 - math.log2(1 - level))
 
 
@@ -374,7 +374,7 @@ def _surface(
     design: RunsDesign, difference: float, runs: list[int], units: list[int], level: float
 ) -> RunsSurface:
     down, across = (
-        np.geomspace(own[0], max(own[-1], 2 * own[0]), _FIGURE_STEPS) for own in (runs, units)
+        np.geomspace(axis[0], max(axis[-1], 2 * axis[0]), _FIGURE_STEPS) for axis in (runs, units)
     )
     grid = down[:, None], down[:, None], across
     half_widths = design.half_width(*grid, level)

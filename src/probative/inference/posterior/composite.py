@@ -70,15 +70,15 @@ class CompositePairedPosterior(Outcomes):
     kind = "paired"
 
     def __init__(self, table: PairedCounts, metric: str = "mcc", *, prior: float = 1.0):
-        own = TABLE[one_of("metric", metric, METRICS)]
-        assert isinstance(own, Composite)  # noqa: S101  # as `paired_posterior` makes sure
+        entry = TABLE[one_of("metric", metric, METRICS)]
+        assert isinstance(entry, Composite)  # noqa: S101  # as `paired_posterior` makes sure
         prior = prior_weight(prior)
         self.table = table.total()
-        if own.needs_tn and not self.table.has_negatives:
+        if entry.needs_tn and not self.table.has_negatives:
             raise InputError(f"metric: {metric} needs case 7, and these counts have none")
         self.metric = metric
-        self._score = own
-        self._most = own.high - own.low
+        self._score = entry
+        self._most = entry.high - entry.low
         self._cells = self.table.cases + prior / 2
         self.a = posterior(self.table.a, metric, prior=prior)
         self.b = posterior(self.table.b, metric, prior=prior)
@@ -106,8 +106,10 @@ class CompositePairedPosterior(Outcomes):
         """Return how much one item of each case changes the difference, to first order."""
         t = self._cells
         a, b = (
-            np.array([float(x) for x in self._score.slopes(*(t[list(part)].sum() for part in own))])
-            for own in (((0, 4), (1, 5), (2, 6), (3, 7)), ((2, 4), (3, 5), (0, 6), (1, 7)))
+            np.array(
+                [float(x) for x in self._score.slopes(*(t[list(part)].sum() for part in pairs))]
+            )
+            for pairs in (((0, 4), (1, 5), (2, 6), (3, 7)), ((2, 4), (3, 5), (0, 6), (1, 7)))
         )
         of_a, of_b = [0, 1, 2, 3, 0, 1, 2, 3], [2, 3, 0, 1, 0, 1, 2, 3]
         return np.asarray(b[of_b] - a[of_a])
@@ -154,8 +156,8 @@ class CompositePairedPosterior(Outcomes):
     def _centre(self) -> float:
         t = self._cells
         a, b = (
-            float(self._score.value(*(t[list(part)].sum() for part in own)))
-            for own in (((0, 4), (1, 5), (2, 6), (3, 7)), ((2, 4), (3, 5), (0, 6), (1, 7)))
+            float(self._score.value(*(t[list(part)].sum() for part in pairs)))
+            for pairs in (((0, 4), (1, 5), (2, 6), (3, 7)), ((2, 4), (3, 5), (0, 6), (1, 7)))
         )
         return b - a
 
@@ -173,8 +175,8 @@ class CompositePairedPosterior(Outcomes):
             for i, x in zip(side[2:], (share[agreed], rest[agreed]), strict=True):
                 cases[i] = part * rest[disputed] * x
         a, b = (
-            np.nan_to_num(self._score.value(*(cases[i] + cases[j] for i, j in own)))
-            for own in (((0, 4), (1, 5), (2, 6), (3, 7)), ((2, 4), (3, 5), (0, 6), (1, 7)))
+            np.nan_to_num(self._score.value(*(cases[i] + cases[j] for i, j in pairs)))
+            for pairs in (((0, 4), (1, 5), (2, 6), (3, 7)), ((2, 4), (3, 5), (0, 6), (1, 7)))
         )
         return np.asarray(b - a)
 
@@ -310,18 +312,18 @@ class _Pair:
     @cached_property
     def rule(self) -> tuple[Array, Array]:
         """Return scores of the narrower posterior and their probabilities."""
-        one = self.a if self.a_is_narrower else self.b
-        low, width = one.own.low, one.own.high - one.own.low
+        narrow = self.a if self.a_is_narrower else self.b
+        low, width = narrow.own.low, narrow.own.high - narrow.own.low
         tail = np.array([_TAIL_LEFT_OUT])
-        ends = np.append(one.quantile(tail), one.quantile(tail, upper=True))
+        ends = np.append(narrow.quantile(tail), narrow.quantile(tail, upper=True))
         places = np.clip((ends - low) / width, 1e-15, 1 - 1e-15)
         ends = special.logit(places)
         y = np.linspace(ends[0], ends[1], self.points)
         share, rest = special.expit(y), special.expit(-y)
         x = low + width * share
-        if one.has_few:  # then the density has jumps, but the distribution function has none
-            return x, _steps(one.tail(x))
-        mass = one.density(x) * share * rest
+        if narrow.has_few:  # then the density has jumps, but the distribution function has none
+            return x, _steps(narrow.tail(x))
+        mass = narrow.density(x) * share * rest
         return x, mass / mass.sum()
 
     def tail(self, d: Array, *, upper: bool = False) -> Array:
@@ -339,8 +341,8 @@ class _Pair:
         return self._average(d, sign, inside)
 
     def _average(self, d: Array, sign: float, function: Callable[[Array], Array]) -> Array:
-        (x, mass), own = self.rule, self.a.own
-        at = np.clip(x + sign * d[:, None], own.low, own.high)
+        (x, mass), score = self.rule, self.a.own
+        at = np.clip(x + sign * d[:, None], score.low, score.high)
         return np.asarray(function(at.ravel()).reshape(at.shape) @ mass)
 
     @cached_property
@@ -356,7 +358,7 @@ class _Pair:
         """Return the change that half of the points would make, in this average and inside it."""
         d = self.centre + self.sd * _COMPOSITE_INDEPENDENT_PROBES
         coarser = _Pair(self.a.coarser, self.b.coarser, self.points // 2 + 1).tail(d)
-        within = sum(one.error for one in (self.a, self.b) if one.is_smooth)
+        within = sum(single.error for single in (self.a, self.b) if single.is_smooth)
         return float(np.max(np.abs(self.tail(d) - coarser))) + within
 
     def limits(self, tail: float) -> tuple[float, float]:

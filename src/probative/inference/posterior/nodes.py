@@ -201,9 +201,9 @@ def _cheapest(errors: Sequence[Sequence[float]], tolerance: float, most: int) ->
     """
     level = [1] * len(errors)
     while True:
-        left = [row[one] for row, one in zip(errors, level, strict=True)]
+        left = [row[size] for row, size in zip(errors, level, strict=True)]
         worst = int(np.argmax(left))
-        finer = [one + (i == worst) for i, one in enumerate(level)]
+        finer = [size + (i == worst) for i, size in enumerate(level)]
         if sum(left) <= tolerance or finer[worst] > _SIZES_TRIED or _size(finer) > most:
             return level
         level = finer
@@ -304,8 +304,8 @@ def product_nodes(shapes: Shapes, size: int, *, stretched: bool = False) -> Node
 def _product(rules: Sequence[Rule]) -> Nodes:
     """Return the product of the rules without nodes of negligible weight."""
     weight = rules[0][2]
-    for _, _, one in rules[1:]:
-        weight = np.multiply.outer(weight, one)
+    for _, _, other in rules[1:]:
+        weight = np.multiply.outer(weight, other)
     ordered = np.sort(weight, axis=None)
     least = ordered[np.searchsorted(np.cumsum(ordered), _NEGLIGIBLE_WEIGHT)]
     keep = np.nonzero(weight >= least)

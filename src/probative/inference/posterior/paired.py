@@ -695,8 +695,8 @@ class _Shares:
         """Return the rule for differences of precision (and npv), or None if it is not accurate."""
         if not self.others or self.weights[2] != 0 or not PrecisionLaw.suits(self.cells.tolist()):
             return None
-        found = PrecisionLaw(self.cells.tolist())
-        return found if found.error <= _LARGEST_ERROR else None
+        law = PrecisionLaw(self.cells.tolist())
+        return law if law.error <= _LARGEST_ERROR else None
 
     def law(self, probes: Array) -> _Law:
         """Return the distribution with enough nodes for accurate probabilities at the probes."""
@@ -726,7 +726,7 @@ class _Shares:
     @staticmethod
     def _coarsest(sizes: list[tuple[Share, float]], error: float) -> tuple[Share, float]:
         """Return the first rule with at most this error, or the last one."""
-        return next((one for one in sizes if one[1] <= error), sizes[-1])
+        return next((rule for rule in sizes if rule[1] <= error), sizes[-1])
 
     def refuse_corners(self, error: float) -> None:
         """Refuse a small prior that leaves a large error."""
@@ -746,7 +746,7 @@ class _Shares:
         The error of the last is at most the tolerance, if possible.
         """
         few = self._few()
-        found: list[tuple[Share, float]] = []
+        rules: list[tuple[Share, float]] = []
         if self.others and self.discordant[0] <= _MOST_CASES_FOR_GAUSS:
             sizes = [_GaussShare(*self.discordant, points) for points in _GAUSS_POINTS]
             values = [self._tails_and_density(few, sizes[0], probes)]
@@ -755,10 +755,10 @@ class _Shares:
                 if np.max(np.abs(values[-1] - values[-2])) <= tolerance:
                     break
             for size, value in zip(sizes, values[:-1], strict=False):
-                found.append((size, _SAFETY * float(np.max(np.abs(value - values[-1])))))
-        if not found or found[-1][1] > _SAFETY * tolerance:
-            found.extend(self._stepped(few, probes, drop, tolerance))
-        return found
+                rules.append((size, _SAFETY * float(np.max(np.abs(value - values[-1])))))
+        if not rules or rules[-1][1] > _SAFETY * tolerance:
+            rules.extend(self._stepped(few, probes, drop, tolerance))
+        return rules
 
     def _tails_and_density(self, few: Nodes, size: Share, probes: Array) -> Array:
         """Return values that a Gauss rule for K must get right, also near 0, where it starts."""

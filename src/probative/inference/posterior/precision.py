@@ -71,9 +71,9 @@ class _Alike:
         """Return the density of log z times the characteristic function of W; one row per z."""
         z = np.exp(log_z)
         which, small, large, weight = self._points(z)
-        found = np.zeros((len(z), len(self._frequency)), dtype=complex)
+        result = np.zeros((len(z), len(self._frequency)), dtype=complex)
         if not len(which):
-            return found
+            return result
         a, b = self._smaller.pieces.at(small), self._larger.pieces.at(large)
         a *= weight[..., None]
         start, rows = _runs(which)
@@ -82,8 +82,8 @@ class _Alike:
             len(rows), b.shape[2], -1
         )
         half = np.exp(self._sign * 0.5j * np.outer(z[rows], self._frequency)) * self._turn
-        found[rows] = np.einsum("zko,ko->zo", turned, self._large_waves) * half
-        return found
+        result[rows] = np.einsum("zko,ko->zo", turned, self._large_waves) * half
+        return result
 
 
 class _Apart:
@@ -127,17 +127,17 @@ class _Apart:
     def wave_parts(self, log_z: Array) -> Complex:
         """Return the density of log z times the characteristic function of W; one row per z."""
         which, hits, alarms, weight = self._points(log_z)
-        found = np.zeros((len(log_z), len(self._waves.frequency)), dtype=complex)
+        result = np.zeros((len(log_z), len(self._waves.frequency)), dtype=complex)
         if not len(which):
-            return found
-        sums = np.empty((found.shape[1], len(which)), dtype=complex)
+            return result
+        sums = np.empty((result.shape[1], len(which)), dtype=complex)
         together = max(1, _RATIO_SUMS_CHUNK // len(_NODES))
         for first in range(0, len(which), together):
             part = slice(first, first + together)
             sums[:, part] = self._sums(hits[part], alarms[part], weight[part])
         start, rows = _runs(which)
-        found[rows] = np.add.reduceat(sums, start, axis=1).T * self._turn
-        return found
+        result[rows] = np.add.reduceat(sums, start, axis=1).T * self._turn
+        return result
 
     def _sums(self, hits: Array, alarms: Array, weight: Array) -> Complex:
         """Return the sum over each stretch, for every frequency."""
@@ -193,10 +193,10 @@ def _complex_waves(ratio: _RatioAbove, sign: float) -> Complex:
 def _waves_at(ratio: _RatioAbove, log_zeta: Array, sign: float) -> Complex:
     """Return the characteristic function of δ times the density, one row per frequency."""
     averages = ratio.pieces.at(log_zeta.ravel()).T
-    found = np.empty((ratio.waves.shape[1], averages.shape[1]), dtype=complex)
-    found.real = ratio.waves[::2].T @ averages[::2]
-    found.imag = sign * (ratio.waves[1::2].T @ averages[1::2])
-    return found
+    result = np.empty((ratio.waves.shape[1], averages.shape[1]), dtype=complex)
+    result.real = ratio.waves[::2].T @ averages[::2]
+    result.imag = sign * (ratio.waves[1::2].T @ averages[1::2])
+    return result
 
 
 # --- Piecewise Chebyshev series of functions of one variable
@@ -293,10 +293,10 @@ def _integral_to_end(series: NDArray[Any]) -> NDArray[Any]:
     padded[:_TERMS] = series
     padded[0] *= 2
     degree = np.arange(1, _TERMS + 1)[:, None]
-    found = np.zeros((_TERMS + 1, series.shape[1]), dtype=series.dtype)
-    found[1:] = (padded[2:] - padded[:_TERMS]) / (2 * degree)
-    found[0] = -found[1:].sum(axis=0)
-    return found
+    result = np.zeros((_TERMS + 1, series.shape[1]), dtype=series.dtype)
+    result[1:] = (padded[2:] - padded[:_TERMS]) / (2 * degree)
+    result[0] = -result[1:].sum(axis=0)
+    return result
 
 
 # --- The ratio of two sums of gamma variates that share one: (a + c)/(a + b)
@@ -406,7 +406,9 @@ class _RatioAbove:
         sign = (-1.0) ** np.arange(_TERMS + 1)
         halves = np.diff(self.pieces.edges) / 2
         series = zip(self.pieces.series, halves, strict=True)
-        return float(sum(half * (sign @ _integral_to_end(one[:, :1]))[0] for one, half in series))
+        return float(
+            sum(half * (sign @ _integral_to_end(piece[:, :1]))[0] for piece, half in series)
+        )
 
     @cached_property
     def edges(self) -> Array:
@@ -440,12 +442,12 @@ class _RatioAbove:
         """Return averages of the polynomials of δ, times the density of log ζ."""
         delta, weight = self._rule(log_zeta)
         x = np.clip((delta - self._centre) / self._radius, -1, 1)
-        found = np.empty((len(log_zeta), len(self._scale)))
+        result = np.empty((len(log_zeta), len(self._scale)))
         last, now = np.ones_like(x), x
         for i in range(len(self._scale)):
-            found[:, i] = np.einsum("ij,ij->i", weight, last)
+            result[:, i] = np.einsum("ij,ij->i", weight, last)
             last, now = now, 2 * x * now - last
-        return np.asarray(found * self._scale)
+        return np.asarray(result * self._scale)
 
     def _rule(self, log_zeta: Array) -> tuple[Array, Array]:
         """Return δ and weights that add up to the density of log ζ; one row per ζ."""

@@ -353,8 +353,8 @@ class _Mixture:
         """Return the standard deviation."""
         mean = np.sum(self.weight * self.shift, axis=-1, keepdims=True)
         var = np.sum(self.weight * (self.shift - mean) ** 2, axis=-1)
-        own = _log_odds.spread(self.a, self.b)[..., 0]
-        return np.asarray(np.sqrt(own**2 + var))
+        beta_sd = _log_odds.spread(self.a, self.b)[..., 0]
+        return np.asarray(np.sqrt(beta_sd**2 + var))
 
     def lower_tail(self, y: Array) -> Array:
         """Return the probability of at most y."""
@@ -382,13 +382,15 @@ class _Mixture:
         """Find the y whose lower tail is q, by Newton's method on its logarithm within brackets."""
         a, b = self.a[..., 0], self.b[..., 0]
         with np.errstate(divide="ignore"):
-            own = np.log(special.betaincinv(a, b, q)) - np.log(special.betainccinv(b, a, q))
-        own = np.clip(own, -700, 700)
-        low, high = own + self.shift.min(axis=-1), own + self.shift.max(axis=-1)
+            beta_quantile = np.log(special.betaincinv(a, b, q)) - np.log(
+                special.betainccinv(b, a, q)
+            )
+        beta_quantile = np.clip(beta_quantile, -700, 700)
+        low, high = beta_quantile + self.shift.min(axis=-1), beta_quantile + self.shift.max(axis=-1)
         centre = np.sum(self.weight * self.shift, axis=-1)
         peak = np.log(self.a / self.b)[..., 0]
         wider = self.spread() / _log_odds.spread(self.a, self.b)[..., 0]
-        y = np.clip(peak + centre + wider * (own - peak), low, high)
+        y = np.clip(peak + centre + wider * (beta_quantile - peak), low, high)
         close = 1e-8 * self.spread()
         with np.errstate(divide="ignore", invalid="ignore"):
             log_q = np.log(q)
@@ -854,7 +856,7 @@ class CompositePosterior(Posterior):
     @property
     def error(self) -> float:
         """Return an estimate of the error of the probabilities, beyond rounding."""
-        return max(one.error for one in self.tables)
+        return max(table.error for table in self.tables)
 
     def _map(self, function: Callable[[Single, Array], Array], at: ArrayLike) -> Any:
         at = np.asarray(at, dtype=np.float64)
@@ -868,18 +870,18 @@ class CompositePosterior(Posterior):
 
     def cdf(self, t: ArrayLike) -> Number:
         """Return the probability of a score of at most t."""
-        return self._map(lambda one, t: one.tail(_within(one, t)), t)
+        return self._map(lambda table, t: table.tail(_within(table, t)), t)
 
     def sf(self, t: ArrayLike) -> Number:
         """Return the probability of a score above t."""
-        return self._map(lambda one, t: one.tail(_within(one, t), upper=True), t)
+        return self._map(lambda table, t: table.tail(_within(table, t), upper=True), t)
 
     def pdf(self, t: ArrayLike) -> Number:
         """Return the density at t; 0 outside the bounds of the score."""
 
-        def density(one: Single, t: Array) -> Array:
-            inside = (t >= one.own.low) & (t <= one.own.high)
-            return np.where(inside, one.density(_within(one, t)), 0.0)
+        def density(table: Single, t: Array) -> Array:
+            inside = (t >= table.own.low) & (t <= table.own.high)
+            return np.where(inside, table.density(_within(table, t)), 0.0)
 
         return self._map(density, t)
 
@@ -890,11 +892,11 @@ class CompositePosterior(Posterior):
 
     def ppf(self, q: ArrayLike) -> Number:
         """Return the quantile: the score below which lies the probability q."""
-        return self._map(lambda one, q: one.quantile(q), q)
+        return self._map(lambda table, q: table.quantile(q), q)
 
     def isf(self, q: ArrayLike) -> Number:
         """Return the score above which lies the probability q."""
-        return self._map(lambda one, q: one.quantile(q, upper=True), q)
+        return self._map(lambda table, q: table.quantile(q, upper=True), q)
 
     def rvs(self, size: int | tuple[int, ...] | None = None, rng: RNG | None = None) -> Number:
         """Draw scores, `size` per table; the shape of the tables comes last in the result."""
@@ -909,29 +911,29 @@ class CompositePosterior(Posterior):
         tail = (1 - level) / 2
         if one_of("kind", kind, _KINDS) == "equal-tailed":
             return self.ppf(tail), self.isf(tail)
-        limits = np.array([_shortest(one, level) for one in self.tables])
+        limits = np.array([_shortest(table, level) for table in self.tables])
         low, high = (plain(column.reshape(self.shape)) for column in limits.T)
         return low, high
 
     @property
     def mean(self) -> Number:
         """Return the expected score."""
-        return self._map(lambda one, _: np.array([one.moments[0]]), 0.0)
+        return self._map(lambda table, _: np.array([table.moments[0]]), 0.0)
 
     @property
     def var(self) -> Number:
         """Return the variance of the score."""
-        return self._map(lambda one, _: np.array([one.moments[1]]), 0.0)
+        return self._map(lambda table, _: np.array([table.moments[1]]), 0.0)
 
     @property
     def mode(self) -> Number:
         """Return the most probable score."""
-        return self._map(lambda one, _: np.array([_mode(one)]), 0.0)
+        return self._map(lambda table, _: np.array([_mode(table)]), 0.0)
 
     def __getitem__(self, index: Any) -> CompositePosterior:
         """Return the posterior of the selected tables."""
-        some = self._cells[index]
-        return CompositePosterior(self.metric, list(np.moveaxis(some, -1, 0)))
+        cells = self._cells[index]
+        return CompositePosterior(self.metric, list(np.moveaxis(cells, -1, 0)))
 
     def _flat(self, shape: tuple[int, ...]) -> CompositePosterior:
         cells = np.broadcast_to(self._cells, (*shape, 4)).reshape(-1, 4)
@@ -942,39 +944,39 @@ def _even_nodes(shapes: Sequence[tuple[float, float]], points: int) -> Nodes:
     """Return the nodes of product rules with evenly spaced log odds over each share's window."""
     rules = []
     for a, b in shapes:
-        own = np.array(a), np.array(b)
-        y = np.linspace(*_log_odds.window(*own), points)
-        weight = np.exp(_log_odds.log_pdf(*own, y))
+        shape = np.array(a), np.array(b)
+        y = np.linspace(*_log_odds.window(*shape), points)
+        weight = np.exp(_log_odds.log_pdf(*shape, y))
         rules.append((special.expit(y), special.expit(-y), weight / weight.sum()))
     weight = rules[0][2]
-    for _, _, more in rules[1:]:
-        weight = np.multiply.outer(weight, more)
+    for _, _, other in rules[1:]:
+        weight = np.multiply.outer(weight, other)
     kept = np.nonzero(weight > _NEGLIGIBLE_WEIGHT)
     share, rest = (tuple(r[i][at] for r, at in zip(rules, kept, strict=True)) for i in (0, 1))
     return Nodes(share, rest, weight[kept] / weight[kept].sum())
 
 
-def _within(one: Single, t: Array) -> Array:
-    return np.clip(t, one.own.low, one.own.high)
+def _within(table: Single, t: Array) -> Array:
+    return np.clip(t, table.own.low, table.own.high)
 
 
-def _mode(one: Single) -> float:
+def _mode(table: Single) -> float:
     """Find the most probable score on ever finer grids."""
-    low, high = one.quantile(np.array([0.001, 0.999]))
+    low, high = table.quantile(np.array([0.001, 0.999]))
     for _ in range(4):
         t = np.linspace(low, high, 65)
-        best = int(np.argmax(one.density(t)))
+        best = int(np.argmax(table.density(t)))
         low, high = t[max(best - 1, 0)], t[min(best + 1, len(t) - 1)]
     return float((low + high) / 2)
 
 
-def _shortest(one: Single, level: float) -> tuple[float, float]:
+def _shortest(table: Single, level: float) -> tuple[float, float]:
     """Find the shortest interval of this level: the density at its two ends is equal."""
     few, many = 0.0, 1 - level
     for _ in range(40):
         below = (few + many) / 2
-        low, high = one.quantile(np.array([below, below + level]))
-        falls = one.density(np.array([low]))[0] >= one.density(np.array([high]))[0]
+        low, high = table.quantile(np.array([below, below + level]))
+        falls = table.density(np.array([low]))[0] >= table.density(np.array([high]))[0]
         few, many = (few, below) if falls else (below, many)
     return float(low), float(high)
 

@@ -47,13 +47,17 @@ class StudentPosterior(Outcomes):
 
     def cdf(self, d: ArrayLike) -> Number:
         """Return the probability of a difference of at most d."""
-        own = self._below(np.asarray(d, dtype=float) - self.estimate)
-        return plain(own if self.models is None else _between(own, self.models.cdf(d)))
+        probability = self._below(np.asarray(d, dtype=float) - self.estimate)
+        return plain(
+            probability if self.models is None else _between(probability, self.models.cdf(d))
+        )
 
     def sf(self, d: ArrayLike) -> Number:
         """Return the probability of a difference above d."""
-        own = self._below(self.estimate - np.asarray(d, dtype=float))
-        return plain(own if self.models is None else _between(own, self.models.sf(d)))
+        probability = self._below(self.estimate - np.asarray(d, dtype=float))
+        return plain(
+            probability if self.models is None else _between(probability, self.models.sf(d))
+        )
 
     def pdf(self, d: ArrayLike) -> Number:
         """Return the density at d."""
