@@ -151,14 +151,12 @@ def mover(a: Interval, b: Interval, r: float) -> tuple[float, float]:
     return max(-most, low), min(most, high)
 
 
-def _arms(interval_: Interval) -> tuple[float, float]:
+def _arms(single: Interval) -> tuple[float, float]:
     """Return the distances of the two ends from the estimate, at least 0.
 
     At a score of 0 or 1, the interval of F-beta comes from its posterior and leaves it out.
     """
-    return max(0.0, interval_.estimate - interval_.low), max(
-        0.0, interval_.high - interval_.estimate
-    )
+    return max(0.0, single.estimate - single.low), max(0.0, single.high - single.estimate)
 
 
 def _combine(x: float, y: float, r: float) -> float:
