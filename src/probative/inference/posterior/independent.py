@@ -225,7 +225,7 @@ class Pair:
 
     def _b_density(self, at: Positions) -> Array:
         with np.errstate(over="ignore", divide="ignore"):
-            # bounded, since B's density vanishes where the factor overflows
+            # bounded: the density of B's log odds is negligible where the factor overflows
             stretch = np.minimum(1 / at.shifted / at.shifted_rest, 1e300)
         return np.asarray(np.exp(self.b.at_nodes("log_odds_logpdf", at.shifted_log_odds)) * stretch)
 

@@ -332,7 +332,7 @@ def _least_odds(at: _Coefficients, d: Array) -> tuple[Array, Array]:
 
 _FEWEST_ENTRIES = 400
 _LARGEST_STEP = 0.1  # log odds between entries
-_END_OF_TABLE = 30.0  # log odds; beyond, the distribution is a power of the variate or 1 minus it
+_END_OF_TABLE = 30.0  # log odds, at least; beyond, the distribution is a power of the variate
 
 
 class TailTable:
