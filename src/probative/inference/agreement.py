@@ -1,13 +1,13 @@
-"""Krippendorff's alpha of nominal labels: any number of annotators, labels may be missing.
+"""Compute Krippendorff's alpha of nominal labels, for any number of annotators with missing labels.
 
-With r labels of an item, of which r_c are c, the item agrees with itself to the extent
-Σ r_c (r_c - 1) / (r - 1). Let A be the sum of these, n the number of labels of items that have two
-or more, n_c those that are c. Then alpha is 1 - (n - 1)(n - A) / (n² - Σ n_c²).
+For an item with r labels, of which r_c are c, the agreement is Σ r_c (r_c - 1) / (r - 1). Let A be
+the sum over items, n the number of labels of items that have two or more, and n_c those that are c.
+Then alpha is 1 - (n - 1)(n - A) / (n² - Σ n_c²).
 
-It is a function of sums over items, so a unit (document, group of items) moves it by its
-derivatives. The limits are those of the log odds of alpha between -1 and 1, from sums to which one
-unit of the mean size is added that agrees as chance would have it: without it, annotators who never
-differ would seem to be sure.
+Alpha is a function of sums over items; its derivatives give the influence of a unit (document,
+group of items). The interval is that of the log odds of alpha between -1 and 1. One unit of mean
+size with chance agreement is added to the sums: without it, the interval of annotators who never
+differ would have no width.
 """
 
 from __future__ import annotations
@@ -29,27 +29,17 @@ if TYPE_CHECKING:
     from probative._validation import Array
 
 
-# -----------------------------------------------------------------------------
-# With r labels of an item, of which r_c are c, the item agrees with itself to the extent Σ r_c
-# (r_c - 1) / (r - 1). Let A be the sum of these, n the number of labels of items that have two or
-# more, n_c those that are c. Then alpha is 1 - (n - 1)(n - A) / (n² - Σ n_c²).
-#
-# It is a function of sums over items, so a unit (document, group of items) moves it by its
-# derivatives. The limits are those of the log odds of alpha between -1 and 1, from sums to which
-# one unit of the mean size is added that agrees as chance would have it: without it, annotators
-# who never differ would seem to be sure.
-# -----------------------------------------------------------------------------
-
 MISSING = -1
 _METHOD = "logit"
-_FEW, _SELDOM = 5, 0.05  # disputed items, or units that hold some, and their share
+# A note appears with fewer disputed items (or units with some) if their share is at most this.
+_FEW_DISPUTED, _SMALL_DISPUTED_SHARE = 5, 0.05
 _NO_PAIRS = "undefined: no item has the labels of two annotators"
 _ONE_LABEL = "undefined: everything has one label"
 
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """What annotators call items.
+    """The labels that annotators give to items.
 
     Attributes
     ----------
@@ -57,7 +47,7 @@ class Ratings:
         The number of the label that each annotator (row) gives to each item (column);
         `MISSING` where there is none.
     n_labels
-        How many labels there are.
+        The number of labels.
     units
         The number of each item's unit, from 0; None where items are independent.
     """
@@ -74,7 +64,7 @@ class Ratings:
 
     @property
     def number(self) -> Array:
-        """How often every label was given to every item, one row per item."""
+        """Return how often every label was given to every item, one row per item."""
         n_items = self.codes.shape[1]
         item = np.broadcast_to(np.arange(n_items), self.codes.shape)
         there = self.codes >= 0
@@ -84,47 +74,22 @@ class Ratings:
 
 
 def krippendorff_alpha(ratings: Ratings) -> float:
-    """Krippendorff's alpha; NaN where it is undefined.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from probative.inference.agreement import Ratings, krippendorff_alpha
-    >>> codes = np.array([[0, 0, 1, 2, 1, -1], [0, 1, 1, 2, 1, 0], [-1, 0, 1, 2, 1, 0]])
-    >>> round(krippendorff_alpha(Ratings(codes, 3)), 4)
-    0.8148
-    """
+    """Compute Krippendorff's alpha; NaN where it is undefined."""
     return _alpha(*_sums(ratings.number)[:2])
 
 
 def alpha_interval(ratings: Ratings, *, level: float = 0.95) -> Interval:
-    """Krippendorff's alpha with an interval that allows for what units cost.
-
-    Parameters
-    ----------
-    ratings
-        What annotators call items.
-    level
-        The nominal coverage, in (0, 1).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from probative.inference.agreement import Ratings, alpha_interval
-    >>> codes = np.array([[0, 0, 1, 2, 1, -1], [0, 1, 1, 2, 1, 0], [-1, 0, 1, 2, 1, 0]])
-    >>> print(alpha_interval(Ratings(np.tile(codes, 10), 3)))
-    alpha, 0.95 logit interval: 0.8037 [0.6383, 0.8834]
-    """
+    """Compute Krippendorff's alpha with an interval that allows for units."""
     level = open_probability("level", level)
     number = ratings.number
-    agreement, by_label, own = _sums(number)
+    agreement, by_label, by_item = _sums(number)
     estimate = _alpha(agreement, by_label)
     if np.isnan(estimate):
         note = _ONE_LABEL if by_label.sum() else _NO_PAIRS
         return Interval("alpha", _METHOD, level, np.nan, -1.0, 1.0, note)
     paired = number.sum(axis=1) > 1
     unit = np.arange(len(number)) if ratings.units is None else ratings.units
-    rows = np.column_stack([own, np.where(paired[:, None], number, 0.0)])[paired]
+    rows = np.column_stack([by_item, np.where(paired[:, None], number, 0.0)])[paired]
     units = _added_up(rows, unit[paired])
     size = units[:, 1:].sum(axis=1)
     freedom = effective_units(size) - 1
@@ -147,29 +112,21 @@ def alpha_interval(ratings: Ratings, *, level: float = 0.95) -> Interval:
 
 
 def doubt(disputed: NDArray[np.bool_], units: NDArray[np.int64] | None = None) -> str | None:
-    """What the reader must know where next to nothing is in dispute.
-
-    Parameters
-    ----------
-    disputed
-        Per item, whether annotators differ.
-    units
-        The unit of every item, or None.
-    """
+    """Return a note for the reader if very few items are in dispute, else None."""
     number = int(disputed.sum()) if units is None else len(np.unique(units[disputed]))
-    if not 0 < number < _FEW or disputed.mean() > _SELDOM:
+    if not 0 < number < _FEW_DISPUTED or disputed.mean() > _SMALL_DISPUTED_SHARE:
         return None
     word = "item" if units is None else "unit"
     return f"{number} {word}{'s' * (number != 1)} in dispute: the upper limit may be too low"
 
 
 def _sums(number: Array) -> tuple[float, Array, Array]:
-    """How far all items agree with themselves, how often each label counts, and by item."""
+    """Return the summed agreement, the number of each label, and the agreement of each item."""
     size = number.sum(axis=1)
     paired = size > 1
-    own = np.zeros(len(number))
-    own[paired] = (number * (number - 1)).sum(axis=1)[paired] / (size[paired] - 1)
-    return float(own.sum()), number[paired].sum(axis=0), own
+    by_item = np.zeros(len(number))
+    by_item[paired] = (number * (number - 1)).sum(axis=1)[paired] / (size[paired] - 1)
+    return float(by_item.sum()), number[paired].sum(axis=0), by_item
 
 
 def _alpha(agreement: float, by_label: Array) -> float:
@@ -179,7 +136,7 @@ def _alpha(agreement: float, by_label: Array) -> float:
 
 
 def _slopes(agreement: float, by_label: Array) -> Array:
-    """The derivatives of alpha in the agreement and in how often each label counts."""
+    """Return the derivatives of alpha with respect to agreement and the number of each label."""
     n = by_label.sum()
     top, bottom = (n - 1) * (n - agreement), n * n - by_label @ by_label
     in_labels = -(2 * n - 1 - agreement) / bottom + 2 * top * (n - by_label) / bottom**2
@@ -194,7 +151,7 @@ def _added_up(rows: Array, unit: NDArray[np.int64]) -> Array:
 
 
 def _variance(units: Array) -> float:
-    """Of alpha, from what every unit adds to the sums."""
+    """Return the variance of alpha from the contributions of the units to the sums."""
     total = units.sum(axis=0)
     moves = units @ _slopes(total[0], total[1:])
     n = len(units)
@@ -211,7 +168,7 @@ def _limits(units: Array, freedom: float, level: float) -> tuple[float, float]:
     moves = units @ slopes
     n = len(units)
     variance = n / (n - 1) * float(np.sum((moves - moves.mean()) ** 2))
-    # the added unit agrees in all with this chance, and else in nothing
+    # the added unit agrees completely with this probability, and otherwise not at all
     in_labels = float(size * share @ slopes[1:])
     agrees, differs = in_labels + size * slopes[0], in_labels
     variance += chance * agrees**2 + (1 - chance) * differs**2

@@ -1,8 +1,8 @@
-"""One test set, many gates: how much doubt the next one may leave.
+"""Share the probability of a false pass among the gates on one test set.
 
 A gate at confidence 1 - alpha lets a candidate that is no better pass with probability alpha; of
-forty such candidates on one test set two are expected to. So that any of them ever passes with
-probability at most alpha, alpha is shared out among the looks at the test set, before they happen.
+forty such candidates on one test set, two are expected to pass. To bound the probability that any
+of them ever passes by alpha, alpha is divided among the looks at the test set before they happen.
 """
 
 from __future__ import annotations
@@ -27,60 +27,31 @@ __all__ = [
 ]
 
 CANDIDATES = ("adaptive", "independent")
-_WORN = 2.0  # times the difference that the first look needed
-_MANY = 10**6  # looks: more than anybody will count
+_WORN_OUT_FACTOR = 2.0  # the needed difference relative to that of the first look
+_MOST_LOOKS = 10**6  # more than anybody will count
 
 
 def share_of_independent(look: int) -> float:
-    """The share of the k-th look, where candidates depend on nothing that was seen: 6/(pi²k²).
-
-    Examples
-    --------
-    >>> round(share_of_independent(1), 4), round(share_of_independent(2), 4)
-    (0.6079, 0.152)
-    """
+    """Return the share of the k-th look if candidates depend on nothing seen before: 6/(pi²k²)."""
     return 6 / (math.pi * look) ** 2
 
 
 def share_of_adaptive(tries: Sequence[int]) -> float:
-    """The share of a look, where candidates may depend on the verdicts before it.
+    """Return the share of a look if candidates may depend on the verdicts before it.
 
-    Parameters
-    ----------
-    tries
-        After how many tries each pass came, counted from the pass before it; then, as the last,
-        which try since the last pass this is.
-
-    Notes
-    -----
-    With j passes so far it is 2^-(j+1) times the product of 6/(pi²g²) over all tries g: summed up
-    over all histories that verdicts can make, 1.
-
-    Examples
-    --------
-    >>> round(share_of_adaptive([1]), 4), round(share_of_adaptive([3, 1]), 4)
-    (0.304, 0.0103)
+    `tries` holds the number of tries up to each pass, counted from the pass before, and last the
+    number of the current try. With j passes so far the share is 2^-(j+1) times the product of
+    6/(pi²g²) over all tries g; summed over all possible histories of verdicts, this is 1.
     """
     return math.prod(share_of_independent(g) / 2 for g in tries)
 
 
 def allowance(candidates: str, verdicts: Sequence[bool], doubt: float = 0.05) -> float:
-    """The probability of a false pass that the next look may have.
+    """Return the probability of a false pass that the next look may have.
 
-    Parameters
-    ----------
-    candidates
-        "adaptive": each may depend on the verdicts before it, and on nothing else that was seen of
-        this test set. "independent": they depend on nothing of it.
-    verdicts
-        Of all looks so far, whether the candidate passed.
-    doubt
-        The probability that any candidate that is no better ever passes.
-
-    Examples
-    --------
-    >>> round(allowance("adaptive", []), 6), round(allowance("adaptive", [False, True]), 6)
-    (0.015198, 0.001155)
+    "adaptive" candidates may depend on the verdicts before them and on nothing else that was seen
+    of this test set, "independent" ones on nothing of it. `verdicts` says which looks passed,
+    `doubt` is the probability that any candidate that is no better ever passes.
     """
     one_of("candidates", candidates, CANDIDATES)
     doubt = open_probability("doubt", doubt)
@@ -90,7 +61,7 @@ def allowance(candidates: str, verdicts: Sequence[bool], doubt: float = 0.05) ->
 
 
 def _tries(verdicts: Sequence[bool]) -> list[int]:
-    """How many tries each pass took; the last is the one that comes."""
+    """Return the number of tries of each pass; the last is that of the next look."""
     tries = [1]
     for passed in verdicts:
         if passed:
@@ -101,7 +72,7 @@ def _tries(verdicts: Sequence[bool]) -> list[int]:
 
 
 def is_worn_out(candidates: str, verdicts: Sequence[bool], doubt: float = 0.05) -> bool:
-    """Whether the next look needs a difference twice as large as the first one did.
+    """Return True if the next look needs a difference twice as large as the first one did.
 
     Differences are measured in standard errors, as quantiles of the normal distribution.
     """
@@ -110,27 +81,21 @@ def is_worn_out(candidates: str, verdicts: Sequence[bool], doubt: float = 0.05) 
 
 def _is_worn(candidates: str, threshold: float, doubt: float) -> bool:
     first = float(special.ndtri(allowance(candidates, [], doubt)))
-    return float(special.ndtri(threshold)) <= _WORN * first
+    return float(special.ndtri(threshold)) <= _WORN_OUT_FACTOR * first
 
 
 def looks_left(candidates: str, verdicts: Sequence[bool], doubt: float = 0.05) -> int:
-    """How many looks there are before the test set is worn out, if none of them passes.
-
-    Examples
-    --------
-    >>> looks_left("independent", []), looks_left("adaptive", []), looks_left("adaptive", [True])
-    (18, 45, 24)
-    """
+    """Return how many looks are left before the test set is worn out, if none of them passes."""
     tries = _tries(verdicts)
     tried = len(verdicts) + 1 if candidates == "independent" else tries[-1]
-    # every share falls with the square of the number of tries
-    worth = allowance(candidates, verdicts, doubt) * tried**2
-    low, high = tried, tried + _MANY
-    if not _is_worn(candidates, worth / high**2, doubt):
-        return _MANY
+    # every share is proportional to the inverse square of the number of tries
+    scaled = allowance(candidates, verdicts, doubt) * tried**2
+    low, high = tried, tried + _MOST_LOOKS
+    if not _is_worn(candidates, scaled / high**2, doubt):
+        return _MOST_LOOKS
     while low < high:
         middle = (low + high) // 2
-        if _is_worn(candidates, worth / middle**2, doubt):
+        if _is_worn(candidates, scaled / middle**2, doubt):
             high = middle
         else:
             low = middle + 1

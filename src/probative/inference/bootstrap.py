@@ -1,4 +1,4 @@
-"""The paired bootstrap: resampling whole units to see how far a difference may vary."""
+"""Compute paired bootstrap intervals of a difference by resampling whole units."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["bootstrap_difference"]
 
-_NUMBERS_AT_ONCE = 2**20
-_ENOUGH = 50  # units; simulated intervals of fewer cover less than they say
-_FEW_UNITS = f"fewer than {_ENOUGH} units: bootstrap intervals are too short"
+_NUMBERS_AT_ONCE = 2**20  # bounds the memory
+_FEWEST_UNITS = 50  # units; in simulations, intervals of fewer cover less than their level
+_FEW_UNITS = f"fewer than {_FEWEST_UNITS} units: bootstrap intervals are too short"
 
 
 def bootstrap_difference(
@@ -39,27 +39,27 @@ def bootstrap_difference(
     rng: RNG | None = None,
     beta: float = 1.0,
 ) -> Difference:
-    """An interval for the difference of two scores, B minus A, by the paired bootstrap.
+    """Compute an interval for the difference of two scores, B minus A, by the paired bootstrap.
 
     Units (sentences, documents) are drawn with replacement; without units, items are. Equal units
-    are drawn together, a multinomial draw a resample, and only their contributions to the
-    numerators and denominators of the scores are added up.
+    are drawn together, with one multinomial draw per resample, and only their contributions to the
+    numerators and denominators of the scores are summed.
 
     Parameters
     ----------
     paired
         The cases of the two systems, one row per unit or one table of whole numbers. Units in
-        which nothing counts for either system are not there.
+        which nothing counts for either system are left out.
     metric
         One of precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv.
     method
         "percentile", or "bca": corrected for bias and for a variance that changes with the
         difference (acceleration, by leaving out one unit at a time). With few units the
-        corrections are estimated from too little, and cover less.
+        corrections are estimated from too few data, and the coverage is lower.
     level
         The nominal coverage, in (0, 1).
     n_resamples, rng
-        How many test sets to draw, and a seed or generator for them.
+        The number of resamples, and a seed or generator for them.
     beta
         The weight of recall in F-beta.
 
@@ -118,7 +118,7 @@ def bootstrap_difference(
     low, high = np.quantile(drawn, tails).tolist()
     notes = [
         f"left out {undefined} resamples with an undefined score" if undefined else None,
-        _FEW_UNITS if number.sum() < _ENOUGH else None,
+        _FEW_UNITS if number.sum() < _FEWEST_UNITS else None,
     ]
     return result(low=low, high=high, note="; ".join(filter(None, notes)) or None)
 
@@ -126,19 +126,20 @@ def bootstrap_difference(
 def _sufficient_statistics(
     paired: PairedCounts, metric: str, beta: float
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """What distinct units add to both scores x/y, (x_A, y_A, x_B, y_B), and their numbers.
+    """Return the contributions of distinct units to both scores, and the number of such units.
 
-    To scores that are no ratios of linear forms: their cells. Without units, items are drawn.
+    They are (x_A, y_A, x_B, y_B) for ratios x/y, and the cells for composite scores. Without units,
+    items are drawn.
     """
     if not paired.has_units and np.any(paired.cases != np.round(paired.cases)):
         raise InputError("paired: fractions of items cannot be drawn; expected whole cases")
-    own = TABLE[metric]
-    if isinstance(own, Composite):
+    entry = TABLE[metric]
+    if isinstance(entry, Composite):
         grouped, width = paired.grouped(), 7 + paired.has_negatives
         rows = PairedCounts((grouped.cases if paired.has_units else np.eye(8))[:, :width])
         number = grouped.multiplicity if paired.has_units else paired.cases
         number = np.ones(len(rows.cases)) if number is None else number[: len(rows.cases)]
-        cells = [part for side in (rows.a, rows.b) for part in own.cells(side)]
+        cells = [part for side in (rows.a, rows.b) for part in entry.cells(side)]
         kept = np.asarray(number) > 0
         return np.stack(cells, axis=-1)[kept], np.asarray(number)[kept].astype(np.int64)
     (a, b), number = clusters.contributions(paired.grouped(), metric, beta=beta)
@@ -146,10 +147,10 @@ def _sufficient_statistics(
 
 
 def _scores(sums: NDArray[np.float64], metric: str) -> tuple[Any, Any]:
-    own = TABLE[metric]
-    if isinstance(own, Composite):
+    entry = TABLE[metric]
+    if isinstance(entry, Composite):
         cells = np.moveaxis(sums, -1, 0)
-        return own.value(*cells[:4]), own.value(*cells[4:])
+        return entry.value(*cells[:4]), entry.value(*cells[4:])
     with np.errstate(invalid="ignore", divide="ignore"):
         return sums[..., 0] / sums[..., 1], sums[..., 2] / sums[..., 3]
 
@@ -174,7 +175,7 @@ def _resampled_differences(
 def _jackknife(
     sums: NDArray[np.float64], number: NDArray[np.int64], metric: str
 ) -> NDArray[np.float64]:
-    """The difference without one unit of each kind."""
+    """Return the difference without one unit of each kind."""
     a, b = _scores(number @ sums - sums, metric)
     return np.asarray(b - a)
 
@@ -186,7 +187,7 @@ def _bca_tails(
     without: NDArray[np.float64],
     number: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    """Which quantiles of the bootstrap distribution to take."""
+    """Return the levels of the bootstrap quantiles that BCa uses."""
     below = (np.mean(drawn < estimate) + np.mean(drawn <= estimate)) / 2
     bias = special.ndtri(np.clip(below, 1 / (2 * len(drawn)), 1 - 1 / (2 * len(drawn))))
     usable = ~np.isnan(without)

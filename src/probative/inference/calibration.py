@@ -1,4 +1,4 @@
-"""Do probabilities mean what they say? Reliability, calibration errors, the Brier score's parts."""
+"""Compute the calibration of probabilities: reliability, calibration errors, the Brier score."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["calibration"]
 
-_FEWEST = 5  # items that a bin has on average
+_FEWEST_ITEMS_PER_BIN = 5  # on average
 _DEPENDENT = "items of units: the interval of the calibration error may be too short"
-_CHANCE = math.sqrt(2 / math.pi)  # the mean of |z| for a standard normal z
+_MEAN_OF_ABSOLUTE_NORMAL = math.sqrt(2 / math.pi)  # the mean of |z| for a standard normal z
 
 
 def calibration(
@@ -35,42 +35,34 @@ def calibration(
     bins: int,
     unit: NDArray[np.int64] | None = None,
 ) -> Calibration:
-    """Compare probabilities with what came true, in bins of about as many items each.
+    """Compare probabilities with gold in at most `bins` bins of about equally many items.
 
-    Parameters
-    ----------
-    is_positive, probabilities
-        The answer and the probability of "yes", per item.
-    level
-        The level of the intervals.
-    bins
-        How many bins there are at most: equal probabilities stay together, and a bin has five items
-        on average or more.
-    unit
-        The unit of every item, or None.
+    Equal probabilities stay in one bin, and a bin has at least five items on average.
     """
-    group = _equal_mass(probabilities, min(bins, max(1, len(probabilities) // _FEWEST)))
-    own = [
+    group = _equal_mass(
+        probabilities, min(bins, max(1, len(probabilities) // _FEWEST_ITEMS_PER_BIN))
+    )
+    all_bins = [
         _bin(group == k, is_positive, probabilities, unit, level) for k in range(group.max() + 1)
     ]
-    share = np.array([one.items for one in own]) / len(probabilities)
-    gap = np.array([one.share - one.mean for one in own])
-    # of what came true in each bin, given its share; and if every probability were right
-    noise = np.array([_variance(one) for one in own])
+    share = np.array([bin_.items for bin_ in all_bins]) / len(probabilities)
+    gap = np.array([bin_.share - bin_.mean for bin_ in all_bins])
+    # noise of the share of positives per bin: as observed, and if every probability were right
+    noise = np.array([_variance(bin_) for bin_ in all_bins])
     expected = np.bincount(group, weights=probabilities * (1 - probabilities))
-    chance = np.sqrt(expected) / np.array([one.items for one in own])
+    chance = np.sqrt(expected) / np.array([bin_.items for bin_ in all_bins])
     error = float(share @ np.abs(gap))
-    left = _debiased(share, gap, np.sqrt(noise))
+    debiased = _debiased(share, gap, np.sqrt(noise))
     together = 1.0 if unit is None else _together(is_positive, group, gap, unit)
-    low, high = _limits_of_error(own, share, gap, together, level)
+    low, high = _limits_of_error(all_bins, share, gap, together, level)
     brier, parts = _brier(is_positive, probabilities)
     return Calibration(
-        bins=tuple(own),
+        bins=tuple(all_bins),
         ece=error,
-        ece_by_chance=float(share @ chance) * _CHANCE,
-        ece_debiased=left,
-        ece_low=min(low, left),
-        ece_high=max(high, left),
+        ece_by_chance=float(share @ chance) * _MEAN_OF_ABSOLUTE_NORMAL,
+        ece_debiased=debiased,
+        ece_low=min(low, debiased),
+        ece_high=max(high, debiased),
         squared_error=float(share @ (gap**2 - noise)),
         brier=brier,
         miscalibration=parts[0],
@@ -82,7 +74,7 @@ def calibration(
 
 
 def _equal_mass(values: Array, bins: int) -> Any:
-    """The bin of every item: about as many in each, equal values in one."""
+    """Return the bin of every item: about equally many per bin, equal values in one."""
     cuts = np.quantile(values, np.arange(1, bins) / bins, method="higher")
     group = np.searchsorted(np.unique(cuts), values, side="right")
     return np.unique(group, return_inverse=True)[1].reshape(-1)
@@ -111,21 +103,21 @@ def _bin(chosen: Any, is_positive: Any, probabilities: Array, unit: Any, level: 
     )
 
 
-def _variance(one: CalibrationBin) -> float:
-    """An unbiased estimate of the variance of the share; of a single item, the largest there is."""
-    if one.items < 2:
+def _variance(bin_: CalibrationBin) -> float:
+    """Return an unbiased estimate of the variance of the share; for one item, the largest."""
+    if bin_.items < 2:
         return 0.25
-    effect = one.design_effect
+    effect = bin_.design_effect
     factor = 1.0 if effect is None or math.isnan(effect) else max(1.0, effect)
-    return factor * one.share * (1 - one.share) / (one.items - 1)
+    return factor * bin_.share * (1 - bin_.share) / (bin_.items - 1)
 
 
 def _debiased(share: Array, gap: Array, deviation: Array) -> float:
-    """The calibration error without what chance adds to it.
+    """Return the calibration error without the part that chance adds.
 
-    Absolute gaps are too large on average: chance makes a gap where there is none. The gaps are
-    shrunk by one factor, so that with noise of the observed size they would show the error that was
-    seen; if noise alone shows as much, nothing is left.
+    Absolute gaps are too large on average, because chance makes gaps where there are none. The gaps
+    are shrunk by one factor such that, with noise of the observed size, the expected error is the
+    observed one; the result is 0 if noise alone gives as much.
     """
     seen = float(share @ np.abs(gap))
 
@@ -137,31 +129,32 @@ def _debiased(share: Array, gap: Array, deviation: Array) -> float:
     return seen * (float(optimize.brentq(shown, 0.0, 1.0)) if shown(1.0) > 0 else 1.0)
 
 
-def _likely(one: CalibrationBin) -> float:
-    """The deviation of the share, which is not 0 where all or none came true: half of each more."""
-    effect = one.design_effect
+def _likely(bin_: CalibrationBin) -> float:
+    """Return the standard error of the share; half an item more of each kind keeps it above 0."""
+    effect = bin_.design_effect
     factor = 1.0 if effect is None or math.isnan(effect) else max(1.0, effect)
-    share = (one.positives + 0.5) / (one.items + 1)
-    return math.sqrt(factor * share * (1 - share) / max(1, one.items - 1))
+    share = (bin_.positives + 0.5) / (bin_.items + 1)
+    return math.sqrt(factor * share * (1 - share) / max(1, bin_.items - 1))
 
 
 def _limits_of_error(
     bins: Sequence[CalibrationBin], share: Array, gap: Array, together: float, level: float
 ) -> tuple[float, float]:
-    """Return limits of the calibration error, whose variance is that of the bins times `together`.
+    """Return the interval of the calibration error.
 
-    Below: the error of gaps that are all nearer to 0 by so many deviations that the error seen is
-    as large as chance would have it; those that chance may have made alone are 0. Above, by MOVER:
-    every gap may be as large as Wilson's limits of its bin let it be.
+    Lower end: all gaps are moved towards 0, at most to 0, by the number of standard errors for
+    which the observed error is at its upper quantile. Upper end, by MOVER: every gap may be as
+    large as the Wilson interval of its bin allows. The variance is that of the bins times
+    `together`.
     """
     size, seen = np.abs(gap), float(share @ np.abs(gap))
-    deviation = np.array([_likely(one) for one in bins])
+    deviation = np.array([_likely(bin_) for bin_ in bins])
 
     def nearer(by: float) -> Array:
         return np.maximum(0.0, size - by * deviation)
 
     def beyond(by: float) -> float:
-        """How far what these gaps let expect, with chance, lies above what was seen."""
+        """Return the upper quantile of the error with these gaps minus the observed error."""
         mean = _mean_of_absolute(nearer(by), deviation)
         variance = share**2 @ np.maximum(0.0, nearer(by) ** 2 + deviation**2 - mean**2)
         chance = math.sqrt(together * float(variance))
@@ -171,15 +164,15 @@ def _limits_of_error(
     low = 0.0
     if beyond(most) < 0:
         low = float(share @ nearer(float(optimize.brentq(beyond, 0.0, most))))
-    largest = [max(one.mean - one.low, one.high - one.mean) for one in bins]
+    largest = [max(bin_.mean - bin_.low, bin_.high - bin_.mean) for bin_ in bins]
     above = share * np.maximum(0.0, largest - size)
     return low, min(float(share @ largest), seen + math.sqrt(together * float(above @ above)))
 
 
 def _together(is_positive: Any, group: Any, gap: Array, unit: Any) -> float:
-    """Return how many times larger the variance of the error is than that of bins taken apart.
+    """Return the ratio of the variance of the error to that of independent bins, at least 1.
 
-    Items of one unit that lie in several bins move their gaps together. At least 1.
+    Items of one unit that lie in several bins move their gaps together.
     """
     share = np.bincount(group, weights=is_positive) / np.bincount(group)
     moves = np.sign(gap)[group] * (is_positive - share[group])
@@ -189,19 +182,21 @@ def _together(is_positive: Any, group: Any, gap: Array, unit: Any) -> float:
 
 
 def _mean_of_absolute(mean: Array, deviation: Array) -> Array:
-    """The mean of |x| for a normal x."""
+    """Return the mean of |x| for a normal x."""
     spread = np.where(deviation > 0, deviation, 1.0)
     z = mean / spread
-    folded = spread * _CHANCE * np.exp(-(z**2) / 2) + mean * special.erf(z / math.sqrt(2))
+    folded = spread * _MEAN_OF_ABSOLUTE_NORMAL * np.exp(-(z**2) / 2) + mean * special.erf(
+        z / math.sqrt(2)
+    )
     return np.where(deviation > 0, folded, np.abs(mean))
 
 
 def _brier(is_positive: Any, probabilities: Array) -> tuple[float, tuple[float, float, float]]:
-    """The Brier score, and its parts by the best monotone recalibration.
+    """Return the Brier score, and its parts by the best monotone recalibration.
 
-    Miscalibration is what recalibration would gain, discrimination what the recalibrated
-    probabilities gain over the share of positives; the score is the first less the second plus the
-    uncertainty of that share.
+    Miscalibration is the gain of recalibration, discrimination the gain of the recalibrated
+    probabilities over the share of positives. The score is miscalibration minus discrimination plus
+    the uncertainty of that share.
     """
     came = is_positive.astype(float)
     order = np.argsort(probabilities, kind="stable")

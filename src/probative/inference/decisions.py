@@ -1,11 +1,11 @@
-"""What decides whether two systems differ: the exchange test, and Student's test by unit.
+"""Decide whether two systems differ, by the exchange test and Student's test by unit.
 
 The exchange test asks whether the outputs of two systems on a unit could be exchanged, not whether
 their scores are equal. Where the systems return different amounts and some units are hard for both,
-scores can be equal and the outputs not exchangeable: the null distribution is narrower than the
-distribution of the difference, and the test rejects too often at every sample size. So decisions go
-by the larger of two p-values: that of the exchange, and Student's from the jackknife variance of
-the difference and Kish's degrees of freedom, on which its interval rests, too.
+scores can be equal without the outputs being exchangeable: the null distribution is narrower than
+the distribution of the difference, and the test rejects too often at every sample size. Decisions
+therefore use the larger of two p-values: that of the exchange, and Student's from the jackknife
+variance of the difference and Kish's degrees of freedom, on which the interval rests, too.
 """
 
 from __future__ import annotations
@@ -35,20 +35,13 @@ __all__ = [
     "unit_test",
 ]
 
-# How many times the standard error of the exchange the difference must vary to be mentioned: from
-# about here on the exchange test rejects equal scores in 0.07 of the cases instead of 0.05.
-_EXCESS = 1.1
+# Ratio of the standard error of the difference to that under exchange above which it is mentioned:
+# from about here on, the exchange test rejects equal scores in 0.07 of the cases instead of 0.05.
+_LEAST_EXCESS_TO_MENTION = 1.1
 
 
 def student_pvalue(difference: Any, standard_error: Any, degrees_of_freedom: Any) -> Any:
-    """Return Student's two-sided p-value; NaN where there is no standard error.
-
-    Examples
-    --------
-    >>> from probative.inference.decisions import student_pvalue
-    >>> round(float(student_pvalue(0.04, 0.02, 20)), 4)
-    0.0593
-    """
+    """Return Student's two-sided p-value; NaN where there is no standard error."""
     error = np.asarray(standard_error, dtype=np.float64)
     freedom = np.asarray(degrees_of_freedom, dtype=np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -58,14 +51,14 @@ def student_pvalue(difference: Any, standard_error: Any, degrees_of_freedom: Any
 
 @dataclass(frozen=True)
 class UnitTest:
-    """Student's test of a difference by unit, beside the test by exchange.
+    """Student's test of a difference by unit, beside the exchange test.
 
     Attributes
     ----------
     pvalue
-        Two-sided; NaN where no unit moves the difference, or only one is there.
+        Two-sided; NaN if no unit moves the difference, or there is only one.
     excess
-        The standard error of the difference over that which exchanging assumes; NaN without one.
+        The standard error of the difference divided by that under exchange; NaN without one.
     """
 
     pvalue: float
@@ -78,17 +71,7 @@ class UnitTest:
         names: tuple[str, str] = ("A", "B"),
         unit: str = "unit",
     ) -> str | None:
-        """Say why this p-value decides, where that of the exchange would overstate the evidence.
-
-        Parameters
-        ----------
-        paired
-            The cases of the two systems.
-        exchanged
-            The p-value of the exchange.
-        names, unit
-            What the systems and the units are called.
-        """
+        """Say why this p-value decides, if that of the exchange would overstate the evidence."""
         if not overstating(self.excess, exchanged, self.pvalue):
             return None
         total = paired.total()
@@ -97,30 +80,14 @@ class UnitTest:
 
 
 def unit_test(paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0) -> UnitTest:
-    """Test a difference by Student's distribution over units; without units, over items.
-
-    Parameters
-    ----------
-    paired
-        The cases of the two systems: one table, or one row per unit.
-    metric, beta
-        The score.
-
-    Examples
-    --------
-    >>> import probative as pv
-    >>> from probative.inference.decisions import unit_test
-    >>> rows = [[0, 0, 3, 0, 2, 0, 0, 0], [1, 0, 0, 0, 4, 1, 0, 0], [0, 2, 0, 0, 1, 0, 1, 0]]
-    >>> round(unit_test(pv.PairedCounts(rows, [5, 4, 6]), "f1").pvalue, 4)
-    0.0238
-    """
+    """Test a difference by Student's distribution over units; without units, over items."""
     total = paired.total()
     gap = score(total.b, metric, beta=beta) - score(total.a, metric, beta=beta)
     variance, freedom = variance_of_difference(paired, metric, beta=beta)
     (a, b), number = contributions(paired, metric, beta=beta, pooled=True)
-    x, y = (np.stack([own[k] for own in (a, b)]) for k in (0, 1))
+    x, y = (np.stack([contribution[k] for contribution in (a, b)]) for k in (0, 1))
     under_exchange = float(exchange_errors(x, y, number)[0, 1])
-    # what rounding leaves of no variance is none
+    # a variance this small is a rounding error of 0
     error = math.sqrt(variance) if variance > 1e-20 else 0.0
     excess = error / under_exchange if under_exchange > 0 else math.nan
     return UnitTest(float(student_pvalue(gap, error, freedom)), excess)
@@ -129,19 +96,15 @@ def unit_test(paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0) ->
 def exchange_errors(x: Array, y: Array, number: NDArray[Any]) -> Array:
     """Return the standard error of the difference of every pair under exchange.
 
-    Parameters
-    ----------
-    x, y
-        What every kind of unit adds to numerator and denominator: one row per system.
-    number
-        How many units there are of each kind.
+    `x` and `y` are the contributions of every kind of unit to numerator and denominator, with one
+    row per system.
     """
 
     def squares(left: Array, right: Array) -> Array:
         """Sum the products of the differences of every pair over the units."""
         products = (left * number) @ right.T
-        own = np.diag(products)
-        return np.asarray(np.add.outer(own, own) - products - products.T)
+        diagonal = np.diag(products)
+        return np.asarray(np.add.outer(diagonal, diagonal) - products - products.T)
 
     top, bottom = np.add.outer(x @ number, x @ number), np.add.outer(y @ number, y @ number)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -151,6 +114,8 @@ def exchange_errors(x: Array, y: Array, number: NDArray[Any]) -> Array:
 
 
 def overstating(excess: Any, pvalue: Any, p_unit: Any) -> Any:
-    """Return where the exchange test alone would overstate the evidence of a difference."""
+    """Return True where the exchange test alone would overstate the evidence of a difference."""
     with np.errstate(invalid="ignore"):
-        return (np.asarray(excess) > _EXCESS) & (np.asarray(p_unit) > np.asarray(pvalue))
+        return (np.asarray(excess) > _LEAST_EXCESS_TO_MENTION) & (
+            np.asarray(p_unit) > np.asarray(pvalue)
+        )

@@ -1,4 +1,4 @@
-"""The difference of two scores on one test set."""
+"""Compute the interval of the difference of two scores on one test set."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def difference(
     beta: float = 1.0,
     prior: float = 1.0,
 ) -> Difference:
-    """An interval for the difference of two scores, B minus A.
+    """Compute an interval for the difference of two scores, B minus A.
 
-    Where there are units, the table is divided by the design effect of the difference and the
-    normal quantile becomes Student's, so that the interval allows for the dependence of the items
-    of a unit and for the number of units. Without units the items are taken to be independent.
+    With units, the table is divided by the design effect of the difference and Student's quantile
+    replaces the normal one, so that the interval allows for the dependence of the items of a unit
+    and for the number of units. Without units the items are taken to be independent.
 
     Parameters
     ----------
@@ -91,8 +91,8 @@ def difference(
     if paired.has_units:
         dependence = clusters.dependence_of_difference(paired, metric, beta=beta)
         effect, note = dependence.design_effect, dependence.note
-    worth = table / dependence.divisor if dependence else table
-    r = clusters.correlation(worth, metric, beta=beta)
+    effective = table / dependence.divisor if dependence else table
+    r = clusters.correlation(effective, metric, beta=beta)
     if dependence and dependence.no_evidence:
         low, high = -span(metric), span(metric)
     elif method == "bayes":
@@ -102,7 +102,7 @@ def difference(
             note = "; ".join(filter(None, (note, _OUTSIDE)))
     else:
         single_a, single_b = (
-            _single(one, dependence, metric, level, beta) for one in (table.a, table.b)
+            _single(counts, dependence, metric, level, beta) for counts in (table.a, table.b)
         )
         low, high = mover(single_a, single_b, r)
     return Difference(
@@ -113,22 +113,15 @@ def difference(
 def one_sided_low(posterior: DifferencePosterior, confidence: float) -> float:
     """Return the lower end of the one-sided interval of a difference.
 
-    That of the interval that `difference` gives at the level 2·confidence - 1 by MOVER, where the
-    posterior is that of the cases of two systems; else that of the posterior itself.
-
-    Parameters
-    ----------
-    posterior
-        What is known of the difference.
-    confidence
-        That it lies above; no higher end than that of 0.5 is given.
+    For cases of two systems it is the lower end of the MOVER interval of `difference` at the level
+    2·confidence - 1; otherwise that of the posterior. A confidence below 0.5 counts as 0.5.
     """
     level = max(2 * confidence - 1, 1e-6)
     if not isinstance(posterior, ClusteredPosterior) or posterior.no_evidence:
         return float(posterior.interval(level)[0])
     dependence, (metric, _, beta) = posterior.dependence, posterior.choices
     total = posterior.table * (dependence.divisor if dependence else 1.0)
-    singles = [_single(own, dependence, metric, level, beta) for own in (total.a, total.b)]
+    singles = [_single(counts, dependence, metric, level, beta) for counts in (total.a, total.b)]
     r = clusters.correlation(posterior.table, metric, beta=beta)
     return mover(singles[0], singles[1], r)[0]
 
@@ -136,7 +129,7 @@ def one_sided_low(posterior: DifferencePosterior, confidence: float) -> float:
 def _single(
     counts: Counts, dependence: Dependence | None, metric: str, level: float, beta: float
 ) -> Interval:
-    """The interval of one of the scores, with the units' worth for the difference."""
+    """Return the interval of one score, with the effective sample size of the difference."""
     method = default_method(metric, beta)
     if dependence is None:
         return interval(counts, metric, method, level=level, beta=beta)
@@ -146,10 +139,10 @@ def _single(
 
 
 def mover(a: Interval, b: Interval, r: float) -> tuple[float, float]:
-    """Recover the variances of both scores from their limits, and combine them.
+    """Recover the variances of both scores from their intervals, and combine them.
 
-    With correlation r, the limits of a difference lie where the lower half of one interval and
-    the upper half of the other meet.
+    With correlation r, each end of the difference combines the lower half of one interval with the
+    upper half of the other.
     """
     (below_a, above_a), (below_b, above_b) = _arms(a), _arms(b)
     estimate = b.estimate - a.estimate
@@ -158,14 +151,14 @@ def mover(a: Interval, b: Interval, r: float) -> tuple[float, float]:
     return max(-most, low), min(most, high)
 
 
-def _arms(one: Interval) -> tuple[float, float]:
-    """How far the limits lie below and above the estimate.
+def _arms(single: Interval) -> tuple[float, float]:
+    """Return the distances of the two ends from the estimate, at least 0.
 
-    The limits of F-beta are those of its posterior where the score is 0 or 1, and leave that out.
+    At a score of 0 or 1, the interval of F-beta comes from its posterior and leaves it out.
     """
-    return max(0.0, one.estimate - one.low), max(0.0, one.high - one.estimate)
+    return max(0.0, single.estimate - single.low), max(0.0, single.high - single.estimate)
 
 
 def _combine(x: float, y: float, r: float) -> float:
-    """The third side of a triangle whose sides x and y meet at an angle of cosine r."""
+    """Return the third side of a triangle whose sides x and y meet at an angle of cosine r."""
     return math.sqrt(max(0.0, (x - y) ** 2 + 2 * (1 - r) * x * y))

@@ -23,25 +23,23 @@ if TYPE_CHECKING:
     from probative.results import DifferencePosterior
 
 
-# -----------------------------------------------------------------------------
-# Whether a difference is the same in all groups: Cochran's Q with Welch's allowance.
-# -----------------------------------------------------------------------------
+# --- Heterogeneity of a difference between groups: Cochran's Q with Welch's correction
 
 
 def heterogeneity(
     differences: ArrayLike, standard_errors: ArrayLike, degrees_of_freedom: ArrayLike
 ) -> Heterogeneity | None:
-    """Test whether groups have one difference, and tell which share of their spread is real.
+    """Test whether all groups have the same difference, and estimate the share of real spread (I²).
 
-    Weighted by w = 1/se², the squared distances of the differences from their mean add up to Q. If
-    all groups had the same difference and known standard errors, it would follow the chi-squared
-    distribution. Theirs are estimates from few units, which make Q too large: Welch's F of a
-    one-way layout with unequal variances allows for that by their degrees of freedom.
+    The squared distances of the differences from their mean, weighted by w = 1/se², add up to Q.
+    With equal differences and known standard errors, Q would have a chi-squared distribution.
+    Standard errors estimated from few units make Q too large; Welch's F of a one-way layout with
+    unequal variances corrects for that with their degrees of freedom.
 
     Parameters
     ----------
     differences, standard_errors, degrees_of_freedom
-        Of every group. A group without a standard error (undefined, or 0) is left out.
+        One value per group. A group without a standard error (undefined, or 0) is left out.
 
     Returns
     -------
@@ -84,32 +82,30 @@ def heterogeneity(
     return Heterogeneity(q, k - 1, pvalue, max(0.0, 1 - (k - 1) / q) if q > 0 else 0.0)
 
 
-# -----------------------------------------------------------------------------
-# The mean of independent differences, one per data set: its interval and its posterior.
+# --- The mean of independent differences, one per data set: its interval and its posterior
 #
-# It is the mean over these data sets, each of which could have held other units. Nothing is said
-# about other data sets: these were chosen, not drawn.
-# -----------------------------------------------------------------------------
+# It is the mean over these data sets, each of which is a sample of units. It says nothing about
+# other data sets, because these were chosen, not drawn.
 
-_REACH = 1 - 1e-6  # the level of the limits beyond which no posterior is looked at
-_STEPS = 2048  # of the grid on which posteriors are added up
+_LEVEL_OF_GRID = 1 - 1e-6  # of the interval of each posterior that the grid covers
+_GRID_STEPS = 2048
 
 
 def mean_limits(
     differences: Sequence[tuple[float, float, float]], *, most: float = 1.0
 ) -> tuple[float, float, float]:
-    """The mean of independent differences, and its limits.
+    """Return the mean of independent differences and the two ends of its interval.
 
-    Variances add, divided by n². They are recovered from the limits of every difference, lower and
-    upper ones apart, so that the limits of one data set are its own, and those of many allow for
-    lopsided intervals and for few units as the single ones do.
+    Variances add, divided by n². They are recovered from the interval of every difference,
+    separately below and above. Therefore the interval for a single data set is its own, and the
+    interval for several allows for asymmetry and for few units as the single ones do.
 
     Parameters
     ----------
     differences
-        The difference, its lower and its upper limit, of every data set.
+        For every data set, the difference and the lower and upper end of its interval.
     most
-        The largest difference that there can be.
+        The largest possible difference.
 
     Examples
     --------
@@ -131,9 +127,9 @@ class MeanPosterior(Outcomes):
     Parameters
     ----------
     posteriors
-        Of the difference on every data set. That of one alone is its own.
+        The posterior of the difference on every data set. A single one is used unchanged.
     most
-        The largest difference that there can be.
+        The largest possible difference.
 
     Examples
     --------
@@ -181,7 +177,7 @@ class MeanPosterior(Outcomes):
         )
 
     def interval(self, level: float = 0.95) -> tuple[Number, Number]:
-        """Return the equal-tailed limits."""
+        """Return the equal-tailed interval with probability `level`."""
         if len(self.posteriors) == 1:
             return self.posteriors[0].interval(level)
         places, below = self._grid()
@@ -191,49 +187,49 @@ class MeanPosterior(Outcomes):
         return float(low), float(high)
 
     def _grid(self) -> tuple[Any, Any]:
-        """Places, and the probability of a mean up to each: the parts are added up on a grid."""
+        """Return grid points and the probability up to each, by convolution of the posteriors."""
         if self._table is None:
             self._table = self._add_up()
         return self._table
 
     def _add_up(self) -> tuple[Any, Any]:
         n = len(self.posteriors)
-        ends = np.array([posterior.interval(_REACH) for posterior in self.posteriors], dtype=float)
-        step = float((ends[:, 1] - ends[:, 0]).sum()) / _STEPS
+        ends = np.array(
+            [posterior.interval(_LEVEL_OF_GRID) for posterior in self.posteriors], dtype=float
+        )
+        step = float((ends[:, 1] - ends[:, 0]).sum()) / _GRID_STEPS
         masses = np.ones(1)
         for posterior, (low, high) in zip(self.posteriors, ends, strict=True):
             edges = low + step * np.arange(math.ceil((high - low) / step) + 1)
             below = np.asarray(posterior.cdf(edges), dtype=np.float64)
             masses = np.convolve(masses, np.diff(below))
         total = masses.sum()
-        # every part lies in the middle of its step: n halves of a step in all
+        # every mass lies in the middle of its step: n half steps in all
         first = (ends[:, 0].sum() + step * (n - 1) / 2) / n
         places = first + step / n * np.arange(len(masses) + 1)
         return places, np.concatenate([[0.0], np.cumsum(masses / total)])
 
 
-# -----------------------------------------------------------------------------
-# On how many data sets is B better? Partial-conjunction p-values, and the count they allow.
-# -----------------------------------------------------------------------------
+# --- The number of data sets on which B is better, from partial-conjunction p-values
 
 METHODS = ("bonferroni", "fisher")
 
 
 def partial_conjunction(pvalues: ArrayLike, method: str = "bonferroni") -> NDArray[np.float64]:
-    """The p-values of "at least u of these hypotheses are false", for u = 1, 2, … n.
+    """Compute the p-values of "at least u of these hypotheses are false", for u = 1, 2, … n.
 
     Parameters
     ----------
     pvalues
         One-sided p-values of the same comparison on n data sets.
     method
-        "bonferroni", (n - u + 1)·p_(u), holds whatever the dependence between data sets. "fisher"
-        adds up the logarithms of the n - u + 1 largest, for independent data sets.
+        "bonferroni", (n - u + 1)·p_(u), is valid under any dependence between data sets. "fisher"
+        adds the logarithms of the n - u + 1 largest, for independent data sets.
 
     Returns
     -------
     numpy.ndarray
-        One per u, never falling: the running maximum, so that more is never claimed sooner.
+        One per u, never decreasing: the running maximum, so that a stronger claim is never easier.
 
     References
     ----------
@@ -256,7 +252,7 @@ def partial_conjunction(pvalues: ArrayLike, method: str = "bonferroni") -> NDArr
         raise InputError(f"pvalues: {p[p > 1][0]:g} is not between 0 and 1")
     one_of("method", method, METHODS)
     p = np.sort(p)
-    left = np.arange(len(p), 0, -1)  # how many are at least as large: n - u + 1
+    left = np.arange(len(p), 0, -1)  # n - u + 1, the number that are at least as large
     if method == "bonferroni":
         single = left * p
     else:
@@ -270,14 +266,14 @@ def partial_conjunction(pvalues: ArrayLike, method: str = "bonferroni") -> NDArr
 def count_of_conjunctions(
     pvalues: ArrayLike, method: str = "bonferroni", level: float = 0.95
 ) -> int:
-    """On how many data sets B is better at least, with the confidence of the level.
+    """Return a lower confidence bound for the number of data sets on which B is better.
 
     Parameters
     ----------
     pvalues, method
         As for `partial_conjunction`.
     level
-        The count exceeds the true number with a probability of at most 1 - level.
+        The bound exceeds the true number with a probability of at most 1 - level.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Intervals for one score."""
+"""Compute confidence intervals for one score."""
 
 from __future__ import annotations
 
@@ -27,10 +27,9 @@ if TYPE_CHECKING:
     from probative.inference.units import Dependence
 
 
-# -----------------------------------------------------------------------------
-# Wilson's score interval of F1 itself: two roots of a quartic, for millions of tables at once.
+# --- Wilson's score interval of F1 itself: two roots of a quartic, for millions of tables at once
 #
-# With F̂ the sample F1 and k = z²/nu, the limits are the roots of
+# With F̂ the sample F1 and k = z²/nu, the ends of the interval are the roots of
 #
 #     Q(F) = k F(F-1)(F-2)² + 2(F-F̂)²                            on the F1 scale, or of
 #     G(x) = (x-x̂)²(1+x)² - k(1+x̂)² x(1-x)                       with F = 2x/(1+x),
@@ -39,13 +38,12 @@ if TYPE_CHECKING:
 # is convex on [x̂, 1] and the Wilson limit of x lies to the right of the root, so the steps go
 # down to it. For the lower root, Q is convex to the left of it (everywhere if k < 2; and if k >=
 # 2, on [0, 0.77], while the root is below 0.25), so the steps go up from any point below it.
-# -----------------------------------------------------------------------------
 
-_ROUNDS = 60  # a dozen is the most that was ever needed; the bound keeps a NaN from looping
+_MOST_NEWTON_STEPS = 60  # never more than a dozen were needed; the bound stops at a NaN
 
 
 def _wilson_direct(tp: Any, nu: Any, z: float) -> tuple[Any, Any]:
-    """Limits of F1 from tp and nu = tp + fp + fn."""
+    """Return the interval of F1 from tp and nu = tp + fp + fn."""
     return _lower_root(tp, nu, z), _upper_root(tp, nu, z)
 
 
@@ -53,12 +51,12 @@ def _lower_root(tp: Any, nu: Any, z: float) -> Any:
     k = z**2 / nu
     share = tp / nu
     score = f1_from_jaccard(share)
-    # G(x) = 0 is Wilson's equation with k(1+x̂)²/(1+x)² for k. Any x below the root makes that
-    # factor too large and the limit too low: a start below the root, twice refined.
+    # G(x) = 0 is Wilson's equation with k(1+x̂)²/(1+x)² in place of k. Any x below the root makes
+    # that factor too large and the result too low: a start below the root, refined twice.
     below, _ = wilson(tp, nu, z * (1 + share))
     below, _ = wilson(tp, nu, z * (1 + share) / (1 + below))
     root = f1_from_jaccard(below)
-    for _ in range(_ROUNDS):
+    for _ in range(_MOST_NEWTON_STEPS):
         error = root - score
         value = 2 * error**2 - k * root * (1 - root) * (2 - root) ** 2
         slope = 4 * error - k * (2 - root) * (2 - root * (7 - 4 * root))
@@ -73,7 +71,7 @@ def _upper_root(tp: Any, nu: Any, z: float) -> Any:
     share = tp / nu
     weight = z**2 / nu * (1 + share) ** 2
     _, root = wilson(tp, nu, z)
-    for _ in range(_ROUNDS):
+    for _ in range(_MOST_NEWTON_STEPS):
         product = (root - share) * (1 + root)
         value = product**2 - weight * root * (1 - root)
         slope = 2 * product * (1 + 2 * root - share) - weight * (1 - 2 * root)
@@ -84,25 +82,35 @@ def _upper_root(tp: Any, nu: Any, z: float) -> Any:
     return f1_from_jaccard(np.where(tp == nu, 1.0, np.clip(root, share, 1)))
 
 
-_PROPORTION = ("wilson", "clopper-pearson", "jeffreys", "bayes", "logit", "wald")
-_F1 = ("wilson-indirect", "wilson-direct", "clopper-pearson", "jeffreys", "bayes", "logit", "wald")
-_FBETA = ("logit", "bayes", "wald")
-_SUM = ("guarded", "jeffreys", "mover", "bayes", "logit", "wald")
-_COMPOSITE = ("guarded", "jeffreys", "bayes", "logit", "wald")
-# Items added to the cells from which a limit leans away, and to those to which it leans. With half
-# an item in each, few errors of two kinds seem too certain.
-_LEANING = {"guarded": (1 / 8, 3 / 4), "jeffreys": (1 / 2, 1 / 2)}
-_POSTERIOR = ("jeffreys", "bayes")  # whose limits may leave out an estimate at an extreme
-METHODS = ("wilson", *_F1, "mover", "guarded")
-# scores that are a sum of two shares of different items, given how many there are of each
-_SUMS = {
+# The methods for each kind of score, the recommended one first.
+_PROPORTION_METHODS = ("wilson", "clopper-pearson", "jeffreys", "bayes", "logit", "wald")
+_F1_METHODS = (
+    "wilson-indirect",
+    "wilson-direct",
+    "clopper-pearson",
+    "jeffreys",
+    "bayes",
+    "logit",
+    "wald",
+)
+_FBETA_METHODS = ("logit", "bayes", "wald")
+_SUM_METHODS = ("guarded", "jeffreys", "mover", "bayes", "logit", "wald")
+_COMPOSITE_METHODS = ("guarded", "jeffreys", "bayes", "logit", "wald")
+# Prior items for an end of the interval: added to the cells that move the score towards the other
+# end, and to those that move it towards this one. With half an item in each, few errors of two
+# kinds seem too certain.
+_PRIOR_ITEMS = {"guarded": (1 / 8, 3 / 4), "jeffreys": (1 / 2, 1 / 2)}
+_POSTERIOR_METHODS = ("jeffreys", "bayes")  # the interval may leave out an estimate of 0 or 1
+METHODS = ("wilson", *_F1_METHODS, "mover", "guarded")
+# Scores that are a sum of two proportions of different items, given how many there are of each.
+_PROPORTIONS_OF_SUM = {
     "balanced_accuracy": ("recall", "specificity"),
     "informedness": ("recall", "specificity"),
     "markedness": ("precision", "npv"),
 }
 
 UNDEFINED = "undefined: the denominator is 0"
-# What may have to be said of a table; the place in this list is its code.
+# The notes on an interval; the index in this list is the code of the note.
 _NOTES = np.array(
     [
         None,
@@ -116,7 +124,7 @@ _NOTES = np.array(
 )
 _UNDEFINED, _OVERSHOOT, _DEGENERATE, _TAKEN_OVER, _OUTSIDE = range(1, 6)
 
-_BLOCK = 1 << 15  # tables worked on at once, so that their columns stay in the processor's cache
+_TABLES_AT_ONCE = 1 << 15  # so that their columns stay in the processor's cache
 
 
 def interval(
@@ -130,11 +138,11 @@ def interval(
     clustered: bool = False,
     multiplicity: ArrayLike | None = None,
 ) -> Interval:
-    """An interval for one score.
+    """Compute an interval for one score.
 
     Precision, recall, Jaccard and accuracy are binomial proportions given their denominators. F1
     is an increasing function of the Jaccard score, tp / (tp + fp + fn), so every interval of that
-    proportion gives one of F1. Items are taken to be independent.
+    proportion gives one of F1. Items are taken to be independent, unless `clustered`.
 
     Parameters
     ----------
@@ -144,10 +152,10 @@ def interval(
         precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv, balanced_accuracy, mcc,
         kappa, informedness, markedness or fowlkes_mallows.
     method
-        By default wilson-indirect for F1, wilson for proportions, logit for F-beta, guarded for
-        the last six. The others are wilson-direct, clopper-pearson, jeffreys, mover, bayes, logit
-        and wald; `methods_for` tells which go with a metric. For a proportion both Wilson methods
-        are the same one.
+        The default is wilson-indirect for F1, wilson for proportions, logit for F-beta, and guarded
+        for the last six metrics. The others are wilson-direct, clopper-pearson, jeffreys, mover,
+        bayes, logit and wald; `methods_for` lists those for a metric. For a proportion both Wilson
+        methods are the same.
     level
         The nominal coverage, in (0, 1).
     beta
@@ -158,13 +166,13 @@ def interval(
         Take the rows of array-valued counts as the units (sentences, documents) of one system and
         widen the interval by their design effect.
     multiplicity
-        How many equal units each row stands for, where `clustered`; one by default.
+        The number of equal units that each row stands for, with `clustered`; 1 by default.
 
     Returns
     -------
     Interval
-        With `estimate`, `low`, `high` and, where something must be said, a `note`. A score whose
-        denominator is 0 is NaN with the limits 0 and 1, or those that it may have.
+        With `estimate`, `low`, `high` and, where needed, a `note`. A score whose denominator is 0
+        is NaN, and its interval covers all values that the score may have.
 
     References
     ----------
@@ -186,7 +194,7 @@ def interval(
     method = _check_method(metric, method, beta)
     level = open_probability("level", level)
     prior = positive("prior", prior)
-    score(counts, metric)  # complains if tn is needed and missing
+    score(counts, metric)  # refuses counts without tn if the metric needs it
     clustered = flag("clustered", clustered)
     options = IntervalOptions(level=level, beta=beta, prior=prior, clustered=clustered)
     signature = options.signature("interval", metric, method)
@@ -207,7 +215,7 @@ def interval(
 
 
 def _check_multiplicity(units: Counts, multiplicity: ArrayLike | None) -> Any:
-    """How many units each row stands for, as an array; None where each is one."""
+    """Return the number of units that each row stands for as an array; None if each is one."""
     if len(units.shape) != 1:
         raise InputError(
             f"clustered: counts of shape {units.shape}; expected arrays with one row per unit"
@@ -232,16 +240,16 @@ def _clustered_interval(
     prior: float,
     signature: str,
 ) -> Interval:
-    """The interval of the units' sum, divided by what their dependence costs, by Student's t."""
+    """Return the interval of the summed units, with their effective sample size and Student's t."""
     from probative.inference.units import dependence_of_score
 
     dependence = dependence_of_score(units, metric, beta=beta, number=number)
     table = units.sum() if number is None else (units * number).sum()
-    # of the whole counts: a division before the ratio would cost it its last digit
+    # from the undivided counts: dividing before taking the ratio would cost the last digit
     estimate = score(table, metric, beta=beta)
     low, high, note = limits_of_units(table, dependence, metric, method, level, beta, prior)
-    if method not in _POSTERIOR and not np.isnan(estimate):
-        low, high = min(low, estimate), max(high, estimate)  # not left out by rounding
+    if method not in _POSTERIOR_METHODS and not np.isnan(estimate):
+        low, high = min(low, estimate), max(high, estimate)  # rounding must not leave it out
     effect = dependence.design_effect
     return Interval(metric, method, level, estimate, low, high, note, effect, signature)
 
@@ -255,7 +263,7 @@ def limits_of_units(
     beta: float = 1.0,
     prior: float = 1.0,
 ) -> tuple[float, float, str | None]:
-    """Limits of a score from the sum of the units and what is known of their dependence."""
+    """Return both ends and the note of an interval from the summed units and their dependence."""
     if dependence.no_evidence:
         undefined = np.isnan(score(table, metric, beta=beta))
         return *bounds(metric), _NOTES[_UNDEFINED] if undefined else dependence.note
@@ -268,10 +276,10 @@ def limits_of_units(
 
 @dataclass(frozen=True)
 class _Reach:
-    """How far the limits lie from the estimate: in standard errors, and as a tail probability.
+    """The distance of the ends from the estimate: in standard errors, and as a tail probability.
 
-    Student's quantiles at few degrees of freedom leave a normal tail so small that 1 minus it is
-    1: hence the tail and no level.
+    With few degrees of freedom, Student's quantile leaves a normal tail so small that 1 minus it
+    rounds to 1; therefore the tail is stored, not the level.
     """
 
     z: float
@@ -288,7 +296,7 @@ class _Reach:
 
 
 def methods_for(metric: str, beta: float = 1.0) -> tuple[str, ...]:
-    """The methods that make sense for a metric, the recommended one first.
+    """Return the interval methods for a metric, the recommended one first.
 
     Examples
     --------
@@ -296,30 +304,30 @@ def methods_for(metric: str, beta: float = 1.0) -> tuple[str, ...]:
     >>> methods_for("fbeta", beta=2)
     ('logit', 'bayes', 'wald')
     """
-    own = TABLE[one_of("metric", metric, TABLE)]
-    if isinstance(own, Composite):
-        return _SUM if metric in _SUMS else _COMPOSITE
-    share = own.share(beta**2)
-    known = {1.0: _PROPORTION, 2.0: _F1}
-    return _FBETA if share is None else known.get(share.factor, _FBETA)
+    entry = TABLE[one_of("metric", metric, TABLE)]
+    if isinstance(entry, Composite):
+        return _SUM_METHODS if metric in _PROPORTIONS_OF_SUM else _COMPOSITE_METHODS
+    share = entry.share(beta**2)
+    known = {1.0: _PROPORTION_METHODS, 2.0: _F1_METHODS}
+    return _FBETA_METHODS if share is None else known.get(share.factor, _FBETA_METHODS)
 
 
 def default_method(metric: str, beta: float = 1.0) -> str:
-    """The method that is used where none is named."""
+    """Return the recommended interval method for a metric."""
     return methods_for(metric, beta)[0]
 
 
 def _check_method(metric: str, method: str | None, beta: float) -> str:
-    sensible = methods_for(metric, beta)
+    methods = methods_for(metric, beta)
     if method is None:
-        return sensible[0]
+        return methods[0]
     one_of("method", method, METHODS)
-    if "wilson" in sensible and method.startswith("wilson"):
-        return "wilson"  # of a plain proportion: directly or indirectly, it is the same interval
-    if method not in sensible:
+    if "wilson" in methods and method.startswith("wilson"):
+        return "wilson"  # both Wilson methods give the same interval for a plain proportion
+    if method not in methods:
         name = metric if beta == 1 else f"{metric} with beta {beta:g}"
         raise InputError(
-            f"method: {method!r} makes no sense for {name}; expected one of {', '.join(sensible)}"
+            f"method: {method!r} makes no sense for {name}; expected one of {', '.join(methods)}"
         )
     return method
 
@@ -327,16 +335,16 @@ def _check_method(metric: str, method: str | None, beta: float) -> str:
 def _blockwise(
     limits: Callable[[Counts], tuple[Any, Any, Any, Any]], counts: Counts
 ) -> tuple[Any, Any, Any, Any]:
-    """Apply `limits` to a large array of tables piece by piece."""
+    """Apply `limits` to a large array of tables block by block."""
     size = int(np.prod(counts.shape))
-    if size <= _BLOCK:
+    if size <= _TABLES_AT_ONCE:
         parts = limits(counts)
         estimate, low, high, code = parts if counts.shape else (np.asarray(p).item() for p in parts)
         return estimate, low, high, code
     flat = counts.reshape(size)
     out: list[Any] = [np.empty(size), np.empty(size), np.empty(size), np.empty(size, np.uint8)]
-    for start in range(0, size, _BLOCK):
-        block = slice(start, start + _BLOCK)
+    for start in range(0, size, _TABLES_AT_ONCE):
+        block = slice(start, start + _TABLES_AT_ONCE)
         for whole, part in zip(out, limits(flat[block]), strict=True):
             whole[block] = part
     estimate, low, high, code = (whole.reshape(counts.shape) for whole in out)
@@ -346,26 +354,26 @@ def _blockwise(
 def _limits(
     counts: Counts, metric: str, method: str, reach: _Reach, beta: float, prior: float
 ) -> tuple[Any, Any, Any, Any]:
-    """Estimate, limits and the code of the note of every table."""
+    """Return estimate, both ends of the interval, and the code of the note, for every table."""
     estimate = np.asarray(score(counts, metric, beta=beta))
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         low, high = _limits_by_method(counts, metric, method, reach, beta, prior)
         code = np.zeros(estimate.shape, dtype=np.uint8)
         least, most = bounds(metric)
-        if isinstance(TABLE[metric], Composite) and method in _LEANING:
-            # a score at its bound belongs to the interval, as in Jeffreys' for proportions
+        if isinstance(TABLE[metric], Composite) and method in _PRIOR_ITEMS:
+            # an estimate at its bound belongs to the interval, as in Jeffreys' for proportions
             low, high = np.fmin(low, estimate), np.fmax(high, estimate)
         elif method == "wald":
             code[(low < least) | (high > most)] = _OVERSHOOT
             code[low == high] = _DEGENERATE
-        elif method in _POSTERIOR:
+        elif method in _POSTERIOR_METHODS:
             code[(estimate < low) | (estimate > high)] = _OUTSIDE
         elif method == "logit":
             extreme = (estimate == least) | (estimate == most)
             if extreme.any():
-                taken = _posterior(counts[extreme], metric, beta, prior)
+                density = _posterior(counts[extreme], metric, beta, prior)
                 low, high = np.array(low), np.array(high)
-                low[extreme], high[extreme] = taken.ppf(reach.tail), taken.isf(reach.tail)
+                low[extreme], high[extreme] = density.ppf(reach.tail), density.isf(reach.tail)
                 code[extreme] = _TAKEN_OVER
     undefined = np.isnan(estimate)
     if undefined.any():
@@ -381,20 +389,20 @@ def _limits_by_method(
     counts: Counts, metric: str, method: str, reach: _Reach, beta: float, prior: float
 ) -> tuple[Any, Any]:
     z = reach.z
-    own = TABLE[metric]
-    if isinstance(own, Composite):
-        return _of_composite(counts, own, method, reach, prior)
+    entry = TABLE[metric]
+    if isinstance(entry, Composite):
+        return _of_composite(counts, entry, method, reach, prior)
     if method == "bayes":
         density = _posterior(counts, metric, beta, prior)
         return density.ppf(reach.tail), density.isf(reach.tail)
     if method == "logit":
         return _logit(counts, metric, beta, z)
-    if methods_for(metric, beta) == _PROPORTION:
+    if methods_for(metric, beta) == _PROPORTION_METHODS:
         x, n = ratio(counts, metric)
         return _of_proportion(x, n, method, reach)
     if method == "wald":
         return _wald(counts, metric, beta, z)
-    share = own.share(beta**2)
+    share = entry.share(beta**2)
     assert share is not None  # noqa: S101  # other methods are those of F1
     right, items = share.proportion(counts)
     if method == "wilson-direct":
@@ -404,48 +412,51 @@ def _limits_by_method(
 
 
 def _of_composite(
-    counts: Counts, own: Composite, method: str, reach: _Reach, prior: float
+    counts: Counts, entry: Composite, method: str, reach: _Reach, prior: float
 ) -> tuple[Any, Any]:
-    """Limits of a score that is no ratio of linear forms."""
-    if method in _LEANING:
-        return _leaning(counts, own, method, reach.tail)
+    """Return the interval of a score that is not a ratio of linear forms."""
+    if method in _PRIOR_ITEMS:
+        return _leaning(counts, entry, method, reach.tail)
     if method == "bayes":
-        density = _posterior(counts, own.name, 1.0, prior)
+        density = _posterior(counts, entry.name, 1.0, prior)
         return density.ppf(reach.tail), density.isf(reach.tail)
-    value = own.value(*own.cells(counts))
+    value = entry.value(*entry.cells(counts))
     if method == "mover":
-        return _sum_of_shares(counts, own, value, reach.z)
+        return _sum_of_shares(counts, entry, value, reach.z)
     variance = sum(
-        n * d**2 for n, d in zip(own.cells(counts), own.slopes(*own.cells(counts)), strict=True)
+        n * d**2
+        for n, d in zip(entry.cells(counts), entry.slopes(*entry.cells(counts)), strict=True)
     )
     deviation = reach.z * np.sqrt(variance)
     if method == "wald":
         return value - deviation, value + deviation
-    # on the scale of log odds between the bounds; for those of -1 and 1, Fisher's z
-    width = own.high - own.low
-    place = (value - own.low) / width
+    # on the scale of log odds between the bounds; for bounds of -1 and 1 this is Fisher's z
+    width = entry.high - entry.low
+    place = (value - entry.low) / width
     centre, step = special.logit(place), deviation / width / (place * (1 - place))
-    return own.low + width * special.expit(centre - step), own.low + width * special.expit(
+    return entry.low + width * special.expit(centre - step), entry.low + width * special.expit(
         centre + step
     )
 
 
-def _leaning(counts: Counts, own: Composite, method: str, tail: float) -> tuple[Any, Any]:
-    """Limits of two posteriors, each with a prior that leans away from its limit; or not."""
-    cells = np.stack(np.broadcast_arrays(*own.cells(counts)), axis=-1).astype(np.float64)
-    prior = _LEANING[method]
-    rows = [_limits_of_cells(own.name, tail, prior, *row) for row in cells.reshape(-1, 4).tolist()]
+def _leaning(counts: Counts, entry: Composite, method: str, tail: float) -> tuple[Any, Any]:
+    """Return each end from a posterior of its own, with the prior items of this method."""
+    cells = np.stack(np.broadcast_arrays(*entry.cells(counts)), axis=-1).astype(np.float64)
+    prior = _PRIOR_ITEMS[method]
+    rows = [
+        _limits_of_cells(entry.name, tail, prior, *row) for row in cells.reshape(-1, 4).tolist()
+    ]
     limits = np.array(rows).reshape(*cells.shape[:-1], 2)
     return limits[..., 0], limits[..., 1]
 
 
-# the limits of two scores are those of which the limits of their differences are made
+# cached, because the interval of a difference (MOVER) is made from the same ends
 @lru_cache(maxsize=2**12)
 def _limits_of_cells(
     metric: str, tail: float, prior: tuple[float, float], *cells: float
 ) -> tuple[float, float]:
-    pessimist, optimist = _pessimist_and_optimist(metric, prior, *cells)
-    return float(pessimist.ppf(tail)), float(optimist.isf(tail))
+    for_low, for_high = _pessimist_and_optimist(metric, prior, *cells)
+    return float(for_low.ppf(tail)), float(for_high.isf(tail))
 
 
 def _pessimist_and_optimist(
@@ -464,17 +475,10 @@ def _pessimist_and_optimist(
 def units_hold(
     units: Counts, metric: str, truth: float, *, level: float = 0.95
 ) -> tuple[bool, bool] | None:
-    """Whether the guarded interval of units holds a value, and whether it carries a note.
+    """Return whether the guarded interval of units contains a value, and whether it has a note.
 
-    Told by the tails beyond the value, which cost a tenth of the limits. None where the score is
-    undefined.
-
-    Parameters
-    ----------
-    units, metric, level
-        As for a clustered `interval`, of a score with a guarded one.
-    truth
-        The value.
+    This uses the tails beyond the value, which take a tenth of the time of the interval. Return
+    None where the score is undefined.
     """
     from probative.inference.units import dependence_of_score
 
@@ -486,22 +490,22 @@ def units_hold(
     noted = dependence.note is not None
     if dependence.no_evidence:
         return True, noted
-    own = TABLE[metric]
-    assert isinstance(own, Composite)  # noqa: S101  # others have no guarded interval
+    entry = TABLE[metric]
+    assert isinstance(entry, Composite)  # noqa: S101  # others have no guarded interval
     tail = _Reach.students(dependence, level).tail
-    cells = [float(cell) for cell in own.cells(table / dependence.divisor)]
-    pessimist, optimist = _pessimist_and_optimist(metric, _LEANING["guarded"], *cells)
+    cells = [float(cell) for cell in entry.cells(table / dependence.divisor)]
+    pessimist, optimist = _pessimist_and_optimist(metric, _PRIOR_ITEMS["guarded"], *cells)
     if truth < estimate:
         return bool(pessimist.cdf(truth) >= tail), noted
     return bool(truth == estimate or optimist.sf(truth) >= tail), noted
 
 
-def _sum_of_shares(counts: Counts, own: Composite, value: Any, z: float) -> tuple[Any, Any]:
-    """Limits of the sum of two independent shares from Wilson's of each, by MOVER."""
+def _sum_of_shares(counts: Counts, entry: Composite, value: Any, z: float) -> tuple[Any, Any]:
+    """Return the interval of the sum of two independent proportions, from Wilson's, by MOVER."""
     below: Any = 0.0
     above: Any = 0.0
-    scale = (own.high - own.low) / 2  # of balanced accuracy, a half
-    for part in _SUMS[own.name]:
+    scale = (entry.high - entry.low) / 2  # 1/2 for balanced accuracy, the mean of two proportions
+    for part in _PROPORTIONS_OF_SUM[entry.name]:
         x, n = ratio(counts, part)
         low, high = proportions.wilson(x, n, z)
         below, above = below + (x / n - low) ** 2, above + (high - x / n) ** 2
@@ -509,7 +513,7 @@ def _sum_of_shares(counts: Counts, own: Composite, value: Any, z: float) -> tupl
 
 
 def _posterior(counts: Counts, metric: str, beta: float, prior: float) -> Posterior:
-    """The posterior of the score; few intervals need one, so it is loaded here."""
+    """Return the posterior of the score; imported here because few intervals need it."""
     from probative.inference.posterior.single import posterior
 
     return posterior(counts, metric, prior=prior, beta=beta)
@@ -525,7 +529,7 @@ def _of_proportion(x: Any, n: Any, method: str, reach: _Reach) -> tuple[Any, Any
 
 
 def _wald(counts: Counts, metric: str, beta: float, z: float) -> tuple[Any, Any]:
-    """The score plus and minus z standard errors by the multinomial delta method."""
+    """Return the score plus and minus z standard errors by the multinomial delta method."""
     top, bottom = ratio(counts, metric, beta=beta)
     value = top / bottom
     above, below = _forms(metric, beta)
@@ -535,7 +539,7 @@ def _wald(counts: Counts, metric: str, beta: float, z: float) -> tuple[Any, Any]
 
 
 def _logit(counts: Counts, metric: str, beta: float, z: float) -> tuple[Any, Any]:
-    """Limits on the scale of log odds, where the delta method gives a simple variance."""
+    """Return the interval on the scale of log odds, by the delta method."""
     top, bottom = ratio(counts, metric, beta=beta)
     rest = bottom - top
     hits, all_weights = _forms(metric, beta)
@@ -546,12 +550,12 @@ def _logit(counts: Counts, metric: str, beta: float, z: float) -> tuple[Any, Any
 
 
 def _forms(metric: str, beta: float) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    own = TABLE[metric]
-    assert isinstance(own, Metric)  # noqa: S101  # others have limits of their own
-    return own.forms(beta**2)
+    entry = TABLE[metric]
+    assert isinstance(entry, Metric)  # noqa: S101  # others have limits of their own
+    return entry.forms(beta**2)
 
 
 def _sum_of_squares(counts: Counts, weights: Sequence[Any]) -> Any:
-    """The sum over all items of the square of what each weighs."""
+    """Return the sum over all items of the squared weight of each."""
     weighed = zip(CELLS, weights, strict=True)
     return sum(getattr(counts, cell) * w**2 for cell, w in weighed if np.any(w))

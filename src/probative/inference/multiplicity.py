@@ -1,4 +1,4 @@
-"""Adjusting p-values for how many there are."""
+"""Adjust p-values for multiple comparisons."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ def adjust_pvalues(pvalues: ArrayLike, method: str = "holm") -> NDArray[np.float
     pvalues
         A sequence of p-values.
     method
-        "holm" keeps the probability of any false discovery below the level, whatever the
-        dependence between the tests. "benjamini-hochberg" keeps the expected share of false
-        discoveries below it, for independent or positively dependent tests. "shaffer" is for the
-        tests of all pairs of some systems, and never weaker than "holm": if some pairs differ, not
-        every number of others can be equal.
+        "holm" bounds the probability of any false discovery by 1 - level, under any dependence
+        between the tests. "benjamini-hochberg" bounds the expected share of false discoveries, for
+        independent or positively dependent tests. "shaffer" is for the tests of all pairs of some
+        systems and never weaker than "holm": if some pairs differ, only certain numbers of the
+        others can be equal.
 
     Returns
     -------
     numpy.ndarray
-        The adjusted p-values, in the same order; compare them with the level as they are.
+        The adjusted p-values, in the same order; compare them directly with 1 - level.
 
     References
     ----------
@@ -71,7 +71,7 @@ def adjust_pvalues(pvalues: ArrayLike, method: str = "holm") -> NDArray[np.float
 
 
 def _most_true(n_pairs: int) -> NDArray[np.int64]:
-    """The most hypotheses of equal pairs that can be true when 0, 1, 2, … of them are not."""
+    """Return how many null hypotheses of pairs can be true at most if 0, 1, 2, … are false."""
     k = (1 + isqrt(1 + 8 * n_pairs)) // 2
     if k * (k - 1) // 2 != n_pairs:
         raise InputError(
@@ -84,7 +84,7 @@ def _most_true(n_pairs: int) -> NDArray[np.int64]:
 
 
 def _possible_numbers(k: int) -> int:
-    """How many pairs of k systems can be equal at once, as the set bits of a number.
+    """Return which numbers of pairs of k systems can be equal at once, as the set bits of a number.
 
     Equal systems form groups: a group of j has j(j-1)/2 equal pairs.
     """

@@ -27,27 +27,25 @@ if TYPE_CHECKING:
     from probative._validation import Array
 
 
-# -----------------------------------------------------------------------------
-# The randomisation tests of all pairs of systems.
+# --- Randomisation tests of all pairs of systems
 #
-# What the pairs share is made once: the counts of each system on every unit. Only the units on
-# which two systems differ matter to their test.
-# -----------------------------------------------------------------------------
+# The counts of each system on every unit are computed once. A test uses only the units on which
+# the two systems differ.
 
 if TYPE_CHECKING:
     KnownTests = MutableMapping[tuple[int, int], tuple[float, int]]
 
 
-_AT_ONCE = 64  # pairs that a process is given at once
-_ENOUGH = 400  # pairs from which on other processes are worth their start
+_PAIRS_PER_TASK = 64  # tested by a process in one go
+_FEWEST_PAIRS_FOR_PROCESSES = 400  # fewer are not worth starting other processes
 _MEMORY = 2**28  # bytes that one exact test may use for its tables
 
 
 class _PairTests(NamedTuple):
     """The p-values of all pairs, as a symmetric table with ones on its diagonal.
 
-    `sampled` is how many of them could not be computed exactly, `unclear` of how many of these it
-    is not clear what drawing all exchanges would decide.
+    `sampled` is the number of pairs without an exact p-value, `unclear` the number of those for
+    which the decision after drawing all exchanges is not yet certain.
     """
 
     pvalues: NDArray[np.float64]
@@ -69,49 +67,24 @@ def pair_tests(
 ) -> _PairTests:
     """Test every pair of systems, two-sided and exactly.
 
-    Parameters
-    ----------
-    table
-        The counts of the systems.
-    metric, beta
-        The score.
-    level, adjust
-        How the p-values will be adjusted, and with what they will be compared: of a pair whose
-        exact test would not fit into memory, exchanges are drawn until that is clear.
-    seed
-        Of these exchanges.
-    n_jobs
-        How many processes work at once, where there are enough pairs; -1 for all cores.
-    report
-        Is told how many pairs are done, and how many there are.
-    tested
-        What is known already, which is not tested again; what is found is added. By the numbers
-        of the two systems, the lower first: the p-value, and from how many draws; 0 if exact.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import probative as pv
-    >>> from probative.inference.pairs import pair_tests
-    >>> from probative.inference.pairs import UnitTable
-    >>> hit = np.arange(24) % 4 > 0
-    >>> a = pv.Counts(tp=~hit, fp=np.zeros(24), fn=hit)
-    >>> b = pv.Counts(tp=hit, fp=np.zeros(24), fn=~hit)
-    >>> table = UnitTable.of_counts([a, b, b])
-    >>> pair_tests(table, "recall").pvalues.round(4).tolist()
-    [[1.0, 0.0227, 0.0227], [0.0227, 1.0, 1.0], [0.0227, 1.0, 1.0]]
+    Where an exact test does not fit into memory, exchanges are drawn until the adjusted p-value is
+    clearly above or below the level. `tested` maps pairs of systems (lower index first) to the
+    p-value and its number of draws (0 if exact); known pairs are not tested again, new ones are
+    added. `report` receives the number of pairs done and their total.
     """
     first, kind = table.distinct()
-    own = table.only(first).grouped()
+    distinct = table.only(first).grouped()
     tested = {} if tested is None else tested
     everyone = list(combinations(range(len(first)), 2))
     pairs = [(i, j) for i, j in everyone if (first[i], first[j]) not in tested]
-    tell = report or (lambda done, total: None)
+    progress = report or (lambda done, total: None)
     done = 0
-    chunks = [pairs[start : start + _AT_ONCE] for start in range(0, len(pairs), _AT_ONCE)]
-    jobs = n_jobs if len(pairs) >= _ENOUGH else 1
-    work = partial(_test_pairs, own, metric, beta)
-    tell(0, len(pairs))
+    chunks = [
+        pairs[start : start + _PAIRS_PER_TASK] for start in range(0, len(pairs), _PAIRS_PER_TASK)
+    ]
+    jobs = n_jobs if len(pairs) >= _FEWEST_PAIRS_FOR_PROCESSES else 1
+    work = partial(_test_pairs, distinct, metric, beta)
+    progress(0, len(pairs))
     for chunk, answers in in_processes(work, chunks, jobs):
         tested.update(
             ((int(first[i]), int(first[j])), (pvalue, 0))
@@ -119,13 +92,13 @@ def pair_tests(
             if pvalue is not None
         )
         done += len(chunk)
-        tell(done, len(pairs))
+        progress(done, len(pairs))
     unclear = 0
     too_large = [(i, j) for i, j in everyone if tested.get((first[i], first[j]), (0, 1))[1]]
     if too_large:
         drawings = {
             (int(first[i]), int(first[j])): drawing(
-                *_exchange(own, i, j, metric, beta), "two-sided"
+                *_exchange(distinct, i, j, metric, beta), "two-sided"
             )
             for i, j in too_large
         }
@@ -142,7 +115,7 @@ def pair_tests(
 def _test_pairs(
     table: UnitTable, metric: str, beta: float, pairs: Sequence[tuple[int, int]]
 ) -> list[float | None]:
-    """The p-values of some pairs; None where an exact test would not fit into memory."""
+    """Return the p-values of some pairs; None where an exact test does not fit into memory."""
     answers: list[float | None] = []
     for i, j in pairs:
         exchange, observed = _exchange(table, i, j, metric, beta)
@@ -162,18 +135,10 @@ def _sample(
     seed: int,
     n_jobs: int | None,
 ) -> int:
-    """Add sampled tests to those that are known, and tell how many of them are not clear.
+    """Add sampled tests to the known ones, and return how many of them are not clear.
 
-    Parameters
-    ----------
-    drawings
-        What draws exchanges of a pair of systems that differ.
-    places
-        Of every system the first one that it is a copy of: all pairs are adjusted for together.
-    tested
-        What is known.
-    rule
-        Level and adjustment.
+    `drawings` draws exchanges for each pair of distinct systems. `places` gives, for every system,
+    the first system that it equals: the adjustment is for all pairs, including equal systems.
     """
     level, adjust = rule
     family = [(min(a, b), max(a, b)) for a, b in combinations(places, 2)]
@@ -181,7 +146,7 @@ def _sample(
     known |= {t: (1.0, 0) for t, (a, b) in enumerate(family) if a == b}
 
     def draw(generator: np.random.Generator, number: int, tests: NDArray[np.int64]) -> list[int]:
-        # the exchanges of a pair do not depend on which others are still open
+        # seeds for all pairs, so that a pair's draws do not depend on which others are open
         seeds = dict(zip(drawings, generator.integers(2**63, size=len(drawings)), strict=True))
         wanted = {family[t] for t in tests}
         counts = {
@@ -189,7 +154,7 @@ def _sample(
         }
         return [counts[family[t]] for t in tests]
 
-    found = sequential_pvalues(
+    results = sequential_pvalues(
         draw,
         len(family),
         levels=(1 - level,),
@@ -199,19 +164,21 @@ def _sample(
         rng=seed,
         n_jobs=n_jobs,
     )
-    of_pairs = {pair: own for pair, own in zip(family, found, strict=True) if pair in drawings}
-    tested.update((pair, (own.pvalue, own.draws)) for pair, own in of_pairs.items())
-    return sum(not own.clear for own in of_pairs.values())
+    of_pairs = {
+        pair: result for pair, result in zip(family, results, strict=True) if pair in drawings
+    }
+    tested.update((pair, (result.pvalue, result.draws)) for pair, result in of_pairs.items())
+    return sum(not result.clear for result in of_pairs.values())
 
 
 def _exchange(
     table: UnitTable, i: int, j: int, metric: str, beta: float
 ) -> tuple[ItemExchange | UnitExchange, Fraction]:
-    """What is exchanged between two systems, and the difference of their scores."""
+    """Return the exchange of two systems and the difference of their scores."""
     positives = int(table.number @ table.positives)
     negatives = 0 if table.negatives is None else int(table.number @ table.negatives)
     a, b = (np.stack([table.tp[k], table.fp[k]], axis=1).astype(np.int64) for k in (i, j))
-    (x, f), (u, v) = ((table.number @ own).tolist() for own in (a, b))
+    (x, f), (u, v) = ((table.number @ counts).tolist() for counts in (a, b))
     gap = difference_of_totals(positives, negatives, (x + u, f + v), metric, beta)
     observed = gap.exact_difference(x, f)
     if not table.by_item:
@@ -225,12 +192,10 @@ def _exchange(
     return ItemExchange(cases, gap), observed
 
 
-# -----------------------------------------------------------------------------
-# What many systems have right and wrong on the units of one test set.
+# --- Counts of many systems on the units of one test set
 #
-# The answer is the same for all of them, so the true and false positives of a system on every unit
-# tell all its scores, and those of two systems their exchange test.
-# -----------------------------------------------------------------------------
+# Gold is the same for all systems, so the true and false positives of a system on every unit
+# determine all its scores, and those of two systems their exchange test.
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,12 +207,12 @@ class UnitTable:
     tp, fp
         True and false positives: one row per system, one column per kind of unit.
     positives, negatives
-        The items of every unit that the answer has, and those that it has not (None where they
-        cannot be counted).
+        The items of every unit that are positive and negative in gold (negatives are None where
+        they cannot be counted).
     number
-        How many units there are of each kind.
+        The number of units of each kind.
     by_item
-        Whether every unit is a single item.
+        True if every unit is a single item.
     """
 
     tp: NDArray[Any]
@@ -259,21 +224,11 @@ class UnitTable:
 
     @classmethod
     def of_counts(cls, systems: Sequence[Counts], *, by_item: bool = False) -> UnitTable:
-        """From the counts of every system on the same units.
-
-        Examples
-        --------
-        >>> import probative as pv
-        >>> from probative.inference.pairs import UnitTable
-        >>> old = pv.Counts(tp=[1, 0, 2], fp=[0, 1, 0], fn=[1, 0, 0])
-        >>> new = pv.Counts(tp=[2, 0, 2], fp=[0, 0, 1], fn=[0, 0, 0])
-        >>> UnitTable.of_counts([old, new]).positives.tolist()
-        [2, 0, 2]
-        """
+        """Return the table from the counts of every system on the same units."""
         first = systems[0]
         columns = [[c.tp, c.fp, c.fn, *([] if c.tn is None else [c.tn])] for c in systems]
-        whole = [_whole(np.stack([np.atleast_1d(part) for part in own])) for own in columns]
-        tp, fp = (np.stack([own[row] for own in whole]) for row in (0, 1))
+        whole = [_whole(np.stack([np.atleast_1d(part) for part in cells])) for cells in columns]
+        tp, fp = (np.stack([cells[row] for cells in whole]) for row in (0, 1))
         negatives = None if first.tn is None else whole[0][1] + whole[0][3]
         positives = whole[0][0] + whole[0][2]
         number = np.ones(tp.shape[1], dtype=np.int64)
@@ -281,20 +236,20 @@ class UnitTable:
 
     @property
     def n_systems(self) -> int:
-        """How many systems there are."""
+        """Return the number of systems."""
         return len(self.tp)
 
     @property
     def n_units(self) -> int:
-        """How many units there are."""
+        """Return the number of units."""
         return int(self.number.sum())
 
     def only(self, systems: NDArray[Any]) -> UnitTable:
-        """Some of the systems alone."""
+        """Return the table of some of the systems."""
         return replace(self, tp=self.tp[systems], fp=self.fp[systems])
 
     def grouped(self) -> UnitTable:
-        """Equal units once, with their number."""
+        """Return the table with equal units merged, in order of first appearance."""
         rows = [self.tp, self.fp, self.positives[None]]
         rows += [] if self.negatives is None else [self.negatives[None]]
         stacked = np.ascontiguousarray(np.concatenate(rows).T)
@@ -315,33 +270,33 @@ class UnitTable:
         )
 
     def distinct(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The first system of each kind, and the kind of every system: copies count once."""
+        """Return the first system of each kind, and the kind of every system; copies share one."""
         kinds: dict[bytes, int] = {}
         first: list[int] = []
-        kind = np.empty(self.n_systems, dtype=np.intp)
+        kind_of = np.empty(self.n_systems, dtype=np.intp)
         for k in range(self.n_systems):
             key = self.tp[k].tobytes() + self.fp[k].tobytes()
             if key not in kinds:
                 kinds[key] = len(first)
                 first.append(k)
-            kind[k] = kinds[key]
-        return np.array(first, dtype=np.intp), kind
+            kind_of[k] = kinds[key]
+        return np.array(first, dtype=np.intp), kind_of
 
     def counts(self) -> Counts:
-        """One table per system and kind of unit."""
+        """Return one table per system and kind of unit."""
         tn = None if self.negatives is None else self.negatives - self.fp
         return Counts(self.tp, self.fp, self.positives - self.tp, tn)
 
     def totals(self, weights: NDArray[Any]) -> Counts:
-        """The sums over the units, as often as the weights say: systems along the last axis."""
+        """Return the weighted sums over the units, with systems along the last axis."""
         return self.counts()._map(lambda cells: np.asarray(weights @ cells.T))
 
     def scores(self, metric: str, weights: NDArray[Any], *, beta: float = 1.0) -> Array:
-        """The scores of all systems, where the kinds of units are weighed so: one row per draw."""
+        """Return the scores of all systems with weighted units: one row per row of weights."""
         return np.asarray(score(self.totals(weights), metric, beta=beta))
 
     def contributions(self, metric: str = "f1", *, beta: float = 1.0) -> tuple[Array, Array]:
-        """What every kind of unit adds to numerator and denominator: one row per system."""
+        """Return the contribution of every kind of unit to numerator and denominator, by system."""
         if metric in NEEDS_TN and self.negatives is None:
             raise InputError(f"metric: {metric} needs tn, and these counts have none")
         if metric in COMPOSITES:
@@ -357,7 +312,7 @@ class UnitTable:
 
 
 def _whole(cells: NDArray[Any]) -> NDArray[np.int32]:
-    """Counts as whole numbers; a part of an item cannot be exchanged."""
+    """Return counts as whole numbers; refuse fractions, which cannot be exchanged."""
     rounded = np.round(cells)
     if np.any(cells != rounded):
         value = cells[cells != rounded].flat[0]

@@ -1,4 +1,4 @@
-"""Plan how many units, or runs and units, would settle a comparison."""
+"""Plan how many units, or runs and units, a comparison needs."""
 
 from __future__ import annotations
 
@@ -27,11 +27,13 @@ if TYPE_CHECKING:
     from probative.results.runs import RunsDifference, VarianceParts
 
 
-_MOST = 10**15  # units; nobody will ever have more
-_BLIND = "the systems never differ in the pilot, which says nothing about how they would"
-_ALONE = "the pilot is one unit, which says nothing about how others would come out"
+_MOST_UNITS = 10**15  # more than anybody will ever have
+_SYSTEMS_NEVER_DIFFER = (
+    "the systems never differ in the pilot, which says nothing about how they would"
+)
+_PILOT_OF_ONE_UNIT = "the pilot is one unit, which says nothing about how others would come out"
 UNDEFINED = "the denominator of a score is 0 in the pilot"
-_CANNOT = "with so few units the exact test cannot reject, whatever it sees"
+_TOO_FEW_UNITS_TO_REJECT = "with so few units the exact test cannot reject, whatever it sees"
 
 
 def plan(
@@ -44,16 +46,9 @@ def plan(
     level: float = 0.95,
     beta: float = 1.0,
 ) -> Plan:
-    """Sample size, power or smallest detectable difference, from the cases of a pilot.
+    """Compute sample size, power or smallest detectable difference from the cases of a pilot.
 
-    `probative.plan` calls it, and says what the choices mean.
-
-    Parameters
-    ----------
-    paired
-        The pilot: the cases of two systems, with one row per unit where items are not independent.
-    metric, difference, power, units, level, beta
-        As for `probative.plan`.
+    `probative.plan` calls this function and documents its arguments.
     """
     paired_of("paired", paired)
     one_of("metric", metric, METRICS)
@@ -82,18 +77,9 @@ def plan_from_pilot(
     units: int | None = None,
     level: float = 0.95,
 ) -> Plan:
-    """The same from what a pilot knows of units, whatever the score is made of.
+    """Compute the plan from the variation of the units in a pilot, for any kind of score.
 
-    Parameters
-    ----------
-    pilot
-        How units vary.
-    metric
-        The score.
-    observed
-        The difference in the pilot.
-    difference, power, units, level
-        As for `probative.plan`.
+    `observed` is the difference in the pilot.
     """
     if difference is not None and power is not None and units is not None:
         raise InputError("units: difference, power and units are all given; nothing is left to do")
@@ -127,19 +113,19 @@ def _wanted_difference(difference: float, metric: str) -> float:
 
 @dataclass(frozen=True)
 class Pilot:
-    """What a pilot knows: how one unit varies, and how often there is something to exchange.
+    """The variation of one unit in a pilot, and how often exchanging the systems changes anything.
 
     Attributes
     ----------
     units
-        How many there are, empty ones included.
+        The number of units, including empty ones.
     moments
-        The second, third and fourth central moments of what a unit adds to the difference, in
-        the direction of the observed one.
+        The second, third and fourth central moments of the contribution of a unit to the
+        difference, in the direction of the observed difference.
     informative
         The share of the units in which exchanging A and B changes anything.
     trouble
-        Why nothing can be planned with it, or None.
+        Why nothing can be planned, or None.
     """
 
     units: float
@@ -149,7 +135,7 @@ class Pilot:
 
     @classmethod
     def of(cls, paired: PairedCounts, metric: str, beta: float) -> Pilot:
-        """From the cases of two systems."""
+        """Return the pilot from the cases of two systems."""
         (a, b), number = contributions(paired, metric, beta=beta, pooled=True)
         units = float(paired.n_units if paired.has_units else paired.cases.sum())
         (x_a, y_a), (x_b, y_b) = ((number @ x, number @ y) for x, y in (a, b))
@@ -168,19 +154,22 @@ class Pilot:
         units: float,
         informative: float,
     ) -> Pilot:
-        """From what the units of each kind add to the difference, times the number of all units.
+        """Return the pilot from the contributions of the units to the difference.
 
-        Parameters
-        ----------
-        added, number
-            What a unit of each kind adds, and how many there are of it.
-        units, informative
-            How many units there are in all, and in how many exchanging A and B changes anything.
+        `added` is the contribution of a unit of each kind times the number of all units, `number`
+        the number of units of that kind, `informative` the number of units in which exchanging A
+        and B changes anything.
         """
-        trouble = _BLIND if not informative > 0 else _ALONE if number.sum() < 2 else None
+        trouble = (
+            _SYSTEMS_NEVER_DIFFER
+            if not informative > 0
+            else _PILOT_OF_ONE_UNIT
+            if number.sum() < 2
+            else None
+        )
         if trouble:
             return cls.without_any(units, trouble)
-        # empty units add nothing, and are there all the same: others will have to be collected
+        # empty units add nothing but count, because a new sample will contain them, too
         added, number = np.append(added, 0.0), np.append(number, units - number.sum())
         mean = number @ added / units
         second, third, fourth = (float(number @ (added - mean) ** k) / units for k in (2, 3, 4))
@@ -190,22 +179,22 @@ class Pilot:
 
     @classmethod
     def without_any(cls, units: float, trouble: str) -> Pilot:
-        """A pilot that nothing can be planned with, and why."""
+        """Return a pilot from which nothing can be planned, with the reason."""
         return cls(units, (math.nan, math.nan, math.nan), math.nan, trouble)
 
     def power_of(
         self, difference: float, units: int, level: float
     ) -> tuple[float | None, str | None]:
-        """The probability that the exchange test rejects, and what must be said of it."""
+        """Return the probability that the exchange test rejects, and a note."""
         if self.trouble or math.isnan(difference):
             return None, self.trouble or UNDEFINED
-        note = _CANNOT if units < _fewest(level) else None
+        note = _TOO_FEW_UNITS_TO_REJECT if units < _fewest(level) else None
         return min(self._normal_power(difference, units, level), self._possible(units, level)), note
 
     def units_for(
         self, difference: float, power: float, level: float
     ) -> tuple[int | None, str | None]:
-        """The least number of units that have the power."""
+        """Return the smallest number of units with this power, and a note."""
         if self.trouble or math.isnan(difference):
             return None, self.trouble or UNDEFINED
         if difference == 0:
@@ -217,18 +206,18 @@ class Pilot:
                 and self._possible(units, level) >= power
             )
 
-        if not enough(_MOST):
-            return None, f"more than {_MOST:.0e} units would be needed"
-        return _least(enough, _fewest(level), _MOST), None
+        if not enough(_MOST_UNITS):
+            return None, f"more than {_MOST_UNITS:.0e} units would be needed"
+        return _least(enough, _fewest(level), _MOST_UNITS), None
 
     def smallest_difference(
         self, power: float, units: int, level: float, most: float = 1.0
     ) -> tuple[float | None, str | None]:
-        """The least difference that shows with this power."""
+        """Return the smallest difference that is detected with this power, and a note."""
         if self.trouble:
             return None, self.trouble
         if units < _fewest(level):
-            return None, _CANNOT
+            return None, _TOO_FEW_UNITS_TO_REJECT
         if self._possible(units, level) < power or self._normal_power(most, units, level) < power:
             return None, f"no difference up to {most:g} would show with this power"
         if self._normal_power(0.0, units, level) >= power:
@@ -241,7 +230,7 @@ class Pilot:
         return high, None
 
     def _normal_power(self, difference: float, units: float, level: float) -> float:
-        """The probability that the difference leaves ±z·s0 when it is centred on its true value."""
+        """Return the probability that the difference, centred on its true value, leaves ±z·s0."""
         second, third, fourth = self.moments
         if difference == 0 and second == 0:
             return 0.0
@@ -261,7 +250,7 @@ class Pilot:
         return float(special.ndtr(above / spread) + special.ndtr(below / spread))
 
     def _possible(self, units: float, level: float) -> float:
-        """The probability of as many informative units as the exact test needs to reject."""
+        """Return the probability of as many informative units as the exact test needs to reject."""
         fewest = _fewest(level)
         if units < fewest:
             return 0.0
@@ -269,32 +258,30 @@ class Pilot:
 
 
 def _fewest(level: float) -> int:
-    """The informative units with which 2·(1/2)^k, the least p-value there is, is small enough."""
+    """Return the smallest number k of informative units whose least p-value, 2·(1/2)^k, rejects."""
     return math.ceil(1 - math.log2(1 - level))
 
 
 def _least(enough: Callable[[float], bool], low: int, high: int) -> int:
-    """The least whole number from `low` to `high` that is enough; `high` is."""
+    """Return the smallest whole number from `low` to `high` that is enough; `high` is enough."""
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle + 1, high)
     return high
 
 
-# -----------------------------------------------------------------------------
-# How many runs, how many units? What the limits for procedures would be with other numbers.
+# --- Numbers of runs and units for a comparison of procedures
 #
-# From a comparison of several runs: the variance by units falls with the units, that by runs with
-# the runs, and that by what runs do to single units with both. Limits and power are those that
-# `compare_runs` would give, Student's with Satterthwaite's degrees of freedom. The runs of both
-# systems are taken to spread alike: a handful of them hardly tells which spreads more.
-# -----------------------------------------------------------------------------
+# The variance by units falls with the number of units, that by runs with the number of runs, and
+# their interaction with both. Intervals and power are those of `compare_runs`: Student's with
+# Satterthwaite's degrees of freedom. The runs of both systems are assumed to have the same
+# variance, because a handful of runs hardly shows which has the larger one.
 
-_RUNS = (3, 5, 10, 20)
-_TIMES = (0.25, 0.5, 1, 2, 4, 10)
-_STEPS = 60  # of a figure, in either direction
-_RUNS_PLANNING_MOST = 10**12  # units; nobody will ever have more
-_NOTHING = "nothing varies in the pilot, which says nothing about how others would"
+_RUNS_TRIED = (3, 5, 10, 20)
+_UNITS_TRIED = (0.25, 0.5, 1, 2, 4, 10)  # multiples of the units of the pilot
+_FIGURE_STEPS = 60  # in either direction
+_MOST_UNITS_WITH_RUNS = 10**12  # more than anybody will ever have
+_NO_VARIATION = "nothing varies in the pilot, which says nothing about how others would"
 
 
 def plan_runs(
@@ -306,21 +293,21 @@ def plan_runs(
     runs: Sequence[int] | None = None,
     units: Sequence[int] | None = None,
 ) -> RunsPlan:
-    """Half-widths and power with other numbers of runs and units.
+    """Compute half-widths of intervals and power for other numbers of runs and units.
 
     Parameters
     ----------
     pilot
         A comparison of two systems with two runs or more each.
     difference
-        The true difference of the procedures to be shown; by default the observed one.
+        The true difference of the procedures to be detected; by default the observed one.
     power
-        The probability of showing it.
+        The probability of detecting it.
     level
-        Of the limits; by default that of the pilot.
+        The level of the intervals; by default that of the pilot.
     runs, units
-        The numbers of runs of either system and of units to try; by default a range about those of
-        the pilot.
+        The numbers of runs per system and of units to try; by default a range around those of the
+        pilot.
 
     Examples
     --------
@@ -347,8 +334,8 @@ def plan_runs(
     wanted = abs(pilot.procedures.estimate if difference is None else _fraction(difference))
     design = RunsDesign.of(parts)
     observed = sorted({parts.n_runs_a, parts.n_runs_b})
-    tried = sorted({*(_RUNS if runs is None else runs), *(observed if runs is None else ())})
-    sizes = [max(2, round(t * parts.n_units)) for t in _TIMES] if units is None else units
+    tried = sorted({*(_RUNS_TRIED if runs is None else runs), *(observed if runs is None else ())})
+    sizes = [max(2, round(t * parts.n_units)) for t in _UNITS_TRIED] if units is None else units
     sizes = sorted({whole_number("units", n, least=2) for n in sizes})
     tried = [whole_number("runs", r, least=2) for r in tried]
     grid = np.array(tried)[:, None], np.array(tried)[:, None], np.array(sizes)
@@ -356,7 +343,7 @@ def plan_runs(
     like_it = float(design.half_width(*now, parts.n_units, level))
     another = float(design.half_width(now[0] + 1, now[1] + 1, parts.n_units, level))
     half_width = like_it
-    if level == pilot.level:  # as it is, rather than as it would be expected
+    if level == pilot.level:  # then use the actual half-width, not the expected one
         half_width = (pilot.procedures.high - pilot.procedures.low) / 2
     return RunsPlan(
         metric=pilot.metric,
@@ -376,7 +363,7 @@ def plan_runs(
         units_instead=design.units_within(another, *now, level, least=parts.n_units),
         shares=parts.shares,
         paired_runs=parts.paired_runs,
-        note=None if parts.total > 0 else _NOTHING,
+        note=None if parts.total > 0 else _NO_VARIATION,
         surface=_surface(
             design, wanted, sorted({*tried, *now}), sorted({*sizes, parts.n_units}), level
         ),
@@ -386,7 +373,9 @@ def plan_runs(
 def _surface(
     design: RunsDesign, difference: float, runs: list[int], units: list[int], level: float
 ) -> RunsSurface:
-    down, across = (np.geomspace(own[0], max(own[-1], 2 * own[0]), _STEPS) for own in (runs, units))
+    down, across = (
+        np.geomspace(axis[0], max(axis[-1], 2 * axis[0]), _FIGURE_STEPS) for axis in (runs, units)
+    )
     grid = down[:, None], down[:, None], across
     half_widths = design.half_width(*grid, level)
     return RunsSurface(down, across, half_widths, design.power(difference, *grid, level))
@@ -407,18 +396,18 @@ def _rows(table: ArrayLike) -> tuple[tuple[float, ...], ...]:
 
 @dataclass(frozen=True)
 class RunsDesign:
-    """Variances of one unit, one run, and one run on one unit.
+    """The variances of one unit, one run, and one run on one unit.
 
     Attributes
     ----------
     unit
-        Of what a unit adds to the difference, whatever the run.
+        The variance of the contribution of a unit to the difference, for any run.
     run
-        Of the true score of a run; of the difference of two, where runs are paired.
+        The variance of the true score of a run; for paired runs, of the difference of two.
     both
-        Of what a run (or a pair of them) does to a unit.
+        The variance of the interaction of a run (or a pair of runs) with a unit.
     paired_runs
-        Whether there is one kind of runs, that of pairs.
+        True if runs come in pairs.
     """
 
     unit: float
@@ -428,7 +417,7 @@ class RunsDesign:
 
     @classmethod
     def of(cls, parts: VarianceParts) -> RunsDesign:
-        """From the parts of the variance of a mean difference."""
+        """Return the design from the variance components of a mean difference."""
         n, a, b = parts.n_units, parts.n_runs_a, parts.n_runs_b
         kinds = 1 if parts.paired_runs else 2
         return cls(
@@ -439,7 +428,7 @@ class RunsDesign:
         )
 
     def mean_squares(self, runs_a: Any, runs_b: Any, units: Any) -> tuple[Any, Any, Any]:
-        """The true variance, the estimated one, which is larger, and its degrees of freedom."""
+        """Return the true variance, the (larger) estimated one, and its degrees of freedom."""
         numbers = (runs_a,) if self.paired_runs else (runs_a, runs_b)
         both = sum(self.both / (runs * units) for runs in numbers)
         by_unit = self.unit / units + both
@@ -448,21 +437,21 @@ class RunsDesign:
         return estimated - both, estimated, freedom
 
     def half_width(self, runs_a: Any, runs_b: Any, units: Any, level: float) -> Any:
-        """Half the length of the interval to be expected."""
+        """Return half the expected length of the interval."""
         _, estimated, freedom = self.mean_squares(runs_a, runs_b, units)
         return student_quantile(level, freedom) * np.sqrt(estimated)
 
     def power(self, difference: float, runs_a: Any, runs_b: Any, units: Any, level: float) -> Any:
-        """The probability that the test of the procedures rejects."""
+        """Return the probability that the test of the procedures rejects."""
         true, estimated, freedom = self.mean_squares(runs_a, runs_b, units)
         with np.errstate(invalid="ignore", divide="ignore"):
             shift = difference / np.sqrt(true)
             threshold = student_quantile(level, freedom) * np.sqrt(estimated / true)
-            many = np.minimum(freedom, 1e6)  # as good as normal
+            many = np.minimum(freedom, 1e6)  # practically normal
             inside = special.nctdtr(many, shift, threshold) - special.nctdtr(
                 many, shift, -threshold
             )
-            # where SciPy gives up, far in a tail: the normal approximation
+            # the normal approximation, for far tails where SciPy returns NaN
             middle = 1 - 1 / (4 * many)
             tail = special.ndtr(
                 (threshold * middle - shift) / np.sqrt(1 + threshold**2 / (2 * many))
@@ -471,25 +460,25 @@ class RunsDesign:
         return np.where(true > 0, np.clip(power, 0.0, 1.0), float(difference > 0))
 
     def units_for(self, difference: float, power: float, runs: int, level: float) -> int | None:
-        """The least number of units with that power; None where no number has it."""
+        """Return the smallest number of units with that power; None if no number has it."""
         return _least_runs(lambda n: self.power(difference, runs, runs, n, level) >= power)
 
     def units_within(
         self, half_width: float, runs_a: int, runs_b: int, level: float, *, least: int = 2
     ) -> int | None:
-        """The least number of units whose interval is no longer; None where none is."""
+        """Return the smallest number of units whose interval is no longer; None if none is."""
         return _least_runs(
             lambda n: self.half_width(runs_a, runs_b, n, level) <= half_width * (1 + 1e-12), least
         )
 
 
 def _least_runs(enough: Callable[[float], Any], low: int = 2) -> int | None:
-    """The least whole number that is enough."""
-    if not enough(float(_RUNS_PLANNING_MOST)):
+    """Return the smallest whole number that is enough; None if none is."""
+    if not enough(float(_MOST_UNITS_WITH_RUNS)):
         return None
     high = low
     while not enough(float(high)):
-        low, high = high + 1, min(2 * high, _RUNS_PLANNING_MOST)
+        low, high = high + 1, min(2 * high, _MOST_UNITS_WITH_RUNS)
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(float(middle)) else (middle + 1, high)

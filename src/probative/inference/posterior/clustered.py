@@ -1,9 +1,9 @@
-"""The posterior of B minus A where items come in units.
+"""Compute the posterior of B minus A where items come in units.
 
-The counts are divided by the design effect of the difference; what remains is that the design
-effect is an estimate itself, from so many degrees of freedom. Where the paired posterior of the
-divided counts would put the probability P0, Student's distribution takes the place of the normal
-one: P = T(Φ⁻¹(P0)). Probabilities and limits follow from the same P, whatever the level asked for.
+The counts are divided by the design effect of the difference. The design effect is itself an
+estimate with few degrees of freedom: where the paired posterior of the divided counts has the
+probability P0, Student's distribution replaces the normal one, P = T(Φ⁻¹(P0)). Probabilities and
+intervals of every level follow from the same P.
 """
 
 from __future__ import annotations
@@ -31,25 +31,17 @@ if TYPE_CHECKING:
     from probative.inference.posterior.paired import PairedPosterior
 
 
-# -----------------------------------------------------------------------------
-# The counts are divided by the design effect of the difference; what remains is that the design
-# effect is an estimate itself, from so many degrees of freedom. Where the paired posterior of the
-# divided counts would put the probability P0, Student's distribution takes the place of the normal
-# one: P = T(Φ⁻¹(P0)). Probabilities and limits follow from the same P, whatever the level asked
-# for.
-# -----------------------------------------------------------------------------
-
-# Standard deviations up to which the paired posterior's tails are known, to 1e-15. Student's tails
-# reach farther: what lies beyond is taken to be no less likely than what lies there.
+# Standard deviations up to which the tails of the paired posterior are known, to 1e-15. Student's
+# tails reach farther: what lies beyond is taken to be no less likely than what lies there.
 _FARTHEST = 8.0
-_USUAL_TAIL = 0.025
-_IN_SIGHT = 3.3  # standard deviations of the paired posterior, before it is stretched
+_USUAL_TAIL = 0.025  # of an interval of level 0.95
+_WIDEST_PICTURE = 3.3  # standard deviations of the paired posterior, before it is stretched
 
 
 def posterior_of_difference(
     paired: PairedCounts, metric: str = "f1", *, prior: float = 1.0, beta: float = 1.0
 ) -> ClusteredPosterior:
-    """The posterior of the difference of two scores, B minus A, units allowed for.
+    """Return the posterior of the difference of two scores, B minus A, allowing for units.
 
     Parameters
     ----------
@@ -80,15 +72,7 @@ def posterior_of_difference(
 class ClusteredPosterior(Outcomes):
     """The posterior of the difference of a score of two systems on units, B minus A.
 
-    Parameters
-    ----------
-    paired
-        The cases; units are added up.
-    metric, prior, beta
-        As for `PairedPosterior`.
-    dependence
-        What the units are worth; None where items are independent. Then this is the paired
-        posterior of the table.
+    Without a dependence between items, this is the paired posterior of the summed table.
     """
 
     kind = "paired"
@@ -106,28 +90,28 @@ class ClusteredPosterior(Outcomes):
         self.choices = metric, prior, beta  # as they were given
         divisor = 1.0 if dependence is None else dependence.divisor
         self.table = paired.total() / divisor
-        _paired(self.table, *self.choices)  # complains about what it cannot take
+        _paired(self.table, *self.choices)  # refuses what it cannot use
 
     @property
     def base(self) -> PairedPosterior | CompositePairedPosterior:
-        """The paired posterior of the divided table."""
+        """Return the paired posterior of the divided table."""
         return _paired(self.table, *self.choices)
 
     @property
     def no_evidence(self) -> bool:
-        """Whether a score rests on one unit: then there is no probability."""
+        """Return True if a score rests on a single unit, so that there are no probabilities."""
         return self.dependence is not None and self.dependence.no_evidence
 
     @property
     def mean(self) -> float:
-        """The expected difference, before Student's distribution widens it on either side."""
+        """Return the expected difference, before Student's distribution widens both sides."""
         return math.nan if self.no_evidence else self.base.mean
 
     @property
     def error(self) -> float:
-        """An estimate of the error of the probabilities at 0 and at limits of 0.95.
+        """Return an estimate of the error of the probabilities at 0 and at the ends for level 0.95.
 
-        Student's tails are longer than those that it stands for, and so are errors in them.
+        Student's tails are longer than the normal ones, and so are errors in them.
         """
         error = self.base.error
         if self.dependence is None or self.no_evidence:
@@ -144,7 +128,7 @@ class ClusteredPosterior(Outcomes):
         return self._tail(d, 1.0)
 
     def sf(self, d: ArrayLike) -> Number:
-        """Return the probability of a difference above d, accurate where it is tiny."""
+        """Return the probability of a difference above d; accurate where it is tiny."""
         return self._tail(d, -1.0)
 
     def pdf(self, d: ArrayLike) -> Number:
@@ -154,7 +138,7 @@ class ClusteredPosterior(Outcomes):
             return plain(np.full(d.shape, np.nan))
         if self.dependence is None:
             return self.base.pdf(d)
-        # all three at once: they come from the same nodes
+        # all three at once, since they come from the same nodes
         below, above, density = map(np.asarray, self.base._tails(d, density=True))
         z = _normal_score(d, below, above, span(self.choices[0]))
         inside = np.abs(z) < _FARTHEST
@@ -180,7 +164,7 @@ class ClusteredPosterior(Outcomes):
         return np.array_equal(self.table.cases, self.table.swapped().cases)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the equal-tailed limits between which the difference lies."""
+        """Return the equal-tailed interval of the difference with probability `level`."""
         level = open_probability("level", level)
         if self.dependence is None:
             return self.base.interval(level)
@@ -195,16 +179,16 @@ class ClusteredPosterior(Outcomes):
         return d, np.asarray(self.pdf(d))
 
     def shown(self, level: float) -> tuple[float, float]:
-        """Return the limits of this level, or those between which a picture shows the density.
+        """Return the interval of this level, or a narrower one for a picture of the density.
 
-        With few units Student's tails are longer than scores can differ: what lies beyond heaps up
-        against the ends, in spikes that say nothing of the systems.
+        With few units, Student's tails reach beyond the largest possible difference. Their
+        probability piles up at the ends, in spikes that say nothing about the systems.
         """
         low, high = self.interval(level)
         if self.dependence is None or self.no_evidence:
             return low, high
-        # the fewer degrees of freedom, the closer to the middle they begin
-        in_sight = min(1.5 + self.dependence.tail_freedom, _IN_SIGHT)
+        # the fewer degrees of freedom, the closer to the middle the spikes start
+        in_sight = min(1.5 + self.dependence.tail_freedom, _WIDEST_PICTURE)
         least, most = self.base.limits(float(special.ndtr(-in_sight)))
         return max(low, least), min(high, most)
 
@@ -220,7 +204,7 @@ class ClusteredPosterior(Outcomes):
 
 
 def _normal_score(d: Array, below: Array, above: Array, most: float) -> Array:
-    """Φ⁻¹ of the probability of at most d, from the smaller of the two tails."""
+    """Return Φ⁻¹ of the probability of at most d, from the smaller of the two tails."""
     z = np.sign(above - below) * special.ndtri(np.minimum(below, above))
     z = np.clip(z, -_FARTHEST, _FARTHEST)
     return np.asarray(np.where(np.abs(d) < most, z, np.copysign(np.inf, d)))
@@ -233,8 +217,8 @@ def _paired(
     return _recent(tuple(cases.tolist()), metric, float(prior), float(beta))
 
 
-# The nodes of one posterior take megabytes, and the results of all pairs of thirty systems are kept
-# at once: they hold tables alone, and what was used last is at hand.
+# The nodes of one posterior take megabytes, and the results of all pairs of many systems are kept
+# at once: results hold only their tables, and the posteriors used last are cached here.
 @lru_cache(maxsize=8)
 def _recent(
     cases: tuple[float, ...], metric: str, prior: float, beta: float

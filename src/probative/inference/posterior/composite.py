@@ -1,4 +1,4 @@
-"""Compute posteriors of differences in MCC, kappa and other scores that are no plain ratios."""
+"""Compute posteriors of differences in MCC, kappa and other scores that are not plain ratios."""
 
 from __future__ import annotations
 
@@ -34,93 +34,67 @@ if TYPE_CHECKING:
     from probative.counts import PairedCounts
 
 
-# -----------------------------------------------------------------------------
-# The posterior of B minus A in scores that are no ratio of linear forms.
+# --- The paired posterior of B minus A
 #
-# The eight cases have a Dirichlet posterior, as in `paired_posterior`: the share of positives and,
-# of positives and negatives apart, how many are in dispute, who wins them, and how many of the
-# others are right, are independent Beta variates. B minus A rises with the share that B wins: its
-# distribution function is that of this share at the root of an equation, averaged over the other
-# six at scrambled Sobol points. Of the two shares the one that varies the difference more is
-# integrated exactly; how far independent scramblings differ tells the error.
-# -----------------------------------------------------------------------------
+# The eight cases have a Dirichlet posterior. Independent Beta variates are the share of positives
+# and, separately for positives and negatives: the share of disputed items, the share of these that
+# B wins, and the share of the undisputed items that are right. B minus A increases with the share
+# that B wins, so its distribution function is that of this share at the root of an equation,
+# averaged over the other six at scrambled Sobol points. Of the two shares that B wins, the one that
+# varies the difference more is integrated exactly. The spread of independent scramblings gives the
+# error.
 
-_COMPOSITE_PAIRED_PROBES = np.array([-2.0, -0.6, 0.0, 0.9, 2.0])
-_STEPS = 60
-_SETTLED = 1e-11
-_TABLE = 129  # points at which tails are worked out; between them they are interpolated
-_POSITIVE = (2, 0, 4, 6)  # B wins, A wins, both are right, both are wrong
+_COMPOSITE_PAIRED_PROBES = np.array([-2.0, -0.6, 0.0, 0.9, 2.0])  # standard deviations
+_MOST_ROOT_STEPS = 60
+_ROOT_TOLERANCE = 1e-11  # of the difference
+_TABLE_POINTS = 129  # tails of more differences are interpolated between these
+_POSITIVE = (2, 0, 4, 6)  # cases: B wins, A wins, both are right, both are wrong
 _NEGATIVE = (1, 3, 7, 5)
 
 
 def paired_posterior(
     table: PairedCounts, metric: str = "f1", *, prior: float = 1.0, beta: float = 1.0
 ) -> PairedPosterior | CompositePairedPosterior:
-    """The posterior of the difference of a score of two systems, B minus A.
-
-    Parameters
-    ----------
-    table
-        The eight cases; units are added up.
-    metric, prior, beta
-        As for `PairedPosterior`.
-    """
+    """Return the paired posterior of the difference B minus A, for any metric."""
     if isinstance(TABLE[one_of("metric", metric, METRICS)], Composite):
         return CompositePairedPosterior(table, metric, prior=prior)
     return PairedPosterior(table, metric, prior=prior, beta=beta)
 
 
 class CompositePairedPosterior(Outcomes):
-    """The posterior of the difference of a score that is no ratio of linear forms, B minus A.
+    """The paired posterior of B minus A in a score that is not a ratio of linear forms.
 
-    Parameters
-    ----------
-    table
-        The eight cases; units are added up.
-    metric
-        balanced_accuracy, mcc, kappa, informedness, markedness or fowlkes_mallows.
-    prior
-        The weight λ of the prior, as for `probative.posterior`.
-
-    Examples
-    --------
-    >>> import probative as pv
-    >>> from probative.inference.posterior.composite import CompositePairedPosterior
-    >>> cases = pv.PairedCounts([30, 20, 80, 10, 400, 60, 70, 3000])
-    >>> both = CompositePairedPosterior(cases, "mcc")
-    >>> low, high = both.interval(0.95)
-    >>> print(f"{both.mean:.3f} [{low:.3f}, {high:.3f}]")
-    0.068 [0.042, 0.094]
+    The arguments are those of `PairedPosterior`.
     """
 
     kind = "paired"
 
     def __init__(self, table: PairedCounts, metric: str = "mcc", *, prior: float = 1.0):
-        own = TABLE[one_of("metric", metric, METRICS)]
-        assert isinstance(own, Composite)  # noqa: S101  # as `paired_posterior` makes sure
+        entry = TABLE[one_of("metric", metric, METRICS)]
+        assert isinstance(entry, Composite)  # noqa: S101  # as `paired_posterior` makes sure
         prior = prior_weight(prior)
         self.table = table.total()
-        if own.needs_tn and not self.table.has_negatives:
+        if entry.needs_tn and not self.table.has_negatives:
             raise InputError(f"metric: {metric} needs case 7, and these counts have none")
         self.metric = metric
-        self._score = own
-        self._most = own.high - own.low
+        self._score = entry
+        self._most = entry.high - entry.low
         self._cells = self.table.cases + prior / 2
         self.a = posterior(self.table.a, metric, prior=prior)
         self.b = posterior(self.table.b, metric, prior=prior)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copies work out the nodes again, which take more room than time."""
+        """Leave out the nodes, which are larger to store than slow to compute again."""
         return {k: v for k, v in vars(self).items() if k not in ("_nodes", "_sides", "_sd", "_law")}
 
     @property
     def error(self) -> float:
-        """An estimate of the error of the probabilities: three standard errors of scramblings."""
+        """Return the estimated error of the probabilities: three standard errors of scramblings."""
         return self._nodes.error
 
     @property
     def mean(self) -> float:
-        """The expected difference."""
+        """Return the expected difference."""
         return float(self.b.mean - self.a.mean)
 
     @property
@@ -129,11 +103,13 @@ class CompositePairedPosterior(Outcomes):
 
     @cached_property
     def _moves(self) -> Array:
-        """How far an item of each case moves the difference."""
+        """Return how much one item of each case changes the difference, to first order."""
         t = self._cells
         a, b = (
-            np.array([float(x) for x in self._score.slopes(*(t[list(part)].sum() for part in own))])
-            for own in (((0, 4), (1, 5), (2, 6), (3, 7)), ((2, 4), (3, 5), (0, 6), (1, 7)))
+            np.array(
+                [float(x) for x in self._score.slopes(*(t[list(part)].sum() for part in pairs))]
+            )
+            for pairs in (((0, 4), (1, 5), (2, 6), (3, 7)), ((2, 4), (3, 5), (0, 6), (1, 7)))
         )
         of_a, of_b = [0, 1, 2, 3, 0, 1, 2, 3], [2, 3, 0, 1, 0, 1, 2, 3]
         return np.asarray(b[of_b] - a[of_a])
@@ -144,7 +120,7 @@ class CompositePairedPosterior(Outcomes):
 
     @cached_property
     def _sides(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Positives and negatives, those first in which who wins matters more."""
+        """Return positives and negatives, first the side on which winning matters more."""
 
         def varied(side: tuple[int, ...]) -> float:
             won, lost = self._cells[side[0]], self._cells[side[1]]
@@ -156,7 +132,7 @@ class CompositePairedPosterior(Outcomes):
 
     @property
     def _shapes(self) -> list[tuple[float, float]]:
-        """The shares that are averaged over."""
+        """Return the Beta shapes of the shares that are averaged over."""
         first, second = ([float(self._cells[i]) for i in side] for side in self._sides)
         return [
             (sum(first), sum(second)),
@@ -180,13 +156,13 @@ class CompositePairedPosterior(Outcomes):
     def _centre(self) -> float:
         t = self._cells
         a, b = (
-            float(self._score.value(*(t[list(part)].sum() for part in own)))
-            for own in (((0, 4), (1, 5), (2, 6), (3, 7)), ((2, 4), (3, 5), (0, 6), (1, 7)))
+            float(self._score.value(*(t[list(part)].sum() for part in pairs)))
+            for pairs in (((0, 4), (1, 5), (2, 6), (3, 7)), ((2, 4), (3, 5), (0, 6), (1, 7)))
         )
         return b - a
 
     def _gap(self, won: Array, nodes: Nodes) -> Array:
-        """B minus A where B wins this share of the first side's cases in dispute."""
+        """Return B minus A if B wins this share of the first side's disputed items."""
         share, rest = nodes.share, nodes.rest
         cases: list[Any] = [None] * 8
         wins = (won, 1 - won), (share[4], rest[4])
@@ -199,13 +175,13 @@ class CompositePairedPosterior(Outcomes):
             for i, x in zip(side[2:], (share[agreed], rest[agreed]), strict=True):
                 cases[i] = part * rest[disputed] * x
         a, b = (
-            np.nan_to_num(self._score.value(*(cases[i] + cases[j] for i, j in own)))
-            for own in (((0, 4), (1, 5), (2, 6), (3, 7)), ((2, 4), (3, 5), (0, 6), (1, 7)))
+            np.nan_to_num(self._score.value(*(cases[i] + cases[j] for i, j in pairs)))
+            for pairs in (((0, 4), (1, 5), (2, 6), (3, 7)), ((2, 4), (3, 5), (0, 6), (1, 7)))
         )
         return np.asarray(b - a)
 
     def _root(self, d: float, nodes: Nodes) -> tuple[Array, Array]:
-        """The share at which the difference is d, at every node, and how fast it rises with d."""
+        """Return the share at which the difference is d, and its derivative in d, at every node."""
         low, high = np.zeros(len(nodes.weight)), np.ones(len(nodes.weight))
         at_low, at_high = self._gap(low, nodes) - d, self._gap(high, nodes) - d
         span = at_high - at_low
@@ -213,12 +189,12 @@ class CompositePairedPosterior(Outcomes):
         outside = (at_low >= 0) | (at_high <= 0)
         x = np.where(at_low >= 0, 0.0, np.where(at_high <= 0, 1.0, x))
         moved = np.zeros(len(x))  # which end moved last
-        for _ in range(_STEPS):
+        for _ in range(_MOST_ROOT_STEPS):
             value = self._gap(x, nodes) - d
-            if np.all(outside | (np.abs(value) < _SETTLED)):
+            if np.all(outside | (np.abs(value) < _ROOT_TOLERANCE)):
                 break
             rises = value < 0
-            # the Illinois rule: an end that stays twice counts half as much
+            # the Illinois rule: halve the value at an end that stays twice
             at_high = np.where(rises, np.where(moved < 0, at_high / 2, at_high), value)
             at_low = np.where(rises, value, np.where(moved > 0, at_low / 2, at_low))
             moved = np.where(rises, -1.0, 1.0)
@@ -234,7 +210,7 @@ class CompositePairedPosterior(Outcomes):
 
     @cached_property
     def _law(self) -> ShareLaw:
-        """Of the share that B wins."""
+        """Return the distribution of the share that B wins on the first side."""
         return ShareLaw(*(float(self._cells[i]) for i in self._sides[0][:2]))
 
     def _below(self, d: Array, nodes: Nodes) -> Array:
@@ -243,19 +219,19 @@ class CompositePairedPosterior(Outcomes):
         )
 
     def _tails(self, d: ArrayLike, *, density: bool = False) -> list[Any]:
-        """P(at most d), P(above d) and, where asked for, the density.
+        """Return P(at most d), P(above d) and, if asked for, the density.
 
-        Of many differences, between those of a table: Hermite's rule errs by far less than the
-        nodes do.
+        Many differences are interpolated in a table by Hermite's rule, whose error is far below
+        that of the nodes.
         """
         d = np.asarray(d, dtype=np.float64)
         flat = d.ravel()
-        if len(flat) <= _TABLE:
+        if len(flat) <= _TABLE_POINTS:
             columns = self._tails_at(flat, density=density)
         else:
             from scipy.interpolate import CubicHermiteSpline, PchipInterpolator
 
-            few = np.linspace(flat.min(), flat.max(), _TABLE)
+            few = np.linspace(flat.min(), flat.max(), _TABLE_POINTS)
             below, above, slope = self._tails_at(few, density=True)
             columns = [
                 np.clip(CubicHermiteSpline(few, below, slope)(flat), 0.0, 1.0),
@@ -286,11 +262,11 @@ class CompositePairedPosterior(Outcomes):
         return self._tails(d, density=True)[2]
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the equal-tailed limits between which the difference lies."""
+        """Return the equal-tailed interval of the difference with probability `level`."""
         return self.limits((1 - open_probability("level", level)) / 2)
 
     def limits(self, tail: float) -> tuple[float, float]:
-        """Return the limits beyond which, on either side, lies the probability `tail`."""
+        """Return the two quantiles beyond each of which lies the probability `tail`."""
 
         def tails(x: Array) -> tuple[Array, Array]:
             below, above, density = map(np.asarray, self._tails(x, density=True))
@@ -307,29 +283,27 @@ class CompositePairedPosterior(Outcomes):
         return d, np.asarray(self.pdf(d))
 
 
-# -----------------------------------------------------------------------------
-# The difference of two scores that are no ratios of linear forms, of independent posteriors.
+# --- The posterior of B minus A for independent posteriors
 #
 # P(B - A <= d) is the average of B's distribution function over A's density, or of A's over B's:
-# over the narrower of the two. Between its bounds a score has log odds, on which its density is
-# smooth; a trapezoid rule there converges fast, and as many points to the side tell how far.
-# -----------------------------------------------------------------------------
+# over the narrower of the two. The density is smooth on the scale of the log odds of the score
+# between its bounds, where a trapezoid rule converges fast; half of its points show the error.
 
-_POINTS = 161  # of the rule
-_FARTHEST = 1e-13  # the probability that is left out on either side
+_RULE_POINTS = 161
+_TAIL_LEFT_OUT = 1e-13  # probability on either side
 _COMPOSITE_INDEPENDENT_PROBES = np.array(
     [-2.0, -0.6, 0.9, 2.0]
-)  # standard deviations from the middle
-_CURVE = 61  # points at which the density is worked out; between them it is interpolated
+)  # standard deviations from the mean
+_CURVE_POINTS = 61  # a drawn density is interpolated between these
 
 
 @dataclass(frozen=True, eq=False)
 class _Pair:
-    """One table of each system."""
+    """The posteriors of the two scores, of one table each."""
 
     a: Single
     b: Single
-    points: int = _POINTS
+    points: int = _RULE_POINTS
 
     @cached_property
     def a_is_narrower(self) -> bool:
@@ -337,23 +311,23 @@ class _Pair:
 
     @cached_property
     def rule(self) -> tuple[Array, Array]:
-        """Scores of the narrower posterior, and their probabilities."""
-        one = self.a if self.a_is_narrower else self.b
-        low, width = one.own.low, one.own.high - one.own.low
-        tail = np.array([_FARTHEST])
-        ends = np.append(one.quantile(tail), one.quantile(tail, upper=True))
+        """Return scores of the narrower posterior and their probabilities."""
+        narrow = self.a if self.a_is_narrower else self.b
+        low, width = narrow.own.low, narrow.own.high - narrow.own.low
+        tail = np.array([_TAIL_LEFT_OUT])
+        ends = np.append(narrow.quantile(tail), narrow.quantile(tail, upper=True))
         places = np.clip((ends - low) / width, 1e-15, 1 - 1e-15)
         ends = special.logit(places)
         y = np.linspace(ends[0], ends[1], self.points)
         share, rest = special.expit(y), special.expit(-y)
         x = low + width * share
-        if one.has_few:  # the density has steps, then, and its integral has not
-            return x, _steps(one.tail(x))
-        mass = one.density(x) * share * rest
+        if narrow.has_few:  # then the density has jumps, but the distribution function has none
+            return x, _steps(narrow.tail(x))
+        mass = narrow.density(x) * share * rest
         return x, mass / mass.sum()
 
     def tail(self, d: Array, *, upper: bool = False) -> Array:
-        """P(at most d), or P(above d)."""
+        """Return P(at most d), or P(above d)."""
         # B - A <= d where B <= A + d, or A >= B - d
         wide, sign = (self.b, 1.0) if self.a_is_narrower else (self.a, -1.0)
         return self._average(d, sign, lambda t: wide.tail(t, upper=upper is self.a_is_narrower))
@@ -367,8 +341,8 @@ class _Pair:
         return self._average(d, sign, inside)
 
     def _average(self, d: Array, sign: float, function: Callable[[Array], Array]) -> Array:
-        (x, mass), own = self.rule, self.a.own
-        at = np.clip(x + sign * d[:, None], own.low, own.high)
+        (x, mass), score = self.rule, self.a.own
+        at = np.clip(x + sign * d[:, None], score.low, score.high)
         return np.asarray(function(at.ravel()).reshape(at.shape) @ mass)
 
     @cached_property
@@ -381,14 +355,14 @@ class _Pair:
 
     @cached_property
     def error(self) -> float:
-        """What half of the points would change, of this average and of those within."""
+        """Return the change that half of the points would make, in this average and inside it."""
         d = self.centre + self.sd * _COMPOSITE_INDEPENDENT_PROBES
         coarser = _Pair(self.a.coarser, self.b.coarser, self.points // 2 + 1).tail(d)
-        within = sum(one.error for one in (self.a, self.b) if one.is_smooth)
+        within = sum(single.error for single in (self.a, self.b) if single.is_smooth)
         return float(np.max(np.abs(self.tail(d) - coarser))) + within
 
     def limits(self, tail: float) -> tuple[float, float]:
-        """The limits beyond which, on either side, lies the probability `tail`."""
+        """Return the two quantiles beyond each of which lies the probability `tail`."""
 
         def tails(x: Array) -> tuple[Array, Array]:
             below, above = self.tail(x[:1]), self.tail(x[1:], upper=True)
@@ -401,35 +375,21 @@ class _Pair:
 
 
 def _steps(below: Array) -> Array:
-    """Weights of points between which a distribution function is known, by Richardson's rule."""
+    """Return weights of points from the distribution function, by Richardson extrapolation."""
     weight = 4 / 3 * _mean_steps(below)
     weight[::2] -= 1 / 3 * _mean_steps(below[::2])
     return np.asarray(weight / weight.sum())
 
 
 def _mean_steps(below: Array) -> Array:
-    """Half of the steps on either side."""
+    """Return half of the increments on both sides of each point."""
     step = np.diff(below, prepend=0.0, append=1.0)
-    step[0], step[-1] = 2 * step[0], 2 * step[-1]  # what lies outside
+    step[0], step[-1] = 2 * step[0], 2 * step[-1]  # the tails count in full
     return np.asarray((step[1:] + step[:-1]) / 2)
 
 
 class CompositeIndependentPosterior:
-    """The posterior of B minus A, for independent posteriors of the two scores.
-
-    Parameters
-    ----------
-    a, b
-        Posteriors of the two scores, of one table each or of as many.
-
-    Examples
-    --------
-    >>> import probative as pv
-    >>> a, b = pv.Counts(77, 44, 10, 702), pv.Counts(80, 30, 7, 716)
-    >>> test = pv.bayes_test(a, b, "mcc")
-    >>> print(f"{test.p_b_better:.4f} [{test.low:.4f}, {test.high:.4f}]")
-    0.9443 [-0.0177, 0.1697]
-    """
+    """The posterior of B minus A, for independent posteriors of the two scores."""
 
     kind = "independent"
 
@@ -440,17 +400,17 @@ class CompositeIndependentPosterior:
 
     @property
     def error(self) -> float:
-        """An estimate of the error of the probabilities, beyond rounding."""
+        """Return an estimate of the error of the probabilities, beyond rounding."""
         return max(pair.error for pair in self._pairs)
 
     @property
     def mean(self) -> Number:
-        """The expected difference."""
+        """Return the expected difference."""
         return self._each(lambda pair: pair.centre)
 
     @property
     def var(self) -> Number:
-        """The variance of the difference."""
+        """Return the variance of the difference."""
         return self._each(lambda pair: pair.sd**2)
 
     def cdf(self, d: ArrayLike) -> Number:
@@ -475,13 +435,13 @@ class CompositeIndependentPosterior:
         alike = np.reshape(
             [np.array_equal(pair.a.cells, pair.b.cells) for pair in self._pairs], self.shape
         )
-        half = (a_better + b_better) / 2  # of tables alike, exactly
+        half = (a_better + b_better) / 2  # equal tables get exactly equal probabilities
         a_better, b_better = (np.where(alike, half, side) for side in (a_better, b_better))
         between = np.maximum(1 - a_better - b_better, 0) if rope else 0 * a_better
         return plain(a_better), plain(between), plain(b_better)
 
     def interval(self, level: float = 0.95) -> tuple[Number, Number]:
-        """Return the equal-tailed limits between which the difference lies."""
+        """Return the equal-tailed interval of the difference with probability `level`."""
         tail = (1 - open_probability("level", level)) / 2
         limits = np.reshape([pair.limits(tail) for pair in self._pairs], (*self.shape, 2))
         return plain(limits[..., 0]), plain(limits[..., 1])
@@ -491,7 +451,7 @@ class CompositeIndependentPosterior:
         from scipy.interpolate import PchipInterpolator
 
         d = np.linspace(*self.interval(0.998), points)
-        few = np.linspace(d[0], d[-1], _CURVE)
+        few = np.linspace(d[0], d[-1], _CURVE_POINTS)
         return d, np.asarray(PchipInterpolator(few, self.pdf(few))(d))
 
     def _each(self, function: Callable[[_Pair], float]) -> Any:

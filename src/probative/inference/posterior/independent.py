@@ -1,9 +1,9 @@
-"""The difference of two scores whose posteriors are independent: B minus A.
+"""Compute the posterior of the difference of two scores with independent posteriors, B minus A.
 
 P(B - A <= d) is the average of B's distribution function over A's density (or of A's over B's).
-With x, x + d the two scores, x = l + L·expit(u) carries the stretch on which both lie between 0
-and 1 to the whole line. There the integrand is analytic, whatever d and the shapes are, and a
-trapezoid rule converges exponentially; averaging over the narrower of the two keeps it short.
+With x and x + d the two scores, x = l + L·expit(u) maps the range in which both lie between 0 and
+1 to the whole line. There the integrand is analytic for all d and all shapes, and a trapezoid rule
+converges exponentially; averaging over the narrower of the two needs fewer points.
 """
 
 from __future__ import annotations
@@ -28,19 +28,11 @@ if TYPE_CHECKING:
     from probative.inference.posterior.single import Mirrored, Posterior
 
 
-# -----------------------------------------------------------------------------
-# P(B - A <= d) is the average of B's distribution function over A's density (or of A's over B's).
-# With x, x + d the two scores, x = l + L·expit(u) carries the stretch on which both lie between 0
-# and 1 to the whole line. There the integrand is analytic, whatever d and the shapes are, and a
-# trapezoid rule converges exponentially; averaging over the narrower of the two keeps it short.
-# -----------------------------------------------------------------------------
-
 if TYPE_CHECKING:
     Functions = Callable[["Pair", "Positions", NDArray[np.intp]], tuple[Array, ...]]
 
 
-# Tables handled at once.
-_CHUNK = 4096
+_CHUNK = 4096  # tables evaluated at once; bounds the memory
 
 
 class IndependentPosterior:
@@ -49,7 +41,7 @@ class IndependentPosterior:
     Parameters
     ----------
     a, b
-        Posteriors of the two scores, of one table each or of as many.
+        Posteriors of the two scores, of one table each or of several.
     """
 
     kind = "independent"
@@ -61,12 +53,12 @@ class IndependentPosterior:
 
     @property
     def mean(self) -> Number:
-        """The expected difference."""
+        """Return the expected difference."""
         return plain(np.reshape(self._flat_b.mean - self._flat_a.mean, self.shape))
 
     @property
     def var(self) -> Number:
-        """The variance of the difference."""
+        """Return the variance of the difference."""
         return plain(np.reshape(self._flat_b.var + self._flat_a.var, self.shape))
 
     def cdf(self, d: ArrayLike) -> Number:
@@ -74,7 +66,7 @@ class IndependentPosterior:
         return self._evaluate(lambda pair, d: pair.cdf(d), d)
 
     def sf(self, d: ArrayLike) -> Number:
-        """Return the probability of a difference above d, accurate where it is small."""
+        """Return the probability of a difference above d; accurate where it is small."""
         return self._swapped.cdf(-np.asarray(d, dtype=np.float64))
 
     def pdf(self, d: ArrayLike) -> Number:
@@ -94,10 +86,10 @@ class IndependentPosterior:
         return plain(a_better), plain(np.maximum(1 - a_better - b_better, 0)), plain(b_better)
 
     def interval(self, level: float = 0.95) -> tuple[Number, Number]:
-        """Return the equal-tailed limits between which the difference lies."""
+        """Return the equal-tailed interval of the difference with probability `level`."""
         tail = (1 - open_probability("level", level)) / 2
-        # the upper limit of B - A is the lower one of A - B: tables alike get limits alike, and a
-        # tail that is too small to be told from 0 once it is taken from 1 keeps its digits
+        # the upper end for B - A is the negated lower end for A - B: exchanging the systems gives
+        # exactly the mirrored interval, and tiny tails keep their digits
         return plain(self._lower_limit(tail)), plain(-self._swapped._lower_limit(tail))
 
     def _lower_limit(self, tail: float) -> Array:
@@ -120,7 +112,7 @@ class IndependentPosterior:
         return swapped
 
     def _rest(self, a_better: Array) -> Array:
-        """1 - P(A better), with all its digits where it is small."""
+        """Return 1 - P(A better), with all its digits where it is small."""
         rest = np.asarray(1 - a_better)
         small = rest < 0.01
         if small.any():
@@ -129,7 +121,7 @@ class IndependentPosterior:
         return np.asarray(rest)
 
     def _evaluate(self, function: Callable[..., Array], *arguments: ArrayLike) -> Any:
-        """Call a function of tables and arguments on some thousand tables at a time."""
+        """Call a function of tables and arguments on `_CHUNK` tables at a time."""
         arrays = [np.asarray(x, dtype=np.float64) for x in arguments]
         shape = np.broadcast_shapes(self.shape, *(x.shape for x in arrays))
         tables = np.arange(self._flat_a.a.size).reshape(self.shape)
@@ -152,8 +144,7 @@ def _by_narrower(
 ) -> Array:
     """Average over the narrower posterior, table by table.
 
-    B - A = (1 - A) - (1 - B), so that exchanging the two and turning both scales around changes
-    nothing but their roles.
+    B - A = (1 - A) - (1 - B), so exchanging the two and mirroring both only exchanges their roles.
     """
     a_narrower = a.log_odds_spread() <= b.log_odds_spread()
     result = np.empty(len(a_narrower))
@@ -171,7 +162,7 @@ def _by_narrower(
 
 @dataclass(frozen=True)
 class Pair:
-    """Posteriors of A, the narrower, and of B, of as many tables."""
+    """The posteriors of A, the narrower, and of B, for equally many tables."""
 
     a: Posterior | Mirrored
     b: Posterior | Mirrored
@@ -180,7 +171,7 @@ class Pair:
         return Pair(self.a[at], self.b[at])
 
     def cdf(self, d: Array) -> Array:
-        """P(B - A <= d)."""
+        """Return P(B - A <= d)."""
 
         def tails(pair: Pair, at: Positions, _: Any) -> tuple[Array]:
             return (pair.b.at_nodes("log_odds_cdf", at.shifted_log_odds),)
@@ -188,11 +179,11 @@ class Pair:
         return self._tail(self.averages(tails, d)[0], d)
 
     def pdf(self, d: Array) -> Array:
-        """Density of B - A at d."""
+        """Return the density of B - A at d."""
         return self.averages(lambda pair, at, _: (pair._b_density(at),), d)[0]
 
     def cdf_and_pdf(self, d: Array) -> tuple[Array, Array]:
-        """Both at once; the first without the relative accuracy of tiny probabilities."""
+        """Return both; the first without relative accuracy of tiny probabilities."""
 
         def both(pair: Pair, at: Positions, _: Any) -> tuple[Array, Array]:
             tails = pair.b.at_nodes("log_odds_fast_cdf", at.shifted_log_odds)
@@ -202,7 +193,7 @@ class Pair:
         return self._tail(inside, d), density
 
     def _tail(self, inside: Array, d: Array) -> Array:
-        """Add the stretch of A above 1 - d, where B is smaller in any case."""
+        """Add the probability of A above 1 - d, where B - A is at most d in any case."""
         beyond = np.zeros(len(d))
         up = (d > 0) & (special.logit(1 - np.maximum(d, 0)) < self.a.log_odds_window()[1])
         if up.any():
@@ -210,7 +201,7 @@ class Pair:
         return np.clip(inside + beyond, 0, 1)
 
     def averages(self, functions: Functions, d: Array) -> list[Array]:
-        """Averages over A of functions of B; tables that need as many nodes go together."""
+        """Average functions of B over A; tables with similar numbers of nodes go together."""
         low, high = self._extent(d)
         step = log_odds.step(self._width(low, high, d), self.b.log_odds_spread())
         size = np.maximum(2, np.ceil((high - low) / step) + 1)
@@ -228,18 +219,18 @@ class Pair:
         return [np.concatenate(column)[back] for column in zip(*pieces, strict=True)]
 
     def _mass(self, at: Positions, step: Array) -> Array:
-        """A's probability at each node."""
+        """Return the probability of A at each node."""
         log_density = self.a.at_nodes("log_odds_logpdf", at.log_odds)
         return np.asarray(np.exp(log_density) * at.slope * step)
 
     def _b_density(self, at: Positions) -> Array:
         with np.errstate(over="ignore", divide="ignore"):
-            # where B is next to nothing it is as good as never
+            # bounded: the density of B's log odds is negligible where the factor overflows
             stretch = np.minimum(1 / at.shifted / at.shifted_rest, 1e300)
         return np.asarray(np.exp(self.b.at_nodes("log_odds_logpdf", at.shifted_log_odds)) * stretch)
 
     def _extent(self, d: Array) -> tuple[Array, Array]:
-        """Where in u the integrand is not negligible."""
+        """Return the range of u in which the integrand is not negligible."""
         y_low, y_high = self.a.log_odds_window()
         if not d.any():
             return y_low, y_high
@@ -256,7 +247,7 @@ class Pair:
         return low, high
 
     def _far_end(self, margin: Array, side: float, middle: Array) -> Array:
-        """How far u must go where A's density goes on beyond the end, a margin from 0 or 1."""
+        """Return how far u must go where A's density continues beyond the end of the range."""
         with np.errstate(divide="ignore"):
             edge = np.where(margin > 0, side * (np.log1p(-margin) - np.log(margin)), 0.0)
             log_margin = np.log(margin)
@@ -267,14 +258,14 @@ class Pair:
         )
 
     def _width(self, low: Array, high: Array, d: Array) -> Array:
-        """The least width of A's density in u: where dy/du is largest, which is at an end."""
+        """Return the smallest width of A's density in u: dy/du is largest at an end."""
         steepest = np.maximum(*(Positions.at(u, d).slope for u in (low, high)))
         return np.asarray(self.a.log_odds_spread() / np.maximum(steepest, 1e-300))
 
 
 @dataclass(frozen=True)
 class Positions:
-    """What x = l + L·expit(u) makes of A = x and B = x + d: sums of positive numbers, so exact."""
+    """The values A = x and B = x + d at x = l + L·expit(u), exact as sums of positive numbers."""
 
     u: Array
     near: Array  # L expit(u)
@@ -287,14 +278,14 @@ class Positions:
 
     @classmethod
     def at(cls, u: Array, d: Array) -> Positions:
-        """Work out the positions at u, for a difference of d."""
+        """Return the positions at u for a difference of d."""
         up, down, length = np.maximum(d, 0), np.maximum(-d, 0), 1 - np.abs(d)
         near, far = (length * special.expit(side * u) for side in (1, -1))
         return cls(u, near, far, length, down + near, up + far, up + near, down + far)
 
     @property
     def slope(self) -> Array:
-        """The derivative of A's log odds in u."""
+        """Return the derivative of A's log odds with respect to u."""
         near, far = (
             np.divide(part, whole, out=np.ones_like(whole), where=whole > 0)
             for part, whole in ((self.near, self.x), (self.far, self.rest))
@@ -303,16 +294,16 @@ class Positions:
 
     @property
     def log_odds(self) -> Array:
-        """A's log odds."""
+        """Return A's log odds."""
         return self._log(self.x, 1.0) - self._log(self.rest, -1.0)
 
     @property
     def shifted_log_odds(self) -> Array:
-        """B's log odds."""
+        """Return B's log odds."""
         return self._log(self.shifted, 1.0) - self._log(self.shifted_rest, -1.0)
 
     def _log(self, part: Array, side: float) -> Array:
-        """The logarithm of a number, also of one that is too small to be told from 0."""
+        """Return the logarithm of a part, also where the part underflows to 0."""
         with np.errstate(divide="ignore"):
             logs = np.log(part)
         lost = part == 0
@@ -322,10 +313,10 @@ class Positions:
 
 
 def _stretched(y: Array, up: Array, down: Array) -> Array:
-    """The u at which A's log odds are y; infinite where B would lie outside [0, 1]."""
+    """Return the u at which A's log odds are y; infinite where B would lie outside [0, 1]."""
     near, far = special.expit(y) - down, special.expit(-y) - up
     with np.errstate(divide="ignore", invalid="ignore"):
-        # without a margin, numbers too small to be told from 0 have a logarithm all the same
+        # without a margin, log_expit is accurate also where expit underflows
         log_near = np.where(down > 0, np.log(near), special.log_expit(y))
         log_far = np.where(up > 0, np.log(far), special.log_expit(-y))
         u = log_near - log_far
@@ -342,9 +333,9 @@ def quantile_search(
 ) -> Array:
     """Find where distribution functions on [-1, 1] are q, starting near normal quantiles.
 
-    Newton's method on the normal quantile of the distribution function, which is nearly a
-    straight line, kept within brackets. `tails` returns distribution function and density at some
-    points, which belong to the given distributions.
+    Use Newton's method, within brackets, on the normal quantile of the distribution function,
+    which is nearly a straight line. `tails` returns distribution function and density at some
+    points of the distributions with the given indices.
     """
     target = special.ndtri(q)
     quantile = start.copy()
@@ -360,12 +351,12 @@ def quantile_search(
         gap = np.abs(target[at] - z)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             newton = d + (target[at] - z) * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi) / density
-        # a density that rises without end, at 0 or at an end, makes the steps too short
+        # an unbounded density, at 0 or at an end, makes the steps too short
         good = (newton >= low[at]) & (newton <= high[at]) & (gap <= 0.5 * last[at])
         last[at] = np.where(good, gap, np.inf)
         quantile[at] = np.where(good, newton, (low[at] + high[at]) / 2)
-        # Newton's method squares the error, times a factor that heavy tails make large: a move of
-        # 1e-6 of what the distribution spans leaves 1e-10 of it all the same
+        # Newton's method squares the error, times a factor that is large for heavy tails: after a
+        # move of 1e-6 of the span, the error is still below 1e-10 of it
         span = np.minimum(sd[at], 1 - np.abs(d))
         near = np.where(good, 1e-6 * span, 1e-15 * np.maximum(span, np.abs(d)))
         at = at[(np.abs(quantile[at] - d) > near) & (gap > 0)]

@@ -1,8 +1,8 @@
-"""Beta variates on the scale of their log odds.
+"""Compute densities, tails and integrals of the log odds of Beta variates.
 
-There the density of Beta(a, b) is smooth, has one peak (at log(a/b), for any shapes above 0) and
-falls off exponentially, so that a trapezoid rule integrates against it to rounding error: for
-shapes below 1 as for shapes of a thousand million.
+On this scale the density of Beta(a, b) is smooth, has one peak (at log(a/b), for any shapes above
+0) and falls off exponentially, so that a trapezoid rule integrates it to rounding error: for
+shapes below 1 as well as for shapes of 1e9.
 """
 
 from __future__ import annotations
@@ -16,22 +16,16 @@ if TYPE_CHECKING:
     from probative._validation import Array
 
 
-# -----------------------------------------------------------------------------
-# There the density of Beta(a, b) is smooth, has one peak (at log(a/b), for any shapes above 0) and
-# falls off exponentially, so that a trapezoid rule integrates against it to rounding error: for
-# shapes below 1 as for shapes of a thousand million.
-# -----------------------------------------------------------------------------
-
 # The rule ends where the density has fallen to exp(-DROP) of its peak.
 DROP = 36.0
-# A trapezoid rule with step h errs by the density's Fourier transform at 2π/h. Near a normal
-# density that is exp(-2π²sd²/h²), 5e-20 at h = sd/1.5; for small shapes, whose singularities act as
-# if they lay π/2 off the real line, it is exp(-π²/h), 4e-19 at h = 0.23.
+# The error of a trapezoid rule with step h is the density's Fourier transform at 2π/h. Near a
+# normal density that is exp(-2π²sd²/h²), 5e-20 at h = sd/1.5; for small shapes, whose singularities
+# act as if they were π/2 off the real line, it is exp(-π²/h), 4e-19 at h = 0.23.
 _STEPS_PER_SD = 1.5
 _LARGEST_STEP = 0.23
-_MOST_NODES = 1500  # equally spaced ones
-_MIDDLE = 60  # of them on either side of the middle, where there would be more
-_HUGE = 1e9  # shapes from which the incomplete beta function is as good as normal
+_MOST_EQUAL_STEPS = 1500  # a rule that needs more has steps that grow outwards
+_STEPS_BEFORE_GROWTH = 60  # about, on either side of the middle
+_NEARLY_NORMAL_SHAPE = 1e9  # from this smallest shape on, use a normal approximation
 
 
 def cdf(a: Array, b: Array, y: Array) -> Array:
@@ -40,8 +34,8 @@ def cdf(a: Array, b: Array, y: Array) -> Array:
 
 
 def fast_cdf(a: Array, b: Array, y: Array) -> Array:
-    """Return `cdf` with absolute accuracy only: tiny probabilities keep few digits."""
-    if np.any(np.minimum(a, b) >= _HUGE):
+    """Return `cdf` with absolute accuracy only: tiny probabilities have few digits."""
+    if np.any(np.minimum(a, b) >= _NEARLY_NORMAL_SHAPE):
         return _lower_tail(a, b, y)
     right = y > 0
     tail = _incomplete(np.where(right, b, a), np.where(right, a, b), special.expit(-np.abs(y)))
@@ -69,10 +63,10 @@ def spread(a: Array, b: Array) -> Array:
 
 
 def rule(a: Array, b: Array, finest: Array | float = np.inf) -> tuple[Array, Array]:
-    """Return nodes and weights with which to average over the log odds of Beta(a, b).
+    """Return nodes and weights that average over the log odds of Beta(a, b).
 
     Nodes lie along a new last axis; the weights of each row add up to 1. The step resolves the
-    density, and an integrand that rises or falls over distances as short as `finest`.
+    density and an integrand that changes over distances as short as `finest`.
     """
     low, high = _reach(a, b, -1.0), _reach(a, b, 1.0)
     offset, length = nodes(low, high, spread(a, b), finest)
@@ -83,39 +77,39 @@ def rule(a: Array, b: Array, finest: Array | float = np.inf) -> tuple[Array, Arr
 def window(a: Array, b: Array, drop: float = DROP) -> tuple[Array, Array]:
     """Return the log odds outside which the density of Beta(a, b) is negligible.
 
-    That is, below exp(-drop) of its peak.
+    Negligible means below exp(-drop) of its peak.
     """
     peak = np.log(a / b)
     return peak + _reach(a, b, -1.0, drop), peak + _reach(a, b, 1.0, drop)
 
 
 def nodes(low: Array, high: Array, sd: Array, finest: Array | float) -> tuple[Array, Array]:
-    """Return points for a density of standard deviation sd between the limits, and their lengths.
+    """Return points from low to high for a density of standard deviation sd, and their lengths.
 
-    Equally spaced, as many for each row as the widest needs. Where shapes far below 1 stretch the
-    limits over thousands, only the middle is: x = s·sinh(t) has equal steps in t.
+    They are equally spaced, as many in each row as the widest needs. Where shapes far below 1
+    stretch the range over thousands, only the middle is: x = s·sinh(t) has equal steps in t.
     """
     h = step(sd, finest)
     size = max(2, int(np.ceil(np.max((high - low) / h, initial=0))) + 1)
-    if size <= _MOST_NODES:
+    if size <= _MOST_EQUAL_STEPS:
         return low[..., None] + (high - low)[..., None] * np.linspace(0, 1, size), np.ones(size)
-    scale = _MIDDLE * h
+    scale = _STEPS_BEFORE_GROWTH * h
     first, last = np.arcsinh(low / scale), np.arcsinh(high / scale)
-    size = int(np.ceil(np.max(last - first) * _MIDDLE)) + 1
+    size = int(np.ceil(np.max(last - first) * _STEPS_BEFORE_GROWTH)) + 1
     t = np.linspace(first, last, size, axis=-1)
     return scale[..., None] * np.sinh(t), np.cosh(t)
 
 
 def step(sd: Array, finest: Array | float) -> Array:
     """Return the step of a trapezoid rule for a density times a function `finest` wide."""
-    # widths of factors, and the two limits on the step, combine like those of normal densities
+    # the widths of both factors and _LARGEST_STEP combine as widths of normal densities do
     squares = _STEPS_PER_SD**2 * (sd**-2 + np.asarray(finest) ** -2.0) + _LARGEST_STEP**-2
     return np.asarray(1 / np.sqrt(squares))
 
 
 def _lower_tail(a: Array, b: Array, y: Array) -> Array:
-    """P(log odds <= y), from the side on which the argument of the incomplete beta is exact."""
-    huge = np.minimum(a, b) >= _HUGE
+    """Return P(log odds <= y), from the side where the argument of the incomplete beta is exact."""
+    huge = np.minimum(a, b) >= _NEARLY_NORMAL_SHAPE
     if np.any(huge):
         a, b, y, huge = np.broadcast_arrays(a, b, y, huge)
         tail = np.empty(y.shape)
@@ -137,10 +131,10 @@ def _lower_tail(a: Array, b: Array, y: Array) -> Array:
 
 
 def _nearly_normal(a: Array, b: Array, y: Array) -> Array:
-    """P(log odds <= y) for huge shapes, where SciPy's betainc may be off by a percent.
+    """Return P(log odds <= y) for huge shapes, where SciPy's betainc may be wrong by a percent.
 
-    The signed root of the deviance is normal but for its skewness; what is left out is of the
-    order of the reciprocal of the smaller shape.
+    The signed root of the deviance is normal up to its skewness; the error is of the order of
+    the reciprocal of the smaller shape.
     """
     offset = y - np.log(a / b)
     root = np.sign(offset) * np.sqrt(np.maximum(-2 * _log_ratio(a, b, offset), 0))
@@ -150,9 +144,9 @@ def _nearly_normal(a: Array, b: Array, y: Array) -> Array:
 
 
 def _incomplete(a: Array, b: Array, x: Array) -> Array:
-    """The regularised incomplete beta function I_x(a, b), for x of at most 1/2.
+    """Return the regularised incomplete beta function I_x(a, b), for x of at most 1/2.
 
-    Above the mean of a lopsided distribution SciPy's betainc loses half its digits and betaincc,
+    Above the mean of a lopsided distribution SciPy's betainc loses half its digits; betaincc,
     which takes several times as long, does not.
     """
     share = np.asarray(special.betainc(a, b, x))
@@ -164,7 +158,7 @@ def _incomplete(a: Array, b: Array, x: Array) -> Array:
 
 
 def _complement(a: Array, b: Array, x: Array) -> Array:
-    """1 - I_x(a, b), with all its digits where it is small."""
+    """Return 1 - I_x(a, b), with all its digits where it is small."""
     rest = np.asarray(1 - _incomplete(a, b, x))
     small = rest < 1e-4
     if small.any():
@@ -174,7 +168,7 @@ def _complement(a: Array, b: Array, x: Array) -> Array:
 
 
 def _log_peak(a: Array, b: Array) -> Array:
-    """Log density at the peak, without the difference of huge log-gammas."""
+    """Return the log density at the peak, without the difference of huge log-gammas."""
     n = a + b
     return np.asarray(
         0.5 * np.log(a / n * b / (2 * np.pi))
@@ -183,14 +177,14 @@ def _log_peak(a: Array, b: Array) -> Array:
 
 
 def _log_ratio(a: Array, b: Array, offset: Array) -> Array:
-    """Log density at `offset` from the peak, relative to the peak."""
+    """Return the log density at `offset` from the peak, relative to the peak."""
     n = a + b
     with np.errstate(over="ignore", invalid="ignore"):
         below = a * np.log1p(b / n * np.expm1(-offset))
         above = b * np.log1p(a / n * np.expm1(offset))
         ratio = np.asarray(-(below + above))
     far = np.abs(offset) > 600
-    if np.any(far):  # expm1 is about to overflow, and nothing cancels any more
+    if np.any(far):  # expm1 would soon overflow, and nothing cancels any more
         log_p, log_q = np.log(a / n), np.log(b / n)
         below = a * np.logaddexp(log_p, log_q - offset)
         above = b * np.logaddexp(log_q, log_p + offset)
@@ -199,10 +193,10 @@ def _log_ratio(a: Array, b: Array, offset: Array) -> Array:
 
 
 def _reach(a: Array, b: Array, side: float, drop: float = DROP) -> Array:
-    """How far from the peak the density has fallen by `drop`, on one side: Newton's method.
+    """Return how far from the peak, on one side, the log density has fallen by `drop`.
 
-    The log density is concave, so that after the first step the iterates come monotonely from
-    outside.
+    Use Newton's method. The log density is concave, so that after the first step the iterates
+    converge monotonically from outside.
     """
     rate = b if side > 0 else a
     peak = np.log(a / b)
@@ -217,7 +211,7 @@ def _reach(a: Array, b: Array, side: float, drop: float = DROP) -> Array:
 
 
 def _stirling_rest(z: Array) -> Array:
-    """Log Gamma(z) minus Stirling's formula."""
+    """Return log Gamma(z) minus Stirling's formula."""
     large = np.maximum(z, 10.0)
     series = (
         1 / 12

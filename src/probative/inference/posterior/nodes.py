@@ -1,11 +1,11 @@
-"""Points at which the shares of the eight cases are averaged, chosen until they are enough.
+"""Choose the points at which the shares of the eight cases are averaged, until they are enough.
 
-A share that only moves the difference of two scores a little, and smoothly, needs few nodes: a
-Gauss-Jacobi rule of its Beta variate has them where they tell most. One that may be next to
-nothing, while what matters is its ratio to another such share, is smoother in the root of its odds:
-there is a Gauss rule for that, too. Few nodes tell which of the two does better; then the rule that
-errs most is refined until all are fine enough, or take too many nodes. Where several shares range
-over hundreds of log odds, Sobol points do better than any product.
+A share that moves the difference of two scores only a little, and smoothly, needs few nodes of the
+Gauss-Jacobi rule of its Beta variate. For a share that may be tiny while its ratio to another tiny
+share matters, the integrand is smoother in the root of the odds; there is a Gauss rule for that,
+too. Trials with few nodes show which of the two is better. Then the rule with the largest error is
+refined until all are accurate, or there are too many nodes. Where several shares range over
+hundreds of log odds, Sobol points are better than any product.
 """
 
 from __future__ import annotations
@@ -27,58 +27,49 @@ if TYPE_CHECKING:
     from probative._validation import Array
 
 
-# -----------------------------------------------------------------------------
-# A share that only moves the difference of two scores a little, and smoothly, needs few nodes: a
-# Gauss-Jacobi rule of its Beta variate has them where they tell most. One that may be next to
-# nothing, while what matters is its ratio to another such share, is smoother in the root of its
-# odds: there is a Gauss rule for that, too. Few nodes tell which of the two does better; then the
-# rule that errs most is refined until all are fine enough, or take too many nodes. Where several
-# shares range over hundreds of log odds, Sobol points do better than any product.
-# -----------------------------------------------------------------------------
-
 if TYPE_CHECKING:
     Rule = tuple[Array, Array, Array]
     Averages = Callable[[Sequence["Nodes"]], Array]
     Shapes = Sequence[tuple[float, float]]
 
 
-_SIZES = (2, 3, 4, 6, 9, 13, 19)
-_TRIED = 5  # of the sizes, for each share
-_OTHERS = 2  # nodes of the others meanwhile
-_QUICK = 800  # plain nodes up to which no other kind is tried,
-_FINE = 1e-6  # error beyond which yet another kind is tried
-_PROMISING = 1000.0  # where they promise to err by no more than this many tolerances
-_NEGLIGIBLE = 1e-11  # the weight of all nodes that are left out
-_SAFETY = 8.0
-_LEAST_RATE = 0.02  # at which changes are taken to shrink
-_UNSETTLED = 0.5  # of the last changes is left, where nodes do not settle
+_SIZES = (2, 3, 4, 6, 9, 13, 19)  # nodes of a rule, by level
+_SIZES_TRIED = 5  # of each rule, with few nodes of the others
+_NODES_OF_THE_OTHERS = 2  # while one rule is tried
+_MOST_PLAIN_NODES = 800  # of plain rules, which are tried first
+_LARGEST_ERROR_WITHOUT_MORE_KINDS = 1e-6  # beyond it, all shares get the same kind of rule
+_PROMISING_TOLERANCES = 1000.0  # predicted error, in tolerances, up to which plain rules are tried
+_NEGLIGIBLE_WEIGHT = 1e-11  # of all nodes that are left out together
+_SAFETY = 8.0  # factor on errors, which were seen at a few averages only
+_LEAST_RATE = 0.02  # smallest factor by which errors are taken to shrink
+_UNSETTLED = 0.5  # error relative to the last change, where nodes do not settle
 _LEAST_ERROR = 1e-9
-_SCRAMBLINGS, _POINTS = 8, 512
-_SAFE = 3.0  # standard errors
-_TABLE = 2**13  # entries of a table of quantiles
-_SMALL = 3.0  # shapes below which a rule may be stretched
-_STRETCH = 2.0
-_STEP = 0.25  # of the rule from which a stretched one is made
-_EVEN = 8.0  # log odds about the peak up to which its steps are about equal
+_SCRAMBLINGS, _SOBOL_POINTS = 8, 512
+_STANDARD_ERRORS = 3.0
+_QUANTILE_TABLE_ENTRIES = 2**13
+_SMALLEST_UNSTRETCHED_SHAPE = 3.0
+_STRETCH = 2.0  # the stretched rule is in the odds to the power of 1/_STRETCH
+_STEP = 0.25  # of the trapezoid rule from which a stretched one is made
+_EVEN_LOG_ODDS = 8.0  # distance from the peak up to which its steps are about equal
 
 
 @dataclass(frozen=True)
 class Nodes:
-    """Points in the space of the shares: each variate and what it lacks to 1, and the weights."""
+    """Points in the space of the shares: each variate, 1 minus it, and the weights."""
 
     share: tuple[Array, ...]
     rest: tuple[Array, ...]
     weight: Array
-    error: float = np.nan  # of the averages that were tried
+    error: float = np.nan  # estimate, for the averages that were tried
 
     @classmethod
     def single(cls) -> Nodes:
-        """One node, where there is nothing to average."""
+        """Return one node, where there is nothing to average."""
         return cls((), (), np.ones(1), 0.0)
 
     @classmethod
     def joined(cls, parts: Sequence[Nodes]) -> Nodes:
-        """All of them, with a column of weights for each part."""
+        """Return all nodes of the parts, with one column of weights per part."""
         share, rest = (
             tuple(np.concatenate(column) for column in zip(*columns, strict=True))
             for columns in ([part.share for part in parts], [part.rest for part in parts])
@@ -92,44 +83,49 @@ class Nodes:
 
 
 def gauss_nodes(shapes: Shapes, averages: Averages, tolerance: float, most: int) -> Nodes:
-    """Return a product of Gauss rules whose averages are right to the tolerance.
+    """Return a product of Gauss rules whose averages are accurate to the tolerance.
 
-    How many nodes a rule takes is tried with few of the others. Where plain rules promise to need
-    many, stretched ones are tried, too: each share gets the better one or, if that does not do,
-    all get the same.
+    The number of nodes of each rule is tried with few nodes of the others. Where plain rules are
+    predicted to need many, stretched ones are tried, too: each share gets the better one or, if
+    that is not accurate enough, all get the same kind.
     """
     plain = _tried(gauss_jacobi, shapes, averages)
     tries = []
-    if _promised(plain, tolerance, min(_QUICK, most)) <= _PROMISING * tolerance:
-        tries.append(_refined(plain, averages, tolerance, min(_QUICK, most)))
+    if (
+        _promised(plain, tolerance, min(_MOST_PLAIN_NODES, most))
+        <= _PROMISING_TOLERANCES * tolerance
+    ):
+        tries.append(_refined(plain, averages, tolerance, min(_MOST_PLAIN_NODES, most)))
         if tries[0].error <= _SAFETY * tolerance:
             return tries[0]
     stretched = _tried(stretched_gauss, shapes, averages)
     best = [
-        min(pair, key=lambda rule: rule.errors[_TRIED])
+        min(pair, key=lambda rule: rule.errors[_SIZES_TRIED])
         for pair in zip(plain, stretched, strict=True)
     ]
     tries.append(_refined(best, averages, tolerance, most))
     for rules in (stretched, plain):
         left = min(nodes.error for nodes in tries)
-        if left > _FINE and (rules is stretched or _promised(rules, tolerance, most) < left):
+        if left > _LARGEST_ERROR_WITHOUT_MORE_KINDS and (
+            rules is stretched or _promised(rules, tolerance, most) < left
+        ):
             tries.append(_refined(rules, averages, tolerance, most))
     return min(tries, key=lambda nodes: nodes.error)
 
 
 def _promised(rules: Sequence[_Rule], tolerance: float, most: int) -> float:
-    """The error that the trials with few nodes promise of so many."""
+    """Return the error of so many nodes that the trials with few nodes predict."""
     errors = [rule.errors for rule in rules]
     level = _cheapest(errors, tolerance, most)
     return sum(row[one] for row, one in zip(errors, level, strict=True))
 
 
 def _refined(rules: Sequence[_Rule], averages: Averages, tolerance: float, most: int) -> Nodes:
-    """Refine all rules until that changes little, or they are more than `most` together.
+    """Refine all rules until that changes little, or the product exceeds `most` nodes.
 
-    The coarsest that will do is returned. Its error is what the finest changes or, if none will do,
-    half of the last change, or a quarter of the geometric mean of the last two; and eight times
-    that, because other averages than these are wanted, too.
+    Return the coarsest product that suffices. Its error is its change from the finest or, if none
+    suffices, half of the last change, but at least a quarter of the geometric mean of the last two;
+    times eight, because other averages than these will be computed, too.
     """
     level = _cheapest([rule.errors for rule in rules], tolerance, most)
     even = max(i for i in range(len(_SIZES)) if _size([i] * len(rules)) <= most)
@@ -144,7 +140,7 @@ def _refined(rules: Sequence[_Rule], averages: Averages, tolerance: float, most:
     while True:
         errors = [_largest(value - values[-1]) for value in values[:-1]]
         finer = [min(one + 1, len(_SIZES) - 1) for one in level]
-        if _size(finer) > most:  # as many of each as there may be
+        if _size(finer) > most:  # the largest equal size of all rules that is allowed
             finer = [even] * len(rules)
         if errors[-1] <= tolerance or finer == level or _size(finer) <= _size(level):
             break
@@ -152,7 +148,7 @@ def _refined(rules: Sequence[_Rule], averages: Averages, tolerance: float, most:
         level = finer
         products.append(product(0))
         values.extend(averages(products[-1:]))
-    # what rules err by that are as fine as there are, no refinement of the others shows
+    # refining the others does not show the error of rules that already have the largest size
     unseen = _largest(averages([product(1)])[0] - values[-1]) if some_stay else 0.0
     if unseen > max(tolerance, errors[-1]):
         return replace(products[-1], error=_SAFETY * unseen)
@@ -160,14 +156,14 @@ def _refined(rules: Sequence[_Rule], averages: Averages, tolerance: float, most:
         best = int(np.argmax(np.array(errors) <= tolerance))
         return replace(products[best], error=max(_SAFETY * errors[best], _LEAST_ERROR))
     before, last = (_largest(one - other) for one, other in itertools.pairwise(values[-3:]))
-    # a last change much below the one before may be luck, at the few differences that are tried
+    # a last change much below the one before may be luck, since few differences are tried
     last = max(last, math.sqrt(before * last) / 2)
     return replace(products[-1], error=_SAFETY * _UNSETTLED * last)
 
 
 @dataclass(frozen=True)
 class _Rule:
-    """A Gauss rule for a share, of any of the sizes, and how these err."""
+    """A Gauss rule for one share, in all sizes, with the error of each size."""
 
     kind: Callable[[float, float, int], Rule]
     shape: tuple[float, float]
@@ -180,16 +176,16 @@ class _Rule:
 def _tried(
     kind: Callable[[float, float, int], Rule], shapes: Shapes, averages: Averages
 ) -> list[_Rule]:
-    """Rules of one kind, one for each share, as few nodes of the others tell."""
-    few = [gauss_jacobi(*shape, _OTHERS) for shape in shapes]
+    """Try rules of one kind, one per share, with few nodes of the others."""
+    few = [gauss_jacobi(*shape, _NODES_OF_THE_OTHERS) for shape in shapes]
     values = averages(
         [
             _product([*few[:i], kind(*shapes[i], size), *few[i + 1 :]])
             for i in range(len(shapes))
-            for size in _SIZES[:_TRIED]
+            for size in _SIZES[:_SIZES_TRIED]
         ]
     )
-    changes = np.abs(np.diff(values.reshape(len(shapes), _TRIED, -1), axis=1)).max(axis=2)
+    changes = np.abs(np.diff(values.reshape(len(shapes), _SIZES_TRIED, -1), axis=1)).max(axis=2)
     rules = []
     for shape, errors in zip(shapes, changes.tolist(), strict=True):
         while len(errors) < len(_SIZES):
@@ -199,16 +195,16 @@ def _tried(
 
 
 def _cheapest(errors: Sequence[Sequence[float]], tolerance: float, most: int) -> list[int]:
-    """Which of the sizes the rules take, so that they err by the tolerance together.
+    """Return the level of each rule for which the errors add up to at most the tolerance.
 
-    None is much larger than those that were tried.
+    No level is much above those that were tried.
     """
     level = [1] * len(errors)
     while True:
-        left = [row[one] for row, one in zip(errors, level, strict=True)]
+        left = [row[size] for row, size in zip(errors, level, strict=True)]
         worst = int(np.argmax(left))
-        finer = [one + (i == worst) for i, one in enumerate(level)]
-        if sum(left) <= tolerance or finer[worst] > _TRIED or _size(finer) > most:
+        finer = [size + (i == worst) for i, size in enumerate(level)]
+        if sum(left) <= tolerance or finer[worst] > _SIZES_TRIED or _size(finer) > most:
             return level
         level = finer
 
@@ -220,45 +216,45 @@ def _size(level: Sequence[int]) -> int:
 def sobol_nodes(shapes: Shapes, averages: Averages) -> Nodes:
     """Return scrambled Sobol points, for shapes so small that products need too many nodes.
 
-    They reach into the corners: a share is as exact where it is 1e-300 as near 1/2. The error is
-    three times the largest standard error, over independent scramblings, of what is averaged.
+    They reach into the corners: a share is as exact at 1e-300 as near 1/2. The error is three
+    times the largest standard error of the averages over independent scramblings.
     """
     from scipy.stats import qmc  # a heavy import, for sparse tables only
 
     parts = []
     for i in range(_SCRAMBLINGS):
-        uniform = qmc.Sobol(len(shapes), rng=np.random.default_rng([0, i])).random(_POINTS)
+        uniform = qmc.Sobol(len(shapes), rng=np.random.default_rng([0, i])).random(_SOBOL_POINTS)
         odds = [_log_odds_at(a, b, uniform[:, j]) for j, (a, b) in enumerate(shapes)]
         share, rest = (tuple(special.expit(sign * y) for y in odds) for sign in (1, -1))
-        parts.append(Nodes(share, rest, np.full(_POINTS, 1 / _POINTS)))
+        parts.append(Nodes(share, rest, np.full(_SOBOL_POINTS, 1 / _SOBOL_POINTS)))
     values = averages(parts)
     together = Nodes.joined(parts)
     return replace(
         together,
         weight=together.weight.sum(axis=1) / _SCRAMBLINGS,
-        error=_SAFE * _largest(values.std(axis=0, ddof=1)) / np.sqrt(_SCRAMBLINGS),
+        error=_STANDARD_ERRORS * _largest(values.std(axis=0, ddof=1)) / np.sqrt(_SCRAMBLINGS),
     )
 
 
 @lru_cache(maxsize=16)
 def _log_odds_table(a: float, b: float) -> tuple[Array, Array]:
     shapes = np.array(a), np.array(b)
-    y = np.linspace(*log_odds.window(*shapes), _TABLE)
+    y = np.linspace(*log_odds.window(*shapes), _QUANTILE_TABLE_ENTRIES)
     return log_odds.cdf(*shapes, y), y
 
 
 def _log_odds_at(a: float, b: float, q: Array) -> Array:
-    """Quantiles of the log odds of Beta(a, b), from a table fine enough for the points' error."""
+    """Return quantiles of the log odds of Beta(a, b) from a table fine enough for Sobol points."""
     return np.interp(q, *_log_odds_table(a, b))
 
 
 def stretched_gauss(a: float, b: float, size: int) -> Rule:
-    """Return a Gauss rule of Beta(a, b), if a shape is small for polynomials in its odds' root.
+    """Return a Gauss rule of Beta(a, b), stretched towards 0 and 1 if a shape is small.
 
-    That is, in u = z/(1 + z) with z the root of the odds over a/b. Small shapes have much of their
-    probability next to 0 or 1, where nodes are then closer together.
+    The polynomials are in u = z/(1 + z), with z the root of the odds over a/b. Small shapes have
+    much of their probability near 0 or 1, where these nodes are closer together.
     """
-    if min(a, b) >= _SMALL:
+    if min(a, b) >= _SMALLEST_UNSTRETCHED_SHAPE:
         return gauss_jacobi(a, b, size)
     centre = np.log(a / b)
     diagonal, beside = _recurrence(a, b)
@@ -271,7 +267,7 @@ def stretched_gauss(a: float, b: float, size: int) -> Rule:
 
 @lru_cache(maxsize=64)
 def _recurrence(a: float, b: float) -> tuple[Array, Array]:
-    """The three-term recurrence of the polynomials in u: Lanczos' method on a fine rule."""
+    """Return the three-term recurrence of the polynomials in u, by Lanczos' method."""
     y, weight = _log_odds_rule(a, b)
     u = special.expit((y - np.log(a / b)) / _STRETCH)
     basis = np.zeros((_SIZES[-1] + 1, len(u)))
@@ -280,7 +276,7 @@ def _recurrence(a: float, b: float) -> tuple[Array, Array]:
     for k in range(_SIZES[-1]):
         following = u * basis[k]
         diagonal[k] = basis[k] @ following
-        for _ in range(2):  # rounding errors would add up
+        for _ in range(2):  # orthogonalise twice, or rounding errors would add up
             following -= basis[: k + 1].T @ (basis[: k + 1] @ following)
         beside[k] = np.linalg.norm(following)
         basis[k + 1] = following / beside[k]
@@ -288,30 +284,30 @@ def _recurrence(a: float, b: float) -> tuple[Array, Array]:
 
 
 def _log_odds_rule(a: float, b: float) -> tuple[Array, Array]:
-    """A trapezoid rule for the log odds of Beta(a, b), whose steps grow towards the tails."""
+    """Return a trapezoid rule for the log odds of Beta(a, b) with steps that grow outwards."""
     shapes = np.array(a), np.array(b)
     peak = np.log(a / b)
-    low, high = (float(np.arcsinh((y - peak) / _EVEN)) for y in log_odds.window(*shapes))
-    step = _STEP * min(1.0, float(log_odds.spread(*shapes))) / _EVEN
+    low, high = (float(np.arcsinh((y - peak) / _EVEN_LOG_ODDS)) for y in log_odds.window(*shapes))
+    step = _STEP * min(1.0, float(log_odds.spread(*shapes))) / _EVEN_LOG_ODDS
     t = np.linspace(low, high, int(np.ceil((high - low) / step)) + 1)
-    y = peak + _EVEN * np.sinh(t)
+    y = peak + _EVEN_LOG_ODDS * np.sinh(t)
     weight = np.exp(log_odds.log_pdf(*shapes, y)) * np.cosh(t)
     return y, weight / weight.sum()
 
 
 def product_nodes(shapes: Shapes, size: int, *, stretched: bool = False) -> Nodes:
-    """Return the product of Gauss rules of this size, one for each Beta variate."""
+    """Return the product of Gauss rules of this size, one per Beta variate."""
     kind = stretched_gauss if stretched else gauss_jacobi
     return _product([kind(*shape, size) for shape in shapes])
 
 
 def _product(rules: Sequence[Rule]) -> Nodes:
-    """The product of the rules, but for nodes of next to no weight."""
+    """Return the product of the rules without nodes of negligible weight."""
     weight = rules[0][2]
-    for _, _, one in rules[1:]:
-        weight = np.multiply.outer(weight, one)
+    for _, _, other in rules[1:]:
+        weight = np.multiply.outer(weight, other)
     ordered = np.sort(weight, axis=None)
-    least = ordered[np.searchsorted(np.cumsum(ordered), _NEGLIGIBLE)]
+    least = ordered[np.searchsorted(np.cumsum(ordered), _NEGLIGIBLE_WEIGHT)]
     keep = np.nonzero(weight >= least)
     share, rest = (tuple(rule[i][at] for rule, at in zip(rules, keep, strict=True)) for i in (0, 1))
     return Nodes(share, rest, weight[keep] / weight[keep].sum())
@@ -321,8 +317,8 @@ def _product(rules: Sequence[Rule]) -> Nodes:
 def gauss_jacobi(a: float, b: float, size: int) -> tuple[Array, Array, Array]:
     """Return nodes, 1 minus the nodes, and weights of the Gauss rule for Beta(a, b).
 
-    By Golub and Welsch. The three-term recurrence is written around the mean, so that narrow
-    distributions lose no digits, and around the nearer end of the scale.
+    The method is Golub and Welsch's. The three-term recurrence is written around the mean and from
+    the nearer end of the scale, so that narrow distributions lose no digits.
     """
     if a > b:
         rest, share, weight = gauss_jacobi(b, a, size)
@@ -354,6 +350,6 @@ def _largest(changes: Array) -> float:
 
 
 def _remaining(before: float, last: float) -> float:
-    """What is left after two changes: the last, times the rate at which they shrink."""
+    """Return the error predicted after two changes: the last one times their rate of shrinking."""
     rate = min(1.0, last / max(before, 1e-300))
     return 2 * last * max(rate, _LEAST_RATE)

@@ -1,4 +1,4 @@
-"""What the posterior of one difference says of the two systems."""
+"""Compute the probabilities that A is better, B is better, or both are equivalent."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from probative._validation import Number
 
 
-_EXACT = 1e-8  # error up to which an integral is called exact
+_LARGEST_ERROR_CALLED_EXACT = 1e-8  # of a probability
 
 
 def computed(error: Number) -> str:
-    """What to call probabilities that were integrated with this error: "exact", if they are."""
-    return "exact" if np.all(np.asarray(error) <= _EXACT) else "integrated"
+    """Return the word for probabilities with this error: "exact" or "integrated"."""
+    return "exact" if np.all(np.asarray(error) <= _LARGEST_ERROR_CALLED_EXACT) else "integrated"
 
 
 class Outcomes(ABC):
-    """What posteriors with a distribution function have in common."""
+    """The base class of posteriors of a difference that have a distribution function."""
 
     @abstractmethod
     def cdf(self, d: ArrayLike) -> Number:
@@ -36,7 +36,7 @@ class Outcomes(ABC):
 
     @property
     def _symmetric(self) -> bool:
-        """Whether exchanging the systems changes nothing."""
+        """Return True if exchanging the systems changes nothing."""
         return False
 
     def probabilities(self, rope: float = 0.0) -> tuple[float, float, float]:
@@ -46,6 +46,6 @@ class Outcomes(ABC):
         """
         rope = fraction("rope", rope)
         a_better, b_better = float(self.cdf(-rope)), float(self.sf(rope))
-        if self._symmetric:  # exactly, whatever the nodes
+        if self._symmetric:  # make both exactly equal, whatever the error of the nodes
             a_better = b_better = (a_better + b_better) / 2
         return a_better, max(1 - a_better - b_better, 0.0) if rope > 0 else 0.0, b_better

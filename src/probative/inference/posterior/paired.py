@@ -35,100 +35,98 @@ if TYPE_CHECKING:
     from probative.counts import PairedCounts
 
 
-# -----------------------------------------------------------------------------
-# How K, the share of the cases on which two systems disagree, is integrated over.
+# --- Integration over K, the share of the cases on which two systems disagree
 #
-# K is a Beta variate, and the integral begins where it is large enough for a difference. There are
-# two rules. One has equal steps on the scale of log odds, and does for any shapes. Where there are
-# few cases, the density of K is nearly a polynomial: a Gauss-Jacobi rule between the beginning and
-# 1 then takes a handful of points.
-# -----------------------------------------------------------------------------
+# K is a Beta variate, and the integral starts at the smallest K that allows the difference. There
+# are two rules: a trapezoid rule on the scale of log odds, for any shapes, and a Gauss-Jacobi rule
+# from the start to 1, for few cases, where the density of K is nearly a polynomial and a few points
+# suffice.
 
-_MANY = 50  # equal steps of a trapezoid rule; where it would take more, they grow
-_EVEN = 8.0  # log odds about the middle within which they hardly do, at first
-_FINER = np.sqrt(2.0)
-_MARGIN = 4.0  # standard deviations below which the beginning of the integral does not matter
+_MOST_EQUAL_STEPS = 50  # a trapezoid rule that needs more has steps that grow outwards
+_EVEN_LOG_ODDS = 8.0  # distance from the middle within which steps hardly grow, before refinement
+_REFINEMENT = np.sqrt(2.0)  # factor by which steps get shorter
+_MARGIN_BELOW_K = 4.0  # standard deviations below K's window at which the start has no effect
 
 
 class _Points(NamedTuple):
-    """Where K is looked at, along the last axis but one; the nodes have the last."""
+    """Points of the rule for K along the last axis but one, nodes along the last."""
 
     k: Array
     rest: Array  # 1 - K
-    ahead: Array  # 1 less the odds with which the integral begins over those of K
+    ahead: Array  # 1 - (odds at the start of the integral)/(odds of K)
     mass: Array
 
 
 @dataclass(frozen=True)
 class _GaussShare:
-    """K by a Gauss-Jacobi rule, for few cases."""
+    """A Gauss-Jacobi rule for K, for few cases."""
 
     a: float
     b: float
     points: int
 
     def over(self, begin: Array, power: float) -> _Points:
-        """Points from log odds `begin` on, where the integrand rises like this power."""
+        """Return points from log odds `begin` to 1, for an integrand that rises like this power."""
         start, room = (special.expit(sign * begin[:, None, :]) for sign in (1, -1))
         x, rest, weight = (
             column[:, None] for column in gauss_jacobi(power + 1, self.b, self.points)
         )
         k = start + room * x
         scale = special.betaln(power + 1, self.b) - special.betaln(self.a, self.b)
-        # Beta(a, b) over what the rule is made for
+        # the density of Beta(a, b) divided by the weight function of the rule
         fixed = self.b * np.log(room) + (scale + np.log(weight) - power * np.log(x))
         return _Points(k, room * rest, x / k, np.exp((self.a - 1) * np.log(k) + fixed))
 
     def whole(self) -> _Points:
-        """Points for all of K."""
+        """Return points for all of K."""
         x, rest, weight = (column[:, None] for column in gauss_jacobi(self.a, self.b, self.points))
         return _Points(x, rest, np.ones_like(x), weight)
 
 
 @dataclass(frozen=True)
 class _SteppedShare:
-    """K by a trapezoid rule on the scale of log odds."""
+    """A trapezoid rule for K on the scale of log odds."""
 
     a: Array
     b: Array
     drop: float  # the rule ends where the integrand has fallen to exp(-drop)
     step: float
-    even: float  # log odds about the middle within which its steps hardly grow
+    even: float  # log odds from the middle within which the steps hardly grow
     low: float
     high: float
     sd: float
 
     @classmethod
     def of(cls, a: float, b: float, drop: float) -> _SteppedShare:
-        """Work out where the variate lies; the steps resolve its density."""
+        """Return the rule for Beta(a, b) with steps that resolve its density."""
         shapes = np.array(a), np.array(b)
         sd = float(log_odds.spread(*shapes))
         low, high = log_odds.window(*shapes, drop)
-        # in standard deviations, and on the scale of log odds itself
+        # at most one standard deviation and at most 1 on the scale of log odds
         step = 1 / np.sqrt(1 + sd**2)
-        return cls(*shapes, drop, float(step), _EVEN, float(low), float(high), sd)
+        return cls(*shapes, drop, float(step), _EVEN_LOG_ODDS, float(low), float(high), sd)
 
     def refined(self) -> _SteppedShare:
-        """The same with steps that are shorter by a factor of √2, and equal over a longer way."""
-        return replace(self, step=self.step / _FINER, even=self.even * _FINER)
+        """Return the rule with steps shorter by a factor of √2, and even over a longer range."""
+        return replace(self, step=self.step / _REFINEMENT, even=self.even * _REFINEMENT)
 
     @property
     def points(self) -> int:
-        """About how many points it takes."""
+        """Return about how many points the rule has."""
         return int((self.high - self.low) / (self.sd * self.step)) + 20
 
     @property
     def _floor(self) -> float:
-        """Where the integral begins at the lowest: what lies below does not matter."""
-        return self.low - _MARGIN * self.sd
+        """Return the lowest log odds at which an integral starts; K is negligible below."""
+        return self.low - _MARGIN_BELOW_K * self.sd
 
     def over(self, begin: Array, least: Array) -> _Points:
-        """Points from log odds `begin` on, the least of them at t; steps are equal in t.
+        """Return points from log odds `begin` on, evenly spaced in t from at least `least`.
 
         Log odds are begin + sd·softplus(t).
         """
         start = np.maximum(begin, self._floor)
-        if np.all(begin <= self._floor):  # then the same points do for all
+        if np.all(begin <= self._floor):  # then all rows share the same points
             start, least = start[:1, :1], least[:1, :1]
         first = np.maximum(_inverse_softplus(np.maximum(self.low - start, 0) / self.sd), least)
         last = np.maximum(_inverse_softplus(np.maximum(self.high - start, 0) / self.sd), first)
@@ -142,14 +140,14 @@ class _SteppedShare:
         return _Points(special.expit(y), special.expit(-y), ahead, mass)
 
     def _steps(self, first: Array, last: Array, centre: Array) -> tuple[Array, Array]:
-        """Points for a trapezoid rule from first to last, along a new axis, and their distances.
+        """Return points of a trapezoid rule from first to last, along a new axis, and their gaps.
 
-        Where shapes below 1 stretch K over hundreds of log odds, only those about the centre are
-        equally far apart: t = centre + c·sinh(u) has equal steps in u.
+        Where shapes below 1 stretch K over hundreds of log odds, only the points around the centre
+        are equally spaced: t = centre + c·sinh(u) has equal steps in u.
         """
         first, last, centre = (x[:, None, :] for x in (first, last, centre))
         steps = max(1, int(np.ceil(np.max(last - first) / self.step)))
-        if steps <= _MANY:
+        if steps <= _MOST_EQUAL_STEPS:
             distance = (last - first) / steps
             return first + distance * np.arange(steps + 1)[:, None], distance
         scale = self.even / self.sd
@@ -161,41 +159,38 @@ class _SteppedShare:
 
 
 def _inverse_softplus(x: Array) -> Array:
-    """The t for which log(1 + exp(t)) is x."""
+    """Return the t for which log(1 + exp(t)) is x."""
     return np.where(x > 30, x, np.log(np.expm1(np.minimum(x, 30))))
 
 
-# -----------------------------------------------------------------------------
-# The difference of two scores, given how the cases share what they have.
+# --- The difference of two scores as a function of the shares of the cases
 #
-# The cases 0 to 3, on which the systems disagree, are put together by whom they favour: 1 and 2 (B
-# alone is right, A alone is wrong) raise B minus A, 0 and 3 lower it. With K the share of all
-# four, V that of the favourable ones among them, and M = 1 - K:
+# The cases 0 to 3, on which the systems disagree, are grouped by the system they favour: 1 and 2
+# raise B minus A, 0 and 3 lower it. With K the share of all four, V the share of 1 and 2 among
+# them, and M = 1 - K:
 #
 #     U = K·V,  L = K·(1 - V)
 #     B - A = (M(u1·U - l1·L) + u2·U² - l2·L²) / ((c·M + ua·U + la·L)(c·M + ub·U + lb·L))
 #
-# The coefficients depend on the other shares only: how each of
-# the two pairs, and what both systems did alike, is divided. K, V and these are independent Beta
-# variates.
+# The coefficients depend only on the other shares: how each of the two pairs, and the cases on
+# which the systems agree, are divided. K, V and these are independent Beta variates.
 #
-# For a difference d >= 0, B - A exceeds d where V exceeds the root of a quadratic, and only where
-# K exceeds the root of another. The first is integrated out as an incomplete beta function; the
-# second is where the integral over K begins, y = y_d + S·softplus(t) on the scale of log odds, so
-# that in t there is no edge and a trapezoid rule converges exponentially. Its steps must resolve
-# the density of K and how fast P(V > root) changes with K, which is faster where V is known better
-# than K. Below 0, A and B change places.
-# -----------------------------------------------------------------------------
+# For d >= 0, B - A exceeds d where V exceeds the root of one quadratic, and only where K exceeds
+# the root of another. V is integrated out as an incomplete beta function. The integral over K
+# starts at the second root y_d: y = y_d + S·softplus(t) on the scale of log odds, so that in t
+# there is no edge and a trapezoid rule converges exponentially. Its steps must resolve the density
+# of K and P(V > root) as a function of K, which changes faster where V is known better than K. For
+# d < 0, A and B are exchanged.
 
-_CHUNK = 2**12  # numbers handled at once: they stay in the processor's cache
-_NEVER = 1e6  # log odds
-_LEAST = 1e-300
+_CHUNK = 2**12  # numbers evaluated at once, so that they stay in the processor's cache
+_UNREACHABLE_LOG_ODDS = 1e6  # start of the integral where no K allows the difference
+_SMALLEST_TERM = 1e-300  # avoids division by 0
 
 
 class _Coefficients(NamedTuple):
-    """What the difference is made of, at every node; see above."""
+    """The coefficients of the formula above, at every node."""
 
-    alike: Array  # of M in both denominators
+    alike: Array  # c, the coefficient of M in both denominators
     up1: Array
     up2: Array
     down1: Array
@@ -206,14 +201,14 @@ class _Coefficients(NamedTuple):
     down_b: Array
 
     def swapped(self) -> _Coefficients:
-        """The same with A and B exchanged."""
+        """Return the coefficients with A and B exchanged."""
         alike, up1, up2, down1, down2, up_a, up_b, down_a, down_b = self
         return _Coefficients(alike, down1, down2, up1, up2, down_b, down_a, up_b, up_a)
 
 
 @dataclass(frozen=True)
 class _Discordance:
-    """Differences d >= 0, averaged over K, V and the nodes of the other shares."""
+    """The tail of the difference at d >= 0, averaged over K, V and the nodes of other shares."""
 
     at: _Coefficients
     weight: Array  # of the nodes; columns of it give as many averages
@@ -221,10 +216,10 @@ class _Discordance:
     won: TailTable  # V
 
     def tail(self, d: Array, *, density: bool = False) -> tuple[Array, Array]:
-        """P(B - A > d) and the density at each d, which is NaN unless asked for."""
+        """Return P(B - A > d) and, if asked for, the density at each d (otherwise NaN)."""
         shape = (len(d), *self.weight.shape[1:])
         share, slope = np.zeros(shape), np.full(shape, 0.0 if density else np.nan)
-        # some d together where there are few nodes, and 0 apart, from where all of K counts
+        # several d at once where there are few nodes; 0 apart, where the integral covers all of K
         together = max(1, _CHUNK // (self.size.points * len(self.weight)))
         with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="ignore"):
             for inside in (np.flatnonzero(d == 0), np.flatnonzero((d > 0) & (d < 1))):
@@ -236,7 +231,7 @@ class _Discordance:
         return np.minimum(share, 1.0), slope
 
     def _average(self, d: Array, *, density: bool) -> tuple[Array, Array]:
-        """The same; arrays have an axis for d, one for K and one for the nodes."""
+        """Return tail and density at some d; arrays have one axis each for d, K and the nodes."""
         begin, gain = _least_odds(self.at, d[:, None])
         points = self._points(d[:, None], begin, gain, density=density)
         shape = (len(d), *self.weight.shape[1:])
@@ -259,13 +254,13 @@ class _Discordance:
     def _points(
         self, d: Array, begin: Array, gain: Array, *, density: bool
     ) -> Callable[[slice], _Points]:
-        """Where K is looked at, for some of the nodes."""
+        """Return a function that gives the points of K for a slice of the nodes."""
         size = self.size
         if isinstance(size, _GaussShare):
             if np.all(d == 0):
                 whole = size.whole()
                 return lambda _: whole
-            # V is next to 1 at first, and its tail a power of what it lacks to 1
+            # at the start V is close to 1, and its tail is a power of 1 - V
             return lambda some: size.over(begin[:, some], float(self.won.b) - 1)
         least = self._first(d, begin, gain, size, density=density)
         return lambda some: size.over(begin[:, some], least[:, some])
@@ -273,11 +268,11 @@ class _Discordance:
     def _first(
         self, d: Array, begin: Array, gain: Array, size: _SteppedShare, *, density: bool
     ) -> Array:
-        """The t from which on the integrand matters, where the integral begins at K's own pace.
+        """Return the t from which on the integrand matters, close to the start of the integral.
 
-        It falls like exp(t·b) at last, b the second shape of V, and dy/dt like exp(t). V is next to
-        1 there, and its odds are inverse to the distance from where the integral begins; where V
-        has nearly all its probability next to 1, that is so over a long way.
+        It finally falls like exp(t·b), where b is the second shape of V, and dy/dt like exp(t). V
+        is close to 1 there, and its odds are inversely proportional to the distance from the start;
+        where V has nearly all its probability close to 1, this holds over a long range.
         """
         b = self.won.b + (0 if density else 1)
         most = _log_odds.window(self.won.a, b, size.drop)[1]
@@ -291,7 +286,7 @@ class _Discordance:
     def _probability_given(
         self, d: Array, at: list[Array], points: _Points, gain: Array, *, density: bool
     ) -> tuple[Array, ...]:
-        """P(B - A > d) given K at every node, and the density."""
+        """Return P(B - A > d) given K at every node and, if asked for, the density."""
         k, m, ahead, _ = points
         alike, up1, up2, down1, down2, *rest = at
         both = m * alike
@@ -301,27 +296,26 @@ class _Discordance:
         mixed = down_a * up_b + up_a * down_b
         constant = k * (m * down1 + k * down2) + d * lower
         linear = k * m * (up1 - down1) - d * mixed
-        # a factor of it is the distance from where the integral begins
+        # `ahead` is proportional to the distance from the start of the integral
         square = k * ahead * ((1 - d) * up2 * k + gain * m)
-        # shares of 1e-300 and less count as such
-        square, constant = np.maximum(square, _LEAST), np.maximum(constant, _LEAST)
+        square, constant = np.maximum(square, _SMALLEST_TERM), np.maximum(constant, _SMALLEST_TERM)
         root = np.sqrt(linear * linear + 4 * constant * square)
-        half = np.maximum(np.abs(linear) + root, _LEAST)
+        half = np.maximum(np.abs(linear) + root, _SMALLEST_TERM)
         limit = np.where(linear >= 0, 2 * constant / half, half / (2 * square))
         at_limit = np.log(limit)
         above = self.won.sf(at_limit)
         if not density:
             return (above,)
-        # by the theorem of the implicit function
+        # by the implicit function theorem
         slope = (lower / limit + mixed + up_a * up_b * limit) / root
         dens = np.exp(self.won.log_pdf(at_limit)) * slope
         return above, np.where(np.isfinite(dens), dens, 0.0)
 
 
 def _least_odds(at: _Coefficients, d: Array) -> tuple[Array, Array]:
-    """Log odds of K from which on B - A exceeds d where V is 1.
+    """Return the log odds of K above which B - A exceeds d for V = 1.
 
-    These solve square·x² + linear·x = constant; also returned is constant/x.
+    The odds x solve square·x² + linear·x = constant; also return constant/x.
     """
     square = (1 - d) * at.up2
     linear = at.up1 - d * at.alike * (at.up_a + at.up_b)
@@ -329,33 +323,32 @@ def _least_odds(at: _Coefficients, d: Array) -> tuple[Array, Array]:
     half = np.abs(linear) + np.sqrt(linear * linear + 4 * square * constant)
     rises = linear >= 0
     odds = np.where(rises, 2 * constant / half, half / (2 * square))
-    # where B - A exceeds d for no K at all, so far up that K never is
-    return np.fmin(np.log(odds), _NEVER), np.where(rises, half / 2, 2 * constant * square / half)
+    return np.fmin(np.log(odds), _UNREACHABLE_LOG_ODDS), np.where(
+        rises, half / 2, 2 * constant * square / half
+    )
 
 
-# -----------------------------------------------------------------------------
-# A table of the upper tail of a Beta variate's log odds, for many thousand arguments at once.
-# -----------------------------------------------------------------------------
+# --- A table of the upper tail of a Beta variate's log odds, for thousands of arguments
 
-_ENTRIES = 400  # or more, so that they are not farther apart than this
-_LARGEST_STEP = 0.1
-_SMALL = 30.0  # exp(-30) of a share is as good as nothing
+_FEWEST_ENTRIES = 400
+_LARGEST_STEP = 0.1  # log odds between entries
+_END_OF_TABLE = 30.0  # log odds, at least; beyond, the distribution is a power of the variate
 
 
 class TailTable:
-    """The upper tail of the log odds of Beta(a, b), to about 1e-12 of itself.
+    """The upper tail of the log odds of Beta(a, b), with a relative error of about 1e-12.
 
     The logarithm of the tail is smooth and its first two derivatives are known, so that a
-    polynomial of the fifth degree between any two entries of a short table follows it. Beyond the
-    table the variate, or what it lacks to 1, is so small that its distribution is a power.
+    polynomial of degree five between any two entries of a short table approximates it. Beyond the
+    table, the variate or 1 minus it is so small that its distribution is a power.
     """
 
     def __init__(self, a: float, b: float):
         self.a, self.b = np.array(a, dtype=np.float64), np.array(b, dtype=np.float64)
         low, high = _log_odds.window(self.a, self.b)
-        self._low = float(np.maximum(low, -_SMALL - np.log(np.maximum(self.b, 1))))
-        end = float(np.minimum(high, _SMALL + np.log(np.maximum(self.a, 1))))
-        self._last = max(_ENTRIES, int((end - self._low) / _LARGEST_STEP)) - 1
+        self._low = float(np.maximum(low, -_END_OF_TABLE - np.log(np.maximum(self.b, 1))))
+        end = float(np.minimum(high, _END_OF_TABLE + np.log(np.maximum(self.a, 1))))
+        self._last = max(_FEWEST_ENTRIES, int((end - self._low) / _LARGEST_STEP)) - 1
         self._step = (end - self._low) / self._last
 
     def log_pdf(self, y: Array) -> Array:
@@ -364,7 +357,7 @@ class TailTable:
 
     def sf(self, y: Array) -> Array:
         """Return the probability of log odds above y."""
-        if y.size <= _ENTRIES:
+        if y.size <= _FEWEST_ENTRIES:
             return _log_odds.sf(self.a, self.b, y)
         place = np.maximum((y - self._low) / self._step, 0.0)
         entry = np.minimum(place, self._last - 1).astype(np.intp)
@@ -384,12 +377,12 @@ class TailTable:
 
     @cached_property
     def _below(self) -> float:
-        """The lower tail at the beginning of the table."""
+        """Return the lower tail at the first entry of the table."""
         return float(_log_odds.cdf(self.a, self.b, np.array(self._low)))
 
     @cached_property
     def _coefficients(self) -> Array:
-        """Polynomials between the entries, by rising power: Hermite's, of the fifth degree."""
+        """Return the quintic Hermite polynomials between the entries, by rising power."""
         h = self._step
         y = np.asarray(self._low + h * np.arange(self._last + 1), dtype=np.float64)
         value = np.log(_log_odds.sf(self.a, self.b, y))
@@ -412,47 +405,45 @@ class TailTable:
         )
 
 
-# -----------------------------------------------------------------------------
-# The posterior of B minus A for two systems judged on the same items.
+# --- The posterior of B minus A for two systems judged on the same items
 #
 # The eight cases have a Dirichlet posterior: shares of independent gamma variates g0 … g7. Its
-# marginals are the posteriors of the single scores, and it carries their correlation.
+# marginals are the posteriors of the single scores, and it includes their correlation.
 #
-# A case on which the systems disagree either favours B or favours A. How many of them there are
-# and how many of these favour B is what the difference depends on most, and these two are
-# integrated exactly (`_discordance`); how the favourable ones, the unfavourable ones and those
-# that both did alike are divided matters less, and is averaged over a product of Gauss rules
-# (`_paired_nodes`). Recall and accuracy do not depend on it at all. Precision may depend on ratios
-# of shares next to nothing; but its true and false positives are independent, and it has a rule of
-# its own (`_precision_law`).
-# -----------------------------------------------------------------------------
+# The difference depends most on how often the systems disagree (K) and on the share of these cases
+# that favour B (V); these two are integrated exactly (`_Discordance`). It depends less on how the
+# favourable cases, the unfavourable ones and those of agreement are divided; this is averaged over
+# a product of Gauss rules (`posterior/nodes.py`). Recall and accuracy do not depend on it at all.
+# Precision may depend on ratios of tiny shares, but its true and false positives are independent,
+# and it has its own rule (`posterior/precision.py`).
 
 if TYPE_CHECKING:
     Share = _GaussShare | _SteppedShare
 
 
-_TOLERANCE = 1e-9
-_STEPS = 1e-9  # error that the points of K may leave
-# error that they may leave while nodes are chosen: of Gauss rules it is smooth, of steps it is not
-_SKETCH = {_GaussShare: 1e-4, _SteppedShare: 1e-8}
-_DEAR = 500  # points of K, with which nodes are not chosen if fewer are about right
-_DROP = _log_odds.DROP  # exp(-36) of what is integrated over K is left out
-_REFINEMENTS, _REFINEMENTS_ALONE = 5, 16  # of the steps of K, and where nothing else is averaged
+_TOLERANCE = 1e-9  # of the average over the nodes
+_TOLERANCE_OF_K = 1e-9  # of the integral over K
+# Error of the integral over K while nodes are chosen. That of Gauss rules is a smooth function of
+# the other shares, that of steps is not.
+_TOLERANCE_WHILE_CHOOSING_NODES = {_GaussShare: 1e-4, _SteppedShare: 1e-8}
+_MOST_POINTS_WHILE_CHOOSING_NODES = 500  # of K, if a coarser rule is about right
+_DROP = _log_odds.DROP  # the integrand over K ends at exp(-36) of its peak
+_REFINEMENTS, _REFINEMENTS_ALONE = 5, 16  # of the steps of K, with and without other shares
 _LEAST_NODES, _MOST_NODES = 400, 2200
-_MOST_POINTS = 100_000  # of K at all nodes, unless there would be too few of these
-_GOOD_ENOUGH = 5e-4  # error up to which Gauss rules, and a small prior, will do
+_MOST_POINTS = 100_000  # of K at all nodes together, unless that allows fewer than _LEAST_NODES
+_LARGEST_ERROR = 5e-4  # beyond it: Sobol points, or refusal of a small prior
 LEAST_PRIOR = 0.1
-_ROUNDING = 1e-13  # what a sum of a thousand terms may lack to 1
-_WORKED_OUT = ("_settled",)
-_SHARE = (1.0, 1.0, 1.0)
-_NEGATED = [3, 2, 1, 0, 7, 6, 5, 4]  # the cases, where yes is said for no
-_FEW_CASES = 100.0  # on which systems disagree: then a Gauss rule may do for their share
+_ROUNDING = 1e-13  # rounding error of a sum of about a thousand terms
+_NOT_PICKLED = ("_settled",)
+_WEIGHTS_OF_A_SHARE = (1.0, 1.0, 1.0)
+_NEGATED = [3, 2, 1, 0, 7, 6, 5, 4]  # the cases after exchanging positive and negative
+_MOST_CASES_FOR_GAUSS = 100.0  # of disagreement, for which a Gauss rule for K is tried
 _GAUSS_POINTS = (6, 9, 13, 19)
-_SAFETY = 4.0
-_DOUBT = 3.0
-_OF_THE_DENSITY = 1e-3  # may err so much more
-_CLOSE = np.array([1.5, 0.5, 0.15, 0.05, 0.015, 0.005, 0.001])  # to 0, in standard deviations
-_COARSE = 4  # nodes of each rule with which a limit is sought before it is settled
+_SAFETY = 4.0  # factor on errors, which were seen at a few differences only
+_SAFETY_OF_REPORTED_ERROR = 3.0
+_WEIGHT_OF_DENSITY_ERROR = 1e-3  # relative to errors of probabilities
+_PROBES_NEAR_0 = np.array([1.5, 0.5, 0.15, 0.05, 0.015, 0.005, 0.001])  # standard deviations
+_COARSE = 4  # nodes of each rule in the first search for the ends of an interval
 _MANY_SHARES = 4  # beside K and V
 
 
@@ -462,7 +453,7 @@ class PairedPosterior(Outcomes):
     Parameters
     ----------
     table
-        The eight cases; units are added up.
+        The eight cases; units are summed.
     metric
         One of precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv.
     prior
@@ -501,22 +492,22 @@ class PairedPosterior(Outcomes):
         self._shares = _Shares.of(metric, table, prior, beta)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copies work out the nodes again, which take more room than time."""
-        return {name: value for name, value in vars(self).items() if name not in _WORKED_OUT}
+        """Leave out the nodes, which are larger to store than slow to compute again."""
+        return {name: value for name, value in vars(self).items() if name not in _NOT_PICKLED}
 
     @property
     def error(self) -> float:
-        """An estimate of the error of the probabilities, beyond rounding.
+        """Return an estimate of the error of the probabilities, beyond rounding.
 
-        What coarser rules and longer steps change, times a factor for differences at which this
-        was not tried, or three times the standard error over scramblings of Sobol points; and
-        three times that, since against finer rules it was found too small by up to a factor of 2.
+        It is the change from coarser rules and longer steps, times a factor for differences at
+        which that was not tried, or three standard errors over scramblings of Sobol points. This is
+        multiplied by 3: compared with finer rules, it was too small by up to a factor of 2.
         """
-        return _DOUBT * self._settled.error
+        return _SAFETY_OF_REPORTED_ERROR * self._settled.error
 
     @property
     def mean(self) -> float:
-        """The expected difference."""
+        """Return the expected difference."""
         return float(self.b.mean - self.a.mean)
 
     def cdf(self, d: ArrayLike) -> Number:
@@ -524,22 +515,23 @@ class PairedPosterior(Outcomes):
         return self._tails(d)[0]
 
     def sf(self, d: ArrayLike) -> Number:
-        """Return the probability of a difference above d: as accurate as `cdf`, but not 1 - cdf."""
+        """Return the probability of a difference above d; as accurate as `cdf`, but not 1 - cdf."""
         return self._tails(d)[1]
 
     def pdf(self, d: ArrayLike) -> Number:
-        """Return the density of the difference at d; infinite where it rises without end, at 0."""
+        """Return the density of the difference at d; infinite at 0 where it is unbounded."""
         return self._tails(d, density=True)[2]
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the equal-tailed limits between which the difference lies."""
+        """Return the equal-tailed interval of the difference with probability `level`."""
         return self.limits((1 - open_probability("level", level)) / 2)
 
     def limits(self, tail: float) -> tuple[float, float]:
-        """Return the limits beyond which, on either side, lies the probability `tail`."""
+        """Return the two quantiles beyond each of which lies the probability `tail`."""
         side = np.array([-1.0, 1.0])
         sd = np.full(2, self._shares.sd)
-        # both are sought as lower limits, of B - A and of A - B: tables alike get limits alike
+        # both ends are sought as lower ends, of B - A and of A - B, so that exchanging the systems
+        # gives exactly the mirrored interval
         reach = np.clip(special.ndtri(tail) * sd - side * self.mean, -0.999, 0.999)
         for law in self._laws:
 
@@ -555,7 +547,7 @@ class PairedPosterior(Outcomes):
         d = np.linspace(*self.interval(0.998), points)
         density = np.atleast_1d(self.pdf(d))
         endless = np.isinf(density)
-        if endless.any():  # a picture shows how it rises, not that it has no end
+        if endless.any():  # for drawing, use a value next to 0 instead of infinity
             density[endless] = self.pdf((d[-1] - d[0]) / (4 * points))
         return d, density
 
@@ -566,7 +558,7 @@ class PairedPosterior(Outcomes):
 
     @property
     def _laws(self) -> tuple[_Law | PrecisionLaw, ...]:
-        """Those with which limits are sought, one after the other."""
+        """Return the distributions used in turn to search for the ends of an interval."""
         settled = self._settled
         if isinstance(settled, PrecisionLaw) or not self._shares.others:
             return (settled,)
@@ -574,12 +566,12 @@ class PairedPosterior(Outcomes):
 
     @cached_property
     def _settled(self) -> _Law | PrecisionLaw:
-        """The difference, with as many nodes as it takes."""
+        """Return the distribution of the difference with as many nodes as it needs."""
         precise = self._shares.precision_law()
         if precise is not None:
             return precise
         law = self._shares.law(self._probes)
-        # at 0 the two tails are integrated apart: what they lack to 1 is an error, too
+        # at 0 the two tails are integrated separately: the gap of their sum to 1 is an error, too
         gap = abs(sum(law.at_0) - 1)
         if gap <= _ROUNDING:
             return law
@@ -588,43 +580,43 @@ class PairedPosterior(Outcomes):
 
     @property
     def _probes(self) -> Array:
-        """Differences at which probabilities are made right."""
+        """Return the differences at which the accuracy of probabilities is checked."""
         sd = self._shares.sd
         probes = self.mean + sd * np.array([-2, -0.6, 0.9])
-        # 0, too: what matters there may be the ratio of shares next to nothing
+        # also 0, where the ratio of tiny shares may matter
         near_0 = [0.0]
-        if abs(self.mean) < 3 * sd:  # and next to it, because at 0 itself errors may cancel
+        if abs(self.mean) < 3 * sd:  # and a point next to it, because at 0 errors may cancel
             near_0.append(min(sd / 20, 0.5))
         return np.append(np.clip(probes, -1 + 1e-9, 1 - 1e-9), near_0)
 
     @property
     def _symmetric(self) -> bool:
-        """Whether exchanging A and B leaves the table as it is."""
+        """Return True if exchanging A and B leaves the table unchanged."""
         return bool(np.array_equal(self.table.cases, self.table.swapped().cases))
 
 
 @dataclass(frozen=True)
 class _Law:
-    """The distribution of B minus A."""
+    """The distribution of B minus A at given nodes."""
 
     b_above: _Discordance
     a_above: _Discordance
     error: float
 
     def beyond(self, d: Array) -> Array:
-        """P(above d), or below it where it is negative; columns of averages are rows of these."""
+        """Return P(above d) for d >= 0 and P(below d) for d < 0; one row per column of weights."""
         rises = d >= 0
         tails = [self.b_above.tail(d[rises])[0], self.a_above.tail(-d[~rises])[0]]
         return np.concatenate(tails).T
 
     @cached_property
     def at_0(self) -> tuple[float, float]:
-        """P(at most 0) and P(above 0), each from its own side: both keep their digits if small."""
+        """Return P(at most 0) and P(above 0), integrated separately so that each keeps digits."""
         below, above = (side.tail(np.zeros(1))[0][0] for side in (self.a_above, self.b_above))
         return float(below), float(above)
 
     def tails(self, d: Array, *, density: bool = False) -> tuple[Array, Array, Array]:
-        """P(at most d), P(above d) and, where asked for, the density."""
+        """Return P(at most d), P(above d) and, if asked for, the density."""
         if not density and np.all(d == 0):
             below, above = (np.full(len(d), tail) for tail in self.at_0)
             return below, above, np.full(len(d), np.nan)
@@ -642,7 +634,7 @@ class _Law:
 
 @dataclass(frozen=True)
 class _Shares:
-    """The independent Beta variates that a difference of scores is made of."""
+    """The independent Beta variates on which a difference of scores depends."""
 
     cells: Array
     weights: tuple[float, float, float]  # of tp, fp and fn in the score
@@ -656,21 +648,21 @@ class _Shares:
         score = TABLE[metric]
         if not isinstance(score, Metric):
             raise InputError(f"metric: {metric} is no ratio of linear forms; see paired_posterior")
-        # four cells make up a count of a share of all items, two one of the others
+        # a count is the sum of four cells for a share of all items, and of two otherwise
         cells = table.cases + prior / (4 if score.is_of_all_items else 2)
         top, bottom = score.forms(beta**2)
-        if not bottom[0]:  # what is right are negatives: take these for the positives
+        if not bottom[0]:  # the score counts correct negatives: exchange positive and negative
             cells, top, bottom = cells[_NEGATED], top[::-1], bottom[::-1]
         t = cells.tolist()
         hit, false, miss, true_negative = bottom
         fixed = hit == miss and false == true_negative
         if top != (hit, 0, 0, true_negative) or true_negative not in (0, hit * fixed):
             raise InputError(f"metric: the posterior of a difference in {metric} is not known")
-        if fixed:  # the denominator is what the answer holds, whatever the systems say
+        if fixed:  # the denominator depends on gold only
             won, lost, alike = t[2], t[0], t[4] + t[6]
             if true_negative:
                 won, lost, alike = won + t[1], lost + t[3], alike + t[5] + t[7]
-            return cls(cells, _SHARE, (won + lost, alike), (won, lost), [], prior)
+            return cls(cells, _WEIGHTS_OF_A_SHARE, (won + lost, alike), (won, lost), [], prior)
         won, lost = t[1] + t[2], t[0] + t[3]
         wrong = t[5] + (t[6] if miss else 0)
         others = [(t[1], t[2]), (t[3], t[0]), (t[4], wrong)]
@@ -681,7 +673,7 @@ class _Shares:
 
     @property
     def sd(self) -> float:
-        """The standard deviation of the difference, as far as it is linear in the cases."""
+        """Return the standard deviation of the difference to first order in the cases."""
         (a, b), (c, d) = self.discordant, self.won
         if not self.others:
             k, v, n = a / (a + b), c / (c + d), a + b
@@ -700,28 +692,31 @@ class _Shares:
         return float(np.sqrt(self.cells[:7] @ gradient**2))
 
     def precision_law(self) -> PrecisionLaw | None:
-        """The difference of precisions, or of what is made like them, if its rule will do."""
+        """Return the rule for differences of precision (and npv), or None if it is not accurate."""
         if not self.others or self.weights[2] != 0 or not PrecisionLaw.suits(self.cells.tolist()):
             return None
-        found = PrecisionLaw(self.cells.tolist())
-        return found if found.error <= _GOOD_ENOUGH else None
+        law = PrecisionLaw(self.cells.tolist())
+        return law if law.error <= _LARGEST_ERROR else None
 
     def law(self, probes: Array) -> _Law:
-        """The difference, with so many nodes that its probabilities at the probes are right."""
+        """Return the distribution with enough nodes for accurate probabilities at the probes."""
         if not self.others:
             size, error = self._coarsest(self._sizes(probes, _log_odds.DROP, _ROUNDING), 0.0)
             return self._at(Nodes.single(), size, error)
-        sizes = self._sizes(probes, _DROP, _STEPS)
-        size = next((one for one, error in sizes if error <= _SKETCH[type(one)]), sizes[-1][0])
-        if size.points > _DEAR:
-            size, _ = self._coarsest(sizes, _SKETCH[_GaussShare])
+        sizes = self._sizes(probes, _DROP, _TOLERANCE_OF_K)
+        size = next(
+            (one for one, error in sizes if error <= _TOLERANCE_WHILE_CHOOSING_NODES[type(one)]),
+            sizes[-1][0],
+        )
+        if size.points > _MOST_POINTS_WHILE_CHOOSING_NODES:
+            size, _ = self._coarsest(sizes, _TOLERANCE_WHILE_CHOOSING_NODES[_GaussShare])
 
         def averages(parts: Sequence[Nodes]) -> Array:
             return self._at(Nodes.joined(parts), size).beyond(probes)
 
         most = min(_MOST_NODES, max(_MOST_POINTS // size.points, _LEAST_NODES))
         nodes = gauss_nodes(self.others, averages, _TOLERANCE, most)
-        if nodes.error > _GOOD_ENOUGH and self.prior >= LEAST_PRIOR:
+        if nodes.error > _LARGEST_ERROR and self.prior >= LEAST_PRIOR:
             points = sobol_nodes(self.others, averages)
             nodes = min(nodes, points, key=lambda found: found.error)
         size, error = self._coarsest(sizes, nodes.error / 10)
@@ -730,29 +725,29 @@ class _Shares:
 
     @staticmethod
     def _coarsest(sizes: list[tuple[Share, float]], error: float) -> tuple[Share, float]:
-        """The first that errs by no more than this, or the best."""
-        return next((one for one in sizes if one[1] <= error), sizes[-1])
+        """Return the first rule with at most this error, or the last one."""
+        return next((rule for rule in sizes if rule[1] <= error), sizes[-1])
 
     def refuse_corners(self, error: float) -> None:
         """Refuse a small prior that leaves a large error."""
-        if error > _GOOD_ENOUGH and self.prior < LEAST_PRIOR:
+        if error > _LARGEST_ERROR and self.prior < LEAST_PRIOR:
             raise InputError(
                 f"prior: {self.prior:g} is too small for so sparse a table, whose posterior "
                 f"then lies in corners out of reach; expected {LEAST_PRIOR} or more"
             )
 
     def rough_law(self, size: Share) -> _Law:
-        """The difference with few nodes."""
+        """Return the distribution with few nodes."""
         return self._at(product_nodes(self.others, _COARSE), size)
 
     def _sizes(self, probes: Array, drop: float, tolerance: float) -> list[tuple[Share, float]]:
-        """K with ever more points, and the error they leave, as few nodes tell.
+        """Return rules for K with ever more points and their errors, estimated with few nodes.
 
-        The last errs by no more than the tolerance, if that can be.
+        The error of the last is at most the tolerance, if possible.
         """
         few = self._few()
-        found: list[tuple[Share, float]] = []
-        if self.others and self.discordant[0] <= _FEW_CASES:
+        rules: list[tuple[Share, float]] = []
+        if self.others and self.discordant[0] <= _MOST_CASES_FOR_GAUSS:
             sizes = [_GaussShare(*self.discordant, points) for points in _GAUSS_POINTS]
             values = [self._tails_and_density(few, sizes[0], probes)]
             for finer in sizes[1:]:
@@ -760,17 +755,17 @@ class _Shares:
                 if np.max(np.abs(values[-1] - values[-2])) <= tolerance:
                     break
             for size, value in zip(sizes, values[:-1], strict=False):
-                found.append((size, _SAFETY * float(np.max(np.abs(value - values[-1])))))
-        if not found or found[-1][1] > _SAFETY * tolerance:
-            found.extend(self._stepped(few, probes, drop, tolerance))
-        return found
+                rules.append((size, _SAFETY * float(np.max(np.abs(value - values[-1])))))
+        if not rules or rules[-1][1] > _SAFETY * tolerance:
+            rules.extend(self._stepped(few, probes, drop, tolerance))
+        return rules
 
     def _tails_and_density(self, few: Nodes, size: Share, probes: Array) -> Array:
-        """What a Gauss rule for K must get right, also close to 0, where the integral begins."""
+        """Return values that a Gauss rule for K must get right, also near 0, where it starts."""
         law = self._at(few, size)
-        d = np.minimum(np.append(self.sd * _CLOSE, np.abs(probes[probes != 0])), 0.99)
+        d = np.minimum(np.append(self.sd * _PROBES_NEAR_0, np.abs(probes[probes != 0])), 0.99)
         values = [side.tail(d, density=True) for side in (law.b_above, law.a_above)]
-        scale = _OF_THE_DENSITY * self.sd
+        scale = _WEIGHT_OF_DENSITY_ERROR * self.sd
         return np.array([[*tail, *(scale * density)] for tail, density in values])
 
     def _few(self) -> Nodes:
@@ -782,7 +777,7 @@ class _Shares:
     def _stepped(
         self, few: Nodes, probes: Array, drop: float, tolerance: float
     ) -> list[tuple[_SteppedShare, float]]:
-        """K with ever shorter steps."""
+        """Return trapezoid rules for K with ever shorter steps, and their errors."""
         sizes = [_SteppedShare.of(*self.discordant, drop)]
         values = [self._at(few, sizes[0]).beyond(probes)]
         for _ in range(_REFINEMENTS if self.others else _REFINEMENTS_ALONE):
@@ -791,7 +786,7 @@ class _Shares:
             last = _SAFETY * np.max(np.abs(values[-1] - values[-2]))
             if last <= tolerance:
                 break
-        # the longest steps that err no more than can be told
+        # the longest steps whose error cannot be distinguished from that of the shortest
         errors = _SAFETY * np.max(np.abs(np.array(values[:-1]) - values[-1]), axis=1)
         first = int(np.argmax(errors <= max(2 * last, tolerance)))
         return list(zip(sizes, errors.tolist(), strict=False))[: first + 1]

@@ -21,26 +21,24 @@ if TYPE_CHECKING:
     from probative._validation import Array
 
 
-# -----------------------------------------------------------------------------
-# How two log ratios, of true and of false positives, make up the difference z of the log odds.
+# --- Convolution of the log ratios of true and of false positives
 #
-# Each of them is known by the density of its logarithm, and with it what it adds to W, the mean of
-# the log odds (see `_shared_ratio`, `_precision_law`). For every z the integral goes over
-# stretches between the edges of the pieces of either: within these both are polynomials, and a
-# Gauss rule will do.
-# -----------------------------------------------------------------------------
+# Together they give z, the difference of the log odds. Each is given by the density of its
+# logarithm and by its contribution to W, the mean of the log odds (see `_RatioAbove`,
+# `PrecisionLaw`). For every z the integral is split at the edges of the pieces of both: between
+# these, both are polynomials and a Gauss rule suffices.
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(14)
-_RATIO_SUMS_CHUNK = 2**10  # points handled at once: their waves stay in the processor's cache
+_RATIO_SUMS_CHUNK = 2**10  # points evaluated at once, so that they stay in the processor's cache
 
 
 class _Alike:
-    """Both ratios on the same side of 1: the larger log ratio is z more than the smaller."""
+    """The part with both ratios on the same side of 1: the log ratios differ by z."""
 
     def __init__(self, smaller: _RatioAbove, larger: _RatioAbove, sign: float, waves: _Waves):
         self._smaller, self._larger, self._sign = smaller, larger, sign
         self._frequency = waves.frequency
-        # the hits turn one way, the false alarms the other
+        # true and false positives enter W with opposite signs
         self._small_waves = _complex_waves(smaller, sign * -1.0)
         self._large_waves = _complex_waves(larger, sign)
         turn = larger.shift(self._frequency) - smaller.shift(self._frequency)
@@ -48,7 +46,7 @@ class _Alike:
         self.most = float(larger.edges[-1])
 
     def _points(self, z: Array) -> tuple[NDArray[np.intp], Array, Array, Array]:
-        """Which z, the logarithms of both, and weights; a row for each stretch of each z."""
+        """Return index of z, logarithms of both log ratios and weights; one row per stretch."""
         smaller, larger = self._smaller, self._larger
         low = np.maximum(smaller.edges[0], larger.edges[0] - z)
         high = np.maximum(np.minimum(smaller.edges[-1], larger.edges[-1] - z), low)
@@ -64,18 +62,18 @@ class _Alike:
         return which, small, np.log(sums), weight * z[which, None] / sums
 
     def total(self, log_z: Array) -> Array:
-        """The density of log z."""
+        """Return the density of log z."""
         which, small, large, weight = self._points(np.exp(log_z))
         product = self._smaller.pieces.at(small, 1) * self._larger.pieces.at(large, 1)
         return _added_up(which, np.sum(product[..., 0] * weight, axis=1), len(log_z))
 
     def wave_parts(self, log_z: Array) -> Complex:
-        """The same for every frequency of W: a row for each z."""
+        """Return the density of log z times the characteristic function of W; one row per z."""
         z = np.exp(log_z)
         which, small, large, weight = self._points(z)
-        found = np.zeros((len(z), len(self._frequency)), dtype=complex)
+        result = np.zeros((len(z), len(self._frequency)), dtype=complex)
         if not len(which):
-            return found
+            return result
         a, b = self._smaller.pieces.at(small), self._larger.pieces.at(large)
         a *= weight[..., None]
         start, rows = _runs(which)
@@ -84,12 +82,12 @@ class _Alike:
             len(rows), b.shape[2], -1
         )
         half = np.exp(self._sign * 0.5j * np.outer(z[rows], self._frequency)) * self._turn
-        found[rows] = np.einsum("zko,ko->zo", turned, self._large_waves) * half
-        return found
+        result[rows] = np.einsum("zko,ko->zo", turned, self._large_waves) * half
+        return result
 
 
 class _Apart:
-    """The ratios on different sides of 1: their log ratios add up to z."""
+    """The part with the ratios on different sides of 1: the absolute log ratios add up to z."""
 
     def __init__(self, hits: _RatioAbove, alarms: _RatioAbove, waves: _Waves):
         self._hits, self._alarms = hits, alarms
@@ -99,7 +97,7 @@ class _Apart:
         self.most = float(hits.edges[-1] + alarms.edges[-1])
 
     def _points(self, log_z: Array) -> tuple[NDArray[np.intp], Array, Array, Array]:
-        """Which z, the logarithms of both, and weights; a row for each stretch of each z."""
+        """Return index of z, logarithms of both log ratios and weights; one row per stretch."""
         z = np.exp(log_z)
         hits, alarms = self._hits, self._alarms
         least, most = np.maximum(hits.edges[0], z - alarms.edges[-1]), np.minimum(hits.edges[-1], z)
@@ -121,28 +119,28 @@ class _Apart:
         return which, *parts, weight
 
     def total(self, log_z: Array) -> Array:
-        """The density of log z."""
+        """Return the density of log z."""
         which, hits, alarms, weight = self._points(log_z)
         product = self._hits.pieces.at(hits, 1) * self._alarms.pieces.at(alarms, 1)
         return _added_up(which, np.sum(product[..., 0] * weight, axis=1), len(log_z))
 
     def wave_parts(self, log_z: Array) -> Complex:
-        """The same for every frequency of W: a row for each z."""
+        """Return the density of log z times the characteristic function of W; one row per z."""
         which, hits, alarms, weight = self._points(log_z)
-        found = np.zeros((len(log_z), len(self._waves.frequency)), dtype=complex)
+        result = np.zeros((len(log_z), len(self._waves.frequency)), dtype=complex)
         if not len(which):
-            return found
-        sums = np.empty((found.shape[1], len(which)), dtype=complex)
+            return result
+        sums = np.empty((result.shape[1], len(which)), dtype=complex)
         together = max(1, _RATIO_SUMS_CHUNK // len(_NODES))
         for first in range(0, len(which), together):
             part = slice(first, first + together)
             sums[:, part] = self._sums(hits[part], alarms[part], weight[part])
         start, rows = _runs(which)
-        found[rows] = np.add.reduceat(sums, start, axis=1).T * self._turn
-        return found
+        result[rows] = np.add.reduceat(sums, start, axis=1).T * self._turn
+        return result
 
     def _sums(self, hits: Array, alarms: Array, weight: Array) -> Complex:
-        """The sum over each stretch, for every frequency."""
+        """Return the sum over each stretch, for every frequency."""
         product = _waves_at(self._hits, hits, -1.0)
         product *= _waves_at(self._alarms, alarms, 1.0)
         turn = np.exp(0.5j * self._waves.step * (np.exp(alarms) - np.exp(hits))).ravel()
@@ -151,7 +149,7 @@ class _Apart:
 
 
 def _powers(x: Complex, size: int) -> Complex:
-    """All powers from 0 on, a row for each."""
+    """Return all powers of x from 0 to size - 1, one row each."""
     rows = np.empty((size, len(x)), dtype=complex)
     rows[0] = 1
     done, factor = 1, x
@@ -164,7 +162,7 @@ def _powers(x: Complex, size: int) -> Complex:
 
 
 def _stretches(edges: Array, low: Array, high: Array) -> tuple[Any, Array, Array]:
-    """Gauss points between all edges within the limits, a row for each stretch of each row."""
+    """Return Gauss points between all edges from low to high, one row per stretch of each row."""
     edges = np.sort(np.clip(edges, low[:, None], high[:, None]), axis=1)
     which, at = np.nonzero(np.diff(edges) > 1e-9)
     start, end = edges[which, at][:, None], edges[which, at + 1][:, None]
@@ -173,51 +171,49 @@ def _stretches(edges: Array, low: Array, high: Array) -> tuple[Any, Array, Array
 
 
 def _added_up(which: NDArray[np.intp], values: Array, size: int) -> Array:
-    """The sum of the values of each number."""
+    """Return the sum of the values that belong to each index below `size`."""
     sums = np.zeros(size)
     np.add.at(sums, which, values)
     return sums
 
 
 def _runs(which: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Where runs of equal numbers begin, and the numbers."""
+    """Return where runs of equal numbers start, and their numbers."""
     start = np.flatnonzero(np.append(True, np.diff(which) > 0))
     return start, which[start]
 
 
 def _complex_waves(ratio: _RatioAbove, sign: float) -> Complex:
-    """What the polynomials of δ make of each frequency."""
+    """Return the coefficients of the polynomials of δ in its characteristic function."""
     waves = ratio.waves.astype(complex)
     waves[1::2] *= sign * 1j
     return np.asarray(waves)
 
 
 def _waves_at(ratio: _RatioAbove, log_zeta: Array, sign: float) -> Complex:
-    """The characteristic function of δ times the density, a row for each frequency."""
+    """Return the characteristic function of δ times the density, one row per frequency."""
     averages = ratio.pieces.at(log_zeta.ravel()).T
-    found = np.empty((ratio.waves.shape[1], averages.shape[1]), dtype=complex)
-    found.real = ratio.waves[::2].T @ averages[::2]
-    found.imag = sign * (ratio.waves[1::2].T @ averages[1::2])
-    return found
+    result = np.empty((ratio.waves.shape[1], averages.shape[1]), dtype=complex)
+    result.real = ratio.waves[::2].T @ averages[::2]
+    result.imag = sign * (ratio.waves[1::2].T @ averages[1::2])
+    return result
 
 
-# -----------------------------------------------------------------------------
-# Functions of one variable as Chebyshev series, piece by piece.
+# --- Piecewise Chebyshev series of functions of one variable
 #
-# A piece whose series has not died away is halved. What the last coefficients leave is the error.
-# -----------------------------------------------------------------------------
+# A piece whose series has not converged is halved. The last coefficients estimate the error.
 
-_TERMS = 24  # of a series
-_PIECEWISE_CHUNK = 2**11  # points handled at once: they stay in the processor's cache
+_TERMS = 24  # per series
+_PIECEWISE_CHUNK = 2**11  # points evaluated at once, so that they stay in the processor's cache
 _ANGLES = np.pi * (np.arange(_TERMS) + 0.5) / _TERMS
-_POINTS = np.cos(_ANGLES)
+_CHEBYSHEV_POINTS = np.cos(_ANGLES)
 _TO_SERIES = np.cos(np.outer(np.arange(_TERMS), _ANGLES)) * 2 / _TERMS
 _TO_SERIES[0] /= 2
 
 
 @dataclass(frozen=True)
 class _Pieces:
-    """Series on the pieces between the edges; each column of a series is a function."""
+    """Chebyshev series on the pieces between the edges; each column of a series is one function."""
 
     edges: Array
     series: list[NDArray[Any]]
@@ -231,9 +227,9 @@ class _Pieces:
         tolerance: float,
         halvings: int,
     ) -> _Pieces:
-        """Halve the pieces until all series have died away to the tolerance.
+        """Halve the pieces until all series have converged to the tolerance.
 
-        The function is given points, and returns a row for each.
+        The function takes an array of points and returns one row per point.
         """
         waiting = [(float(a), float(b)) for a, b in pairwise(edges)]
         done: list[tuple[float, float, NDArray[Any]]] = []
@@ -241,7 +237,9 @@ class _Pieces:
         for left in range(halvings, -1, -1):
             if not waiting:
                 break
-            points = np.concatenate([(a + b) / 2 + (b - a) / 2 * _POINTS for a, b in waiting])
+            points = np.concatenate(
+                [(a + b) / 2 + (b - a) / 2 * _CHEBYSHEV_POINTS for a, b in waiting]
+            )
             values = function(points).reshape(len(waiting), _TERMS, -1)
             again = []
             for (a, b), value in zip(waiting, values, strict=True):
@@ -257,7 +255,7 @@ class _Pieces:
         return cls(np.array([done[0][0], *(b for _, b, _ in done)]), [s for *_, s in done], error)
 
     def at(self, x: Array, columns: int | None = None) -> NDArray[Any]:
-        """The functions, or the first of them, along a new last axis; 0 outside the pieces."""
+        """Return all functions, or the first ones, along a new last axis; 0 outside the pieces."""
         flat = x.ravel()
         width = self.series[0].shape[1] if columns is None else columns
         values = np.zeros((len(flat), width), dtype=self.series[0].dtype)
@@ -276,7 +274,7 @@ class _Pieces:
 
 
 def _chebyshev(x: Array, terms: int) -> Array:
-    """Chebyshev polynomials at x, a row for each degree."""
+    """Return the Chebyshev polynomials at x, one row per degree."""
     rows = np.empty((terms, len(x)))
     rows[0], rows[1] = 1.0, x
     known = 2
@@ -290,72 +288,70 @@ def _chebyshev(x: Array, terms: int) -> Array:
 
 
 def _integral_to_end(series: NDArray[Any]) -> NDArray[Any]:
-    """The series of the integral from x to 1, which has a term more."""
+    """Return the series of the integral from x to 1, which has one term more."""
     padded = np.zeros((_TERMS + 2, series.shape[1]), dtype=series.dtype)
     padded[:_TERMS] = series
     padded[0] *= 2
     degree = np.arange(1, _TERMS + 1)[:, None]
-    found = np.zeros((_TERMS + 1, series.shape[1]), dtype=series.dtype)
-    found[1:] = (padded[2:] - padded[:_TERMS]) / (2 * degree)
-    found[0] = -found[1:].sum(axis=0)
-    return found
+    result = np.zeros((_TERMS + 1, series.shape[1]), dtype=series.dtype)
+    result[1:] = (padded[2:] - padded[:_TERMS]) / (2 * degree)
+    result[0] = -result[1:].sum(axis=0)
+    return result
 
 
-# -----------------------------------------------------------------------------
-# The ratio of two sums of gamma variates that share one: (a + c)/(a + b).
+# --- The ratio of two sums of gamma variates that share one: (a + c)/(a + b)
 #
-# Its logarithm ζ and, beside it, the scale m = ½ log((a + b)(a + c)/(a + b + c)²) are what a score
-# of two systems depends on, where a is what both have, b what only A and c what only B has. For ζ
-# > 0, y = b/(a + b) and x = c/(a + b) are independent, a Beta and a Beta prime variate, and
+# The scores depend on its logarithm ζ and on the scale m = ½ log((a + b)(a + c)/(a + b + c)²),
+# where a is counted by both systems, b only by A and c only by B. For ζ > 0, y = b/(a + b) and
+# x = c/(a + b) are independent, a Beta and a Beta prime variate, and
 #
 #     x - y = e^ζ - 1,    m = -ζ/2 - δ,    δ = log(1 + y·e^-ζ) in (0, log 2)
 #
-# The density of ζ is an integral over y, with singularities on the scale of log odds that stay
-# away from the real line by π, however small ζ is: a trapezoid rule converges exponentially. Below
-# 0, b and c change places. As a function of log ζ the density is smooth, and kept as Chebyshev
-# series; with it averages of Chebyshev polynomials of δ, from which its characteristic function is
-# put together.
-# -----------------------------------------------------------------------------
+# The density of ζ is an integral over y whose singularities, on the scale of log odds, stay at
+# distance π from the real line however small ζ is: a trapezoid rule converges exponentially. For
+# ζ < 0, b and c are exchanged. As a function of log ζ the density is smooth and stored as
+# Chebyshev series, together with averages of Chebyshev polynomials of δ, which give the
+# characteristic function of δ.
 
 _RATIO_TOLERANCE = 1e-10
-_LARGEST = 600.0  # ζ
-_LEAST = -600.0  # log ζ
-_BEYOND = 1e-12  # probability of more
-_STEP = 0.55  # of the rule for y, on the scale of log odds
+_LARGEST_ZETA = 600.0
+_LEAST_LOG_ZETA = -600.0
+_TAIL_ABOVE_LARGEST_ZETA = 1e-12  # probability that is left out
+_STEP_OF_Y = 0.55  # log odds
 _LEAST_STEPS, _MOST_STEPS = 40, 120
-_MARGIN = 2.5  # log odds beyond the integrand's features from which on steps grow
-_GROWTH = 2.0
-_TAIL = 28.0  # logarithm of what is left out at either end
-_RATIO_DROP = 26.0  # of the peak to where the rule ends
-_FILLED = 0.6  # part of the steps that must matter
-_ZOOMS = 14
-_LENGTHS = (2.0, 2.0, 7.0, 10.0, 13.0)  # of pieces from the top down, and so on
-_STRETCH = 1.6  # by which the last may be longer
-_NARROW = 7.0  # standard deviations from 0, from which on the peak gets its own piece
+_MARGIN = 2.5  # log odds beyond the features of the integrand from which on steps grow
+_GROWTH = 2.0  # log odds over which the growth of the steps increases by a factor e
+_TAIL = 28.0  # minus the logarithm of what is left out at either end
+_RATIO_DROP = 26.0  # the rule ends where the logarithm of the integrand is this far below its peak
+_LEAST_SHARE_OF_USEFUL_STEPS = 0.6  # otherwise the range is narrowed
+_MOST_NARROWINGS = 14
+_PIECE_LENGTHS = (2.0, 2.0, 7.0, 10.0, 13.0)  # from the top down; then longer by 3 each
+_STRETCH_OF_LAST_PIECE = 1.6
+_NARROW_PEAK = 7.0  # standard deviations from 0, beyond which the peak gets its own piece
 
 
 @dataclass(frozen=True)
 class _Waves:
-    """The frequencies at which characteristic functions are wanted, and how much they matter."""
+    """The frequencies of the characteristic functions, and the weight of each (`decay`)."""
 
     frequency: Array
     decay: Array
 
     @property
     def step(self) -> float:
-        """From one to the next."""
+        """Return the distance of two frequencies."""
         return float(self.frequency[1])
 
 
 def _mean_and_variance(both: float, only_a: float, only_b: float) -> tuple[float, float]:
-    """Of the log ratio, as far as it is linear."""
+    """Return mean and variance of the log ratio to first order."""
     a, b = both + only_a, both + only_b
     shared = both * (1 / b - 1 / a) ** 2
     return float(np.log(b / a)), only_b / b**2 + only_a / a**2 + shared
 
 
 def _places_to_look(low: float, high: float, mean: float, sd: float) -> Array:
-    """Logarithms of numbers: evenly between the limits, and about the mean."""
+    """Return logarithms of trial values: evenly between the bounds, and around the mean."""
     about = mean + sd * np.arange(-9, 10, 1.5)
     about = about[(about > np.exp(low)) & (about < np.exp(high))]
     grid = np.sort(np.concatenate([np.linspace(low, high, 16), np.log(about)]))
@@ -363,33 +359,36 @@ def _places_to_look(low: float, high: float, mean: float, sd: float) -> Array:
 
 
 def _edges_between(low: float, high: float, mean: float, sd: float) -> Array:
-    """Edges of pieces on a scale of logarithms: short about a peak, longer towards 0."""
+    """Return edges of pieces on a logarithmic scale: short around a peak, longer towards 0."""
     edges = [high]
-    if mean > _NARROW * sd:
-        peak = np.log([mean + _NARROW * sd, mean - 3 * sd]).tolist()
+    if mean > _NARROW_PEAK * sd:
+        peak = np.log([mean + _NARROW_PEAK * sd, mean - 3 * sd]).tolist()
         edges += [x for x in peak if low + 0.1 < x < high - 0.1]
-    for length in itertools.chain(_LENGTHS, itertools.count(16.0, 3.0)):
-        if edges[-1] - low <= _STRETCH * length:
+    for length in itertools.chain(_PIECE_LENGTHS, itertools.count(16.0, 3.0)):
+        if edges[-1] - low <= _STRETCH_OF_LAST_PIECE * length:
             break
         edges.append(edges[-1] - length)
     return np.array([low, *edges[::-1]])
 
 
 class _RatioAbove:
-    """The part of the log ratio's distribution above 0, of gamma variates with these shapes."""
+    """The distribution of the log ratio above 0, for gamma variates with these shapes."""
 
     def __init__(self, both: float, only_a: float, only_b: float, waves: _Waves):
         self._shapes = both, only_a, only_b
         self._constant = -special.betaln(only_a, both) - special.betaln(only_b, both + only_a)
-        share = special.betainccinv(only_b, both + only_a, _BEYOND)
-        most = min(np.log1p(share / (1 - share)), _LARGEST) if share < 1 else _LARGEST
+        share = special.betainccinv(only_b, both + only_a, _TAIL_ABOVE_LARGEST_ZETA)
+        most = min(np.log1p(share / (1 - share)), _LARGEST_ZETA) if share < 1 else _LARGEST_ZETA
         fall = min(1.0, only_a + only_b)
         mean, variance = _mean_and_variance(both, only_a, only_b)
         spread = mean, float(np.sqrt(variance))
-        low, high = max(np.log(most) + np.log(_LEFT_OUT) / fall - 1, _LEAST), np.log(most)
+        low, high = (
+            max(np.log(most) + np.log(_NEGLIGIBLE) / fall - 1, _LEAST_LOG_ZETA),
+            np.log(most),
+        )
         grid = _places_to_look(low, high, *spread)
         delta, weight = self._rule(grid)
-        kept = np.flatnonzero(weight.sum(axis=1) > _LEFT_OUT)
+        kept = np.flatnonzero(weight.sum(axis=1) > _NEGLIGIBLE)
         self.empty = not len(kept)
         if self.empty:
             return
@@ -401,21 +400,23 @@ class _RatioAbove:
 
     @cached_property
     def mass(self) -> float:
-        """The probability of a log ratio above 0."""
+        """Return the probability of a log ratio above 0."""
         if self.empty:
             return 0.0
         sign = (-1.0) ** np.arange(_TERMS + 1)
         halves = np.diff(self.pieces.edges) / 2
         series = zip(self.pieces.series, halves, strict=True)
-        return float(sum(half * (sign @ _integral_to_end(one[:, :1]))[0] for one, half in series))
+        return float(
+            sum(half * (sign @ _integral_to_end(piece[:, :1]))[0] for piece, half in series)
+        )
 
     @cached_property
     def edges(self) -> Array:
-        """The edges of the pieces, as values of ζ."""
+        """Return the edges of the pieces as values of ζ."""
         return np.exp(self.pieces.edges)
 
     def _fix_polynomials(self, delta: Array, waves: _Waves) -> None:
-        """Where δ lies, and of which degree its polynomials must be."""
+        """Set the range of δ and the degree of its polynomials."""
         low, high = float(delta.min()), float(delta.max())
         margin = (high - low) / 10
         low, high = max(low - margin, 0.0), min(high + margin, float(np.log(2)))
@@ -425,38 +426,38 @@ class _RatioAbove:
         bessel = special.jv(degree[:, None], self._radius * waves.frequency)
         scale = np.max(waves.decay * np.abs(bessel), axis=1)
         scale[0] = 1.0
-        size = int(np.flatnonzero(scale > _LEFT_OUT)[-1]) + 1
-        # each polynomial counts by how much it may matter
+        size = int(np.flatnonzero(scale > _NEGLIGIBLE)[-1]) + 1
+        # scale each polynomial by its largest possible contribution
         self._scale = scale[:size]
-        # exp(iωδ) is the sum of 2·i^k·J_k·T_k, half of the first; the i of odd k is left out here
+        # exp(iωδ) = J_0·T_0 + Σ 2·i^k·J_k·T_k; the factor i of odd k is left out here
         self.waves = 2 * bessel[:size] / self._scale[:, None]
         self.waves[0] /= 2
         self.waves[np.arange(size) % 4 >= 2] *= -1
 
     def shift(self, frequency: Array) -> Array:
-        """The angle by which the middle of δ turns what the polynomials make up."""
+        """Return the phase that the centre of δ adds to its characteristic function."""
         return np.asarray(frequency * self._centre)
 
     def _averages(self, log_zeta: Array) -> Array:
-        """Averages of the polynomials of δ, times the density of log ζ."""
+        """Return averages of the polynomials of δ, times the density of log ζ."""
         delta, weight = self._rule(log_zeta)
         x = np.clip((delta - self._centre) / self._radius, -1, 1)
-        found = np.empty((len(log_zeta), len(self._scale)))
+        result = np.empty((len(log_zeta), len(self._scale)))
         last, now = np.ones_like(x), x
         for i in range(len(self._scale)):
-            found[:, i] = np.einsum("ij,ij->i", weight, last)
+            result[:, i] = np.einsum("ij,ij->i", weight, last)
             last, now = now, 2 * x * now - last
-        return np.asarray(found * self._scale)
+        return np.asarray(result * self._scale)
 
     def _rule(self, log_zeta: Array) -> tuple[Array, Array]:
-        """δ and its weights, which add up to the density of log ζ; a row for each ζ."""
+        """Return δ and weights that add up to the density of log ζ; one row per ζ."""
         both, only_a, only_b = self._shapes
         zeta = np.exp(log_zeta)
         gap = np.expm1(zeta)[:, None]
         left = np.log(gap / (1 + gap)) - _MARGIN
 
         def odds(t: Array) -> tuple[Array, Array]:
-            # equal steps, but at the ends, where the integrand is a power of y or of 1 - y
+            # steps are equal except at the ends, where the integrand is a power of y or of 1 - y
             up, down = np.exp((t - _MARGIN) / _GROWTH), np.exp((left - t) / _GROWTH)
             return t + up - down, 1 + (up + down) / _GROWTH
 
@@ -476,16 +477,16 @@ class _RatioAbove:
 
 
 def _zoomed(log_function: Callable[[Array], Array], low: Array, high: Array) -> tuple[Array, Array]:
-    """Equally spaced points over where positive functions matter, and their logarithms there."""
-    size = int(np.clip(np.max(high - low) / _STEP, _LEAST_STEPS, _MOST_STEPS))
+    """Return equally spaced points where positive functions matter, and their logarithms there."""
+    size = int(np.clip(np.max(high - low) / _STEP_OF_Y, _LEAST_STEPS, _MOST_STEPS))
     part = np.arange(size) / (size - 1)
-    for _ in range(_ZOOMS):
+    for _ in range(_MOST_NARROWINGS):
         t = low[:, None] + (high - low)[:, None] * part
         logs = log_function(t)
         matters = logs > logs.max(axis=1, keepdims=True) - _RATIO_DROP
         first = np.argmax(matters, axis=1)
         last = size - 1 - np.argmax(matters[:, ::-1], axis=1)
-        narrow = last - first < _FILLED * size
+        narrow = last - first < _LEAST_SHARE_OF_USEFUL_STEPS * size
         if not narrow.any():
             break
         step = (high - low) / (size - 1)
@@ -497,8 +498,7 @@ def _zoomed(log_function: Callable[[Array], Array], low: Array, high: Array) -> 
     return t, logs
 
 
-# -----------------------------------------------------------------------------
-# The posterior of a difference in precision, B minus A, as a sum over one variable.
+# --- The posterior of a difference in precision, B minus A, as a sum over one variable
 #
 # The true positives of A and B, and their false positives, are sums of gamma variates that share
 # one: T_A = a + b, T_B = a + c, F_A = u + v, F_B = u + w. The log odds of the two precisions, X
@@ -506,41 +506,40 @@ def _zoomed(log_function: Callable[[Array], Array], low: Array, high: Array) -> 
 #
 #     W = (X + Y)/2 = ½ log(T_A T_B) - ½ log(F_A F_B),    Z = Y - X = log(T_B/T_A) - log(F_B/F_A)
 #
-# and B - A = d where sinh(Z/2) - d·cosh(Z/2) = d·cosh W: for every W one z, so that
+# and B - A = d where sinh(Z/2) - d·cosh(Z/2) = d·cosh W: one z for every W, so that
 #
 #     P(B - A > d) = ∫ P(Z > z(d, W), W) dW
 #
-# True and false positives are independent: the characteristic function of W, where Z is near z, is
-# a convolution of what `_shared_ratio` knows of either (`_ratio_sums`). Where the two ratios lie
-# on the same side of 1, ζ_T = z + ζ_F, and on different sides ζ_T + ζ_F = z; on the scale of
-# logarithms neither integrand has a singularity near the real line. What does not depend on d is
-# worked out once: a table over W (for a trapezoid rule) and log z (Chebyshev series).
-# -----------------------------------------------------------------------------
+# True and false positives are independent, so the characteristic function of W, given Z near z, is
+# a convolution of those of the two ratios (`_Alike`, `_Apart`). If both ratios are on the same side
+# of 1, ζ_T = z + ζ_F; otherwise ζ_T + ζ_F = z. On the scale of logarithms neither integrand has a
+# singularity near the real line. What does not depend on d is computed once: a table over W (for a
+# trapezoid rule) and log z (Chebyshev series).
 
 if TYPE_CHECKING:
     Complex = NDArray[np.complex128]
 
 
-_LAW_DROP = 22.0  # logarithm of what is left out of W, and of its characteristic function
+_LAW_DROP = 22.0  # minus the logarithm of what is left out of W and its characteristic function
 _WIDEST_STEP = 0.45  # of W
 _MOST_WAVES = 400
-_MOST_PLACES = 800  # of W, for the sake of a Z that is known better
-_MANY = 1e5  # counts from which on log gamma functions lose digits
+_MOST_PLACES = 800  # of W, where Z is known better than W
+_LARGE_COUNTS = 1e5  # above, log gamma functions lose digits
 _MOST_CASES = 1e7  # on which the systems disagree
-_LEFT_OUT = 1e-11
+_NEGLIGIBLE = 1e-11
 _LAW_TOLERANCE = 3e-9
 _HALVINGS = 5
-_REACH = 14.0  # log z from the top down; below, the density is a power of z
+_RANGE_OF_LOG_Z = 14.0  # from the top down; below, the density is a power of z
 _LEAST_ERROR = 1e-9
-_FAR = 1e-7  # the tail beyond which relative accuracy is lost
+_LEAST_ACCURATE_TAIL = 1e-7  # smaller tails lose their relative accuracy
 _NEXT_TO_0 = 1e-30
 _TINY = 1e-300
 
 
 class PrecisionLaw:
-    """The difference of two precisions; cells are the shapes of the cases 0 to 5.
+    """The distribution of the difference of two precisions, from the shapes of the cases 0 to 5.
 
-    Tails below 1e-7 are carried on as a power of 1 - d, so that limits at any level are found.
+    Tails below 1e-7 are extrapolated as a power of 1 - d, so that quantiles of any level exist.
     """
 
     def __init__(self, cells: Sequence[float]):
@@ -563,14 +562,16 @@ class PrecisionLaw:
         self._centre = float(np.log(true / false))
         self._total = self.b_above.mass + self.a_above.mass
         self._expected = 1.0
-        if true + false > _MANY:  # then the total lacks a factor, which is no error
+        if (
+            true + false > _LARGE_COUNTS
+        ):  # then the total is off by a known factor, which is not an error
             self._expected = float(np.prod([sum(x.mass for x in pair) for pair in (hits, alarms)]))
 
     @staticmethod
     def suits(cells: Sequence[float]) -> bool:
-        """Whether this rule will do.
+        """Return True if this rule is feasible.
 
-        Next to no prior stretches W over hundreds; huge counts leave too few digits.
+        A tiny prior stretches W over hundreds of log odds; huge counts leave too few digits.
         """
         if sum(cells[:4]) > _MOST_CASES:
             return False
@@ -578,19 +579,19 @@ class PrecisionLaw:
 
     @property
     def error(self) -> float:
-        """What series and rules leave: both sides together must have the probability 1."""
-        if not min(self._expected, self._total) > 0:  # too small for a number
+        """Return the error of series and rules, and of the sum of both sides, which should be 1."""
+        if not min(self._expected, self._total) > 0:  # the probabilities underflow
             return np.inf
         sides = max(self.b_above.error, self.a_above.error)
         return max(_LEAST_ERROR, sides, abs(self._total / self._expected - 1))
 
     @property
     def at_0(self) -> tuple[float, float]:
-        """P(at most 0) and P(above 0)."""
+        """Return P(at most 0) and P(above 0)."""
         return self.a_above.mass / self._total, self.b_above.mass / self._total
 
     def tails(self, d: Array, *, density: bool = False) -> tuple[Array, Array, Array]:
-        """P(at most d), P(above d) and, where asked for, the density."""
+        """Return P(at most d), P(above d) and, if asked for, the density."""
         below, above, slope = np.zeros((3, len(d)))
         for side, rises, near, far in (
             (self.b_above, d >= 0, above, below),
@@ -608,8 +609,8 @@ class PrecisionLaw:
     def _beyond(self, side: _Side, d: Array, *, density: bool) -> tuple[Array, Array]:
         tail, slope = side.beyond(d, self._centre, density=density)
         tail, slope = tail / self._total, slope / self._total
-        # a sum of terms of either sign tells nothing of tails far out
-        if np.any(tail < _FAR):
+        # the sum has terms of both signs, which cancel far in the tails
+        if np.any(tail < _LEAST_ACCURATE_TAIL):
             edge, value, power = self._joints[side is self.b_above]
             far = d > edge
             rest = np.clip((1 - d[far]) / (1 - edge), 0, 1)
@@ -619,7 +620,7 @@ class PrecisionLaw:
 
     @cached_property
     def _joints(self) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
-        """Where, to the left and to the right, a power of 1 - d takes over: there, value, power."""
+        """Return, for both tails, where a power of 1 - d takes over, the value and the power."""
         return self._joint(self.a_above), self._joint(self.b_above)
 
     def _joint(self, side: _Side) -> tuple[float, float, float]:
@@ -627,7 +628,7 @@ class PrecisionLaw:
         for _ in range(60):
             d = (low + high) / 2
             tail = side.beyond(np.array([d]), self._centre, density=False)[0][0] / self._total
-            low, high = (d, high) if tail > _FAR else (low, d)
+            low, high = (d, high) if tail > _LEAST_ACCURATE_TAIL else (low, d)
         tail, slope = (
             float(x[0]) / self._total
             for x in side.beyond(np.array([low]), self._centre, density=True)
@@ -638,10 +639,10 @@ class PrecisionLaw:
 
 @dataclass(frozen=True)
 class _Grid:
-    """Frequencies, and the places of W, less log(n_T/n_F), at which it is summed up."""
+    """The frequencies, and the values of W - log(n_T/n_F) over which the sum goes."""
 
     waves: _Waves
-    factor: Complex  # the characteristic function of log(T/F), of all of either, and the weights
+    factor: Complex  # the characteristic function of log(T/F) of the totals, times the weights
     place: Array
 
     @classmethod
@@ -671,15 +672,16 @@ class _Grid:
 
     @property
     def step(self) -> float:
-        """Of W."""
+        """Return the step of W."""
         return float(self.place[1] - self.place[0])
 
 
 def _width_of_a_step(cells: Sequence[float]) -> float:
-    """How far W moves while P(Z > z(d, W)) falls from 1 to 0: z moves by at most as much, or by z.
+    """Return how far W moves while P(Z > z(d, W)) falls from 1 to 0.
 
-    Where Z is known better than W, its sum needs shorter steps than W itself. One of its two parts
-    may have an edge, as gamma variates of small shapes do, which the other part alone rounds off.
+    Meanwhile z moves by at most as much, or by z. Where Z is known better than W, the sum needs
+    shorter steps than W itself. One of the two parts of Z may have an edge, as gamma variates of
+    small shapes do, which the other part alone smooths.
     """
     a0, a1, a2, a3, a4, a5 = cells[:6]
     hits, alarms = _mean_and_variance(a4, a0, a2), _mean_and_variance(a5, a1, a3)
@@ -688,7 +690,7 @@ def _width_of_a_step(cells: Sequence[float]) -> float:
 
 
 def _drop(shape: float, total: float) -> float:
-    """How far the density of one system's log odds falls, where that of W is next to nothing.
+    """Return how far the log density of one system's log odds falls where that of W is negligible.
 
     Where the shapes are small, W has lighter tails than X or Y alone.
     """
@@ -696,7 +698,7 @@ def _drop(shape: float, total: float) -> float:
 
 
 def _crossing(function: Callable[[float], float]) -> float:
-    """About where a falling function is 0."""
+    """Return approximately where a decreasing function is 0."""
     low, high = 0.0, 1.0
     while function(high) > 0:
         low, high = high, 2 * high
@@ -707,7 +709,7 @@ def _crossing(function: Callable[[float], float]) -> float:
 
 
 def _log_gamma_ratio(n: float, x: Array) -> Complex:
-    """Log Γ(n + ix)/Γ(n), less ix·log n, without the difference of huge logarithms."""
+    """Return log Γ(n + ix)/Γ(n) - ix·log n without the difference of huge logarithms."""
     z = 1j * x
     if n < 1e3:
         return np.asarray(special.loggamma(n + z) - special.gammaln(n) - z * np.log(n))
@@ -716,7 +718,7 @@ def _log_gamma_ratio(n: float, x: Array) -> Complex:
 
 
 class _Side:
-    """Z > 0: the density of log z at every W, and the probability beyond."""
+    """The part Z > 0: the density of log z at every W, and the tail above z."""
 
     mass, error = 0.0, 0.0
 
@@ -746,9 +748,9 @@ class _Side:
 
     def _tabulate(self, most: float, mean: float, sd: float) -> None:
         high = np.log(most)
-        low = min(high, np.log(max(abs(mean), sd))) - _REACH
+        low = min(high, np.log(max(abs(mean), sd))) - _RANGE_OF_LOG_Z
         grid = _places_to_look(low, high, mean, sd)
-        kept = np.flatnonzero(sum(term.total(grid) for term in self._terms) > _LEFT_OUT)
+        kept = np.flatnonzero(sum(term.total(grid) for term in self._terms) > _NEGLIGIBLE)
         if not len(kept):
             return
         low, high = grid[max(kept[0] - 1, 0)], grid[min(kept[-1] + 1, len(grid) - 1)]
@@ -775,7 +777,7 @@ class _Side:
         return np.asarray(parts * self._grid.factor)
 
     def beyond(self, d: Array, centre: float, *, density: bool) -> tuple[Array, Array]:
-        """The probability of a difference above d, and its density, by the sum over W."""
+        """Return the probability of a difference above d, and its density, by the sum over W."""
         tail, slope = np.zeros((2, len(d)))
         inside = np.flatnonzero(d < 1)
         if self._pieces is None or not len(inside):
@@ -794,7 +796,7 @@ class _Side:
         return tail, slope
 
     def _at(self, log_z: Array, *, density: bool) -> tuple[Array, Array]:
-        """P(Z > z) and the density of log z, at the W of each column."""
+        """Return P(Z > z) and the density of log z, at the W of each column."""
         assert self._pieces is not None  # noqa: S101
         edges = self._pieces.edges
         value, rate = np.zeros((2, *log_z.shape))

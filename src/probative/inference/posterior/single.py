@@ -26,23 +26,21 @@ if TYPE_CHECKING:
     from probative.counts import Counts
 
 
-# -----------------------------------------------------------------------------
-# The posterior of a score whose odds are those of a Beta variate, up to a factor.
-# -----------------------------------------------------------------------------
+# --- Scores whose odds are a constant factor times the odds of a Beta variate
 
 _KINDS = ("equal-tailed", "highest-density")
 
-# Tables handled at once where each needs dozens or hundreds of numbers.
+# Tables evaluated at once where each needs dozens or hundreds of numbers; bounds the memory.
 _CHUNK = 1024
 
 
 class Posterior:
-    """A score whose odds are `factor` times the odds of a Beta(a, b) variate.
+    """The posterior of a score whose odds are `factor` times the odds of a Beta(a, b) variate.
 
     Parameters
     ----------
     a, b
-        Shapes of the Beta variate: numbers, or arrays for as many tables.
+        Shapes of the Beta variate: numbers, or arrays with one element per table.
     factor
         1 for proportions, 2 for F1 (whose Beta variate is the Jaccard index).
     """
@@ -55,10 +53,10 @@ class Posterior:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the tables; () for a single one."""
+        """Return the shape of the array of tables; () for a single table."""
         return self.a.shape
 
-    # --- on the scale of log odds, y: what the tests of two models build on ---
+    # --- on the scale of log odds, y, which the posterior of a difference uses
 
     def log_odds_logpdf(self, y: Array) -> Array:
         """Return the log density of the score's log odds."""
@@ -86,7 +84,7 @@ class Posterior:
         return self._window
 
     def log_odds_spread(self) -> Array:
-        """Return the distance over which the density of the log odds can change at most."""
+        """Return the standard deviation of the Beta variate's log odds, on which steps depend."""
         return self._spread
 
     @cached_property
@@ -99,15 +97,15 @@ class Posterior:
         return log_odds.spread(self.a, self.b)
 
     def at_nodes(self, function: str, y: Array) -> Array:
-        """Call a function of the log odds with a row of arguments for every table."""
+        """Call a function of the log odds with one row of arguments per table."""
         values: Array = getattr(self[..., None], function)(y)
         return values
 
     def mirrored(self) -> Mirrored:
-        """Return the posterior of the shortfall, 1 minus the score."""
+        """Return the posterior of 1 minus the score."""
         return Mirrored(self)
 
-    # --- on the scale of the score, t ---
+    # --- on the scale of the score, t
 
     def logpdf(self, t: ArrayLike) -> Number:
         """Return the log density at t; minus infinity outside [0, 1]."""
@@ -131,7 +129,7 @@ class Posterior:
         return self._tail(self.log_odds_cdf, t, 0.0, 1.0)
 
     def sf(self, t: ArrayLike) -> Number:
-        """Return the probability of a score above t, accurate where it is tiny."""
+        """Return the probability of a score above t; accurate where it is tiny."""
         return self._tail(self.log_odds_sf, t, 1.0, 0.0)
 
     def ppf(self, q: ArrayLike) -> Number:
@@ -139,17 +137,17 @@ class Posterior:
         return plain(self._from_share(special.betaincinv(self.a, self.b, q)))
 
     def isf(self, q: ArrayLike) -> Number:
-        """Return the score above which lies the probability q, accurate where q is tiny."""
+        """Return the score above which lies the probability q; accurate for tiny q."""
         return plain(self._from_share(special.betainccinv(self.a, self.b, q)))
 
     def rvs(self, size: int | tuple[int, ...] | None = None, rng: RNG | None = None) -> Number:
-        """Draw scores: `size` of them a table, so that the shape is `size` and then the tables'."""
+        """Draw scores, `size` per table; the shape of the tables comes last in the result."""
         rng = random_generator(rng)
         shape = () if size is None else np.broadcast_shapes(size)
         return plain(self._from_share(rng.beta(self.a, self.b, (*shape, *self.shape))))
 
     def interval(self, level: float = 0.95, *, kind: str = "equal-tailed") -> tuple[Number, Number]:
-        """Return the limits between which the score lies with probability `level`.
+        """Return the interval that contains the score with probability `level`.
 
         Parameters
         ----------
@@ -167,14 +165,14 @@ class Posterior:
 
     @property
     def mean(self) -> Number:
-        """The expected score."""
+        """Return the expected score."""
         if self.factor == 1:
             return plain(self.a / (self.a + self.b))
         return plain(self._moments.mean)
 
     @property
     def var(self) -> Number:
-        """The variance of the score."""
+        """Return the variance of the score."""
         if self.factor == 1:
             n = self.a + self.b
             return plain((self.a / n) * (self.b / n) / (n + 1))
@@ -182,7 +180,7 @@ class Posterior:
 
     @property
     def mode(self) -> Number:
-        """The most probable score; NaN where there is none or more than one (a flat density)."""
+        """Return the most probable score; NaN where there is none or several (a flat density)."""
         a, b = self.a, self.b
         c, k = self.factor, self.factor - 1
         # the density is stationary where 2k t² + h t = c(a - 1)
@@ -195,13 +193,13 @@ class Posterior:
         return plain(mode)
 
     def __getitem__(self, index: Any) -> Posterior:
-        """Return the posterior of some of the tables."""
+        """Return the posterior of the selected tables."""
         some = Posterior.__new__(Posterior)
         some.a, some.b, some.factor = self.a[index], self.b[index], self.factor
         return some
 
     def _flat(self, shape: tuple[int, ...]) -> Posterior:
-        """The tables, repeated to fill `shape` and laid out in one row."""
+        """Return the tables broadcast to `shape` and flattened."""
         if shape == self.shape and len(shape) == 1:
             return self
         a, b = (np.broadcast_to(x, shape).ravel() for x in (self.a, self.b))
@@ -210,13 +208,13 @@ class Posterior:
     def _smallest_shape(self) -> Array:
         return np.asarray(np.minimum(self.a, self.b))
 
-    # --- shared machinery ---
+    # --- helpers
 
     @cached_property
     def _moments(self) -> _Moments:
         def averages(part: Posterior) -> tuple[Array, Array]:
             y, weight = part.log_odds_rule()
-            # of the two, score and shortfall, take the smaller: its digits are all there
+            # average the smaller of score and 1 - score, which loses no digits
             side = np.where(part.a * part.factor > part.b, -1.0, 1.0)
             u = special.expit(side[..., None] * y)
             mean = np.sum(weight * u, axis=-1)
@@ -226,7 +224,7 @@ class Posterior:
         return _Moments(*self._in_parts(averages))
 
     def _in_parts(self, function: Callable[..., Any], *arguments: Array) -> list[Array]:
-        """Evaluate a function of tables and arguments on a few thousand of them at a time."""
+        """Evaluate a function of tables and arguments on `_CHUNK` of them at a time."""
         shape = np.broadcast_shapes(self.shape, *(np.shape(x) for x in arguments))
         flat = [np.broadcast_to(x, shape).ravel() for x in arguments]
         tables = self._flat(self.shape if self.a.size == 1 else shape)
@@ -234,7 +232,7 @@ class Posterior:
             order = np.arange(int(np.prod(shape)))
             parts = [(tables, order[i : i + _CHUNK]) for i in range(0, max(1, len(order)), _CHUNK)]
         else:
-            # a sum has as many terms as its smallest shape makes it need: like goes with like
+            # the smallest shape of a chunk decides how many terms its sums have: sort by it
             order = np.argsort(tables._smallest_shape())
             cuts = np.array_split(order, -(-len(order) // _CHUNK))
             parts = [(tables[at], at) for at in cuts]
@@ -263,7 +261,7 @@ class Posterior:
                 "kind: the density is highest at both ends, so no interval has the highest "
                 "density; use 'equal-tailed', or a prior of 1 or more"
             )
-        # the tail below the interval grows until the density at its ends is the same
+        # find by bisection the lower tail for which the density at both ends is equal
         few, many = np.zeros(self.shape), np.full(self.shape, 1 - level)
         for _ in range(60):
             below = (few + many) / 2
@@ -276,18 +274,18 @@ class Posterior:
 
 
 class Mirrored:
-    """The posterior of 1 minus a score, as far as the difference of two scores needs it."""
+    """The posterior of 1 minus a score, with the methods that a difference of scores needs."""
 
     def __init__(self, original: Posterior):
         self.original = original
 
     @property
     def var(self) -> Number:
-        """The variance."""
+        """Return the variance."""
         return self.original.var
 
     def sf(self, t: ArrayLike) -> Number:
-        """Return the probability of a shortfall above t."""
+        """Return the probability that 1 minus the score exceeds t."""
         return self.original.cdf(1 - np.asarray(t))
 
     def log_odds_window(self) -> tuple[Array, Array]:
@@ -296,11 +294,11 @@ class Mirrored:
         return -high, -low
 
     def log_odds_spread(self) -> Array:
-        """Return the distance over which the density of the log odds can change at most."""
+        """Return the standard deviation of the Beta variate's log odds, on which steps depend."""
         return self.original.log_odds_spread()
 
     def at_nodes(self, function: str, y: Array) -> Array:
-        """Call a function of the log odds with a row of arguments for every table."""
+        """Call a function of the log odds with one row of arguments per table."""
         if function == "log_odds_fast_cdf":
             return np.asarray(1 - self.original.at_nodes(function, -y))
         mirror = {"log_odds_cdf": "log_odds_sf", "log_odds_sf": "log_odds_cdf"}
@@ -321,18 +319,16 @@ def _scores(t: ArrayLike) -> tuple[Array, NDArray[np.bool_]]:
 
 
 def plain(value: Any) -> Any:
-    """A single number as a float, an array as itself."""
+    """Return a 0-dimensional value as a float, and any other as an array."""
     return float(value) if np.ndim(value) == 0 else np.asarray(value)
 
 
-# -----------------------------------------------------------------------------
-# Averages of shifted log-odds distributions: what F-beta's posterior is made of.
-# -----------------------------------------------------------------------------
+# --- Mixtures of shifted log-odds distributions, of which the posterior of F-beta is one
 
 
 @dataclass(frozen=True)
 class _Mixture:
-    """Log odds of Beta(a, b) plus a shift that takes a value with each weight.
+    """A mixture of the log odds of Beta(a, b), shifted by each `shift` with its `weight`.
 
     All arrays have the shifts along their last axis; a and b have length 1 there. The
     arguments of the methods have the shape of the tables, or any shape for a single table.
@@ -344,55 +340,57 @@ class _Mixture:
     weight: Array
 
     def mirrored(self) -> _Mixture:
-        """Change the sign of the log odds: successes and failures exchanged."""
+        """Return the mixture of the negated log odds."""
         return _Mixture(self.b, self.a, -self.shift, self.weight)
 
     def take(self, which: NDArray[np.bool_]) -> _Mixture:
-        """Some of the tables; a single table serves for all."""
+        """Return the selected tables; a single table is returned as it is."""
         if len(self.a) == 1:
             return self
         return _Mixture(self.a[which], self.b[which], self.shift[which], self.weight[which])
 
     def spread(self) -> Array:
-        """Standard deviation."""
+        """Return the standard deviation."""
         mean = np.sum(self.weight * self.shift, axis=-1, keepdims=True)
         var = np.sum(self.weight * (self.shift - mean) ** 2, axis=-1)
-        own = _log_odds.spread(self.a, self.b)[..., 0]
-        return np.asarray(np.sqrt(own**2 + var))
+        beta_sd = _log_odds.spread(self.a, self.b)[..., 0]
+        return np.asarray(np.sqrt(beta_sd**2 + var))
 
     def lower_tail(self, y: Array) -> Array:
-        """Probability of at most y."""
+        """Return the probability of at most y."""
         tails = _log_odds.cdf(self.a, self.b, y[..., None] - self.shift)
         return np.asarray(np.sum(self.weight * tails, axis=-1))
 
     def fast_lower_tail(self, y: Array) -> Array:
-        """Probability of at most y, with absolute accuracy only."""
+        """Return the probability of at most y with absolute accuracy only."""
         tails = _log_odds.fast_cdf(self.a, self.b, y[..., None] - self.shift)
         return np.asarray(np.sum(self.weight * tails, axis=-1))
 
     def log_pdf(self, y: Array) -> Array:
-        """Log density."""
+        """Return the log density at y."""
         terms = self.log_terms(y)
         highest = terms.max(axis=-1, keepdims=True)
         return np.asarray(highest[..., 0] + np.log(np.sum(np.exp(terms - highest), axis=-1)))
 
     def log_terms(self, y: Array) -> Array:
-        """Log of each shift's part of the density."""
+        """Return the log of the contribution of each shift to the density at y."""
         with np.errstate(divide="ignore"):
             log_weight = np.log(self.weight)
         return log_weight + _log_odds.log_pdf(self.a, self.b, y[..., None] - self.shift)
 
     def quantile(self, q: Array) -> Array:
-        """Where the lower tail is q: Newton's method on its logarithm, kept within brackets."""
+        """Find the y whose lower tail is q, by Newton's method on its logarithm within brackets."""
         a, b = self.a[..., 0], self.b[..., 0]
         with np.errstate(divide="ignore"):
-            own = np.log(special.betaincinv(a, b, q)) - np.log(special.betainccinv(b, a, q))
-        own = np.clip(own, -700, 700)
-        low, high = own + self.shift.min(axis=-1), own + self.shift.max(axis=-1)
+            beta_quantile = np.log(special.betaincinv(a, b, q)) - np.log(
+                special.betainccinv(b, a, q)
+            )
+        beta_quantile = np.clip(beta_quantile, -700, 700)
+        low, high = beta_quantile + self.shift.min(axis=-1), beta_quantile + self.shift.max(axis=-1)
         centre = np.sum(self.weight * self.shift, axis=-1)
         peak = np.log(self.a / self.b)[..., 0]
         wider = self.spread() / _log_odds.spread(self.a, self.b)[..., 0]
-        y = np.clip(peak + centre + wider * (own - peak), low, high)
+        y = np.clip(peak + centre + wider * (beta_quantile - peak), low, high)
         close = 1e-8 * self.spread()
         with np.errstate(divide="ignore", invalid="ignore"):
             log_q = np.log(q)
@@ -405,12 +403,12 @@ class _Mixture:
                 inside = (newton >= low) & (newton <= high)
                 move = np.where(inside, newton, (low + high) / 2) - y
                 y = y + move
-                if not np.any(np.abs(move) > close):  # the next move would be its square
+                if not np.any(np.abs(move) > close):  # Newton converges quadratically from here
                     break
         return np.select([q > 0, q == 0], [y, -np.inf], np.nan)
 
     def peak(self) -> Array:
-        """Log odds at which the density of the score itself, not of its log odds, is highest."""
+        """Return the log odds at which the density of the score (not of its log odds) peaks."""
         y, _ = _log_odds.rule(self.a[..., 0], self.b[..., 0])
         low = np.minimum(y[..., 0] + self.shift.min(axis=-1), -25.0)
         high = np.maximum(y[..., -1] + self.shift.max(axis=-1), 25.0)
@@ -422,28 +420,21 @@ class _Mixture:
         return np.select([low == start, high == end], [-np.inf, np.inf], (low + high) / 2)
 
     def _score_slope(self, y: Array) -> Array:
-        """Derivative, in y, of the log density of the score."""
+        """Return the derivative with respect to y of the log density of the score."""
         part = special.softmax(self.log_terms(y), axis=-1)
         slopes = _log_odds.slope(self.a, self.b, y[..., None] - self.shift)
         return np.asarray(np.sum(part * slopes, axis=-1) + np.tanh(y / 2))
 
 
-# -----------------------------------------------------------------------------
-# The posterior of F-beta.
-# -----------------------------------------------------------------------------
+# --- The posterior of F-beta
 
-_NEAR = 1e-6  # a search tells a flat top from its surroundings no better
+_NEAREST_MODE_TO_AN_END = 1e-6  # score; closer modes are the end: the search resolves no more
 
 
 class _FBetaPosterior(Posterior):
-    """F-beta: an average of posteriors like that of F1, over the kinds of the errors.
+    """The posterior of F-beta: a mixture of posteriors like that of F1, over the kinds of errors.
 
-    Parameters
-    ----------
-    tp, fp, fn
-        Counts with the prior added: shapes of three independent gamma variates.
-    beta
-        The weight of recall.
+    The arguments tp, fp and fn include the prior.
     """
 
     def __init__(self, tp: ArrayLike, fp: ArrayLike, fn: ArrayLike, beta: float):
@@ -453,7 +444,7 @@ class _FBetaPosterior(Posterior):
         self.beta = beta
 
     def __getitem__(self, index: Any) -> _FBetaPosterior:
-        """Return the posterior of some of the tables."""
+        """Return the posterior of the selected tables."""
         return _FBetaPosterior(self.a[index], self.fp[index], self.fn[index], self.beta)
 
     def log_odds_logpdf(self, y: Array) -> Array:
@@ -487,11 +478,11 @@ class _FBetaPosterior(Posterior):
         return y, weight / weight.sum(axis=-1, keepdims=True)
 
     def at_nodes(self, function: str, y: Array) -> Array:
-        """Call a function of the log odds with a row of arguments for every table."""
+        """Call a function of the log odds with one row of arguments per table."""
         if self.a.size == 1:
             values: Array = getattr(self, function)(y)
             return values
-        columns = np.moveaxis(y, -1, 0)  # one by one: the shifts are a third dimension
+        columns = np.moveaxis(y, -1, 0)  # one at a time, since the shifts add a third dimension
         return np.stack([getattr(self, function)(column) for column in columns], axis=-1)
 
     def ppf(self, q: ArrayLike) -> Number:
@@ -500,12 +491,12 @@ class _FBetaPosterior(Posterior):
         return plain(self._quantile(q, 1 - q))
 
     def isf(self, q: ArrayLike) -> Number:
-        """Return the score above which lies the probability q, accurate where q is tiny."""
+        """Return the score above which lies the probability q; accurate for tiny q."""
         q = np.asarray(q, dtype=np.float64)
         return plain(self._quantile(1 - q, q))
 
     def rvs(self, size: int | tuple[int, ...] | None = None, rng: RNG | None = None) -> Number:
-        """Draw scores: `size` of them a table, so that the shape is `size` and then the tables'."""
+        """Draw scores, `size` per table; the shape of the tables comes last in the result."""
         rng = random_generator(rng)
         shape = (*(() if size is None else np.broadcast_shapes(size)), *self.shape)
         errors = rng.beta(self.fn, self.fp, shape)
@@ -515,21 +506,21 @@ class _FBetaPosterior(Posterior):
 
     @property
     def mean(self) -> Number:
-        """The expected score."""
+        """Return the expected score."""
         return plain(self._moments.mean)
 
     @property
     def var(self) -> Number:
-        """The variance of the score."""
+        """Return the variance of the score."""
         return plain(self._moments.var)
 
     @property
     def mode(self) -> Number:
-        """The most probable score; NaN where the density is highest at both ends."""
+        """Return the most probable score; NaN where the density is highest at both ends."""
         inner = self._in_parts(lambda part: (special.expit(part._mixture.peak()),))[0]
-        # with a shape of 1 the density may be highest at an end, which a search only comes near
-        inner = np.where((self.a == 1) & (inner < _NEAR), 0.0, inner)
-        inner = np.where((self.b == 1) & (1 - inner < _NEAR), 1.0, inner)
+        # with a shape of 1 the density may be highest at an end, which the search only approaches
+        inner = np.where((self.a == 1) & (inner < _NEAREST_MODE_TO_AN_END), 0.0, inner)
+        inner = np.where((self.b == 1) & (1 - inner < _NEAREST_MODE_TO_AN_END), 1.0, inner)
         low, high = self.a < 1, self.b < 1
         return plain(np.select([low & high, low, high], [np.nan, 0.0, 1.0], inner))
 
@@ -544,7 +535,7 @@ class _FBetaPosterior(Posterior):
 
     @cached_property
     def _mixture(self) -> _Mixture:
-        """What the score's log odds are, given each possible share of misses among the errors."""
+        """Return the log odds of the score as a mixture over the share of misses among errors."""
         gain = self.beta**2 - 1
         steepest = special.logit(1 / (1 + self.beta))
         ends, _ = _log_odds.rule(self.fn, self.fp)
@@ -569,34 +560,25 @@ class _FBetaPosterior(Posterior):
         return self._in_parts(solve, below, above)[0]
 
 
-# -----------------------------------------------------------------------------
-# A Beta variate whose tails are looked up, where they are wanted at thousands of points.
-# -----------------------------------------------------------------------------
+# --- Tabulated tails of a Beta variate, for thousands of arguments
 
-_ENTRIES = 2**12
-_LEAST = 0.25  # shapes below which tails reach too far for a table
+_TABLE_ENTRIES = 2**12
+_SMALLEST_TABULATED_SHAPE = 0.25  # below it the tails are too long for a table
 
 
 @dataclass(frozen=True)
 class ShareLaw:
-    """Beta(a, b), by Hermite's rule between the logarithms of its tails at even log odds.
+    """The distribution Beta(a, b), by Hermite interpolation of the logarithms of its tails.
 
-    The relative error is 1e-7 at most, far in a tail, too.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from probative.inference.posterior.single import ShareLaw
-    >>> [f"{float(x[0]):.6f}" for x in ShareLaw(3.5, 8.5).tails(np.array([0.2]))]
-    ['0.257655', '0.742345']
+    The table is even in the log odds. The relative error is at most 1e-7, also far in a tail.
     """
 
     a: float
     b: float
 
     def tails(self, share: Array) -> tuple[Array, Array]:
-        """P(at most this share) and P(above it)."""
-        if min(self.a, self.b) < _LEAST:
+        """Return P(at most this share) and P(above it)."""
+        if min(self.a, self.b) < _SMALLEST_TABULATED_SHAPE:
             return special.betainc(self.a, self.b, share), special.betaincc(self.a, self.b, share)
         below, above = self._logs
         with np.errstate(divide="ignore"):
@@ -608,7 +590,7 @@ class ShareLaw:
         )
 
     def density(self, share: Array) -> Array:
-        """The density at a share."""
+        """Return the density at a share."""
         inner = np.clip(share, 1e-300, 1 - 1e-16)
         logs = special.xlogy(self.a - 1, inner) + special.xlog1py(self.b - 1, -inner)
         return np.asarray(np.exp(logs - special.betaln(self.a, self.b)))
@@ -618,7 +600,7 @@ class ShareLaw:
         from scipy.interpolate import CubicHermiteSpline
 
         shapes = np.array(self.a), np.array(self.b)
-        y = np.linspace(*_log_odds.window(*shapes), _ENTRIES)
+        y = np.linspace(*_log_odds.window(*shapes), _TABLE_ENTRIES)
         density = np.exp(_log_odds.log_pdf(*shapes, y))
         below, above = _log_odds.cdf(*shapes, y), _log_odds.sf(*shapes, y)
         return (
@@ -627,30 +609,30 @@ class ShareLaw:
         )
 
 
-# -----------------------------------------------------------------------------
-# Posteriors of scores that are no ratio of linear forms.
+# --- Posteriors of scores that are not ratios of linear forms
 #
-# The four cells have a Dirichlet posterior: the share of positives, recall and specificity are
-# then independent Beta variates. Every score rises with recall, the others given; so its
-# distribution function is that of recall at the root of an equation, averaged over the others by
-# Gauss rules. The same holds with answer and system exchanged, and with yes and no: what varies
-# the score most takes the place of recall, and the average is one of a smooth function.
-# -----------------------------------------------------------------------------
+# The four cells have a Dirichlet posterior, so the share of positives, recall and specificity are
+# independent Beta variates. Given the other two, every score increases with recall. Its
+# distribution function is therefore that of recall at the root of an equation, averaged over the
+# other two by Gauss rules. The same holds after exchanging gold and system, or positive and
+# negative. The share that varies the score most takes the place of recall, which makes the
+# averaged function smooth.
 
 _TOLERANCE, _MOST_NODES = 1e-9, 400
-_FEW = 3.0  # items and prior, below which a cell is nearly empty
-_POINTS = (384, 56)  # of each share, where one or two are averaged over
-_NEAR_ENDS = (0.9, 0.99)
-_PROBES = np.array([-2.0, -0.6, 0.9, 2.0])  # standard deviations from the middle
-_STEP = 1e-6  # of the scale, for a derivative
-_NEGLIGIBLE = 1e-10  # the weight of a node that is left out
-_MANY = 2**14  # tails from which on they are looked up
-_GRID = 257  # points for moments and modes
-_CLOSE = 1e-9  # of the scale: a limit is settled
-_FARTHEST = 9.0  # standard deviations
+_SMALLEST_FULL_CELL = 3.0  # items plus prior; with fewer, the score comes near its bounds
+_POINTS_PER_SHARE = (384, 56)  # where one or two shares are averaged over
+_PROBES_NEAR_BOUNDS = (0.9, 0.99)  # fractions of the way from the centre to a bound of the score
+_PROBES = np.array([-2.0, -0.6, 0.9, 2.0])  # standard deviations from the centre
+_DERIVATIVE_STEP = 1e-6  # standard deviations
+_NEGLIGIBLE_WEIGHT = 1e-10  # a node of less weight is left out
+_FEWEST_TAILS_FOR_A_TABLE = 2**14
+_MOMENT_POINTS = 257
+_QUANTILE_TOLERANCE = 1e-9  # fraction of the range of the score
+_FARTHEST = 9.0  # standard deviations over which moments are integrated
 # The orders of tp, fp, fn, tn that put recall, specificity, precision and npv first.
 _ORDERS = ([0, 1, 2, 3], [3, 2, 1, 0], [0, 2, 1, 3], [3, 1, 2, 0])
-_SENSIBLE = {
+# The orders for which `_recall` solves a score, where these are not all four.
+_ORDERS_OF_METRIC = {
     "balanced_accuracy": (0, 1),
     "informedness": (0, 1),
     "markedness": (2, 3),
@@ -661,18 +643,9 @@ _SENSIBLE = {
 def invert(
     tails: Callable[[Array], tuple[Array, Array]], q: Array, low: float, high: float, start: Array
 ) -> Array:
-    """Where a distribution function reaches q: Newton's method, kept between two bounds.
+    """Find where a distribution function reaches q, by Newton's method within [low, high].
 
-    Parameters
-    ----------
-    tails
-        The distribution function and its density.
-    q
-        Probabilities.
-    low, high
-        The ends of the scale.
-    start
-        Where to begin.
+    `tails` returns the distribution function and its density.
     """
     below, above = np.full_like(q, low), np.full_like(q, high)
     x = np.clip(start, low + 1e-9 * (high - low), high - 1e-9 * (high - low))
@@ -682,7 +655,7 @@ def invert(
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             new = x - (value - q) / slope
         new = np.where((new > below) & (new < above), new, (below + above) / 2)
-        if np.max(np.abs(new - x)) < _CLOSE * (high - low):
+        if np.max(np.abs(new - x)) < _QUANTILE_TOLERANCE * (high - low):
             return new
         x = new
     return x
@@ -690,45 +663,45 @@ def invert(
 
 @dataclass(frozen=True, eq=False)
 class Single:
-    """The posterior of one table."""
+    """The posterior of a composite score of one table."""
 
     metric: str
-    cells: Array  # with the prior
-    coarseness: int = 1  # of the points at which few items are averaged
+    cells: Array  # tp, fp, fn, tn with the prior added
+    coarseness: int = 1  # divides the number of points of the even rule
 
     @cached_property
     def own(self) -> Composite:
-        """The score."""
-        found = TABLE[self.metric]
-        assert isinstance(found, Composite)  # noqa: S101  # others have posteriors of their own
-        return found
+        """Return the entry of the score in the table of metrics."""
+        score = TABLE[self.metric]
+        assert isinstance(score, Composite)  # noqa: S101  # others have posteriors of their own
+        return score
 
     @cached_property
     def centre(self) -> float:
-        """The score of the cells."""
+        """Return the score of the cells."""
         return float(self.own.value(*self.cells))
 
     @cached_property
     def sd(self) -> float:
-        """Its standard deviation, nearly."""
+        """Return the standard deviation of the score to first order (delta method)."""
         slope = np.array([float(x) for x in self.own.slopes(*self.cells)])
         return float(np.sqrt(max(self.cells @ slope**2, 1e-30)))
 
     @cached_property
     def order(self) -> Array:
-        """The cells in the order in which their first share varies the score most."""
+        """Return the cells in the order that puts the share that varies the score most first."""
         slope = np.array([float(x) for x in self.own.slopes(*self.cells)])
 
         def varied(order: list[int]) -> float:
             tp, fn = self.cells[order[0]], self.cells[order[2]]
             return float(tp * fn / (tp + fn) * (slope[order[0]] - slope[order[2]]) ** 2)
 
-        orders = [_ORDERS[i] for i in _SENSIBLE.get(self.metric, range(4))]
+        orders = [_ORDERS[i] for i in _ORDERS_OF_METRIC.get(self.metric, range(4))]
         return self.cells[max(orders, key=varied)]
 
     @property
     def others(self) -> list[tuple[float, float]]:
-        """The shapes of the shares that are averaged over."""
+        """Return the Beta shapes of the shares that are averaged over."""
         tp, fp, fn, tn = self.order.tolist()
         if self.metric == "fowlkes_mallows":
             return [(tp + fn, fp)]
@@ -738,20 +711,20 @@ class Single:
 
     @cached_property
     def nodes(self) -> Nodes:
-        """At which the other shares are averaged."""
+        """Return the nodes of the average over the other shares."""
         if self.is_smooth:
             return gauss_nodes(self.others, self._averages, _TOLERANCE, _MOST_NODES)
-        points = _POINTS[len(self.others) - 1] // self.coarseness
+        points = _POINTS_PER_SHARE[len(self.others) - 1] // self.coarseness
         return _even_nodes(self.others, points)
 
     @property
     def coarser(self) -> Single:
-        """The same with half of the points."""
+        """Return this posterior with half of the points per share."""
         return replace(self, coarseness=2 * self.coarseness)
 
     @cached_property
     def error(self) -> float:
-        """An estimate of the error of the probabilities, beyond rounding."""
+        """Return an estimate of the error of the probabilities, beyond rounding."""
         if self.is_smooth:
             return self.nodes.error
         fine, coarse = self._averages([self.nodes, self.coarser.nodes])
@@ -759,26 +732,30 @@ class Single:
 
     @property
     def has_few(self) -> bool:
-        """Whether the score comes near its bounds, where the average is of what has kinks."""
-        return bool(self.cells[: 4 if self.own.needs_tn else 3].min() < _FEW)
+        """Return True if the score comes near its bounds, where the averaged function has kinks."""
+        return bool(self.cells[: 4 if self.own.needs_tn else 3].min() < _SMALLEST_FULL_CELL)
 
     @property
     def is_smooth(self) -> bool:
-        """Whether few points tell the average, by rules that know their error."""
+        """Return True if Gauss rules, which estimate their own error, suffice for the average."""
         return len(self.others) > 1 and not self.has_few
 
     def _averages(self, parts: Sequence[Nodes]) -> Array:
         ends = self.own.low, self.own.high
-        near = [self.centre + (end - self.centre) * share for end in ends for share in _NEAR_ENDS]
+        near = [
+            self.centre + (end - self.centre) * share
+            for end in ends
+            for share in _PROBES_NEAR_BOUNDS
+        ]
         probes = np.append(np.clip(self.centre + _PROBES * self.sd, *ends), near)
         return np.array([self.tail(probes, part) for part in parts])
 
     def tail(self, t: Array, nodes: Nodes | None = None, *, upper: bool = False) -> Array:
-        """P(at most t), or P(above t)."""
+        """Return P(at most t), or P(above t)."""
         nodes = self.nodes if nodes is None else nodes
         tp, _, fn, _ = self.order
         share = np.clip(self._recall(t[:, None], nodes), 0.0, 1.0)
-        if share.size > _MANY:
+        if share.size > _FEWEST_TAILS_FOR_A_TABLE:
             return np.asarray(self._law.tails(share)[upper] @ nodes.weight)
         function = special.betaincc if upper else special.betainc
         return np.asarray(function(tp, fn, share) @ nodes.weight)
@@ -788,9 +765,9 @@ class Single:
         return ShareLaw(float(self.order[0]), float(self.order[2]))
 
     def density(self, t: Array) -> Array:
-        """The density at t."""
+        """Return the density at t."""
         tp, _, fn, _ = self.order
-        h = _STEP * min(self.sd, 0.1)
+        h = _DERIVATIVE_STEP * min(self.sd, 0.1)
         share = self._recall(t[:, None], self.nodes)
         rise = self._recall(t[:, None] + h, self.nodes) - self._recall(t[:, None] - h, self.nodes)
         inside = (share > 0) & (share < 1)
@@ -800,7 +777,10 @@ class Single:
         return np.asarray(np.where(inside, values, 0.0) @ self.nodes.weight)
 
     def _recall(self, t: Any, nodes: Nodes) -> Any:
-        """The recall at which the score is t, given the other shares; outside [0, 1] if none is."""
+        """Return the recall at which the score is t, given the other shares.
+
+        The result is outside [0, 1] if there is no such recall.
+        """
         if self.metric == "fowlkes_mallows":
             t = np.clip(t, 0.0, 1.0)
             q, rest = nodes.share[0], nodes.rest[0]
@@ -814,7 +794,7 @@ class Single:
         f = n * false
         if self.metric == "kappa":
             top, bottom = t * ((n - p) * f + p) + 2 * p * f, 2 * n - t * (n - p)
-            # where most are positive, no recall gives a kappa so low
+            # where most items are positive, no recall gives so low a kappa
             return np.where(bottom > 0, top / np.where(bottom > 0, bottom, 1.0) / p, -1.0)
         c = t * t * p * n
         root = np.sqrt(c * (c + 4 * f * (n - f)))
@@ -822,7 +802,7 @@ class Single:
         return (m - f) / p
 
     def quantile(self, q: Array, *, upper: bool = False) -> Array:
-        """The score below which lies the probability q, or above which."""
+        """Return the score below which (or above which) lies the probability q."""
 
         def tails(t: Array) -> tuple[Array, Array]:
             value = self.tail(t, upper=upper)
@@ -833,11 +813,11 @@ class Single:
 
     @cached_property
     def moments(self) -> tuple[float, float]:
-        """Mean and variance, by parts: integrals of the tails."""
+        """Return mean and variance, integrated by parts from the tails."""
         ends = np.clip(
             self.centre + np.array([-1, 1]) * _FARTHEST * self.sd, self.own.low, self.own.high
         )
-        x, w = _gauss_legendre(_GRID)
+        x, w = _gauss_legendre(_MOMENT_POINTS)
         t = ends[0] + (x + 1) / 2 * (ends[1] - ends[0])
         w = w * (ends[1] - ends[0]) / 2
         above = self.tail(t, upper=True)
@@ -848,27 +828,15 @@ class Single:
 
 @cache
 def _gauss_legendre(points: int) -> tuple[Array, Array]:
-    """Return points and weights of Gauss' rule, which take longer to find than most integrals."""
+    """Return points and weights of the Gauss-Legendre rule; cached, since they are slow to find."""
     return np.polynomial.legendre.leggauss(points)
 
 
 class CompositePosterior(Posterior):
-    """The posterior of a score that is no ratio of linear forms, of one table or several.
+    """The posterior of a score that is not a ratio of linear forms, of one table or several.
 
-    Parameters
-    ----------
-    metric
-        balanced_accuracy, mcc, kappa, informedness, markedness or fowlkes_mallows.
-    cells
-        tp, fp, fn and tn with the prior added: numbers, or arrays for as many tables.
-
-    Examples
-    --------
-    >>> import probative as pv
-    >>> mcc = pv.posterior(pv.Counts(tp=77, fp=44, fn=10, tn=702), "mcc")
-    >>> low, high = mcc.interval(0.95)
-    >>> print(f"{mcc.mean:.4f} [{low:.4f}, {high:.4f}]")
-    0.7103 [0.6377, 0.7761]
+    The cells are tp, fp, fn and tn with the prior added: numbers, or arrays with one element per
+    table.
     """
 
     def __init__(self, metric: str, cells: Sequence[ArrayLike]):
@@ -877,18 +845,18 @@ class CompositePosterior(Posterior):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the tables; () for a single one."""
+        """Return the shape of the array of tables; () for a single table."""
         return self._cells.shape[:-1]
 
     @cached_property
     def tables(self) -> list[Single]:
-        """One posterior per table."""
+        """Return one posterior per table."""
         return [Single(self.metric, row) for row in self._cells.reshape(-1, 4)]
 
     @property
     def error(self) -> float:
-        """An estimate of the error of the probabilities, beyond rounding."""
-        return max(one.error for one in self.tables)
+        """Return an estimate of the error of the probabilities, beyond rounding."""
+        return max(table.error for table in self.tables)
 
     def _map(self, function: Callable[[Single, Array], Array], at: ArrayLike) -> Any:
         at = np.asarray(at, dtype=np.float64)
@@ -902,18 +870,18 @@ class CompositePosterior(Posterior):
 
     def cdf(self, t: ArrayLike) -> Number:
         """Return the probability of a score of at most t."""
-        return self._map(lambda one, t: one.tail(_within(one, t)), t)
+        return self._map(lambda table, t: table.tail(_within(table, t)), t)
 
     def sf(self, t: ArrayLike) -> Number:
         """Return the probability of a score above t."""
-        return self._map(lambda one, t: one.tail(_within(one, t), upper=True), t)
+        return self._map(lambda table, t: table.tail(_within(table, t), upper=True), t)
 
     def pdf(self, t: ArrayLike) -> Number:
-        """Return the density at t; 0 outside of the bounds of the score."""
+        """Return the density at t; 0 outside the bounds of the score."""
 
-        def density(one: Single, t: Array) -> Array:
-            inside = (t >= one.own.low) & (t <= one.own.high)
-            return np.where(inside, one.density(_within(one, t)), 0.0)
+        def density(table: Single, t: Array) -> Array:
+            inside = (t >= table.own.low) & (t <= table.own.high)
+            return np.where(inside, table.density(_within(table, t)), 0.0)
 
         return self._map(density, t)
 
@@ -924,56 +892,48 @@ class CompositePosterior(Posterior):
 
     def ppf(self, q: ArrayLike) -> Number:
         """Return the quantile: the score below which lies the probability q."""
-        return self._map(lambda one, q: one.quantile(q), q)
+        return self._map(lambda table, q: table.quantile(q), q)
 
     def isf(self, q: ArrayLike) -> Number:
         """Return the score above which lies the probability q."""
-        return self._map(lambda one, q: one.quantile(q, upper=True), q)
+        return self._map(lambda table, q: table.quantile(q, upper=True), q)
 
     def rvs(self, size: int | tuple[int, ...] | None = None, rng: RNG | None = None) -> Number:
-        """Draw scores: `size` of them a table, so that the shape is `size` and then the tables'."""
+        """Draw scores, `size` per table; the shape of the tables comes last in the result."""
         rng = random_generator(rng)
         shape = () if size is None else np.broadcast_shapes(size)
         drawn = rng.standard_gamma(self._cells, (*shape, *self._cells.shape))
         return plain(self.tables[0].own.value(*np.moveaxis(drawn, -1, 0)))
 
     def interval(self, level: float = 0.95, *, kind: str = "equal-tailed") -> tuple[Number, Number]:
-        """Return the limits between which the score lies with probability `level`.
-
-        Parameters
-        ----------
-        level
-            A probability, strictly between 0 and 1.
-        kind
-            "equal-tailed", or "highest-density": the shortest interval.
-        """
+        """Return the interval that contains the score with probability `level`."""
         level = open_probability("level", level)
         tail = (1 - level) / 2
         if one_of("kind", kind, _KINDS) == "equal-tailed":
             return self.ppf(tail), self.isf(tail)
-        limits = np.array([_shortest(one, level) for one in self.tables])
+        limits = np.array([_shortest(table, level) for table in self.tables])
         low, high = (plain(column.reshape(self.shape)) for column in limits.T)
         return low, high
 
     @property
     def mean(self) -> Number:
-        """The expected score."""
-        return self._map(lambda one, _: np.array([one.moments[0]]), 0.0)
+        """Return the expected score."""
+        return self._map(lambda table, _: np.array([table.moments[0]]), 0.0)
 
     @property
     def var(self) -> Number:
-        """The variance of the score."""
-        return self._map(lambda one, _: np.array([one.moments[1]]), 0.0)
+        """Return the variance of the score."""
+        return self._map(lambda table, _: np.array([table.moments[1]]), 0.0)
 
     @property
     def mode(self) -> Number:
-        """The most probable score."""
-        return self._map(lambda one, _: np.array([_mode(one)]), 0.0)
+        """Return the most probable score."""
+        return self._map(lambda table, _: np.array([_mode(table)]), 0.0)
 
     def __getitem__(self, index: Any) -> CompositePosterior:
-        """Return the posterior of some of the tables."""
-        some = self._cells[index]
-        return CompositePosterior(self.metric, list(np.moveaxis(some, -1, 0)))
+        """Return the posterior of the selected tables."""
+        cells = self._cells[index]
+        return CompositePosterior(self.metric, list(np.moveaxis(cells, -1, 0)))
 
     def _flat(self, shape: tuple[int, ...]) -> CompositePosterior:
         cells = np.broadcast_to(self._cells, (*shape, 4)).reshape(-1, 4)
@@ -981,77 +941,75 @@ class CompositePosterior(Posterior):
 
 
 def _even_nodes(shapes: Sequence[tuple[float, float]], points: int) -> Nodes:
-    """Points whose log odds are evenly spaced, as far as the shares have any probability."""
+    """Return the nodes of product rules with evenly spaced log odds over each share's window."""
     rules = []
     for a, b in shapes:
-        own = np.array(a), np.array(b)
-        y = np.linspace(*_log_odds.window(*own), points)
-        weight = np.exp(_log_odds.log_pdf(*own, y))
+        shape = np.array(a), np.array(b)
+        y = np.linspace(*_log_odds.window(*shape), points)
+        weight = np.exp(_log_odds.log_pdf(*shape, y))
         rules.append((special.expit(y), special.expit(-y), weight / weight.sum()))
     weight = rules[0][2]
-    for _, _, more in rules[1:]:
-        weight = np.multiply.outer(weight, more)
-    kept = np.nonzero(weight > _NEGLIGIBLE)
+    for _, _, other in rules[1:]:
+        weight = np.multiply.outer(weight, other)
+    kept = np.nonzero(weight > _NEGLIGIBLE_WEIGHT)
     share, rest = (tuple(r[i][at] for r, at in zip(rules, kept, strict=True)) for i in (0, 1))
     return Nodes(share, rest, weight[kept] / weight[kept].sum())
 
 
-def _within(one: Single, t: Array) -> Array:
-    return np.clip(t, one.own.low, one.own.high)
+def _within(table: Single, t: Array) -> Array:
+    return np.clip(t, table.own.low, table.own.high)
 
 
-def _mode(one: Single) -> float:
-    """By ever finer grids."""
-    low, high = one.quantile(np.array([0.001, 0.999]))
+def _mode(table: Single) -> float:
+    """Find the most probable score on ever finer grids."""
+    low, high = table.quantile(np.array([0.001, 0.999]))
     for _ in range(4):
         t = np.linspace(low, high, 65)
-        best = int(np.argmax(one.density(t)))
+        best = int(np.argmax(table.density(t)))
         low, high = t[max(best - 1, 0)], t[min(best + 1, len(t) - 1)]
     return float((low + high) / 2)
 
 
-def _shortest(one: Single, level: float) -> tuple[float, float]:
-    """The quantiles at which the density is the same."""
+def _shortest(table: Single, level: float) -> tuple[float, float]:
+    """Find the shortest interval of this level: the density at its two ends is equal."""
     few, many = 0.0, 1 - level
     for _ in range(40):
         below = (few + many) / 2
-        low, high = one.quantile(np.array([below, below + level]))
-        falls = one.density(np.array([low]))[0] >= one.density(np.array([high]))[0]
+        low, high = table.quantile(np.array([below, below + level]))
+        falls = table.density(np.array([low]))[0] >= table.density(np.array([high]))[0]
         few, many = (few, below) if falls else (below, many)
     return float(low), float(high)
 
 
-# -----------------------------------------------------------------------------
-# Posterior distributions of scores, given confusion counts.
+# --- The posterior of any score, given confusion counts
 #
 # On the scale of log odds all of them are one distribution. The odds of precision, recall,
-# accuracy and the Jaccard index F* are those of a Beta variate; the odds of F1 are twice the odds
-# of F*; and the odds of F-beta are (1 + β²)/(1 + (β² - 1) W) times the odds of F*, with W, the
-# share of false negatives among the errors, a Beta variate of its own.
-# -----------------------------------------------------------------------------
+# accuracy and the Jaccard index F* are those of a Beta variate. The odds of F1 are twice the odds
+# of F*. The odds of F-beta are (1 + β²)/(1 + (β² - 1) W) times the odds of F*, where W, the share
+# of false negatives among the errors, is another, independent Beta variate.
 
-_PRIORS = (0.001, 1e12)
-_BETAS = (1e-6, 1e6)
+_PRIOR_RANGE = (0.001, 1e12)
+_BETA_RANGE = (1e-6, 1e6)
 
 
 def prior_weight(prior: float) -> float:
-    """Return the weight of a prior, if a posterior can be worked out with it."""
+    """Return the weight of a prior; refuse one outside the range of the numerical methods."""
     weight = positive("prior", prior)
-    if not _PRIORS[0] <= weight <= _PRIORS[1]:
+    if not _PRIOR_RANGE[0] <= weight <= _PRIOR_RANGE[1]:
         raise InputError(
-            f"prior: {prior!r} is out of range; expected {_PRIORS[0]} (below it, all that was not "
-            f"seen is as good as impossible) to {_PRIORS[1]:g}"
+            f"prior: {prior!r} is out of range; expected {_PRIOR_RANGE[0]} (below it, all that was "
+            f"not seen is as good as impossible) to {_PRIOR_RANGE[1]:g}"
         )
     return weight
 
 
 def recall_weight(beta: float) -> float:
-    """Return the weight of recall in F-beta, if its square can be reckoned with."""
+    """Return the weight of recall in F-beta; refuse one whose square is out of numerical range."""
     weight = positive("beta", beta)
-    if not _BETAS[0] <= weight <= _BETAS[1]:
+    if not _BETA_RANGE[0] <= weight <= _BETA_RANGE[1]:
         raise InputError(
-            f"beta: {beta!r} is out of range; expected {_BETAS[0]} to {_BETAS[1]:g}, beyond which "
-            f"F-beta is precision or recall"
+            f"beta: {beta!r} is out of range; expected {_BETA_RANGE[0]} to {_BETA_RANGE[1]:g}, "
+            f"beyond which F-beta is precision or recall"
         )
     return weight
 
@@ -1085,10 +1043,10 @@ def posterior(
     -----
     Precision is Beta(tp + λ, fp + λ), recall Beta(tp + λ, fn + λ), accuracy
     Beta(tp + tn + λ, fp + fn + λ) and the Jaccard index F* Beta(tp + λ, fp + fn + 2λ). F1 is
-    2F*/(1 + F*): quantiles carry over, mean, mode and highest-density intervals do not and are
-    computed on the scale of F1. The others are averages over what their four cells, a Dirichlet
-    variate, leave open, by Gauss rules. F-beta averages over the share of false negatives among the
-    errors, to rounding error.
+    2F*/(1 + F*): its quantiles follow from those of F*, but its mean, mode and highest-density
+    intervals do not and are computed on the scale of F1. F-beta is averaged over the share of
+    false negatives among the errors, to rounding error. The composite scores are functions of four
+    cells with a Dirichlet posterior; they are averaged over it by Gauss rules.
 
     References
     ----------
@@ -1119,8 +1077,8 @@ def posterior(
     share = score.share()
     if share is None:
         raise InputError(f"metric: {metric} has no posterior; its errors weigh differently")
-    # The prior adds its weight once for every count. A share of all items is no share of two
-    # kinds of them: its prior is Beta(prior, prior).
+    # The prior adds its weight once per count. The exception is a share of all items (accuracy),
+    # whose prior is Beta(prior, prior).
     a, b = (
         sum(getattr(counts, cell) for cell in cells)
         + prior * (1 if score.is_of_all_items else len(cells))

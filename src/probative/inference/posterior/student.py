@@ -19,30 +19,14 @@ if TYPE_CHECKING:
     from probative.results import DifferencePosterior
 
 
-# -----------------------------------------------------------------------------
-# What is known of a difference that a mean and its standard error tell: Student's distribution.
-# -----------------------------------------------------------------------------
+# --- Posterior of a difference from its estimate and standard error: Student's distribution
 
 
 class StudentPosterior(Outcomes):
-    """The distribution of a difference about its estimate, B minus A.
+    """Student's distribution of a difference, B minus A, around its estimate.
 
-    Parameters
-    ----------
-    estimate, standard_error, degrees_of_freedom
-        Where it lies, how wide it is, and how well that is known.
-    models
-        What is known of the difference with fewer things left to chance, if anything: no
-        probability here is further from one half than there.
-    most
-        By how much two scores can differ.
-
-    Examples
-    --------
-    >>> from probative.inference.posterior.student import StudentPosterior
-    >>> posterior = StudentPosterior(0.02, 0.01, 8.0)
-    >>> round(posterior.sf(0), 4)
-    0.9597
+    If `models` is given, the posterior that leaves fewer things to chance, no probability is
+    farther from one half than there. `most` is the largest possible difference of two scores.
     """
 
     kind = "student"
@@ -63,13 +47,17 @@ class StudentPosterior(Outcomes):
 
     def cdf(self, d: ArrayLike) -> Number:
         """Return the probability of a difference of at most d."""
-        own = self._below(np.asarray(d, dtype=float) - self.estimate)
-        return plain(own if self.models is None else _between(own, self.models.cdf(d)))
+        probability = self._below(np.asarray(d, dtype=float) - self.estimate)
+        return plain(
+            probability if self.models is None else _between(probability, self.models.cdf(d))
+        )
 
     def sf(self, d: ArrayLike) -> Number:
         """Return the probability of a difference above d."""
-        own = self._below(self.estimate - np.asarray(d, dtype=float))
-        return plain(own if self.models is None else _between(own, self.models.sf(d)))
+        probability = self._below(self.estimate - np.asarray(d, dtype=float))
+        return plain(
+            probability if self.models is None else _between(probability, self.models.sf(d))
+        )
 
     def pdf(self, d: ArrayLike) -> Number:
         """Return the density at d."""
@@ -81,14 +69,14 @@ class StudentPosterior(Outcomes):
         return plain((1 + x**2 / freedom) ** (-(freedom + 1) / 2) / scale)
 
     def interval(self, level: float = 0.95) -> tuple[Number, Number]:
-        """Return the equal-tailed limits, within those of a difference."""
+        """Return the equal-tailed interval, within the range of a difference."""
         reach = 0.0
         if self.standard_error > 0:
             reach = float(student_quantile(level, self.degrees_of_freedom)) * self.standard_error
         return max(-self.most, self.estimate - reach), min(self.most, self.estimate + reach)
 
     def _below(self, x: ArrayLike) -> Number:
-        """The probability of less than x more than the estimate; a tie counts half."""
+        """Return P(estimation error < x); a tie counts half."""
         if not self.standard_error > 0:
             return 0.5 + 0.5 * np.sign(x)
         z = np.asarray(x) / self.standard_error
@@ -98,33 +86,17 @@ class StudentPosterior(Outcomes):
 
 
 def _between(p: Number, q: Number) -> Number:
-    """Whichever is nearer to one half; or that, if it lies between them."""
+    """Return the median of p, q and one half."""
     return np.median([p, q, np.full_like(p, 0.5)], axis=0)
 
 
-# -----------------------------------------------------------------------------
-# What is known of a difference of which only an estimate and limits are.
-# -----------------------------------------------------------------------------
+# --- Posterior of a difference, approximated from its estimate and interval
 
 
 class LimitsPosterior(Outcomes):
-    """Two halves of normal distributions about an estimate, as wide as its limits on either side.
+    """Two half-normal distributions around an estimate, as wide as its interval on either side.
 
-    Parameters
-    ----------
-    estimate, low, high
-        The estimate and its limits.
-    level
-        That of the limits.
-    most
-        By how much two scores can differ.
-
-    Examples
-    --------
-    >>> from probative.inference.posterior.student import LimitsPosterior
-    >>> posterior = LimitsPosterior(0.04, 0.0, 0.06)
-    >>> round(posterior.sf(0), 4)
-    0.975
+    `level` is that of the interval, `most` the largest possible difference of two scores.
     """
 
     kind = "limits"
@@ -151,13 +123,13 @@ class LimitsPosterior(Outcomes):
         return plain(np.exp(-(self._apart(d) ** 2) / 2) / scale)
 
     def interval(self, level: float = 0.95) -> tuple[Number, Number]:
-        """Return the equal-tailed limits, within those of a difference."""
+        """Return the equal-tailed interval, within the range of a difference."""
         quantile = float(special.ndtri(0.5 + level / 2))
         low, high = self.estimate - quantile * self.below, self.estimate + quantile * self.above
         return max(-self.most, low), min(self.most, high)
 
     def _apart(self, d: ArrayLike) -> Number:
-        """How far something is from the estimate, in standard errors of its side; a tie is 0."""
+        """Return the distance from the estimate in standard errors of its side."""
         off = np.asarray(d, dtype=float) - self.estimate
         deviation = np.where(off < 0, self.below, self.above)
         with np.errstate(divide="ignore", invalid="ignore"):
