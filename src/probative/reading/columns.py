@@ -91,7 +91,7 @@ def layout(source: Source, *, comments: bool = False, skip_ragged: bool = False)
     array = np.frombuffer(source.data, np.uint8)
     filled = table.width > 0
     opening = array.take(table.begin, mode="clip")
-    hashed = opening == ord("#")  # an empty line cannot be
+    hashed = opening == ord("#")  # False for empty lines
     any_hashed = bool(hashed.any())
     content = np.flatnonzero(filled & ~hashed if any_hashed else filled).astype(np.int32)
     kinds = _numbering(table, content)

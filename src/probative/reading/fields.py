@@ -39,8 +39,9 @@ _TAB, _LF, _CR = 9, 10, 13
 _BYTES_PER_BLOCK = 1 << 18  # blocks that fit into the cache
 _ROWS_PER_BLOCK = 1 << 15
 _BUCKETS = 1 << 16  # of the hash table
-_LONG_FIELD = 256  # bytes from which on Python's hash is used
+_LONG_FIELD = 256  # bytes above which Python's hash is used
 _FEW_FIELDS = 64  # up to here a hash table is not worth its cost
+# masks that keep the first n bytes of a number
 _FIRST_BYTES = np.array([(1 << 8 * n) - 1 for n in range(9)], dtype=np.uint64)
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 

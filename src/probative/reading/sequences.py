@@ -152,7 +152,7 @@ def sides_from_frame(
     there = list(place)
     classes = options.probability_columns
     asked = [*columns[: 0 if len(columns) == 1 else 1], *classes] if classes else list(columns)
-    ids = len(columns) == 1  # another frame may have other rows
+    ids = len(columns) == 1  # one side per frame; another frame may have other rows
     wanted = Wanted(
         [str(column) for column in asked],
         options.unit,

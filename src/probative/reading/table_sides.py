@@ -166,7 +166,7 @@ class Sides:
             return InputError(f"{self.name}: {message}")
         return self.source.error(message, line)
 
-    # --- labels -------------------------------------------------------------------------------
+    # --- Labels
 
     def _labels(self, name: str) -> Labels:
         self._refuse_breaks()
@@ -304,7 +304,7 @@ class Sides:
             ", ".join(key), np.array([number[row] for row in rows], dtype=np.int32), names
         )
 
-    # --- sets of labels -----------------------------------------------------------------------
+    # --- Sets of labels
 
     def _are_lists(self, name: str) -> bool:
         """Return True if the column holds lists of texts."""
@@ -362,7 +362,7 @@ class Sides:
             )
         return [text for text in texts if text is not None]
 
-    # --- probabilities ------------------------------------------------------------------------
+    # --- Probabilities
 
     def _likeliest(self, names: Sequence[str]) -> Labels:
         """Return the class of the largest number in each row; classes are column names."""
@@ -396,7 +396,7 @@ class Sides:
             )
         return numbers[codes]
 
-    # --- tags ---------------------------------------------------------------------------------
+    # --- Tags
 
     def _are_tags(self, name: str) -> bool:
         _, values = self.cells.columns[name]

@@ -628,7 +628,7 @@ def _place(source: Source, names: list[str], column: str | int | None) -> int:
 # --- spaCy documents, without importing spaCy: any objects with tokens and entities
 
 _UNPACKED_PIECE = 1 << 20  # bytes
-_BYTES_PER_TOKEN = 128  # of a packed document
+_BYTES_PER_TOKEN = 128  # of an unpacked document, with few attributes or with many
 
 
 def are_docs(data: Sequence[Any]) -> bool:
