@@ -107,7 +107,7 @@ def pair_units(tables: Sequence[tuple[Path | str, Rows]]) -> tuple[list[Counts],
 
 
 def _unit_column(tables: Sequence[tuple[Path | str, Rows]]) -> str | None:
-    """Return the column with a different unit in every row of a table; None if there is none.
+    """Return the column that names every unit once, the same units in all tables; or None.
 
     A column of numbers needs a usual name of units, because ranks also occur in every table.
     """

@@ -256,7 +256,7 @@ class _Format:
 def recognise(source: Source, options: Options) -> _Recognised:
     """Return format, task and reason of a file; refuse a file that could be two things.
 
-    Options that name the format or the task are followed without a check.
+    A format that the options name is not checked.
     """
     if options.input_format is not None:
         kind = options.input_format

@@ -204,7 +204,7 @@ def _compute_apart(files: TableFiles, name: str, copy: Path, memory_limit: str |
 def compute(kind: str, path: str, table: str, copy: str, memory_limit: str) -> None:
     """Copy the rows of a computed table into a new DuckDB database; the other process runs this.
 
-    An empty ``memory_limit`` means DuckDB's default.
+    An empty ``memory_limit`` means the usual one (`database.MEMORY_LIMIT`).
     """
     import duckdb
 
@@ -249,7 +249,7 @@ def _sqlite(files: TableFiles) -> Iterator[Any]:
 
 
 def _sqlite_tables(files: TableFiles) -> dict[str, tuple[tuple[str, str], bool]]:
-    """Map the tables of a SQLite database to their names, and True if computed.
+    """Map the tables of a SQLite database to schema and name, and True if computed.
 
     Stored tables have a root page; views and virtual tables have none.
     """
@@ -829,7 +829,7 @@ def choose(
 
 
 def _named(files: TableFiles, column: Any, options: Options) -> str | None:
-    """Return the name of a column that is given by name, or by number if the table has no names."""
+    """Return the name of a column that is given by its name or by its number."""
     if column is None:
         return None
     name = str(column)

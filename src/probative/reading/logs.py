@@ -66,7 +66,7 @@ class _Record(NamedTuple):
     variant
         How the answer was extracted (a filter), if there are several ways.
     content
-        Hash of the question or document; differs between samples with the same id.
+        Hash of the question or document, to distinguish different samples with the same id.
     text, target, said
         Question, expected answer and given answer, if the log has them.
     error
@@ -540,7 +540,7 @@ class Log:
     repeat
         The repetition of its sample that every row is, from 0.
     content
-        Digest that differs between samples with the same id; may be empty.
+        Digest to distinguish different samples with the same id; may be empty.
     tp, fp, fn
         Correct, wrong and missed findings of every row; a right answer has tp = 1, a wrong one
         fn = 1.
@@ -725,7 +725,7 @@ def _log(
 
 
 def _repeats(source: Source, records: Sequence[_Record]) -> tuple[int, ...]:
-    """Return the repetition of every row, by its number or else by its order; refuse repeats."""
+    """Return the repetition of every row, by its number or else by its order; refuse duplicates."""
     times: Counter[str] = Counter()
     repeats = []
     for record in records:

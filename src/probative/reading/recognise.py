@@ -54,7 +54,7 @@ def read_pair(
     gold: int | str | None = None,
     columns: Sequence[int | str] = (),
 ) -> tuple[Annotations, list[Annotations], list[str]]:
-    """Read gold and one or more systems from the columns of one file; return them and names.
+    """Read gold and systems from the columns of one file; return them and the systems' names.
 
     Columns are numbers from 1 (from -1 backwards) in a column file, names in a table. By default
     they are the last but one and the last column, or the columns with usual names.

@@ -193,7 +193,7 @@ class Tallied:
     def _has_negatives(self, label: str | None, by_unit: bool) -> bool:
         """Return True if true negatives were counted.
 
-        They are not for all classes together, nor for each class by unit.
+        They are not counted for all classes together, nor for single classes by unit.
         """
         if by_unit:
             return self.positive is not None
