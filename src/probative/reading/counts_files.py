@@ -101,8 +101,8 @@ def pair_units(tables: Sequence[tuple[Path | str, Rows]]) -> tuple[list[Counts],
     if len(tables) < 2 or max(len(rows) for _, rows in tables) < 2:
         return counts, []
     if column is None:
-        said = "paired by row order, as no column such as doc, id or unit tells the rows apart"
-        return counts, [said]
+        note = "paired by row order, as no column such as doc, id or unit tells the rows apart"
+        return counts, [note]
     return counts, [f"paired by column {column!r}"]
 
 

@@ -65,7 +65,7 @@ def settle(
             )
         if table.doubled[0]:
             raise InputError(
-                f"{_some(*table.doubled)} of {called(key)} more than once; expected every id once",
+                f"{_ids(*table.doubled)} of {called(key)} more than once; expected every id once",
                 table.name,
             )
     if not n_common and on_missing != "error":
@@ -77,9 +77,9 @@ def settle(
         missing, extra = table.missing, table.extra
         parts = []
         if missing[0]:
-            parts.append(f"{_some(*missing)} of {n_answer:,} in {answer.name} missing")
+            parts.append(f"{_ids(*missing)} of {n_answer:,} in {answer.name} missing")
         if extra[0]:
-            parts.append(f"{_some(*extra)} not in {answer.name}")
+            parts.append(f"{_ids(*extra)} not in {answer.name}")
         if not parts:
             continue
         what = f"by {called(key)}: " + ", ".join(parts)
@@ -95,7 +95,7 @@ def settle(
     return notes
 
 
-def _some(number: int, examples: Sequence[str]) -> str:
+def _ids(number: int, examples: Sequence[str]) -> str:
     named = ", ".join(repr(text[:40]) for text in examples[:_MOST_EXAMPLES])
     more = ", …" if number > len(examples[:_MOST_EXAMPLES]) else ""
     return f"{number:,} id{'s' if number > 1 else ''} ({named}{more})"

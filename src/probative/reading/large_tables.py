@@ -920,10 +920,10 @@ def _join(
     notes = _settle(database, scanned, options.key, on_missing)
     width = len(tables)
     fits = [f"n{i} = 1" for i in range(width if on_missing == "drop" else 1)]
-    said = ", ".join(f"v{i} AS c{i}, n{i} AS c{width + i}" for i in range(width))
-    said += "" if options.group is None else f", g AS c{2 * width}"
+    selected = ", ".join(f"v{i} AS c{i}, n{i} AS c{width + i}" for i in range(width))
+    selected += "" if options.group is None else f", g AS c{2 * width}"
     size = 2 * width + (options.group is not None)
-    rows = f"SELECT {said}{', w AS u' if unit is not None else ''} FROM matched WHERE "
+    rows = f"SELECT {selected}{', w AS u' if unit is not None else ''} FROM matched WHERE "
     kinds = _count_kinds(database, rows + " AND ".join(fits), size, has_unit=unit is not None)
     values = []
     for i, (table, name) in enumerate(zip(scanned, names, strict=True)):
@@ -959,14 +959,14 @@ def _matched(
         parts.append(f"SELECT {', '.join(own)} FROM {table.scan(asked)}")
     keys = ", ".join(f"k{i}" for i in range(len(key)))
     held = ", ".join(f"count(*) FILTER (side = {i}) AS n{i}" for i in range(width))
-    said = ", ".join(f"any_value(v{i}) AS v{i}" for i in range(width))
+    selected = ", ".join(f"any_value(v{i}) AS v{i}" for i in range(width))
     units = "" if unit is None else ", any_value(w) AS w"
     units += "" if group is None else ", any_value(g) AS g"
     fits = " AND ".join(f"n{i} = 1" for i in range(width))
     lost = " OR ".join(f"k{i} IS NULL" for i in range(len(key)))
     return (
         f"SELECT * EXCLUDE ({keys}), ({lost}) AS lost, CASE WHEN NOT ({fits}) THEN "
-        f"concat_ws(', ', {keys}) END AS id FROM (SELECT {keys}, {held}, {said}{units} FROM "
+        f"concat_ws(', ', {keys}) END AS id FROM (SELECT {keys}, {held}, {selected}{units} FROM "
         f"({' UNION ALL '.join(parts)}) GROUP BY {keys})"
     )
 
@@ -992,11 +992,11 @@ def _settle(
         *found, without = database.execute(
             f"SELECT {', '.join(parts)}, coalesce(sum(n{i}) FILTER (lost), 0) FROM matched"
         ).fetchall()[0]
-        told = {
+        mismatches = {
             what: (number, tuple(examples or ()))
             for what, number, examples in zip(which, found[::2], found[1::2], strict=True)
         }
-        wrong.append(Mismatch(table.files.name, **told, without=int(without)))
+        wrong.append(Mismatch(table.files.name, **mismatches, without=int(without)))
     every = " AND ".join(f"n{i} > 0" for i in range(len(tables)))
     ((answered, common),) = database.execute(
         f"SELECT count(*) FILTER (n0 > 0), count(*) FILTER ({every}) FROM matched"

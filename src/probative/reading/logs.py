@@ -152,7 +152,7 @@ def _records_of(source: Source) -> tuple[str, str, list[_Record]]:
         "Inspect": _inspect,
         "promptfoo": _promptfoo,
         "DeepEval": _deepeval,
-        "plain JSON lines": _plain,
+        "plain JSON lines": _plain_lines,
     }
     tool, reason = known
     return tool, reason, list(readers[tool](source))
@@ -224,7 +224,7 @@ def _lm_eval(source: Source) -> Iterator[_Record]:
             content=_DOCUMENT_PREFIX + content if content else "",
             text=_text(question if isinstance(question, str) else document or ""),
             target=_text(record.get("target", "")),
-            said=_text(_only(record.get("filtered_resps"))),
+            said=_text(_unwrapped(record.get("filtered_resps"))),
             line=number,
         )
 
@@ -259,13 +259,13 @@ def _inspect(source: Source) -> Iterator[_Record]:
             repeat=epoch - 1 if isinstance(epoch, int) else 0,
             content=_digest(asked) if isinstance(asked, str) else "",
             text=_text(asked),
-            target=_text(_only(sample.get("target", ""))),
-            said=_text(_said(sample)),
+            target=_text(_unwrapped(sample.get("target", ""))),
+            said=_text(_completion(sample)),
             error=sample.get("error") is not None,
         )
 
 
-def _said(sample: dict[str, Any]) -> Any:
+def _completion(sample: dict[str, Any]) -> Any:
     """Return the completion of a model, or else the answer that the first scorer extracted."""
     completion = _get(sample, "output", "completion")
     scores = sample.get("scores")
@@ -274,7 +274,7 @@ def _said(sample: dict[str, Any]) -> Any:
     return completion or ""
 
 
-def _only(value: Any) -> Any:
+def _unwrapped(value: Any) -> Any:
     """Return the only element of a list; any other value unchanged."""
     return value[0] if isinstance(value, list) and len(value) == 1 else value or ""
 
@@ -480,7 +480,7 @@ def _deepeval(source: Source) -> Iterator[_Record]:
 # --- Plain JSON lines
 
 
-def _plain(source: Source) -> Iterator[_Record]:
+def _plain_lines(source: Source) -> Iterator[_Record]:
     for number, record in source.json_lines():
         key = next((key for key in _IDS if key in record), None)
         if key is None:

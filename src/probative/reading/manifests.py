@@ -39,14 +39,14 @@ def read_manifest(path: str | Path) -> tuple[list[str] | None, dict[str, dict[st
     if not isinstance(datasets, dict) or not datasets:
         raise InputError("there are no data sets; expected [datasets.NAME] tables", path)
     folder = Path(path).parent
-    return names, {name: _one(path, folder, name, own) for name, own in datasets.items()}
+    return names, {name: _dataset(path, folder, name, own) for name, own in datasets.items()}
 
 
 def _are_words(names: object) -> bool:
     return isinstance(names, list) and all(isinstance(name, str) for name in names)
 
 
-def _one(path: str | Path, folder: Path, name: str, own: object) -> dict[str, Any]:
+def _dataset(path: str | Path, folder: Path, name: str, own: object) -> dict[str, Any]:
     if not isinstance(own, dict) or "gold" not in own:
         raise InputError(f"[datasets.{name}] has no gold; expected gold, a and b", path)
     for key in _FILES:

@@ -176,8 +176,8 @@ def _labels_beside(
     if opened.kind != "table" or gold_column is None or gold_column == opened.options.column:
         return None
     try:
-        how = replace(opened.options, task="labels", predicted=False, probability_columns=())
-        (beside,) = read_table(opened.source, [str(gold_column)], how)
+        options = replace(opened.options, task="labels", predicted=False, probability_columns=())
+        (beside,) = read_table(opened.source, [str(gold_column)], options)
     except InputError:
         return None  # there is no such column
     return (beside.codes, beside.names) if isinstance(beside, Labels) else None
@@ -378,23 +378,25 @@ def read_run_table(
     ``sort`` puts the rows of every run in the order of their units; not if gold is another file
     with an order of its own.
     """
-    how = replace(options, input_format="table", task="labels")
+    table_options = replace(options, input_format="table", task="labels")
     # the column of runs is no prediction; numbers in it are no probabilities
-    plainly = replace(how, predicted=False, probability_columns=(), multilabel=None)
+    run_options = replace(table_options, predicted=False, probability_columns=(), multilabel=None)
     if is_path(data):
-        source = open_input(data, how).source
+        source = open_input(data, table_options).source
         name = source.name
         # read separately: the choice of the label column depends on how many are requested
-        read = read_table(source, columns, how, ids=True, run_column=run_column)
+        read = read_table(source, columns, table_options, ids=True, run_column=run_column)
         sides = [_single(name, side) for side in read]
-        (run,) = (_single(name, side) for side in read_table(source, [run_column], plainly))
+        (run,) = (_single(name, side) for side in read_table(source, [run_column], run_options))
     elif is_frame(data):
         name = "gold" if options.column is None else options.column
         named = [c for c in columns if c is not None]
         if len(named) < len(columns):
             raise InputError(f"{name}: is a data frame; expected its columns to be named")
-        sides = [_single(name, side) for side in sides_from_frame("columns", data, named, how)]
-        (of_run,) = sides_from_frame("run_column", data, [run_column], plainly)
+        sides = [
+            _single(name, side) for side in sides_from_frame("columns", data, named, table_options)
+        ]
+        (of_run,) = sides_from_frame("run_column", data, [run_column], run_options)
         run = _single(name, of_run)
     else:
         raise InputError("run_column: there is no table to look it up in; expected a table")
@@ -437,17 +439,17 @@ def _rows(run: Labels, code: int, *, sort: bool) -> NDArray[np.intp]:
 
 def _part(side: Labels, rows: NDArray[np.intp]) -> Labels:
     units = None if side.units is None else side.units[rows]
-    said = side.texts
+    read_texts = side.texts
 
     def texts() -> Sequence[str]:
-        everything = said() if said is not None else ()
+        everything = read_texts() if read_texts is not None else ()
         return [everything[row] for row in rows.tolist()] if len(everything) else ()
 
     return replace(
         side,
         codes=side.codes[rows],
         units=units,
-        texts=None if said is None else texts,
+        texts=None if read_texts is None else texts,
         aligned=_part_ids(side.aligned, rows),
     )
 

@@ -167,10 +167,10 @@ def sides_from_frame(
     contents = {n: _numbered(name, n, table[:, place[n]].to_list()) for n in read}
     cells = Cells("frame", names, unit, contents, group=options.group)
     sides = Sides(cells, options, name, ids=ids).make()
-    said = next((table[:, place[text]] for text in TEXT_COLUMNS if text in there), None)
-    if said is None:
+    text_column = next((table[:, place[text]] for text in TEXT_COLUMNS if text in there), None)
+    if text_column is None:
         return sides
-    texts = partial(_texts_of, said)
+    texts = partial(_texts_of, text_column)
     return [side if isinstance(side, Tagged) else replace(side, texts=texts) for side in sides]
 
 

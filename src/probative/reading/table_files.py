@@ -131,7 +131,7 @@ class TableFiles:
             if self.kind == "parquet":
                 rows = f"{self._read('read_parquet', paths)} AS t({', '.join(places)})"
             else:
-                rows = self._read("read_csv", paths, self._how(len(header)))
+                rows = self._read("read_csv", paths, self._csv_settings(len(header)))
             taken = dict(zip(header, places, strict=True))
             parts.append(self._select(columns, taken.__getitem__, rows))
         return parts[0] if len(parts) == 1 else f"({' UNION ALL '.join(parts)})"
@@ -141,11 +141,11 @@ class TableFiles:
         own = [name for name in columns if name not in self.partitions]
         whole = len({name.casefold() for name in own}) < len(own)
         kinds = ", ".join(f"{literal(name)}: 'JSON'" for name in ([_place(0)] if whole else own))
-        how = (
+        settings = (
             f"format='newline_delimited', records='{str(not whole).lower()}', columns={{{kinds}}}, "
             f"maximum_object_size={_LONGEST_LINE}"
         )
-        rows = self._read("read_json", self.paths, how)
+        rows = self._read("read_json", self.paths, settings)
         return self._select(columns, _of_object if whole else identifier, rows)
 
     def _select(self, columns: Sequence[str], taken: Callable[[str], str], rows: str) -> str:
@@ -156,7 +156,7 @@ class TableFiles:
         ]
         return f"(SELECT {', '.join(own)} FROM {rows})"
 
-    def _how(self, width: int) -> str:
+    def _csv_settings(self, width: int) -> str:
         """Return the settings for reading a text with so many columns."""
         quote = literal("" if self.dialect.get("quoting") == csv.QUOTE_NONE else '"')
         names = ", ".join(f"{literal(_place(number))}: 'VARCHAR'" for number in range(width))

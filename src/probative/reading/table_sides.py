@@ -154,8 +154,8 @@ class Sides:
                 )
             return [self._sets(name) for name in names]
         if self.options.task != "labels" and self._are_tags(names[0]):
-            text, how = self._sentences(names[0])
-            return [self._tagged(name, text, how) for name in names]
+            text, separation = self._sentences(names[0])
+            return [self._tagged(name, text, separation) for name in names]
         if self.options.task not in (None, "labels"):
             raise self.error(f"is a table of labels; expected a file for {self.options.task}")
         return [self._labels(name) for name in names]
@@ -327,12 +327,12 @@ class Sides:
         codes, values = self.cells.columns[name]
         separator = self.options.multilabel
         parts = [self._parts(name, codes, i, v, separator) for i, v in enumerate(values)]
-        how = "lists" if not isinstance(separator, str) else f"parted by {separator!r}"
+        form = "lists" if not isinstance(separator, str) else f"parted by {separator!r}"
         side = label_sets(self._called(name), [parts[code] for code in codes.tolist()])
         return replace(
             side,
             units=self._units(),
-            notes=self._note(f"sets of labels in column {name!r} ({how})"),
+            notes=self._note(f"sets of labels in column {name!r} ({form})"),
             texts=self._texts(),
             aligned=self._row_ids(name),
             groups=self._groups(),
@@ -418,7 +418,7 @@ class Sides:
 
     def _sentences(self, name: str) -> tuple[Text, str]:
         """Return the sentences of a table with one token per row, and how they are separated."""
-        begins, how = self._begins(name)
+        begins, separation = self._begins(name)
         first = np.append(np.flatnonzero(begins), len(begins))
         document = self._beside(_DOCUMENT)
         words = self._beside(_TOKEN)
@@ -438,10 +438,10 @@ class Sides:
             first,
             document=numbers,
             sentences=sentences,
-            parted_by=how,
+            parted_by=separation,
             groups=self._groups_of_sentences(first),
         )
-        return text, how
+        return text, separation
 
     def _groups_of_sentences(self, first: Any) -> RowGroups | None:
         groups = self._groups()
@@ -511,9 +511,9 @@ class Sides:
         there = (n for n in self.cells.columns if n not in (*self.cells.names, self.cells.unit))
         return next((name for name in there if kind.fullmatch(plain_name(name))), None)
 
-    def _tagged(self, name: str, text: Text, how: str) -> Tagged:
+    def _tagged(self, name: str, text: Text, separation: str) -> Tagged:
         codes, names = self._named(name)
-        notes = self._note(f"tags in column {name!r}, {how}")
+        notes = self._note(f"tags in column {name!r}, {separation}")
         column = name if len(self.cells.names) > 1 else None
         return Tagged(text, codes, names, notes, column)
 

@@ -197,11 +197,11 @@ def _even_rows(head: Source) -> list[list[str]]:
     The separator is a TAB if the first line has one, else a comma.
     """
     lines = [line for line in head.data.decode("utf-8", "replace").splitlines() if line]
-    how: dict[str, Any] = {"strict": True}
+    dialect: dict[str, Any] = {"strict": True}
     if lines and "\t" in lines[0]:
-        how = {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
+        dialect = {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
     try:
-        rows = list(csv.reader(lines[:200], **how))
+        rows = list(csv.reader(lines[:200], **dialect))
     except csv.Error:
         return []
     even = len(rows) > 1 and len({len(row) for row in rows}) == 1 and len(rows[0]) > 1

@@ -314,10 +314,10 @@ def _spans(source: Source, task: _Task) -> list[tuple[int, int, str]]:
                 f"task {task.name}: span {start} to {end}; expected 0 <= start < end <= "
                 f"{len(task.text)}"
             )
-        said = value.get("text")
-        if isinstance(said, str) and said.split() != task.text[start:end].split():
+        stated = value.get("text")
+        if isinstance(stated, str) and stated.split() != task.text[start:end].split():
             mine, there = (
-                snippet(text.encode("utf-8", "replace")) for text in (said, task.text[start:end])
+                snippet(text.encode("utf-8", "replace")) for text in (stated, task.text[start:end])
             )
             raise source.error(
                 f"task {task.name}: the span {start} to {end} is {mine}, but the text has {there} "
@@ -491,11 +491,11 @@ def _check_text(
             f"characters; expected it inside",
             number,
         )
-    said = " ".join(content[i:j] for i, j in places)
-    if _squeezed(said) != _squeezed(match["text"]):
+    in_text = " ".join(content[i:j] for i, j in places)
+    if _squeezed(in_text) != _squeezed(match["text"]):
         raise source.error(
             f"entity {match['id']} is {snippet(match['text'].encode())}, but the text has "
-            f"{snippet(said.encode())} there; expected the same text",
+            f"{snippet(in_text.encode())} there; expected the same text",
             number,
         )
 
@@ -784,8 +784,8 @@ def _of_a_list(source: Source) -> tuple[str, str] | None:
 
 def read_samples(opened: Input) -> Samples:
     """Read a log."""
-    how = opened.options
-    logs = read_logs(opened.source, score_name=how.score_name, threshold=how.threshold)
+    options = opened.options
+    logs = read_logs(opened.source, score_name=options.score_name, threshold=options.threshold)
     notes = dict.fromkeys(note for log in logs for note in log.notes)
     return Samples(opened.source.name, tuple(logs), tuple(notes))
 
@@ -825,8 +825,8 @@ def read_chosen(opened: Input) -> Labels | LabelSets:
 
 def read_label_studio_side(opened: Input) -> Spans | Labels | LabelSets:
     """Read an export of Label Studio."""
-    how = opened.options
-    side = _read_label_studio(opened.source, how.task, predicted=how.predicted)
+    options = opened.options
+    side = _read_label_studio(opened.source, options.task, predicted=options.predicted)
     if isinstance(side, list):
         return side_of_choices(opened.source, side, "export of Label Studio, choices")
     return side

@@ -245,8 +245,10 @@ class _Counted:
         kinds = {column.name: kinds_of(column) for column in self.columns.values()}
         if len({kind for own in kinds.values() for kind in own}) < 2:
             return []
-        told = "; ".join(f"{name!r}: {' and '.join(own)}" for name, own in kinds.items())
-        return [f"labels of different types are compared by their texts ({told}): 1 is '1' is True"]
+        types = "; ".join(f"{name!r}: {' and '.join(own)}" for name, own in kinds.items())
+        return [
+            f"labels of different types are compared by their texts ({types}): 1 is '1' is True"
+        ]
 
     def _strangers(self, codes: NDArray[np.int64], number: NDArray[np.float64]) -> list[str]:
         """Return notes on labels that only one side has, with their frequencies."""
@@ -528,5 +530,5 @@ def _systems(
         return {"pred": pred}, ("pred",)  # type: ignore[dict-item]
     if systems is None and given == ["a", "b"]:
         return {"a": a, "b": b}, ("a", "b")  # type: ignore[dict-item]
-    told = ", ".join([*given, *(["systems"] if systems is not None else [])]) or "none of them"
-    raise InputError(f"pred: {told} given; expected pred, or a and b, or systems")
+    listed = ", ".join([*given, *(["systems"] if systems is not None else [])]) or "none of them"
+    raise InputError(f"pred: {listed} given; expected pred, or a and b, or systems")

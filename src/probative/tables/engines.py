@@ -100,7 +100,7 @@ def _fetch(frame: Frame) -> dict[str, Sequence[Any]]:
     kind = frame.implementation
     if kind.is_duckdb():  # needs neither Arrow nor pandas
         columns, schema = native.fetchnumpy(), frame.collect_schema()
-        return {name: _plain(columns[name], schema[name] == nw.Date) for name in names}
+        return {name: _as_python(columns[name], schema[name] == nw.Date) for name in names}
     if kind.is_spark_like():
         rows = native.collect()
         return {name: [row[i] for row in rows] for i, name in enumerate(names)}
@@ -108,7 +108,7 @@ def _fetch(frame: Frame) -> dict[str, Sequence[Any]]:
     return {name: eager.get_column(name).to_list() for name in names}
 
 
-def _plain(column: Any, is_date: bool) -> Any:
+def _as_python(column: Any, is_date: bool) -> Any:
     """Return numbers as an array, other values as Python objects with None for masked ones."""
     if column.dtype.kind in "iufb" and not hasattr(column, "mask"):
         return column
