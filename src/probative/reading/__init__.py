@@ -1,4 +1,4 @@
-"""Files, frames and sequences to annotations; every error names file, line and remedy."""
+"""Read files, frames and sequences into annotations; every error names file, line and remedy."""
 
 from __future__ import annotations
 

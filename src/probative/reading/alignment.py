@@ -1,4 +1,4 @@
-"""Whether two files tell the same sentences and tokens."""
+"""Check that two files have the same sentences and tokens."""
 
 from __future__ import annotations
 
@@ -23,19 +23,10 @@ ALIGNMENTS = ("tokens", "position", "characters")
 
 
 def align(gold: Text, other: Text, *, by: str = "tokens") -> tuple[str, ...]:
-    """Make sure that two texts have the same sentences of the same tokens.
+    """Refuse texts whose sentences or tokens differ; return notes.
 
-    Parameters
-    ----------
-    gold, other
-        The sentences of the answer and of a system.
-    by
-        ``tokens``: the first different token is an error. ``position``: the number of tokens
-        must agree; how many differ is noted.
-
-    Returns
-    -------
-    Notes: with ``position``, how many tokens differ.
+    With ``by="tokens"`` the first different token is an error. With ``by="position"`` only the
+    numbers of tokens must agree, and a note says how many differ.
     """
     if gold is other:
         return ()
@@ -57,7 +48,7 @@ def align(gold: Text, other: Text, *, by: str = "tokens") -> tuple[str, ...]:
 
 
 def _same_documents(gold: Text, other: Text) -> None:
-    """Refuse other documents, where these have names."""
+    """Refuse other documents, if documents have names."""
     if gold.names is None or other.names is None or gold.names == other.names:
         return
     missing = [name for name in gold.names if name not in set(other.names)]
@@ -81,7 +72,9 @@ def _same_shape(gold: Text, other: Text, by: str) -> None:
     by_text = gold.sentences is not None and other.sentences is not None
     if by_text and by == "position" and gold.n_sentences and other.n_sentences:
         by_text = isinstance(gold.words(0), str) or isinstance(other.words(0), str)
-    if by_text or not gold.n_tokens or not other.n_tokens:  # lengths follow, or nobody knows them
+    if (
+        by_text or not gold.n_tokens or not other.n_tokens
+    ):  # lengths are compared with the words, or are unknown
         if gold.n_sentences != other.n_sentences:
             raise InputError(
                 f"{other.n_sentences} sentences, but {gold.name} has {gold.n_sentences}; expected "
@@ -193,20 +186,10 @@ def _first_difference(gold: Text, other: Text) -> int | None:
 def align_rows(
     gold: Labels | LabelSets, other: Labels | LabelSets, name: str, *, by: str = "tokens"
 ) -> tuple[str, ...]:
-    """Make sure that the rows of two tables have the same names, if both have a column of them.
+    """Refuse tables whose rows have different ids, if both have a column of them.
 
-    Parameters
-    ----------
-    gold, other
-        The answer and an output, with what their rows are called.
-    name
-        What the output is called.
-    by
-        ``tokens``: the first different name is an error. ``position``: how many differ is said.
-
-    Returns
-    -------
-    Notes: with ``position``, or where the two have no name in common.
+    With ``by="tokens"`` the first different id is an error. With ``by="position"``, or if the
+    tables have no id in common, a note says how many differ. ``name`` is that of the output.
     """
     mine, theirs = gold.aligned, other.aligned
     if not isinstance(mine, RowIds) or not isinstance(theirs, RowIds):

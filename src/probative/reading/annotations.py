@@ -1,4 +1,4 @@
-"""What the readers hand over: flat arrays for a whole corpus, text only when asked for."""
+"""Annotations as the readers return them: flat arrays for a corpus, text made on demand."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int32]
 
 
-TEXT_COLUMNS = ("text", "sentence", "content")  # what the column of a table's texts is called
+TEXT_COLUMNS = ("text", "sentence", "content")  # usual names of a table's column of texts
 
 
 class Origin(NamedTuple):
-    """What a file was recognised as: its format, and why."""
+    """The format that a file was recognised as, and the reason."""
 
     form: str
     reason: str
@@ -33,35 +33,35 @@ class Origin(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Text:
-    """The sentences behind annotations: how long they are, what they say, where they stand.
+    """The sentences of annotations: their lengths, their words and their place in the file.
 
     Attributes
     ----------
     name
         The file, or the parameter, for messages.
     first
-        Where every sentence begins among the tokens of the corpus, and one number more: the end.
+        The first token of every sentence in the corpus, and the number of tokens at the end.
     row
         The line of every token in the file, from 0; None for Python sequences. For texts without
         tokens, the line of every sentence.
     document
-        The number of every sentence's document; None where none are marked.
+        The number of every sentence's document; None if none are marked.
     document_lines
-        How many ``-DOCSTART-`` lines there were.
+        The number of ``-DOCSTART-`` lines.
     source, start, end
-        The bytes of every token in the file; None where there are no tokens.
+        The bytes of every token in the file; None if there are no tokens.
     sentences
-        The sentences themselves, where they came as Python objects or JSON.
+        The sentences, if they came as Python objects or JSON.
     block
         The bytes of every sentence in the file with its comments, as an array of (begin, end).
     names
-        What the sentences are called, where they are documents with names.
+        The names of the sentences, if they are documents with names.
     left_out
-        Which sentences are not to be looked at; None where all are.
+        True for every sentence that is left out; None if there are none.
     parted_by
-        In a table, what tells sentences apart.
+        In a table, how sentences are separated.
     groups
-        In a table, which group every sentence belongs to; None where that was not asked for.
+        In a table, the group of every sentence; None if not requested.
     """
 
     name: str
@@ -81,26 +81,26 @@ class Text:
 
     @property
     def n_sentences(self) -> int:
-        """How many sentences there are."""
+        """Return the number of sentences."""
         return len(self.first) - 1
 
     @property
     def n_tokens(self) -> int:
-        """How many tokens there are."""
+        """Return the number of tokens."""
         return int(self.first[-1])
 
     @cached_property
     def lengths(self) -> NDArray[Any]:
-        """How many tokens every sentence has."""
+        """Return the number of tokens of every sentence."""
         return np.diff(self.first)
 
     @cached_property
     def sentence(self) -> Ints:
-        """The sentence of every token."""
+        """Return the sentence of every token."""
         return np.repeat(np.arange(self.n_sentences, dtype=np.int32), self.lengths)
 
     def words(self, sentence: int) -> Sequence[str]:
-        """The tokens of a sentence (its characters, for text without tokens); () if unknown."""
+        """Return the tokens of a sentence, or its characters if it has none; () if unknown."""
         if self.sentences is not None:
             return self.sentences[sentence]
         if self.source is None or self.start is None or self.end is None:
@@ -110,20 +110,20 @@ class Text:
         return [data[self.start[i] : self.end[i]].decode("utf-8", "replace") for i in tokens]
 
     def tokens(self) -> tuple[Source, Ints, Ints]:
-        """The file and the bytes of every token in it."""
+        """Return the file and the bytes of every token in it."""
         if self.source is None or self.start is None or self.end is None:
             raise ValueError("this text has no tokens in a file")
         return self.source, self.start, self.end
 
     @cached_property
     def token_bytes(self) -> NDArray[np.uint8]:
-        """The bytes of all tokens, one after the other: an answer meets several systems."""
+        """Return the bytes of all tokens in a row; cached, because gold meets several systems."""
         from probative.reading.fields import bytes_of
 
         return bytes_of(*self.tokens())
 
     def raw(self, sentence: int) -> bytes:
-        """The lines of a sentence as they stand in the file, comments included."""
+        """Return the lines of a sentence as in the file, comments included."""
         if self.source is None or self.block is None:
             raise ValueError("this text did not come from a file")
         begin, end = self.block[sentence].tolist()
@@ -131,15 +131,15 @@ class Text:
 
     @cached_property
     def line(self) -> Ints | None:
-        """The line of every token (or sentence, without tokens) in the file, from 1."""
+        """Return the line of every token (or sentence, without tokens) in the file, from 1."""
         return None if self.row is None else self.row + np.int32(1)
 
     def line_of(self, token: int) -> int | None:
-        """The line of one token (or sentence) in the file, from 1."""
+        """Return the line of one token (or sentence) in the file, from 1."""
         return None if self.row is None else int(self.row[min(token, len(self.row) - 1)]) + 1
 
     def error(self, message: str, token: int | None = None) -> InputError:
-        """An error at a token, or at the whole text."""
+        """Return an error at a token, or in the whole text."""
         from probative.errors import InputError
 
         if token is None:
@@ -160,13 +160,13 @@ class Tagged:
     text
         The sentences.
     tags, names
-        One code per token, and the tag every code stands for.
+        One code per token, and the tag of every code.
     notes
         What was recognised.
     column
-        The column of the file, where it holds several sides.
+        The column of the file, if it holds several sides.
     origin
-        The format of the file they came from, and why; None for what came from Python.
+        The format of the file and the reason; None for Python data.
     """
 
     text: Text
@@ -178,11 +178,11 @@ class Tagged:
 
     @property
     def name(self) -> str:
-        """What notes call these tags: the file, and the column where it holds several."""
+        """Return the name of these tags in notes: the file, and the column if it has several."""
         return self.text.name if self.column is None else f"{self.text.name}, column {self.column}"
 
     def as_labels(self) -> Labels:
-        """The tags of tokens as labels of items, one unit per sentence."""
+        """Return the tags of tokens as labels of items, one unit per sentence."""
         names = tuple(sorted(set(self.names)))
         code = {name: i for i, name in enumerate(names)}
         codes = np.array([code[name] for name in self.names], dtype=np.int32)[self.tags]
@@ -198,22 +198,21 @@ class Spans:
     Attributes
     ----------
     sentence, start, end, label
-        One entry per span: its sentence, where it begins and ends (exclusive) in the tokens or
-        characters of the sentence, and the code of its label.
+        One entry per span: its sentence, its begin and end (exclusive) in the tokens or characters
+        of the sentence, and the code of its label.
     labels
-        The label every code stands for.
+        The label of every code.
     text
         The sentences.
     notes
         What was recognised, repaired or left out.
     scheme, repaired
-        The tag scheme they were written in, and how many tags stood out of place; None and 0
-        for spans that were no tags.
+        The tag scheme, and the number of tags out of place; None and 0 for spans that were no tags.
     shape, shapes
-        For spans of several pieces, the code of what the pieces are and what every code stands
-        for, the empty text for one piece; None where all spans are of one piece.
+        For spans of several pieces, the code of the pieces, and the text of every code, which is
+        empty for one piece; None if all spans have one piece.
     origin
-        The format of the file they came from, and why; None for what came from Python.
+        The format of the file and the reason; None for Python data.
     """
 
     sentence: Ints
@@ -234,11 +233,11 @@ class Spans:
 
     @property
     def n_sentences(self) -> int:
-        """How many sentences the corpus has, with or without spans."""
+        """Return the number of sentences in the corpus, with or without spans."""
         return self.text.n_sentences
 
     def of(self, sentence: int) -> list[tuple[int, int, str]]:
-        """The spans of one sentence as (start, end, label)."""
+        """Return the spans of one sentence as (start, end, label)."""
         low, high = np.searchsorted(self.sentence, [sentence, sentence + 1]).tolist()
         rows = zip(
             self.start[low:high].tolist(),
@@ -260,15 +259,15 @@ class Segmented:
     characters
         The characters of the corpus without spaces, as UTF-8.
     byte_first, first
-        Where every sentence begins among these bytes, and among the characters; and the end.
+        The begin of every sentence in these bytes and in the characters, with the end added.
     sentence, start, end
         One entry per word: its sentence, and its characters in the sentence (end exclusive).
     line
-        The line where every sentence begins in the file, from 1, or None.
+        The first line of every sentence in the file, from 1, or None.
     notes
         What was recognised.
     origin
-        The format of the file they came from, and why; None for what came from Python.
+        The format of the file and the reason; None for Python data.
     """
 
     name: str
@@ -287,28 +286,28 @@ class Segmented:
 
     @property
     def n_sentences(self) -> int:
-        """How many sentences there are."""
+        """Return the number of sentences."""
         return len(self.first) - 1
 
     @cached_property
     def lengths(self) -> NDArray[Any]:
-        """How many characters every sentence has."""
+        """Return the number of characters of every sentence."""
         return np.diff(self.first)
 
     def sentence_text(self, sentence: int) -> str:
-        """The characters of a sentence, without spaces."""
+        """Return the characters of a sentence, without spaces."""
         begin, end = self.byte_first[sentence : sentence + 2].tolist()
         return self.characters[begin:end].tobytes().decode("utf-8", "replace")
 
     def words(self, sentence: int) -> list[str]:
-        """The words of a sentence."""
+        """Return the words of a sentence."""
         text = self.sentence_text(sentence)
         low, high = np.searchsorted(self.sentence, [sentence, sentence + 1]).tolist()
         places = zip(self.start[low:high].tolist(), self.end[low:high].tolist(), strict=True)
         return [text[start:end] for start, end in places]
 
     def spans(self) -> Spans:
-        """The words as spans over characters, all with one label."""
+        """Return the words as spans over characters, all with one label."""
         text = Text(
             self.name,
             self.first,
@@ -323,7 +322,7 @@ class Segmented:
 
 
 class _Characters(Sequence[str]):
-    """The sentences of a segmentation as strings, made when they are asked for."""
+    """The sentences of a segmentation as strings, made on demand."""
 
     def __init__(self, words: Segmented):
         self._words = words
@@ -337,49 +336,40 @@ class _Characters(Sequence[str]):
 
 @dataclass(frozen=True, eq=False)
 class RowIds:
-    """What a table calls its rows: the column, one code per row, the text of every code."""
+    """The ids of the rows of a table: the column, one code per row, the text of every code."""
 
     column: str
     codes: Ints
     names: tuple[str, ...]
 
 
-# what is made of rows that stand for several, where every row is needed by itself
-_ROWS_ONE_BY_ONE = 20_000_000
+_ROWS_ONE_BY_ONE = 20_000_000  # largest number of rows that `Repeats.one_by_one` makes
 
 
 @dataclass(frozen=True, eq=False)
 class Repeats:
-    """How many rows of a table each row stands for, where equal ones are kept once.
+    """The number of rows of a table that each row stands for, if equal rows are kept once.
 
     Attributes
     ----------
     times
-        How many equal rows of its unit each row stands for; None where it is one.
+        The number of equal rows of its unit that each row stands for; None if it is one.
     number
-        How many equal units each unit stands for. Without units, every row is one.
+        The number of equal units that each unit stands for. Without units, every row is a unit.
     """
 
     times: NDArray[np.int64] | None
     number: NDArray[np.int64]
 
     def of_rows(self, units: Ints | None) -> NDArray[np.int64]:
-        """How many rows of the table each row stands for, in all units like its own."""
+        """Return the number of rows of the table that each row stands for, over all equal units."""
         number = self.number if units is None else self.number[units]
         return number if self.times is None else number * self.times
 
     def one_by_one(
         self, units: Ints | None, *, by_unit: bool
     ) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """The rows behind rows that stand for several, and the units behind their units.
-
-        Parameters
-        ----------
-        units
-            The unit of each row.
-        by_unit
-            Whether units matter; without, there are none.
-        """
+        """Return one entry per original row: its distinct row, and its unit if ``by_unit``."""
         every = self.of_rows(units)
         total = int(every.sum())
         if total > _ROWS_ONE_BY_ONE:
@@ -402,7 +392,7 @@ class Repeats:
 
 @dataclass(frozen=True, eq=False)
 class RowGroups:
-    """Which group every row of a table belongs to: the column, one code per row, their names."""
+    """The group of every row of a table: the column, one code per row, the names of the codes."""
 
     column: str
     codes: Ints
@@ -418,23 +408,23 @@ class Labels:
     name
         The file, column or parameter, for messages.
     codes, names
-        One code per item, and the label every code stands for.
+        One code per item, and the label of every code.
     units
         The unit (document, group) of every item as a code, or None.
     notes
         What was recognised.
     texts
-        Reads what the items say from the table that they came from: one text per item, or none
-        where the table has no column of texts. None where there is no table.
+        A function that reads the texts of the items from their table: one per item, or none if the
+        table has no column of texts. None if there is no table.
     aligned
-        The sentences of which the items are tokens, or the rows of a table that names them: both
-        sides must tell the same ones. None where items have nothing but their places.
+        The sentences whose tokens the items are, or the ids of the rows of a table; they must be
+        equal on both sides. None if items have only their position.
     origin
-        The format of the file they came from, and why; None for what came from Python.
+        The format of the file and the reason; None for Python data.
     repeats
-        How many rows each item stands for, where equal rows of a table are kept once.
+        The number of rows that each item stands for, if equal rows of a table are kept once.
     groups
-        The group of every item, where that was asked for.
+        The group of every item, if requested.
     """
 
     name: str
@@ -459,11 +449,11 @@ class LabelSets:
     Attributes
     ----------
     name, names, units, notes, texts, aligned, origin, groups
-        As `Labels` has them.
+        As in `Labels`.
     item, codes
-        One entry per label of an item: which item (from 0), and the code of the label.
+        One entry per label of an item: the item (from 0), and the code of the label.
     n_items
-        How many items there are, with or without labels.
+        The number of items, with or without labels.
     """
 
     name: str
@@ -482,9 +472,7 @@ class LabelSets:
         return self.n_items
 
 
-# -----------------------------------------------------------------------------
-# Some sentences, or items, of what was read, as annotations of their own.
-# -----------------------------------------------------------------------------
+# --- Subsets of annotations
 
 if TYPE_CHECKING:
     Places = NDArray[np.intp]
@@ -509,15 +497,10 @@ def part_of(side: LabelSets, places: NDArray[Any]) -> LabelSets: ...
 def part_of(
     side: Tagged | Spans | Labels | LabelSets, places: NDArray[Any]
 ) -> Tagged | Spans | Labels | LabelSets:
-    """The annotations of some sentences, or units, in this order.
+    """Return the annotations of some sentences, in this order.
 
-    Parameters
-    ----------
-    side
-        What was read.
-    places
-        The numbers of the sentences; of labels those of the units, or of the items where there
-        are no units. Each at most once.
+    ``places`` are the numbers of the sentences, each at most once; for labels, those of the units,
+    or of the items if there are no units.
     """
     places = np.asarray(places, dtype=np.intp)
     if isinstance(side, Tagged):
@@ -527,7 +510,7 @@ def part_of(
         return _spans_of(side, places)
     if side.units is None:
         return _items_of(side, places, None)
-    order = np.argsort(side.units, kind="stable")  # items of a unit need not stand together
+    order = np.argsort(side.units, kind="stable")  # items of a unit need not be adjacent
     first = np.searchsorted(side.units[order], np.arange(int(side.units.max(initial=-1)) + 2))
     units = np.repeat(np.arange(len(places)), np.diff(first)[places]).astype(np.int32)
     items = order[_ranges(first, places)]
@@ -535,7 +518,7 @@ def part_of(
 
 
 def _text_part(text: Text, places: NDArray[Any]) -> Text:
-    """Some sentences of a text, in this order."""
+    """Return some sentences of a text, in this order."""
     tokens = _ranges(text.first, places)
     by_sentence = text.row is not None and len(text.row) != text.n_tokens
     in_order: Any = text.row
@@ -557,7 +540,7 @@ def _text_part(text: Text, places: NDArray[Any]) -> Text:
 
 
 def _ranges(first: NDArray[Any], places: Places) -> Places:
-    """The numbers from `first[i]` up to `first[i + 1]` for every place i, one after the other."""
+    """Return the numbers from `first[i]` up to `first[i + 1]` for every place i, concatenated."""
     lengths = np.diff(first)[places]
     begins = np.cumsum(lengths) - lengths
     return np.repeat(first[places] - begins, lengths).astype(np.intp) + np.arange(lengths.sum())

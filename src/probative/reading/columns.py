@@ -1,4 +1,4 @@
-"""Column files: one token per line with its tags in columns, an empty line after a sentence."""
+"""Read column files: one token per line with its tags, an empty line after a sentence."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ __all__ = [
     "share_of_tags",
 ]
 
-# What a tag of any scheme looks like.
+# A tag of any scheme.
 TAG = re.compile(r"O|(?:[BIESMLU]|B[23])(?:-.+)?", re.DOTALL)
-# The same in other writings: b-per, B_PER, PER-B.
+# A tag in another notation: b-per, B_PER, PER-B.
 ODD_TAG = re.compile(r"[biesmlu]-.+|[BIESMLUbiesmlu]_.+|.+[-_][BIESMLU]", re.DOTALL)
 _NUMBER = re.compile(rb"\d+(?:([-.])\d+)?")
 _DOCUMENT_MARKS = (b"-DOCSTART-", b"-X-")
@@ -42,7 +42,7 @@ _DOCUMENT_MARKS = (b"-DOCSTART-", b"-X-")
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Which lines of a column file are tokens, and where sentences and documents begin.
+    """The lines of a column file that are tokens, and where sentences and documents begin.
 
     Attributes
     ----------
@@ -53,12 +53,12 @@ class Layout:
     text
         The sentences over these tokens.
     numbered
-        Whether the first column numbers the tokens.
+        True if the first column numbers the tokens.
     surface
-        The lines (from 0) of surface tokens where they differ from `rows`: a multiword range
-        stands for its words. Only in numbered files.
+        The lines (from 0) of surface tokens if they differ from `rows`: a multiword range stands
+        for its words. Only in numbered files.
     ragged
-        The lines (from 0) that were passed over.
+        The lines (from 0) that were skipped.
     """
 
     table: Table
@@ -71,34 +71,27 @@ class Layout:
 
     @property
     def width(self) -> int:
-        """How many columns there are."""
+        """Return the number of columns."""
         return int(self.table.width[self.rows[0]])
 
     @property
     def token_column(self) -> int | None:
-        """The column of the tokens, from 0; None in a file of tags only."""
+        """Return the column of the tokens, from 0; None in a file of tags only."""
         return None if self.width == 1 else int(self.numbered)
 
 
 def layout(source: Source, *, comments: bool = False, skip_ragged: bool = False) -> Layout:
     """Find tokens, sentences and documents.
 
-    Parameters
-    ----------
-    source
-        The file.
-    comments
-        Whether ``#`` starts a comment. It always does in files whose first column numbers the
-        tokens; elsewhere it is a token like any other.
-    skip_ragged
-        Whether to pass over lines with another number of columns than most; by default the
-        first one is an error.
+    ``#`` starts a comment if ``comments`` is set, and always in files whose first column numbers
+    the tokens; elsewhere it is a token. ``skip_ragged`` skips lines with an unusual number of
+    columns; by default the first one is an error.
     """
     table = split(source)
     array = np.frombuffer(source.data, np.uint8)
     filled = table.width > 0
     opening = array.take(table.begin, mode="clip")
-    hashed = opening == ord("#")  # which no empty line is
+    hashed = opening == ord("#")  # False for empty lines
     any_hashed = bool(hashed.any())
     content = np.flatnonzero(filled & ~hashed if any_hashed else filled).astype(np.int32)
     kinds = _numbering(table, content)
@@ -138,12 +131,12 @@ def layout(source: Source, *, comments: bool = False, skip_ragged: bool = False)
 
 
 def _numbering(table: Table, rows: Ints) -> Ints | None:
-    """What every line's number is: 0 a word's, 1 a range, 2 an empty node; None if no numbers."""
+    """Return the kind of every line's number: 0 word, 1 range, 2 empty node; None if no numbers."""
     if not len(rows) or (table.uniform or table.width[rows].min()) < 2:
         return None
     array = np.frombuffer(table.source.data, np.uint8)
     if not ord("0") <= array[table.column(0, rows[:1])[0][0]] <= ord("9"):
-        return None  # as in most files: no need to look at the others
+        return None  # as in most files, so this check saves a pass
     start, end = table.column(0, rows)
     digit = (array[start] >= ord("0")) & (array[start] <= ord("9")) & (end > start)
     if not digit.all():
@@ -158,7 +151,7 @@ def _numbering(table: Table, rows: Ints) -> Ints | None:
 
 
 def _surface(table: Table, rows: Ints, kinds: Ints) -> Ints | None:
-    """The lines of surface tokens: ranges, and the words that no range covers."""
+    """Return the lines of surface tokens: ranges, and the words that no range covers."""
     if not (kinds == 1).any():
         return None
     start, end = table.column(0, rows)
@@ -168,7 +161,7 @@ def _surface(table: Table, rows: Ints, kinds: Ints) -> Ints | None:
         low, high = name.split(b"-")
         missing = int(high[:9]) - int(low[:9]) + 1
         seen = at + 1
-        # its words stand right below it; empty nodes may be among them
+        # its words follow directly; empty nodes may be among them
         while missing > 0 and seen < len(rows) and rows[seen] == rows[seen - 1] + 1:
             if kinds[seen] == 1:
                 break
@@ -186,7 +179,7 @@ def _surface(table: Table, rows: Ints, kinds: Ints) -> Ints | None:
 def _document_marks(
     table: Table, content: Ints, opening: NDArray[np.uint8]
 ) -> tuple[NDArray[np.bool_], int]:
-    """Which lines mark a document, and how many of them say -DOCSTART-."""
+    """Return True for every line that marks a document, and the number of -DOCSTART- lines."""
     marks = np.zeros(len(content), dtype=bool)
     if not (opening == ord("-")).any():
         return marks, 0
@@ -201,7 +194,7 @@ def _document_marks(
 
 
 def _newdoc(source: Source, table: Table, comment: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which comments say that a document begins."""
+    """Return True for every comment that begins a document."""
     begins = np.zeros(len(comment), dtype=bool)
     rows = np.flatnonzero(comment)
     begin, length = table.begin[rows], table.end[rows] - table.begin[rows]
@@ -218,7 +211,7 @@ def _usual_width(table: Table, rows: Ints, *, most: bool) -> int:
 
 
 def ragged_line(table: Table, row: int, expected: int) -> InputError:
-    """What to say of a line (from 0) with another number of columns than expected."""
+    """Return the error for a line (from 0) with an unexpected number of columns."""
     width = int(table.width[row])
     line = table.source.data[table.begin[row] : table.end[row]]
     separator = "TABs" if table.tabs else "white space"
@@ -237,7 +230,7 @@ def _sentences(
     new_document: NDArray[np.bool_],
     document_lines: int,
 ) -> Text:
-    gaps = np.flatnonzero(rows[1:] - rows[:-1] > 1)  # a break, or a comment, stands between
+    gaps = np.flatnonzero(rows[1:] - rows[:-1] > 1)  # a break or a comment is between them
     broken = np.flatnonzero(breaks)
     gaps = gaps[np.searchsorted(broken, rows[gaps]) < np.searchsorted(broken, rows[gaps + 1])]
     begins = np.concatenate([[0], gaps + 1]).astype(np.int32)
@@ -261,7 +254,7 @@ def _sentences(
 
 
 def _comments_before(opening: Ints, closing: Ints, breaks: NDArray[np.bool_]) -> Ints:
-    """The line where the comments of every sentence begin, or the sentence itself."""
+    """Return the first line of the comments before every sentence, or its own first line."""
     after = np.concatenate([[0], closing[:-1] + 1])
     broken = np.append(-1, np.flatnonzero(breaks))
     last = broken[np.searchsorted(broken, opening) - 1] + 1  # after the last break before it
@@ -269,9 +262,9 @@ def _comments_before(opening: Ints, closing: Ints, breaks: NDArray[np.bool_]) ->
 
 
 def column_of(shape: Layout, number: int) -> tuple[Ints, tuple[bytes, ...]]:
-    """Codes and distinct values of a column of the token lines; from 0, or from -1 backwards.
+    """Return codes and distinct values of a column; from 0, or from -1 backwards.
 
-    The last one asked for is kept: the column that is recognised by its tags is read next.
+    The last one is cached, because the column that is recognised by its tags is read next.
     """
     if number not in shape._coded:
         found = distinct(shape.table.source, *shape.table.column(number, shape.rows))
@@ -281,7 +274,7 @@ def column_of(shape: Layout, number: int) -> tuple[Ints, tuple[bytes, ...]]:
 
 
 def share_of_tags(shape: Layout, column: int) -> float:
-    """The share of tokens whose value in this column (from 0) looks like a tag."""
+    """Return the share of tokens whose value in this column (from 0) looks like a tag."""
     codes, values = column_of(shape, column)
     is_tag = np.array([_is_tag(value) for value in values])
     return float(is_tag[codes].mean())
@@ -296,15 +289,9 @@ def read_tags(
 ) -> Tagged:
     """Read the tags of a column file.
 
-    Parameters
-    ----------
-    shape
-        Its layout.
-    column
-        The column of the tags, from 1, or from -1 backwards. By default the last one, if it
-        holds tags, or else the only one that does.
-    any_values
-        Whether other values than tags will do; the column is then the last one by default.
+    ``column`` counts from 1, or from -1 backwards; by default it is the last one if it holds tags,
+    or else the only one that does. With ``any_values`` any value is accepted, and the default is
+    the last column.
     """
     source = shape.table.source
     if isinstance(column, str):
@@ -345,7 +332,7 @@ def _recognise_tag_column(shape: Layout) -> int:
     whole = [column for column, share in shares.items() if share == 1]
     if len(whole) == 1:
         return whole[0]
-    # a column with a few wrong tags is still the column that was meant
+    # a column with a few wrong tags is still the column of tags
     best = max(shares, key=lambda column: (shares[column], column))
     if not whole and shares[best] > 0.5:
         return best

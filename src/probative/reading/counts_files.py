@@ -1,4 +1,4 @@
-"""Tables of confusion counts from CSV, TSV and JSON files."""
+"""Read tables of confusion counts from CSV, TSV and JSON files."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from probative.reading.source import load
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    # each with the line on which it stands
+    # rows with their line numbers
     Rows = list[tuple[int, dict[str, Any]]]
 
 __all__ = ["LIMIT", "pair_units", "read_counts", "read_folds", "read_rows", "read_run_rows"]
 
-# The most bytes that a file of counts may hold.
+# largest size of a file of counts, in bytes
 LIMIT = 1 << 26
 
 _NEEDED = ("tp", "fp", "fn")
 _KNOWN = (*_NEEDED, "tn", "model", "run")
-# What a column that names units is called.
+# usual names of a column of units
 _UNIT = re.compile(
     r"(.*[_ ])?(doc|docs|document|doc_?name|id|idx|uid|uuid|guid|key|unit|item|sentence|sent|file|"
     r"filename|text|example|fold)"
@@ -39,18 +39,14 @@ _NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?\s*", re.
 def read_counts(path: Path | str) -> Counts:
     """Read tables of counts, one per row, into an array-valued `Counts`.
 
-    Parameters
-    ----------
-    path
-        A CSV or TSV file with a header that names tp, fp, fn and, if there are any, tn; or a JSON
-        list of objects (or JSON lines) with these keys. ``-`` is standard input. Other columns
-        are ignored.
+    The file is CSV or TSV with a header that names tp, fp, fn and optionally tn, or a JSON list of
+    objects (or JSON lines) with these keys; ``-`` is standard input. Other columns are ignored.
     """
     return _to_counts(read_rows(path), path)
 
 
 def _to_counts(rows: Rows, path: Path | str) -> Counts:
-    """Turn the rows of a file into counts, checking every cell."""
+    """Convert the rows of a file to counts, checking every cell."""
     has_tn = "tn" in rows[0][1]
     names = (*_NEEDED, "tn") if has_tn else _NEEDED
     return Counts(**{n: [_amount(row, n, path, line) for line, row in rows] for n in names})
@@ -59,11 +55,8 @@ def _to_counts(rows: Rows, path: Path | str) -> Counts:
 def read_folds(path: Path | str) -> dict[str, list[Counts]]:
     """Read the counts of folds, one per row, by model.
 
-    Parameters
-    ----------
-    path
-        A file as for `read_counts`. With a column ``model`` the rows of each model are its folds,
-        in their order; without one the name of the file stands for the only model.
+    With a column ``model``, the rows of each model are its folds, in their order; without one, the
+    only model is named after the file.
     """
     rows = read_rows(path)
     if "model" not in rows[0][1]:
@@ -79,13 +72,10 @@ def read_folds(path: Path | str) -> dict[str, list[Counts]]:
 
 
 def read_run_rows(path: Path | str) -> dict[str, dict[str, Rows]]:
-    """Read the rows of counts of the runs of systems, one per unit, by system and run.
+    """Read rows of counts, one per unit, by system and run.
 
-    Parameters
-    ----------
-    path
-        A file as for `read_counts`. The columns ``model`` and ``run`` say to which system and run a
-        row belongs; without them the file holds one system, which has its name, and one run.
+    The columns ``model`` and ``run`` name the system and the run of a row; without them the file
+    holds one system, named after the file, and one run.
     """
     usual = "stdin" if str(path) == "-" else Path(path).stem
     parted: dict[str, dict[str, Rows]] = {}
@@ -101,17 +91,7 @@ def read_run_rows(path: Path | str) -> dict[str, dict[str, Rows]]:
 
 
 def pair_units(tables: Sequence[tuple[Path | str, Rows]]) -> tuple[list[Counts], list[str]]:
-    """Bring the rows of all tables into the order of the first, and count them.
-
-    Parameters
-    ----------
-    tables
-        The rows of every run, with the file that they come from.
-
-    Returns
-    -------
-    The counts, and what is to be said: which column joins the rows, or that their order does.
-    """
+    """Order the rows of all tables as in the first; return counts and notes on the pairing."""
     column = _unit_column(tables)
     if column is not None:
         _, first = tables[0]
@@ -121,15 +101,15 @@ def pair_units(tables: Sequence[tuple[Path | str, Rows]]) -> tuple[list[Counts],
     if len(tables) < 2 or max(len(rows) for _, rows in tables) < 2:
         return counts, []
     if column is None:
-        said = "paired by row order, as no column such as doc, id or unit tells the rows apart"
-        return counts, [said]
+        note = "paired by row order, as no column such as doc, id or unit tells the rows apart"
+        return counts, [note]
     return counts, [f"paired by column {column!r}"]
 
 
 def _unit_column(tables: Sequence[tuple[Path | str, Rows]]) -> str | None:
-    """The column that names the unit of every row, and no unit of a run twice; None if none does.
+    """Return the column that names every unit once, the same units in all tables; or None.
 
-    A column of numbers must have the name of one: ranks are in every table, too.
+    A column of numbers needs a usual name of units, because ranks also occur in every table.
     """
     rows = [row for _, own in tables for _, row in own]
     if len(tables) < 2 or max(len(own) for _, own in tables) < 2:
@@ -163,7 +143,7 @@ def _unit(row: dict[str, Any], column: str) -> str:
 
 
 def read_rows(path: Path | str) -> Rows:
-    """Read the rows of a CSV, TSV or JSON file, each with the line on which it stands."""
+    """Read the rows of a CSV, TSV or JSON file, each with its line number."""
     source = load(path, limit=LIMIT, expected="a header with tp, fp, fn and a row")
     if source.is_parquet:
         raise source.error("is a Parquet file; expected CSV, TSV or JSON")
@@ -177,7 +157,7 @@ def read_rows(path: Path | str) -> Rows:
 
 def _delimited_rows(text: str, path: Path | str) -> Rows:
     first = text.lstrip().split("\n", 1)[0]
-    delimiter = max("\t,;", key=first.count)  # a tie, as in one column, does not matter
+    delimiter = max("\t,;", key=first.count)  # a tie, as with one column, does not matter
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         header = next(cells for cells in reader if any(cell.strip() for cell in cells))
@@ -202,7 +182,7 @@ def _json_rows(text: str, path: Path | str) -> Rows:
     """Read a JSON list of objects, an object with a list under "rows" or "folds", or JSON lines."""
     try:
         whole = json.loads(text)
-    except (ValueError, RecursionError):  # a line may tell more
+    except (ValueError, RecursionError):  # errors of single lines are more precise
         return _json_lines(text, path)
     if isinstance(whole, dict):
         lists = [whole[key] for key in ("rows", "folds") if isinstance(whole.get(key), list)]
@@ -258,7 +238,7 @@ def _amount(row: dict[str, Any], name: str, path: Path | str, line: int) -> floa
     if not is_number and not (isinstance(cell, str) and _NUMBER.fullmatch(cell)):
         raise InputError(f"{name} is {cell!r:.40}; expected a number >= 0", path, line)
     try:
-        value = float(cell)  # type: ignore[arg-type]  # a number, as was just checked
+        value = float(cell)  # type: ignore[arg-type]  # checked above
     except OverflowError:
         value = math.inf
     if not 0 <= value <= MOST:

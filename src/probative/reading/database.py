@@ -1,6 +1,6 @@
-"""The engine that counts large tables: a database in memory that reads files and nothing else.
+"""Run DuckDB as the engine for large tables: in memory, reading only the given files.
 
-Names and paths come from users. They go into a statement through `identifier` and `literal` alone.
+Names and paths come from users; they enter a statement only through `identifier` and `literal`.
 """
 
 from __future__ import annotations
@@ -39,37 +39,37 @@ __all__ = [
 
 MEMORY_LIMIT = "1GB"
 _MEMORY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(KB|MB|GB|TB|KiB|MiB|GiB|TiB)\s*", re.ASCII)
-_LEAST = 50e6  # bytes below which the engine cannot even read a file
+_SMALLEST_MEMORY_LIMIT = 50e6  # bytes; with less the engine cannot even read a file
 _MAGIC = re.compile(r"[*?\[]")
-_PAUSE = 0.2  # seconds between two looks at how far a query is
+_PROGRESS_INTERVAL = 0.2  # seconds
 
-# is told which share of a query is done; None where nobody wants to know
+# callback for the share of a query that is done, or None
 _tell: ContextVar[Callable[[float], None] | None] = ContextVar("tell", default=None)
 
 
 def identifier(name: str) -> str:
-    """The name of a column or table as a statement has it, whatever is in it."""
+    """Quote the name of a column or table for a statement."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def literal(text: str) -> str:
-    """A text as a statement has it, whatever is in it."""
+    """Quote a text for a statement."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def literal_path(path: str | Path) -> str:
-    """The path of one file as a statement has it: no sign in it stands for others."""
-    absolute = os.path.abspath(path)  # noqa: PTH100  # a symbolic link stays one
+    """Quote the path of one file for a statement, with pattern characters escaped."""
+    absolute = os.path.abspath(path)  # noqa: PTH100  # keeps symbolic links
     return literal(_MAGIC.sub(lambda sign: f"[{sign[0]}]", absolute))
 
 
 def lock(
     database: duckdb.DuckDBPyConnection, paths: Iterable[Path], attached: Iterable[Path] = ()
 ) -> None:
-    """Let a database open these files and nothing else, for good.
+    """Restrict a database to these files, permanently.
 
-    A file whose path holds signs of patterns is found by looking into a folder: that, too, then.
-    Databases that are attached are not looked for.
+    A path with pattern characters needs access to a folder, because DuckDB searches it. The paths
+    of ``attached`` databases are never treated as patterns.
     """
     plain, folders = [str(path.absolute()) for path in attached], set()
     for path in map(Path, map(os.path.abspath, paths)):
@@ -86,12 +86,12 @@ def lock(
 
 
 def check_memory_limit(value: Any) -> str:
-    """How much memory the engine may use, if that is a size such as ``2GB``."""
+    """Return the memory limit without spaces; refuse what is no size such as ``2GB``."""
     match = _MEMORY.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise InputError(f"memory_limit: {shown(value)}; expected a size such as '2GB'")
     size = float(match[1]) * _factor(match[2])
-    if size < _LEAST:
+    if size < _SMALLEST_MEMORY_LIMIT:
         raise InputError(f"memory_limit: {value!r} is too small; expected at least '50MB'")
     return f"{match[1]}{match[2]}"
 
@@ -103,13 +103,7 @@ def _factor(unit: str) -> float:
 
 @contextmanager
 def connected(memory_limit: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
-    """An empty database in memory, with a folder for what does not fit there.
-
-    Parameters
-    ----------
-    memory_limit
-        How much memory it may use; what is more goes into the folder, which is gone afterwards.
-    """
+    """Yield an empty database in memory, with a temporary folder for what exceeds the limit."""
     import duckdb
 
     with _spilling_folder() as folder:
@@ -125,14 +119,14 @@ def connected(memory_limit: str | None = None) -> Iterator[duckdb.DuckDBPyConnec
 
 
 def folder_of(database: duckdb.DuckDBPyConnection) -> Path:
-    """Return the folder of a database that `connected` has made; it is gone afterwards."""
+    """Return the temporary folder of a database that `connected` made."""
     ((place,),) = database.execute("SELECT current_setting('temp_directory')").fetchall()
     return Path(place).parent
 
 
 @contextmanager
 def _spilling_folder() -> Iterator[Path]:
-    """A temporary folder that is removed even if this process is killed."""
+    """Yield a temporary folder that is removed even if this process is killed."""
     folder = Path(tempfile.mkdtemp(prefix="probative-"))
     guard = _guard(folder)
     try:
@@ -145,17 +139,17 @@ def _spilling_folder() -> Iterator[Path]:
 
 
 def _guard(folder: Path) -> subprocess.Popen[bytes] | None:
-    """A process that outlives this one by as long as it takes to remove the folder."""
+    """Start a process that removes the folder when this process ends."""
     shell = shutil.which("sh")
     if shell is None:
         return None
     try:
-        return subprocess.Popen(  # noqa: S603  # waits until the other end of the pipe is closed
+        return subprocess.Popen(  # noqa: S603  # waits until this process closes the pipe
             [shell, "-c", 'cat >/dev/null; rm -rf -- "$1"', shell, str(folder)],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            start_new_session=True,  # what ends this process by its group does not end the guard
+            start_new_session=True,  # signals to this process group do not end the guard
         )
     except OSError:
         return None
@@ -163,7 +157,7 @@ def _guard(folder: Path) -> subprocess.Popen[bytes] | None:
 
 @contextmanager
 def telling(tell: Callable[[float], None]) -> Iterator[None]:
-    """Have a function told which share of a query is done, from 0 to 1, while any runs."""
+    """Call a function with the share of a query that is done, from 0 to 1, while any runs."""
     token = _tell.set(tell)
     try:
         yield
@@ -173,7 +167,7 @@ def telling(tell: Callable[[float], None]) -> Iterator[None]:
 
 @contextmanager
 def watched(database: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Look at how far the query of a database is, as long as it runs."""
+    """Report the progress of the query that a database runs, if `telling` is active."""
     tell = _tell.get()
     if tell is None:
         yield
@@ -181,7 +175,7 @@ def watched(database: duckdb.DuckDBPyConnection) -> Iterator[None]:
     done = threading.Event()
 
     def look() -> None:
-        while not done.wait(_PAUSE):
+        while not done.wait(_PROGRESS_INTERVAL):
             tell(max(0.0, float(database.query_progress()) / 100))
 
     watcher = threading.Thread(target=look, daemon=True)

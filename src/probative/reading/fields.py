@@ -1,7 +1,6 @@
-"""Lines and columns of a text file by array operations on its bytes.
+"""Find lines and columns of a text file by array operations on its bytes.
 
-Nothing here runs a Python statement a token: a million tokens are a handful of passes over the
-file's bytes.
+No Python statement runs per token: a million tokens take a few passes over the bytes.
 """
 
 from __future__ import annotations
@@ -37,18 +36,19 @@ __all__ = [
 ]
 
 _TAB, _LF, _CR = 9, 10, 13
-_BLOCK = 1 << 18
-_ROWS = 1 << 15
-_BUCKETS = 1 << 16
-_LONG = 256
-_FEW = 64  # fields for which a table of buckets is not worth its while
-_KEPT = np.array([(1 << 8 * n) - 1 for n in range(9)], dtype=np.uint64)
+_BYTES_PER_BLOCK = 1 << 18  # blocks that fit into the cache
+_ROWS_PER_BLOCK = 1 << 15
+_BUCKETS = 1 << 16  # of the hash table
+_LONG_FIELD = 256  # bytes above which Python's hash is used
+_FEW_FIELDS = 64  # up to here a hash table is not worth its cost
+# masks that keep the first n bytes of a number
+_FIRST_BYTES = np.array([(1 << 8 * n) - 1 for n in range(9)], dtype=np.uint64)
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The lines of a file and where their fields are.
+    """The lines of a file and the places of their fields.
 
     Attributes
     ----------
@@ -57,12 +57,12 @@ class Table:
     begin, end
         The bytes of every line, without its line end.
     width
-        How many fields every line has; 0 for an empty or white-space line.
+        The number of fields of every line; 0 for an empty or white-space line.
     tabs
-        Whether fields are separated by single TABs, rather than by any white space.
+        True if single TABs separate fields, False if any white space does.
     uniform
-        How many fields all lines have that have any, where that is known and they are separated
-        by white space; else 0.
+        The number of fields of all lines with content, if it is known and white space separates
+        them; else 0.
     """
 
     source: Source
@@ -77,19 +77,19 @@ class Table:
 
     @cached_property
     def _first(self) -> Ints:
-        """Where the fields (or the TABs) of every line begin among all of them."""
+        """Return the index of the first field (or TAB) of every line."""
         return np.cumsum(self._number, dtype=np.int32) - self._number
 
     def column(self, number: int, rows: Ints) -> tuple[Ints, Ints]:
-        """The bytes of one field in the given lines; from 0, or from -1 backwards."""
+        """Return the bytes of one field in the given lines; from 0, or from -1 backwards."""
         wide = self.uniform
-        if wide and len(rows) * wide == len(self._start):  # every line with content is wanted
+        if wide and len(rows) * wide == len(self._start):  # all lines with content are requested
             return self._start[number % wide :: wide], self._end[number % wide :: wide]
         place = number if number >= 0 else self.width[rows] + number
         at = self._first[rows] + place
         if not self.tabs:
             return self._start[at], self._end[at]
-        # between TABs: a field begins at its line's begin or after a TAB, and ends before one
+        # with TABs, a field begins with its line or after a TAB, and ends before one
         is_first = np.broadcast_to(np.equal(place, 0), rows.shape)
         is_last = np.equal(place, self.width[rows] - 1)
         last = max(len(self._start) - 1, 0)
@@ -100,16 +100,16 @@ class Table:
 
 
 def lines_of(source: Source) -> tuple[Ints, Ints]:
-    """Where every line begins and ends (line ends not counted)."""
+    """Return begin and end of every line, without line ends."""
     array = np.frombuffer(source.data, np.uint8)
     return _lines(source, np.flatnonzero(array == _LF).astype(np.int32))
 
 
 def _lines(source: Source, breaks: Ints) -> tuple[Ints, Ints]:
     array = np.frombuffer(source.data, np.uint8)
-    borders = np.empty(len(breaks) + 2, dtype=np.int32)  # one array for both sides of a line end
+    borders = np.empty(len(breaks) + 2, dtype=np.int32)  # one array for begins and ends
     borders[0], borders[1:-1], borders[-1] = -1, breaks, len(array)
-    if len(breaks) and breaks[-1] == len(array) - 1:  # a final line end begins no line
+    if len(breaks) and breaks[-1] == len(array) - 1:  # no line begins after the last line end
         borders = borders[:-1]
     end = borders[1:]
     begin = borders[:-1] + np.int32(1)
@@ -122,9 +122,9 @@ def _lines(source: Source, breaks: Ints) -> tuple[Ints, Ints]:
 def split(source: Source) -> Table:
     """Find the lines of a file and the fields in them.
 
-    Fields are separated by TABs where every line with content has the same number (at least one)
-    of them, so that a field may hold spaces or nothing; otherwise by any white space. TABs that
-    end lines of as many words each separate nothing.
+    TABs separate fields if every line with content has the same number of them (at least one), so
+    that a field may hold spaces or be empty; otherwise any white space does. TABs at the end of
+    lines with equal numbers of words separate nothing.
     """
     array = np.frombuffer(source.data, np.uint8)
     start, stop, breaks = _scan(array)
@@ -142,16 +142,16 @@ def split(source: Source) -> Table:
 
 
 def _scan(array: NDArray[np.uint8]) -> tuple[Ints, Ints, Ints]:
-    """Where fields begin and end, and where lines end.
+    """Return where fields begin and end, and where lines end.
 
-    A block of the file at a time, so that what is computed on the way stays in the cache.
+    It works block by block, so that temporary arrays stay in the cache.
     """
-    edges = np.empty(len(array) + 1, dtype=np.int32)  # memory that is not written is not taken
+    edges = np.empty(len(array) + 1, dtype=np.int32)  # unwritten memory costs nothing
     breaks = np.empty(len(array), dtype=np.int32)
     n_edges = n_breaks = 0
-    within = False  # whether the last block ended in a field
-    for place in range(0, len(array), _BLOCK):
-        block = array[place : place + _BLOCK]
+    within = False  # True if the last block ended inside a field
+    for place in range(0, len(array), _BYTES_PER_BLOCK):
+        block = array[place : place + _BYTES_PER_BLOCK]
         inside = ~is_space(block)
         edge = np.empty(len(block), dtype=bool)
         np.not_equal(inside[1:], inside[:-1], out=edge[1:])
@@ -166,7 +166,7 @@ def _scan(array: NDArray[np.uint8]) -> tuple[Ints, Ints, Ints]:
 
 
 def _note(mask: NDArray[np.bool_], place: int, places: Ints, number: int) -> int:
-    """Write down where a mask of a block holds, after `number` places; return their number."""
+    """Append the places where a mask of a block is True; return the new number of places."""
     holds = np.flatnonzero(mask)
     total = number + len(holds)
     np.add(holds, place, out=places[number:total], casting="unsafe")
@@ -174,7 +174,7 @@ def _note(mask: NDArray[np.bool_], place: int, places: Ints, number: int) -> int
 
 
 def _widths(start: Ints, begin: Ints, end: Ints, size: int) -> tuple[Ints, int]:
-    """How many fields every line has, and how many all have that have any, or 0."""
+    """Return the number of fields of every line, and that of all lines with content, or 0."""
     filled = end > begin
     lines = int(np.count_nonzero(filled))
     wide = len(start) // lines if lines else 0
@@ -186,11 +186,14 @@ def _widths(start: Ints, begin: Ints, end: Ints, size: int) -> tuple[Ints, int]:
 def _are_in_order(
     start: Ints, wide: int, begin: Ints, end: Ints, filled: NDArray[np.bool_]
 ) -> bool:
-    """Whether every so many fields lie in one line: all do if the first and the last of them do."""
+    """Return True if each run of ``wide`` fields is in one line.
+
+    It is enough to check the first and the last field of each run.
+    """
     opens, closes = start[::wide], start[wide - 1 :: wide]
     line = 0
-    for row in range(0, len(begin), _ROWS):  # a block at a time, for the cache
-        block = slice(row, row + _ROWS)
+    for row in range(0, len(begin), _ROWS_PER_BLOCK):  # a block at a time, for the cache
+        block = slice(row, row + _ROWS_PER_BLOCK)
         from_, to = begin[block][filled[block]], end[block][filled[block]]
         some = slice(line, line + len(from_))
         if (opens[some] < from_).any() or (closes[some] >= to).any():
@@ -200,14 +203,14 @@ def _are_in_order(
 
 
 def is_space(array: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Which bytes are ASCII white space."""
-    space = (array - np.uint8(9)) < 5  # TAB to CR: smaller ones wrap around to large numbers
+    """Return True for every byte of ASCII white space."""
+    space = (array - np.uint8(9)) < 5  # TAB to CR; smaller bytes wrap around to large numbers
     space |= array == 32
     return space
 
 
 def words_of(inside: NDArray[np.bool_]) -> tuple[Ints, Ints]:
-    """Where the runs of True begin and end (exclusive)."""
+    """Return where the runs of True begin and end (exclusive)."""
     edge = np.empty(len(inside) + 1, dtype=bool)
     np.not_equal(inside[1:], inside[:-1], out=edge[1:-1])
     edge[0], edge[-1] = inside[0], inside[-1]
@@ -216,7 +219,7 @@ def words_of(inside: NDArray[np.bool_]) -> tuple[Ints, Ints]:
 
 
 def _number_between(places: Ints, begin: Ints, size: int) -> Ints:
-    """How many of the sorted places lie in every line."""
+    """Return the number of sorted places in every line."""
     before = np.searchsorted(places, begin).astype(np.int32)
     after = np.append(before[1:], np.int32(np.searchsorted(places, size)))
     return np.asarray(after - before, dtype=np.int32)
@@ -227,7 +230,7 @@ def _commented(array: NDArray[np.uint8], begin: Ints) -> NDArray[np.bool_]:
 
 
 def _separates(n_tabs: Ints, width: Ints, content: NDArray[np.bool_]) -> bool:
-    """Whether TABs are what separates the fields."""
+    """Return True if TABs separate the fields."""
     number = n_tabs[content]
     if not number.size or not number.any():
         return False
@@ -240,7 +243,7 @@ def _separates(n_tabs: Ints, width: Ints, content: NDArray[np.bool_]) -> bool:
 def _all_trail(
     tab_at: Ints, n_tabs: Ints, stop: Ints, width: Ints, content: NDArray[np.bool_]
 ) -> bool:
-    """Return whether all TABs stand after the last of several words, as many in every line."""
+    """Return True if lines have equal numbers of words and all TABs come after the last one."""
     words = width[content]
     if not len(words) or words[0] < 2 or (words != words[0]).any():
         return False
@@ -251,9 +254,9 @@ def _all_trail(
 
 
 def bytes_of(source: Source, start: Ints, end: Ints) -> NDArray[np.uint8]:
-    """The bytes of all the given fields, one after the other."""
+    """Return the bytes of all the given fields, concatenated."""
     array = np.frombuffer(source.data, np.uint8)
-    if np.any(start[1:] < start[:-1]):  # sentences in another order than that of the file
+    if np.any(start[1:] < start[:-1]):  # the sentences are not in the order of the file
         lengths = np.maximum(end - start, 0).astype(np.int64)
         before = np.cumsum(lengths) - lengths
         return np.asarray(array[np.repeat(start - before, lengths) + np.arange(lengths.sum())])
@@ -265,14 +268,14 @@ def bytes_of(source: Source, start: Ints, end: Ints) -> NDArray[np.uint8]:
 
 
 def hashes(source: Source, start: Ints, end: Ints) -> NDArray[np.uint64]:
-    """A 64-bit number for every field, equal for equal fields."""
+    """Return a 64-bit number for every field, equal for equal fields."""
     return _numbers(source, start, end, _hashes)
 
 
 def _numbers(source: Source, start: Ints, end: Ints, of: Numbering) -> NDArray[np.uint64]:
     value = np.empty(len(start), dtype=np.uint64)
-    for row in range(0, len(start), _ROWS):  # a block at a time, for the cache
-        block = slice(row, row + _ROWS)
+    for row in range(0, len(start), _ROWS_PER_BLOCK):  # a block at a time, for the cache
+        block = slice(row, row + _ROWS_PER_BLOCK)
         value[block] = of(source, start[block], end[block])
     return value
 
@@ -281,27 +284,27 @@ def _hashes(source: Source, start: Ints, end: Ints) -> NDArray[np.uint64]:
     length = np.asarray(end - start)
     value = _mixed(length.astype(np.uint64) * _MULTIPLIER ^ first_eight(source, start, length))
     longest = int(length.max(initial=0))
-    for level in range(8, min(longest, _LONG), 8):
+    for level in range(8, min(longest, _LONG_FIELD), 8):
         rows = np.flatnonzero(length > level)
         word = first_eight(source, start[rows] + np.int32(level), length[rows] - np.int32(level))
         value[rows] = _mixed(value[rows] ^ word)
-    for row in np.flatnonzero(length > _LONG):  # at most one in 256 bytes of the file
+    for row in np.flatnonzero(length > _LONG_FIELD):  # rare: at most one per 256 bytes of the file
         field = source.data[start[row] : end[row]]
         value[row] = np.uint64(hash(field) & 0xFFFFFFFFFFFFFFFF)
     return value
 
 
 def first_eight(source: Source, start: Ints, length: Ints) -> NDArray[np.uint64]:
-    """The first eight bytes of every field as one number, zeros after its end."""
+    """Return the first eight bytes of every field as one number, zeros after its end."""
     data = source.data if len(source.data) >= 8 else source.data.ljust(8, b"\0")
     last = len(data) - 8
     windows: NDArray[np.uint64] = np.ndarray((last + 1,), "<u8", data, strides=(1,))
     if int(start.max(initial=0)) <= last:
         word = windows[start.astype(np.intp)]
-    else:  # at the end of the file a window of eight begins before the field
+    else:  # near the end of the file, the window of eight bytes begins before the field
         inside = np.minimum(start, last)
         word = windows[inside] >> np.minimum((start - inside) * 8, 63).astype(np.uint64)
-    word &= _KEPT.take(length, mode="clip")
+    word &= _FIRST_BYTES.take(length, mode="clip")
     return np.asarray(word)
 
 
@@ -311,40 +314,26 @@ def _mixed(value: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def equal(source: Source, start: Ints, end: Ints, other: Fields) -> NDArray[np.bool_]:
-    """Which fields have the bytes of their partners, in this file or in another one.
-
-    Parameters
-    ----------
-    source, start, end
-        The fields.
-    other
-        The partner of every field: its file, and where it begins and ends.
-    """
+    """Return True for every field whose bytes equal those of its partner in ``other``."""
     theirs, begin, stop = other
     length = np.asarray(end - start)
     same = np.asarray(length == stop - begin)
-    for level in range(0, min(int(length.max(initial=0)), _LONG), 8):
+    for level in range(0, min(int(length.max(initial=0)), _LONG_FIELD), 8):
         rows = np.flatnonzero(same & (length > level))
         step, rest = np.int32(level), length[rows] - np.int32(level)
         mine = first_eight(source, start[rows] + step, rest)
         same[rows] = mine == first_eight(theirs, begin[rows] + step, rest)
-    for row in np.flatnonzero(same & (length > _LONG)):
+    for row in np.flatnonzero(same & (length > _LONG_FIELD)):
         same[row] = source.data[start[row] : end[row]] == theirs.data[begin[row] : stop[row]]
     return same
 
 
 def distinct(source: Source, start: Ints, end: Ints) -> tuple[Ints, tuple[bytes, ...]]:
-    """Number the distinct fields.
-
-    Returns
-    -------
-    codes, values
-        One number per field, and the bytes that every number stands for.
-    """
-    if len(start) <= _FEW:
+    """Return one code per field, and the distinct fields as bytes."""
+    if len(start) <= _FEW_FIELDS:
         codes, first = _group_by_bytes(source, start, end)
         return codes, _values(source, start, end, first.tolist())
-    if b"\0" not in source.data:  # then eight bytes, filled up with zeros, tell fields apart
+    if b"\0" not in source.data:  # then eight bytes, padded with zeros, distinguish fields
         try:
             codes, first = _group(source, start, end, _words)
             return codes, _values(source, start, end, first.tolist())
@@ -357,11 +346,11 @@ def distinct(source: Source, start: Ints, end: Ints) -> tuple[Ints, tuple[bytes,
 
 
 class _TooLongError(Exception):
-    """A field has more bytes than a number of 64 bits."""
+    """A field has more than eight bytes."""
 
 
 def _words(source: Source, start: Ints, end: Ints) -> NDArray[np.uint64]:
-    """The bytes of every field as one number; all have at most eight."""
+    """Return the bytes of every field as one number; refuse fields of more than eight bytes."""
     length = end - start
     if int(length.max(initial=0)) > 8:
         raise _TooLongError
@@ -369,14 +358,14 @@ def _words(source: Source, start: Ints, end: Ints) -> NDArray[np.uint64]:
 
 
 def _group(source: Source, start: Ints, end: Ints, of: Numbering) -> tuple[Ints, Ints]:
-    """Number the fields by 64-bit numbers; return the codes and a field of each."""
-    # Few distinct values are the rule: a small hash table without a sort finds them.
+    """Number the fields by 64-bit numbers; return the codes and one field of each."""
+    # Mostly there are few distinct values; a small hash table finds them without sorting.
     bucket = np.empty(len(start), dtype=np.uint16)
     owner = np.full(_BUCKETS, -1, dtype=np.int32)
     value_of = np.zeros(_BUCKETS, dtype=np.uint64)
-    value_of[0] = 1  # which belongs elsewhere: no bucket seems to hold what it does not
-    for row in range(0, len(start), _ROWS):
-        block = slice(row, row + _ROWS)
+    value_of[0] = 1  # the value 1 has another bucket, so the empty bucket 0 never matches
+    for row in range(0, len(start), _ROWS_PER_BLOCK):
+        block = slice(row, row + _ROWS_PER_BLOCK)
         value = of(source, start[block], end[block])
         here = (value * _MULTIPLIER >> np.uint64(48)).view(np.int64)
         unknown = np.flatnonzero(value_of[here] != value)
@@ -399,15 +388,15 @@ def _group_by_sorting(value: NDArray[np.uint64]) -> tuple[Ints, Ints]:
 
 
 def _holds_together(source: Source, start: Ints, end: Ints, codes: Ints, first: Ints) -> bool:
-    """Whether every field has the bytes of the first one of its number.
+    """Return True if every field has the bytes of the first one with its code.
 
-    Fields of one length up to eight bytes have equal hashes only if they are equal, so most need
-    their lengths compared and no more.
+    Fields of equal length up to eight bytes have equal hashes only if they are equal, so most need
+    only a comparison of lengths.
     """
     size = end[first] - start[first]
     any_long = int(size.max(initial=0)) > 8
-    for row in range(0, len(start), _ROWS):
-        block = slice(row, row + _ROWS)
+    for row in range(0, len(start), _ROWS_PER_BLOCK):
+        block = slice(row, row + _ROWS_PER_BLOCK)
         begin, stop, code = start[block], end[block], codes[block]
         length = stop - begin
         if not np.array_equal(length, size[code]):
@@ -422,7 +411,7 @@ def _holds_together(source: Source, start: Ints, end: Ints, codes: Ints, first: 
 
 
 def _group_by_bytes(source: Source, start: Ints, end: Ints) -> tuple[Ints, Ints]:
-    """The same field by field, for texts made to have equal hashes."""
+    """Number the fields one by one, without hashes; also for texts made to collide."""
     code: dict[bytes, int] = {}
     first: list[int] = []
     codes = np.empty(len(start), dtype=np.int32)

@@ -1,26 +1,25 @@
-"""Which formats there are, and how a file is recognised as one of them.
+"""Registry of file formats, and recognition of the format of a file.
 
-Recognition asks every format of `FORMATS` what speaks for it. A format answers with a `Claim`,
-whose reason is a sentence with the evidence, or with None. The strongest claim wins; where two are
-equally strong nobody guesses: that is an error which names both readings and the keyword that
-settles each.
+Recognition asks every format of `FORMATS` for its claim. A format returns a claim, whose reason
+completes a sentence that begins "because", or None. The strongest claim wins. Two equally strong
+claims are an error that names both readings and the keyword that settles each.
 
 **To add a format**, write its reader in a module of its own and add one entry to `FORMATS`:
 
-* ``name``: what `input_format` calls it;
-* ``title``: what a sentence calls it ("segmented text");
-* ``tasks``: what it can be read for, the usual one first;
+* ``name``: the value of `input_format`;
+* ``title``: its name in a sentence ("segmented text");
+* ``tasks``: the tasks that it can be read for, the usual one first;
 * ``recognise``: takes a `Glance` (the beginning of the file, its first JSON object, its columns,
-  what the caller has said) and returns a `Claim` or None. ``SURE`` is for what nothing else looks
-  like (a magic number, the keys of an object); ``LIKELY`` for what speaks for it; ``POSSIBLE`` for
-  what it could be, too, if all else fails or if the answer is of this format. Any JSON object is
-  ``LIKELY`` a table: what knows its keys is ``SURE``;
+  the options of the caller) and returns a claim or None. Use ``SURE`` if nothing else looks like
+  this (a magic number, the keys of an object); ``LIKELY`` if there is evidence; ``POSSIBLE`` if
+  the file could be read so when all else fails or when gold has this format. Any JSON object is
+  ``LIKELY`` a table, so a format that knows its keys is ``SURE``;
 * ``read``: takes the `Input` and returns annotations: `Tagged`, `Spans`, `Segmented`, `Labels` or
   `LabelSets`.
 
-`probative.matching.check` then says what is in it from these annotations. All files of one
-comparison are read as the answer's format (`Options.like`) if they are likely of it, or if no other
-claim is stronger.
+`probative.matching.check` then describes the file from these annotations. All files of one
+comparison are read in the format of gold (`Options.like`) if that is likely, or if no other claim
+is stronger.
 """
 
 from __future__ import annotations
@@ -69,50 +68,28 @@ if TYPE_CHECKING:
     from probative.reading.logs import Samples
 
 
-# -----------------------------------------------------------------------------
-# Recognition asks every format of `FORMATS` what speaks for it. A format answers with a `Claim`,
-# whose reason is a sentence with the evidence, or with None. The strongest claim wins; where two
-# are equally strong nobody guesses: that is an error which names both readings and the keyword
-# that settles each.
-#
-# **To add a format**, write its reader in a module of its own and add one entry to `FORMATS`:
-#
-# * ``name``: what `input_format` calls it;
-# * ``title``: what a sentence calls it ("segmented text");
-# * ``tasks``: what it can be read for, the usual one first;
-# * ``recognise``: takes a `Glance` (the beginning of the file, its first JSON object, its columns,
-#   what the caller has said) and returns a `Claim` or None. ``SURE`` is for what nothing else
-#   looks like (a magic number, the keys of an object); ``LIKELY`` for what speaks for it;
-#   ``POSSIBLE`` for what it could be, too, if all else fails or if the answer is of this format.
-#   Any JSON object is ``LIKELY`` a table: what knows its keys is ``SURE``;
-# * ``read``: takes the `Input` and returns annotations: `Tagged`, `Spans`, `Segmented`, `Labels`
-#   or `LabelSets`.
-#
-# `probative.matching.check` then says what is in it from these annotations. All files of one
-# comparison are read as the answer's format (`Options.like`) if they are likely of it, or if no
-# other claim is stronger.
-# -----------------------------------------------------------------------------
+# --- Recognition
 
 if TYPE_CHECKING:
     Annotations = Tagged | Spans | Segmented | Labels | LabelSets | Samples
 
 
 POSSIBLE, LIKELY, SURE = 1, 2, 3
-_HEAD = 1 << 16
+_HEAD = 1 << 16  # bytes that recognition looks at
 _COLUMN_ENDINGS = (".conll", ".conllu", ".iob", ".iob2", ".bio", ".pos")
 
 
 class _Claim(NamedTuple):
-    """That a file is of a format.
+    """Evidence that a file is of a format.
 
     Attributes
     ----------
     reason
-        What speaks for it, as the rest of a sentence that begins "because".
+        The evidence, as the rest of a sentence that begins "because".
     strength
         ``SURE``, ``LIKELY`` or ``POSSIBLE``.
     task
-        What it is to be read for, if that is not the usual task of the format.
+        The task to read it for, if not the usual one of the format.
     """
 
     reason: str
@@ -121,7 +98,7 @@ class _Claim(NamedTuple):
 
 
 class _Recognised(NamedTuple):
-    """What a file is: its format, its task, and why."""
+    """The format of a file, its task, and the reason."""
 
     kind: str
     task: str
@@ -130,19 +107,19 @@ class _Recognised(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Glance:
-    """What recognisers look at; each part is made when the first of them asks for it."""
+    """The parts of a file that recognisers look at; each is computed on first use."""
 
     source: Source
     options: Options
 
     @cached_property
     def suffix(self) -> str:
-        """The ending of the file's name, in small letters; that of compression is left out."""
+        """Return the suffix of the file name in lower case, without ``.gz``."""
         return Path(self.source.name.removesuffix(".gz")).suffix.lower()
 
     @cached_property
     def head(self) -> Source:
-        """The first lines; those without content are left out."""
+        """Return the first lines, without leading blank ones."""
         data = self.source.data
         if len(data) <= _HEAD:
             return self.source
@@ -153,18 +130,18 @@ class Glance:
 
     @cached_property
     def is_text(self) -> bool:
-        """Whether it is neither binary nor JSON, nor what another tool writes."""
+        """Return True if the file is neither binary nor JSON nor a format of another tool."""
         is_json = self.record is not None or self.listed is not None
         return self.source.is_text and not is_json and self.tool is None
 
     @cached_property
     def tool(self) -> tuple[str, str] | None:
-        """The format of another tool that it has, and why."""
+        """Return the format of another tool and the reason, or None."""
         return tool_of_file(self.source, self.record)
 
     @cached_property
     def record(self) -> dict[str, Any] | None:
-        """The JSON object of the first line; None if there is none."""
+        """Return the JSON object of the first line, or None."""
         if not self.source.is_text or self.source.data.lstrip()[:1] != b"{":
             return None
         try:
@@ -175,7 +152,7 @@ class Glance:
 
     @cached_property
     def listed(self) -> dict[str, Any] | None:
-        """The first object of a JSON list whose objects are rows of a table; None if it is none."""
+        """Return the first object of a JSON list whose objects are rows of a table, or None."""
         if not self.source.is_text or not is_list_of_objects(self.source) or self.tool is not None:
             return None
         try:
@@ -187,7 +164,7 @@ class Glance:
 
     @cached_property
     def shape(self) -> Layout | None:
-        """The columns of the first lines; None if lines differ in their number of columns."""
+        """Return the columns of the first lines; None if the number of columns varies."""
         try:
             return layout(self.head, comments=self.options.comments)
         except InputError:
@@ -195,10 +172,10 @@ class Glance:
 
     @cached_property
     def tags(self) -> tuple[int, tuple[str, ...], float] | None:
-        """The column (from 1) that holds tags by and large, some of them, and their share.
+        """Return the column (from 1) that mostly holds tags, some of the tags, and their share.
 
-        The first of several columns holds tokens. What is never O and has no type (``I`` in lines
-        of English) is a tag in the last column only, where there are several of them.
+        The first of several columns holds tokens. Letters without O or a type (``I`` in English
+        text) count as tags only in the last column, and only if there are several.
         """
         if self.shape is None:
             return self._tags_of_ragged
@@ -214,7 +191,10 @@ class Glance:
 
     @cached_property
     def _tags_of_ragged(self) -> tuple[int, tuple[str, ...], float] | None:
-        """The same for a column file with a few broken lines: in the last of the usual columns."""
+        """Return the same as `tags` for a column file with a few broken lines.
+
+        It looks at the last column of the lines with the most frequent number of columns.
+        """
         table = split(self.head)
         width = table.width[table.width > 0]
         usual = int(np.bincount(width).argmax()) if len(width) else 0
@@ -230,7 +210,7 @@ class Glance:
 
     @cached_property
     def is_ragged(self) -> bool:
-        """Whether lines have different numbers of words."""
+        """Return True if lines have different numbers of words."""
         if self.shape is not None:
             return False
         width = split(self.head).width
@@ -238,12 +218,12 @@ class Glance:
 
     @cached_property
     def has_breaks(self) -> bool:
-        """Whether empty lines stand between others."""
+        """Return True if there are empty lines between others."""
         return b"\n\n" in self.head.data.strip().replace(b"\r", b"")
 
 
 def _is_cell(value: Any) -> bool:
-    """Whether a table may hold this: a single value, or a list of texts."""
+    """Return True if a cell of a table may hold this: a single value or a list of texts."""
     if isinstance(value, list):
         return all(isinstance(entry, str) for entry in value)
     return not isinstance(value, dict)
@@ -252,7 +232,7 @@ def _is_cell(value: Any) -> bool:
 def _tags_among(
     codes: Any, values: tuple[bytes, ...], *, strict: bool
 ) -> tuple[tuple[str, ...], float] | None:
-    """Some of the tags that most of these values are, and their share."""
+    """Return some tags and the share of tags if most values are tags, else None."""
     names = [value[:1000].decode("utf-8", "replace") for value in values]
     is_tag = np.array([TAG.fullmatch(name) is not None for name in names])
     share = float(is_tag[codes].mean())
@@ -264,7 +244,7 @@ def _tags_among(
 
 @dataclass(frozen=True)
 class _Format:
-    """A format that files may have; see the beginning of this module."""
+    """An entry of `FORMATS`; see the module's docstring."""
 
     name: str
     title: str
@@ -274,14 +254,9 @@ class _Format:
 
 
 def recognise(source: Source, options: Options) -> _Recognised:
-    """Find out what a file is, and why; what could be two things is an error that names both.
+    """Return format, task and reason of a file; refuse a file that could be two things.
 
-    Parameters
-    ----------
-    source
-        Its content.
-    options
-        What is known already: what was asked for is not looked for.
+    A format that the options name is not checked.
     """
     if options.input_format is not None:
         kind = options.input_format
@@ -314,7 +289,7 @@ def _task(found: _Format, claim: _Claim) -> str:
 
 
 def _undecided(source: Source, best: list[tuple[_Format, _Claim]], options: Options) -> InputError:
-    """Two readings, what speaks for each, and the keyword that settles it."""
+    """Return the error for two equally strong claims, with the keyword that settles each."""
     (one, why), (other, why_not) = best[:2]
     tasks = _task(one, why), _task(other, why_not)
     settled = [f"task={task!r}" for task in tasks]
@@ -326,7 +301,7 @@ def _undecided(source: Source, best: list[tuple[_Format, _Claim]], options: Opti
     )
 
 
-# --- what speaks for each ---------------------------------------------------------------------
+# --- Claims of each format
 
 
 def _is_conllu(glance: Glance) -> _Claim | None:
@@ -369,7 +344,7 @@ def _is_columns(glance: Glance) -> _Claim | None:
 
 
 def _odd_tag(shape: Layout) -> str | None:
-    """A value of the last column that looks like a tag written otherwise, beside an O."""
+    """Return a value of the last column that looks like a tag in another notation, beside O."""
     _, values = column_of(shape, -1)
     names = [value[:100].decode("utf-8", "replace") for value in values]
     odd = next((name for name in names if ODD_TAG.fullmatch(name)), None)
@@ -377,7 +352,7 @@ def _odd_tag(shape: Layout) -> str | None:
 
 
 def _columns_of_tags(glance: Glance, column: int, some: tuple[str, ...], share: float) -> _Claim:
-    """What tags in a column say; bare letters, one per line, may be labels as well."""
+    """Return the claim of a column of tags; bare letters, one per line, may also be labels."""
     shape = glance.shape
     typed = any("-" in tag for tag in some)
     if shape is not None and shape.width == 1:
@@ -429,14 +404,14 @@ def _is_jsonl(glance: Glance) -> _Claim | None:
         entries = record[under] or _first_entries(glance, under)
         texts = [isinstance(entry, str) for entry in entries]
         if texts and all(texts) and "text" in record:
-            return None  # labels of the text, not spans in it
+            return None  # labels of the whole text, not spans
         return _Claim(f"its first object has a text and a list under {under!r}")
     named = set(map(plain_name, record)) & set(PREDICTED_NAMES)
     return _Claim("its first object has a text and no label", POSSIBLE if named else SURE)
 
 
 def _first_entries(glance: Glance, key: str) -> list[Any]:
-    """The first list of this key that is not empty: what an empty one holds, only others tell."""
+    """Return the first non-empty list under this key, because an empty one shows no type."""
     for line in glance.head.data.split(b"\n"):
         try:
             record = json.loads(line)
@@ -484,7 +459,7 @@ def _is_table(glance: Glance) -> _Claim | None:
 
 
 def _asks_for_table(glance: Glance) -> bool:
-    """Whether the caller speaks of a header or names a column, and the text could have some."""
+    """Return True if the options name a header or a column, and the text may have them."""
     options = glance.options
     names = [name for name in (options.column, options.unit) if name is not None]
     if options.header is None and not any(not is_number(name) for name in names):
@@ -496,7 +471,7 @@ def _asks_for_table(glance: Glance) -> bool:
 
 
 def _has_header(glance: Glance) -> bool:
-    """Whether the first line of columns between TABs is the only one without a tag."""
+    """Return True if, between TABs, only the first line has no tag."""
     shape = glance.shape
     if shape is None or glance.tags is None or not shape.table.tabs or shape.width < 2:
         return False
@@ -513,7 +488,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _by_tool(name: str) -> Callable[[Glance], _Claim | None]:
-    """What speaks for a format that another tool writes: nothing else looks like it."""
+    """Return the recogniser of a format of another tool, whose claim is always sure."""
 
     def recognise_tool(glance: Glance) -> _Claim | None:
         tool = glance.tool
@@ -522,7 +497,7 @@ def _by_tool(name: str) -> Callable[[Glance], _Claim | None]:
     return recognise_tool
 
 
-# --- the readers ------------------------------------------------------------------------------
+# --- Readers
 
 
 def _read_columns(opened: Input) -> Annotations:
@@ -536,7 +511,7 @@ def _read_columns(opened: Input) -> Annotations:
 
 
 def _number_of(opened: Input) -> int:
-    """The number of the column that is asked for; it has no name here."""
+    """Return the number of the requested column; columns have no names here."""
     column = str(opened.options.column)
     if not is_number(column):
         raise opened.source.error(
@@ -597,16 +572,14 @@ FORMATS: dict[str, _Format] = {
 }
 
 
-# -----------------------------------------------------------------------------
-# What a file is: it is opened and read once, and recognised from its content.
-# -----------------------------------------------------------------------------
+# --- Opening a file: it is read once and recognised from its content
 
 TASKS = ("entities", "segmentation", "labels", "samples")
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to read a file; None means: recognise it.
+    """How to read a file; None means that it is recognised.
 
     Attributes
     ----------
@@ -615,33 +588,33 @@ class Options:
     encoding
         The file's encoding.
     tag_column
-        The column of the tags in a column file, from 1 or from -1 backwards; or its name in a
-        file that names its columns.
+        The column of the tags in a column file: its number from 1, or from -1 backwards, or its
+        name in a file that names its columns.
     comments
-        Whether ``#`` starts a comment in a column file that does not number its tokens.
+        True if ``#`` starts a comment in a column file that does not number its tokens.
     column, unit
-        The column of the labels and that of the units in a table.
+        The columns of the labels and of the units in a table.
     header
-        Whether the first line of a table, or of a column file, names its columns.
+        True if the first line of a table, or of a column file, names its columns.
     multilabel
-        Whether a table has several labels per row: in lists (True), or with this text between.
+        A table has several labels per row: in lists (True), or separated by this text.
     probability_columns
-        The columns of a table that hold the probabilities of classes, named after the classes: the
-        likeliest one is the label.
+        Columns of a table with the probabilities of classes, named after the classes; the most
+        probable class is the label.
     like
-        The format of the answer: an output that could be of that format is taken to be.
+        The format of gold; an output that could have that format is read so.
     label_names
-        What the numbers of labels stand for, from 0 on.
+        Names of labels that are stored as numbers, from 0 on.
     score_name, threshold
-        The score of a log, and from where on it counts as right.
+        The score of a log, and the value from which on an answer is right.
     predicted
-        Whether this is the output of a system: of several columns, one of predictions is meant.
+        True for the output of a system: of several columns, one of predictions is meant.
     key
-        The columns of a table that tell which rows of several tables belong together.
+        The id columns by which rows of several tables are joined.
     group
-        The column of a table that says which group a row belongs to.
+        The column of the groups in a table.
     blank
-        The label of blank cells of a table; None: they are refused.
+        The label for blank cells of a table; None: they are refused.
     """
 
     task: str | None = None
@@ -665,7 +638,7 @@ class Options:
 
     @property
     def named_column(self) -> str | None:
-        """The column that was asked for by name."""
+        """Return the column that was requested by name."""
         by_name = self.tag_column if isinstance(self.tag_column, str) else None
         return self.column if self.column is not None else by_name
 
@@ -678,18 +651,18 @@ class Options:
 
 @dataclass(frozen=True, eq=False)
 class Input:
-    """A file that has been read, and what it is.
+    """A file that has been read and recognised.
 
     Attributes
     ----------
     source
         Its content.
     kind, task
-        One of `FORMATS`, and of `TASKS`: those that were asked for, or recognised.
+        One of `FORMATS` and of `TASKS`, requested or recognised.
     options
         How to read it.
     reason
-        What speaks for this format, as the rest of a sentence that begins "because".
+        The evidence for this format, as the rest of a sentence that begins "because".
     """
 
     source: Source
@@ -700,7 +673,7 @@ class Input:
 
     @cached_property
     def layout(self) -> Layout:
-        """Lines, columns and sentences of a column file; what names its columns is left out."""
+        """Return lines, columns and sentences of a column file, without a line of column names."""
         source = self.source
         if self.options.header:
             begin = len(source.data) - len(source.data.lstrip())
@@ -717,16 +690,9 @@ def open_input(
     data: bytes | None = None,
     limit: int | None = None,
 ) -> Input:
-    """Read a file, a pipe or standard input (``-``), once, and find out what it is.
+    """Read a file, a pipe or standard input (``-``) once, and recognise it.
 
-    Parameters
-    ----------
-    path
-        The file.
-    options
-        What is known about it; by default everything is recognised from its content.
-    data, limit
-        As for `load`: its bytes, where they were read already; the most that it may hold.
+    ``data`` and ``limit`` are passed to `load`.
     """
     options = options or Options()
     source = load(path, encoding=options.encoding, data=data, limit=limit)
@@ -736,7 +702,7 @@ def open_input(
 
 
 def _refuse_binary(source: Source, kind: str) -> None:
-    """Refuse to read as text what is none."""
+    """Refuse to read a binary file in a format for another kind of file."""
     fitting = {
         "a folder": (source.is_folder, ("brat",)),
         "a file of spaCy": (source.is_docbin, ("docbin",)),
@@ -751,5 +717,5 @@ def _refuse_binary(source: Source, kind: str) -> None:
 
 
 def format_of(source: Source, task: str | None = None) -> str:
-    """Recognise the format from the content, and from the name where that is not enough."""
+    """Return the format by the content, and by the name where that is not enough."""
     return recognise(source, Options(task=task)).kind

@@ -1,4 +1,4 @@
-"""Annotations of whatever the caller has: a path, a sequence, an array, a column of a frame."""
+"""Read annotations from any input: a path, a sequence, an array, a column of a frame."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ __all__ = [
 
 
 def is_path(data: Any) -> bool:
-    """Whether this names a file."""
+    """Return True if this names a file."""
     return isinstance(data, (str, Path))
 
 
 def task_of(annotations: Annotations) -> str:
-    """The task that annotations of this kind serve."""
+    """Return the task that annotations of this kind serve."""
     if isinstance(annotations, (Tagged, Spans)):
         return "entities"
     if isinstance(annotations, Samples):
@@ -72,17 +72,11 @@ def task_of(annotations: Annotations) -> str:
 
 
 def annotations_of(data: Any, name: str, options: Options) -> Annotations:
-    """Read one side.
+    """Read one side from a path or from Python data.
 
-    Parameters
-    ----------
-    data
-        A path; one list of tags or of words, or one set of spans, per sentence; or one label per
-        item. Annotations that were read already are passed through.
-    name
-        What messages call it, if it is not a file.
-    options
-        How to read it.
+    Python data are one list of tags or words, or one set of spans, per sentence; or one label per
+    item. Annotations that were already read are returned unchanged. ``name`` is used in messages if
+    the input is no file.
     """
     if isinstance(data, (Tagged, Spans, Segmented, Labels, LabelSets, Samples)):
         return data
@@ -123,7 +117,7 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
 
 
 def _of_dataset(data: Any, name: str, options: Options) -> Annotations:
-    """A dataset of rows of tokens, or of one label per row."""
+    """Read a dataset of rows of tokens, or of one label per row."""
     names = label_names_of_features(data.features)
     items = [dict(row) for row in data]
     if are_rows(items):
@@ -140,7 +134,7 @@ def _side_of_rows(rows: Rows, options: Options) -> Annotations:
 
 
 def _from_matrix(values: Any, name: str) -> LabelSets:
-    """Sets of labels as scikit-learn writes them: a column of 0 and 1 per label."""
+    """Read sets of labels in scikit-learn's form: one column of 0 and 1 per label."""
     if values.dtype.kind not in "biu" or not np.isin(values, (0, 1)).all():
         raise InputError(
             f"{name}: shape {values.shape}; expected one label per item (of probabilities, "
@@ -151,7 +145,7 @@ def _from_matrix(values: Any, name: str) -> LabelSets:
 
 
 def _flat(values: Any, name: str, options: Options) -> Labels:
-    """One label per item; tags without sentences are not taken for labels unless that is said."""
+    """Read one label per item; refuse tags without sentences unless task='labels' is given."""
     items = items_of(name, values)
     if not options.predicted:
         refuse_continuous(items, lambda text: InputError(f"{name}: {text}"))
@@ -197,7 +191,7 @@ def _from_sequence(sentences: list[Any], name: str, options: Options) -> Annotat
 
 
 def _refuse_numbers(sentences: list[Any], name: str, example: Any) -> None:
-    """Numbers per sentence are no spans; nor is a list of spans that no sentences part."""
+    """Refuse numbers in place of spans, and spans that are not grouped by sentence."""
     if not isinstance(example, Real):
         return
     first = sentences[0]
@@ -217,7 +211,7 @@ def _is_set_of_labels(sentence: Any) -> bool:
 
 
 def _sets(items: list[Any], name: str, *, given: bool) -> LabelSets:
-    """Sets of labels from Python; lists, and what looks like tags, only if they are `given` so."""
+    """Read sets of labels from Python; values that look like tags only if ``given`` as sets."""
     sets = []
     for number, labels in enumerate(items, start=1):
         texts = []
@@ -238,18 +232,11 @@ def _sets(items: list[Any], name: str, *, given: bool) -> LabelSets:
 
 
 def settled(sides: Sequence[Any], options: Options) -> Options:
-    """What lists of lists of texts are, told by all of them together.
+    """Decide what lists of lists of texts are (tags, words or labels) from all sides together.
 
-    Tags are known by their look. Of anything else, words of a sentence make up the same characters
-    on all sides, and labels do not: which labels these are, one per token or any number per item,
-    only the caller knows.
-
-    Parameters
-    ----------
-    sides
-        The answer and the systems; files and arrays are passed over.
-    options
-        What is known already; whatever settles the matter ends the search.
+    Tags are recognised by their form. Otherwise, the words of a sentence make up the same
+    characters on all sides, and labels do not. Whether labels are one per token or any number per
+    item, only the caller knows, so that is an error. Files and arrays among the sides are ignored.
     """
     if options.task is not None or options.multilabel is not None:
         return options
@@ -285,23 +272,23 @@ def settled(sides: Sequence[Any], options: Options) -> Options:
 
 
 def _texts_of(side: list[Any]) -> set[str] | None:
-    """The distinct texts of lists of texts; None if they are something else."""
+    """Return the distinct texts of lists of texts; None if they are something else."""
     if any(isinstance(sentence, (Set, Mapping)) for sentence in side):
         return None
     try:
         values: set[Any] = set().union(*side)
-    except TypeError:  # something has no hash
+    except TypeError:  # an entry is unhashable
         return None
     return values if all(isinstance(value, str) for value in values) else None
 
 
 def _is_of_texts(sentence: Any) -> bool:
-    """Whether this is a list of texts."""
+    """Return True if this is a list of texts."""
     return not isinstance(sentence, (Set, Mapping)) and all(isinstance(t, str) for t in sentence)
 
 
 def _refuse_sentences(lists: list[list[Any]]) -> None:
-    """Texts that differ in their spaces alone are sentences, or labels in several writings."""
+    """Refuse texts that differ only in their spaces: sentences or labels."""
     texts = [side for side in lists if _is_of_texts(side)]
     if len(texts) < 2 or len({len(side) for side in texts}) > 1:
         return
@@ -319,7 +306,7 @@ def _refuse_sentences(lists: list[list[Any]]) -> None:
 
 
 def _refuse_odd_tags(sides: list[set[str]], are_tags: list[bool]) -> None:
-    """Tags in another writing, or with something among them that is none."""
+    """Refuse tags in another notation, and other values among tags."""
     for values, is_tagged in zip(sides, are_tags, strict=True):
         odd = next((text for text in sorted(values) if ODD_TAG.fullmatch(text)), None)
         if odd is not None and not is_tagged and {"O", "o"} & values:
@@ -331,7 +318,9 @@ def _refuse_odd_tags(sides: list[set[str]], are_tags: list[bool]) -> None:
         is_tagged and any("-" in text for text in values)
         for values, is_tagged in zip(sides, are_tags, strict=True)
     )
-    if typed and not are_tags[0]:  # of an answer with tags, each side tells its own wrong ones
+    if (
+        typed and not are_tags[0]
+    ):  # if gold has tags, the reader of each side reports its wrong ones
         wrong = next(text for text in sorted(sides[0]) if not TAG.fullmatch(text))
         raise InputError(
             f"gold, pred: {shown(wrong)} is no tag, but a side has tags; expected tags such as "
@@ -356,33 +345,19 @@ def _is_nested(sentence: Any) -> bool:
 
 
 def is_frame(data: Any) -> bool:
-    """Whether this is a data frame."""
+    """Return True if this is a data frame."""
     return hasattr(data, "columns") and not isinstance(data, (list, tuple, dict))
 
 
 def is_series(data: Any) -> bool:
-    """Whether this is an array, or a column of a data frame."""
+    """Return True if this is an array or a column of a data frame."""
     return hasattr(data, "to_numpy") or hasattr(data, "__array__")
 
 
 def both_of(
     data: Any, options: Options, gold: int | str | None, columns: Sequence[int | str]
 ) -> tuple[Annotations, list[Annotations], list[str]]:
-    """Read the answer and the systems from one file or data frame.
-
-    Parameters
-    ----------
-    data
-        A path or a data frame.
-    options
-        How to read it.
-    gold, columns
-        The columns of the answer and of the systems.
-
-    Returns
-    -------
-    The answer, the systems and their names.
-    """
+    """Read gold and the systems from one file or data frame; return them and the systems' names."""
     if is_path(data):
         return read_pair(data, options, gold=gold, columns=columns)
     if is_dataset(data) or (isinstance(data, (list, tuple)) and are_rows(data)):

@@ -1,4 +1,4 @@
-"""Rows of several tables that belong together by their ids: which are missing, and what is said."""
+"""Check the ids by which rows of several tables are joined."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ if TYPE_CHECKING:
 __all__ = ["NOTHING", "ON_MISSING", "Mismatch", "called", "settle"]
 
 ON_MISSING = ("error", "drop", "negative")
-NOTHING = ""  # the label of a row that a system does not have: no label has this name
-_NAMED = 3  # ids that a message names
+NOTHING = ""  # label of a row that a system lacks; no real label is empty
+_MOST_EXAMPLES = 3  # ids listed in a message
 
 
 @dataclass(frozen=True)
 class Mismatch:
-    """What is wrong with the ids of a table; of each, how many and some of them.
+    """Errors in the ids of a table: for each kind, the number of ids and some examples.
 
     Attributes
     ----------
     name
         The table.
     missing
-        Ids of the answer that it does not have.
+        Ids of gold that it does not have.
     extra
-        Ids that the answer does not have.
+        Ids that gold does not have.
     doubled
-        Ids that stand there more than once.
+        Ids that occur more than once.
     without
-        Rows without an id.
+        Number of rows without an id.
     """
 
     name: str
@@ -43,32 +43,17 @@ class Mismatch:
 
 
 def called(key: Sequence[str]) -> str:
-    """The columns of a key, as messages name them."""
+    """Return the columns of a key for a message."""
     return ", ".join(map(repr, key))
 
 
 def settle(
     tables: Sequence[Mismatch], key: Sequence[str], on_missing: str, n_answer: int, n_common: int
 ) -> list[str]:
-    """Refuse ids that do not fit, or say what becomes of them.
+    """Refuse ids that do not match, or return notes on them, as ``on_missing`` asks.
 
-    Parameters
-    ----------
-    tables
-        The answer first, then every system.
-    key
-        The columns of the ids.
-    on_missing
-        What was asked for: error, drop or negative.
-    n_answer
-        How many ids the answer has.
-    n_common
-        How many ids all tables have.
-
-    Returns
-    -------
-    list of str
-        What must be said.
+    The gold table comes first. ``n_answer`` is the number of ids of gold, ``n_common`` that of ids
+    in all tables.
     """
     answer, *systems = tables
     for table in tables:
@@ -80,7 +65,7 @@ def settle(
             )
         if table.doubled[0]:
             raise InputError(
-                f"{_some(*table.doubled)} of {called(key)} more than once; expected every id once",
+                f"{_ids(*table.doubled)} of {called(key)} more than once; expected every id once",
                 table.name,
             )
     if not n_common and on_missing != "error":
@@ -92,9 +77,9 @@ def settle(
         missing, extra = table.missing, table.extra
         parts = []
         if missing[0]:
-            parts.append(f"{_some(*missing)} of {n_answer:,} in {answer.name} missing")
+            parts.append(f"{_ids(*missing)} of {n_answer:,} in {answer.name} missing")
         if extra[0]:
-            parts.append(f"{_some(*extra)} not in {answer.name}")
+            parts.append(f"{_ids(*extra)} not in {answer.name}")
         if not parts:
             continue
         what = f"by {called(key)}: " + ", ".join(parts)
@@ -110,7 +95,7 @@ def settle(
     return notes
 
 
-def _some(number: int, examples: Sequence[str]) -> str:
-    named = ", ".join(repr(text[:40]) for text in examples[:_NAMED])
-    more = ", …" if number > len(examples[:_NAMED]) else ""
+def _ids(number: int, examples: Sequence[str]) -> str:
+    named = ", ".join(repr(text[:40]) for text in examples[:_MOST_EXAMPLES])
+    more = ", …" if number > len(examples[:_MOST_EXAMPLES]) else ""
     return f"{number:,} id{'s' if number > 1 else ''} ({named}{more})"

@@ -1,4 +1,4 @@
-"""Count tables of any size in the engine: which ones, equal rows once, joined by ids."""
+"""Count the labels of large tables and of databases in DuckDB, without reading their rows."""
 
 from __future__ import annotations
 
@@ -63,19 +63,16 @@ if TYPE_CHECKING:
     from probative.reading.formats import Options
 
 
-# -----------------------------------------------------------------------------
-# Tables of databases: those of DuckDB are attached, those of SQLite are read in batches.
-#
-# Only stored rows are read in this process. What a database computes (views, generated columns) is
-# read if it is asked for, by a process that may open this database alone and is ended after a
-# time.
-# -----------------------------------------------------------------------------
+# --- Tables of databases
+# DuckDB databases are attached; SQLite tables are copied in batches. This process reads only stored
+# rows. Views and generated columns run code from the file: another process computes them, which may
+# open only this database and is stopped after a time limit.
 
-_AT_ONCE = 100_000  # rows of SQLite that are in Python at a time
-_STEPS = 100_000  # of SQLite between two looks at the clock
-_SECONDS, _SECONDS_PER_BYTE = 60, 1e-6  # that a database may take
-_LOGS = ("", ".wal", ".wal.checkpoint", ".wal.recovery")  # of DuckDB, beside its file
-_OTHER_FILES = 3  # what the process that computes ends with where a view reads other files
+_SQLITE_BATCH = 100_000  # rows of SQLite that are in Python at a time
+_SQLITE_STEPS_PER_CLOCK_CHECK = 100_000  # instructions of SQLite's virtual machine
+_SECONDS, _SECONDS_PER_BYTE = 60, 1e-6  # time limit for a database
+_DUCKDB_SUFFIXES = ("", ".wal", ".wal.checkpoint", ".wal.recovery")  # the file and its logs
+_EXIT_OTHER_FILES = 3  # exit status of the computing process if a view reads other files
 _COMPUTE = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from probative.reading.large_tables import compute; compute(*sys.argv[2:])"
@@ -83,7 +80,7 @@ _COMPUTE = (
 
 
 def seconds(tables: Sequence[TableFiles]) -> int | None:
-    """Return how long these tables may take; None if none of them is in a database."""
+    """Return the time limit for these tables in seconds; None if none is in a database."""
     if not any(files.kind in DATABASES for files in tables):
         return None
     return int(_SECONDS + _SECONDS_PER_BYTE * sum(files.size for files in tables))
@@ -91,7 +88,7 @@ def seconds(tables: Sequence[TableFiles]) -> int | None:
 
 @contextmanager
 def limited(database: duckdb.DuckDBPyConnection, most: int | None) -> Iterator[None]:
-    """Interrupt what a connection does after so many seconds."""
+    """Interrupt the statement that a connection runs after so many seconds; None: never."""
     if most is None:
         yield
         return
@@ -105,16 +102,8 @@ def limited(database: duckdb.DuckDBPyConnection, most: int | None) -> Iterator[N
 
 
 def _files_of(files: TableFiles, copy: Path) -> list[Path]:
-    """Return the files that a connection opens for the table of a database.
-
-    Parameters
-    ----------
-    files
-        The table.
-    copy
-        Where rows that the database computes are put.
-    """
-    return [Path(f"{path}{log}") for path in (files.paths[0], copy) for log in _LOGS]
+    """Return the files that a connection may open for a table of a database and for its copy."""
+    return [Path(f"{path}{log}") for path in (files.paths[0], copy) for log in _DUCKDB_SUFFIXES]
 
 
 def _attach(
@@ -124,20 +113,10 @@ def _attach(
     copy: Path | None = None,
     memory_limit: str | None = None,
 ) -> TableFiles:
-    """Return the table with the name by which statements know it.
+    """Make a table of a database visible to a connection; return it with its name in statements.
 
-    Parameters
-    ----------
-    database
-        The connection that is to see it; it may open no other files.
-    files
-        A file of SQLite or DuckDB.
-    called
-        What it is to be called.
-    copy
-        Where to put the rows if the database computes them; None: they are computed here.
-    memory_limit
-        How much memory computing them may use.
+    If the database computes the rows (a view, generated columns), another process writes them to
+    ``copy``; with ``copy=None`` they are computed here.
     """
     there = _sqlite_tables(files) if files.kind == "sqlite" else _tables(database, files, called)
     name = _choose(files, {name: computed for name, (_, computed) in there.items()})
@@ -156,7 +135,7 @@ def _attach(
 def _tables(
     database: duckdb.DuckDBPyConnection, files: TableFiles, called: str
 ) -> dict[str, tuple[tuple[str, str], bool]]:
-    """Attach a database; return its tables: schema, name, and whether they are computed."""
+    """Attach a DuckDB database; map its tables to schema and name, and True if computed."""
     place = literal(str(files.paths[0].absolute()))
     database.execute(f"ATTACH {place} AS {identifier(called)} (READ_ONLY, TYPE duckdb)")
     rows = database.execute(
@@ -172,7 +151,7 @@ def _tables(
 
 
 def _choose(files: TableFiles, there: dict[str, bool]) -> str:
-    """Return the table that is asked for, or the only one that is stored."""
+    """Return the requested table, or the only one that is stored."""
     if files.table is None:
         stored = [name for name, computed in there.items() if not computed]
         if len(stored) == 1:
@@ -195,11 +174,11 @@ def _choose(files: TableFiles, there: dict[str, bool]) -> str:
     return files.table
 
 
-# --- what a database computes -----------------------------------------------------------------
+# --- Computed rows: views and generated columns
 
 
 def _compute_apart(files: TableFiles, name: str, copy: Path, memory_limit: str | None) -> None:
-    """Have another process copy what a database computes; end it if that takes too long."""
+    """Compute a view in another process, with a time limit, and copy its rows."""
     most = seconds([files]) or 0
     words = [files.kind, str(files.paths[0].absolute()), name, str(copy), memory_limit or ""]
     try:
@@ -212,7 +191,7 @@ def _compute_apart(files: TableFiles, name: str, copy: Path, memory_limit: str |
         )
     except subprocess.TimeoutExpired:
         raise _too_long(files, name, most) from None
-    if done.returncode == _OTHER_FILES:
+    if done.returncode == _EXIT_OTHER_FILES:
         raise files.error(
             f"{name!r} reads other files; expected what reads the tables of its own database"
         )
@@ -223,16 +202,9 @@ def _compute_apart(files: TableFiles, name: str, copy: Path, memory_limit: str |
 
 
 def compute(kind: str, path: str, table: str, copy: str, memory_limit: str) -> None:
-    """Copy the rows of a table that a database computes; this process does nothing else.
+    """Copy the rows of a computed table into a new DuckDB database; the other process runs this.
 
-    Parameters
-    ----------
-    kind, path, table
-        The database and the table.
-    copy
-        The database of DuckDB to be made, with one table.
-    memory_limit
-        How much memory may be used; empty: as much as usual.
+    An empty ``memory_limit`` means the usual one (`database.MEMORY_LIMIT`).
     """
     import duckdb
 
@@ -245,7 +217,7 @@ def compute(kind: str, path: str, table: str, copy: str, memory_limit: str) -> N
             rows = _attach(database, files, "source").table
             database.execute(f"CREATE TABLE copied.main.rows AS FROM {rows}")
     except duckdb.PermissionException:
-        sys.exit(_OTHER_FILES)
+        sys.exit(_EXIT_OTHER_FILES)
     except (duckdb.Error, InputError) as error:
         sys.exit(str(error).strip().split("\n")[0])
 
@@ -256,12 +228,12 @@ def _too_long(files: TableFiles, name: str, most: int) -> InputError:
     )
 
 
-# --- SQLite -----------------------------------------------------------------------------------
+# --- SQLite
 
 
 @contextmanager
 def _sqlite(files: TableFiles) -> Iterator[Any]:
-    """Open a database of SQLite that trusts nothing in its file."""
+    """Open a SQLite database read-only, without trusting functions in its schema."""
     import sqlite3
 
     try:
@@ -277,7 +249,10 @@ def _sqlite(files: TableFiles) -> Iterator[Any]:
 
 
 def _sqlite_tables(files: TableFiles) -> dict[str, tuple[tuple[str, str], bool]]:
-    """Return the tables, each with whether it is computed; what is stored has a first page."""
+    """Map the tables of a SQLite database to schema and name, and True if computed.
+
+    Stored tables have a root page; views and virtual tables have none.
+    """
     with _sqlite(files) as source:
         rows = source.execute(
             "SELECT name, type = 'table' AND rootpage > 0 FROM sqlite_master WHERE type IN "
@@ -299,7 +274,7 @@ def _read_sqlite(
     most = seconds([files]) or 0
     last = time.monotonic() + most
     with _sqlite(files) as source:
-        source.set_progress_handler(lambda: time.monotonic() > last, _STEPS)
+        source.set_progress_handler(lambda: time.monotonic() > last, _SQLITE_STEPS_PER_CLOCK_CHECK)
         try:
             return _copy(source, database, files, name, called)
         except source.OperationalError as error:
@@ -315,12 +290,12 @@ def _copy(
     name: str,
     called: str,
 ) -> TableFiles:
-    """Every value as its text, which tells 1 and 1.0 for the same label, as everywhere."""
+    """Copy a SQLite table into DuckDB, every value as its text, so that 1 and 1.0 are one label."""
     rows = source.execute(f"SELECT * FROM {identifier(name)}")
     columns = [entry[0] for entry in rows.description]
     own = ", ".join(f"c{i} VARCHAR" for i in range(len(columns)))
     database.execute(f"CREATE TEMP TABLE {called}_rows ({own})")
-    while batch := rows.fetchmany(_AT_ONCE):
+    while batch := rows.fetchmany(_SQLITE_BATCH):
         block: Any = {
             f"c{i}": np.array([_text(value) for value in values], dtype=object)
             for i, values in enumerate(zip(*batch, strict=True))
@@ -337,50 +312,37 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else label_text(value)
 
 
-# -----------------------------------------------------------------------------
-# Tables of any size, with equal rows kept once: the engine counts them, nothing else leaves it.
-#
-# A row is what the columns of labels say; without units every row is one. With units, equal units
-# are kept once, too: those in which the same rows stand equally often.
-# -----------------------------------------------------------------------------
+# --- Counting distinct rows
+# The engine counts equal rows, and only the distinct rows and their counts leave it. With units,
+# equal units (the same rows equally often) are also kept once.
 
-_MOST = 1_000_000  # different rows of a table of labels; probabilities have more
-_FEW = 64  # kinds of rows up to which each has a column of its own in the count of units
+_MOST_KINDS = 1_000_000  # columns of labels have fewer, columns of probabilities more
+_MOST_KINDS_AS_COLUMNS = 64  # up to here, counting units uses one column per distinct row
 _NESTED = re.compile(r"\[\d*\]$|^(STRUCT|MAP|UNION)\b")
 
 
-class _NeedsRowsError(Exception):  # the caller knows another way
-    """That a table cannot be counted without its rows, and why."""
+class _NeedsRowsError(Exception):  # the caller then reads row by row, if it can
+    """A table cannot be counted without reading its rows; the message is the reason."""
 
 
 @dataclass(frozen=True)
 class _Scanned:
-    """A table as a statement sees it.
-
-    Attributes
-    ----------
-    files
-        The table.
-    columns
-        The columns of labels that are asked for.
-    types
-        The engine's type of each column.
-    """
+    """A table, the requested columns of labels and the engine's type of each column."""
 
     files: TableFiles
     columns: tuple[str, ...]
     types: dict[str, str]
 
     def value(self, column: str) -> str:
-        """A column as it is."""
+        """Return a column as an SQL expression."""
         return self.files.called(column)
 
     def text(self, column: str) -> str:
-        """A column as text, empty where there is none: of JSON, without quotes."""
+        """Return a column as an SQL expression for its text, NULL if empty; JSON without quotes."""
         name, kind = self.files.called(column), self.types[column]
         if kind == "JSON":
             name = f"({name} ->> '$')"
-        elif kind in ("DOUBLE", "FLOAT"):  # whole numbers as such, as labels are written
+        elif kind in ("DOUBLE", "FLOAT"):  # 1.0 as "1", as labels are written
             whole = f"CAST(CAST({name} AS HUGEINT) AS VARCHAR)"
             name = f"CASE WHEN {name} = trunc({name}) THEN {whole} ELSE CAST({name} AS VARCHAR) END"
         elif kind != "VARCHAR":
@@ -388,11 +350,11 @@ class _Scanned:
         return f"nullif({name}, '')"
 
     def scan(self, columns: Sequence[str]) -> str:
-        """The rows with these columns, as the part of a statement that stands after FROM."""
+        """Return what stands after FROM to read these columns."""
         return self.files.scan(list(dict.fromkeys(columns)))
 
     def read(self, column: str, value: Any) -> Any:
-        """What a value of the engine is in Python."""
+        """Convert a value of the engine to a Python value."""
         if value is not None and self.types[column] == "JSON":
             return json.loads(value)
         return value
@@ -402,9 +364,9 @@ class _Scanned:
 def _opened(
     tables: Sequence[TableFiles], memory_limit: str | None
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, list[TableFiles]]]:
-    """A database that sees these tables, and the tables as it sees them.
+    """Yield a connection that sees these tables, and the tables under their names there.
 
-    What goes wrong while it is used is an error that names the file.
+    Errors of the engine become an InputError that names the file.
     """
     import duckdb
 
@@ -424,7 +386,7 @@ def _opened(
             lock(database, stored, own)
             with limited(database, most):
                 for place, copy in copies.items():
-                    if (first := tables.index(tables[place])) < place:  # one table twice
+                    if (first := tables.index(tables[place])) < place:  # the same table again
                         attached[place] = attached[first]
                         continue
                     attached[place] = _attach(
@@ -442,7 +404,7 @@ def _opened(
 def described(
     database: duckdb.DuckDBPyConnection, files: TableFiles, columns: Sequence[str]
 ) -> _Scanned:
-    """A table with the types of the columns that are asked for, all of which it has."""
+    """Return a table with the types of the requested columns; refuse missing or nested columns."""
     if files.kind == "parquet":
         files = check_types(database, files, columns)
     check_columns(files, columns)
@@ -462,19 +424,7 @@ def _condense(
     unit: str | None = None,
     group: str | None = None,
 ) -> Cells:
-    """Count the different rows of a table, and the different units.
-
-    Parameters
-    ----------
-    database
-        The database that sees the table.
-    table
-        The table.
-    columns
-        The columns of labels.
-    unit, group
-        The columns of the units and of the groups.
-    """
+    """Count the different rows of a table, and the different units."""
     every = [*columns, *([] if group is None else [group])]
     own = [f"{table.value(column)} AS c{i}" for i, column in enumerate(every)]
     if unit is not None:
@@ -492,20 +442,20 @@ def _condense(
 
 @dataclass(frozen=True, eq=False)
 class _Kinds:
-    """The different rows of a table and how many there are of each; likewise its units.
+    """The distinct rows of a table with their counts, and the distinct units with theirs.
 
     Attributes
     ----------
     values
-        What each kind of row says, column by column.
+        Values of the distinct rows, column by column.
     number
-        How many rows of each kind there are.
+        Number of rows equal to each distinct row.
     without_unit
-        How many rows have no unit.
+        Number of rows without a unit.
     unit, row, times
-        Of each kind of unit, the kinds of its rows, and how many of each there are.
+        Sparse table: distinct unit, distinct row, and how often that row occurs in such a unit.
     units
-        How many units of each kind there are.
+        Number of units equal to each distinct unit.
     """
 
     values: list[list[Any]]
@@ -520,32 +470,20 @@ class _Kinds:
 def _count_kinds(
     database: duckdb.DuckDBPyConnection, rows: str, n_columns: int, *, has_unit: bool
 ) -> _Kinds:
-    """Count equal rows, and equal units.
-
-    Parameters
-    ----------
-    database
-        Where the statement is to be run.
-    rows
-        A statement that gives the columns c0, c1, …, and u where there are units.
-    n_columns
-        How many columns there are besides the units.
-    has_unit
-        Whether there are units.
-    """
+    """Count equal rows, and equal units, of a statement with columns c0, c1, … and u (the unit)."""
     columns = ", ".join(f"c{i}" for i in range(n_columns))
     lost = "count(*) FILTER (u IS NULL)" if has_unit else "0"
     with watched(database):
         database.execute(
-            # in an order of their own: what is sampled must not depend on who was faster
+            # a fixed order: samples must not depend on which thread was faster
             f"CREATE OR REPLACE TEMP TABLE kinds AS SELECT row_number() OVER (ORDER BY {columns}) "
             f"- 1 AS code, * FROM (SELECT {columns}, count(*) AS n, {lost} AS lost FROM ({rows}) "
             f"GROUP BY {columns})"
         )
     ((size,),) = database.execute("SELECT count(*) FROM kinds").fetchall()
-    if size > _MOST:
+    if size > _MOST_KINDS:
         raise _NeedsRowsError(
-            f"there are {size:,} different rows, more than labels have (at most {_MOST:,})"
+            f"there are {size:,} different rows, more than labels have (at most {_MOST_KINDS:,})"
         )
     found = database.execute(f"SELECT n, lost, {columns} FROM kinds ORDER BY code").fetchall()
     number, lost_rows, *values = (
@@ -560,11 +498,11 @@ def _count_kinds(
 def _count_units(
     database: duckdb.DuckDBPyConnection, rows: str, n_columns: int, kinds: _Kinds
 ) -> _Kinds:
-    """Units with the same rows, as often, are of one kind."""
+    """Count equal units: those in which the same rows occur equally often."""
     same = " AND ".join(f"r.c{i} IS NOT DISTINCT FROM k.c{i}" for i in range(n_columns))
     coded = f"SELECT r.u AS u, k.code AS code FROM ({rows}) r JOIN kinds k ON {same}"
     size = len(kinds.number)
-    if size <= _FEW:
+    if size <= _MOST_KINDS_AS_COLUMNS:
         each = ", ".join(f"count(*) FILTER (code = {code}) AS n{code}" for code in range(size))
         statement = (
             f"SELECT COLUMNS('^n[0-9]+$'), count(*) AS number FROM "
@@ -598,7 +536,7 @@ def _refuse_missing(
     kinds: _Kinds,
     unit: str | None,
 ) -> None:
-    """Refuse rows without a label or without a unit, and say how many there are."""
+    """Refuse rows without a label or a unit; the message says how many there are."""
     total = int(kinds.number.sum())
     if not total:
         raise files.error("the table has no rows; expected at least one")
@@ -631,10 +569,7 @@ def _cells_of(
     unit: str | None,
     group: str | None = None,
 ) -> Cells:
-    """The cells of a table with equal rows, and equal units, kept once.
-
-    The column of the groups, if there is one, is the last.
-    """
+    """Return the cells of a table with equal rows and units kept once; a group column is last."""
     read = {}
     row = slice(None) if kinds.row is None else kinds.row
     for column, own in zip(columns, values, strict=True):
@@ -649,7 +584,7 @@ def _cells_of(
     return Cells(kind, labels, unit, read, repeats=repeats, units=units, group=group)
 
 
-# --- what went wrong --------------------------------------------------------------------------
+# --- Errors of the engine
 
 _LINE = re.compile(r"Line: (\d+)")
 _WIDTH = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
@@ -658,17 +593,7 @@ _WIDTH = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
 def explain(
     error: Exception, tables: Sequence[TableFiles], memory_limit: str | None = None
 ) -> InputError:
-    """What the engine has found, in one line that names the file.
-
-    Parameters
-    ----------
-    error
-        What it says.
-    tables
-        The tables that it was reading.
-    memory_limit
-        How much memory it had.
-    """
+    """Turn an error of the engine into one line that names the file."""
     message = str(error).strip()
     files, path = _file_named(message, tables)
     first = message.splitlines()[0] if message else "no reason given"
@@ -693,7 +618,7 @@ def explain(
         if found is not None:
             return found
     reason = first.split(": ", 1)[-1]
-    if number is not None:  # of CSV: what is wrong stands below
+    if number is not None:  # errors of CSV give the reason further below
         reason = next((text for text in message.splitlines()[2:] if text.strip()), reason)
     for table in tables:
         for own in table.paths:
@@ -704,7 +629,7 @@ def explain(
 
 
 def _file_named(message: str, tables: Sequence[TableFiles]) -> tuple[TableFiles, Any]:
-    """The table and the file that a message of the engine names; the first table if none."""
+    """Return the table and the file that a message names; the first table and None if neither."""
     from probative.reading.database import literal_path
 
     for files in tables:
@@ -715,19 +640,19 @@ def _file_named(message: str, tables: Sequence[TableFiles]) -> tuple[TableFiles,
     return tables[0], None
 
 
-LARGE_TEXT = 64 << 20  # bytes of a text
-MANY_ROWS = 1_000_000  # of a Parquet file
+LARGE_TEXT = 64 << 20  # bytes from which the engine counts a text file
+MANY_ROWS = 1_000_000  # rows above which the engine counts a Parquet file
 
 
 class Engine(NamedTuple):
-    """How the engine is asked for.
+    """Options of the engine.
 
     Attributes
     ----------
     memory_limit
-        How much memory it may use; a table for which this is given is counted whatever its size.
+        Memory that it may use; if given, the engine counts the table whatever its size.
     table
-        Which table of a database to read.
+        Name of the table of a database.
     """
 
     memory_limit: str | None = None
@@ -737,19 +662,7 @@ class Engine(NamedTuple):
 def read_large_pair(
     path: Any, options: Options, gold: Any, columns: Sequence[Any], engine: Engine
 ) -> tuple[Labels, list[Labels], list[str]] | None:
-    """An answer and systems from a table that the engine counts; None if it does not.
-
-    Parameters
-    ----------
-    path
-        A file, a folder or a pattern.
-    options
-        How to read it.
-    gold, columns
-        The columns of the answer and of the systems.
-    engine
-        How the engine is asked for.
-    """
+    """Read gold and systems from a table that the engine counts; None if it does not count it."""
     files = _large_table(path, options, [gold, *columns], engine)
     if files is None:
         return None
@@ -770,17 +683,7 @@ def read_large_pair(
 def _sides_of_cells(
     files: TableFiles, cells: Cells, options: Options, *, tell: bool = True
 ) -> list[Any]:
-    """The labels of every column, with how often rows repeat.
-
-    Parameters
-    ----------
-    files, cells
-        The table, and what was counted.
-    options
-        How to understand it.
-    tell
-        Whether a note is to say who has counted.
-    """
+    """Return the labels of every column with repeats; ``tell`` adds a note on the engine."""
     rows = int(cells.repeats.of_rows(cells.units).sum()) if cells.repeats is not None else 0
     first, *others = Sides(
         cells, replace(options, task="labels"), files.name, Source(files.name, b" ")
@@ -792,14 +695,14 @@ def _sides_of_cells(
 
 
 def _can_be_read_by_rows(files: TableFiles) -> bool:
-    """Whether there is another way."""
+    """Return True if the table is one plain file, which can also be read row by row."""
     return len(files.paths) == 1 and not is_many(files.name) and files.kind not in DATABASES
 
 
 def _large_table(
     path: Any, options: Options, columns: Sequence[Any], engine: Engine
 ) -> TableFiles | None:
-    """The table that a path stands for, if the engine is to count it."""
+    """Return the table at a path if the engine should count it, else None."""
     asked = engine.memory_limit is not None or engine.table is not None
     if not is_path_of_table(path):
         return None
@@ -825,7 +728,7 @@ def _is_large(path: Path) -> bool:
         if kind != "parquet":
             return kind in DATABASES or path.stat().st_size >= LARGE_TEXT
     except (OSError, ValueError):
-        return False  # told when it is read
+        return False  # reported when it is read
     import duckdb
 
     try:
@@ -839,7 +742,7 @@ def _is_large(path: Path) -> bool:
 
 
 def _needs_rows(options: Options) -> str | None:
-    """What cannot be told from columns of labels alone."""
+    """Return the option that columns of labels alone cannot serve, or None."""
     if options.task not in (None, "labels"):
         return f"task={options.task!r}"
     if options.multilabel:
@@ -854,7 +757,7 @@ def _needs_rows(options: Options) -> str | None:
 
 
 def _is_table(files: TableFiles, options: Options, columns: Sequence[Any]) -> bool:
-    """Whether the first lines are those of a table, by the rules for all files."""
+    """Return True if the first lines are those of a table, by the rules for all files."""
     head = head_of(files.paths[0], files.shown(files.paths[0]))
     if options.input_format is not None:
         return True
@@ -879,7 +782,7 @@ def _count(
     scanned = described(database, files, [*names, *beside, *options.key])
     if options.key:
         _refuse_doubled(database, scanned, options.key)
-    if group in names:  # a column of labels that parts the rows, too
+    if group in names:  # one column would be both labels and groups
         raise _NeedsRowsError(f"column {group!r} holds labels and groups")
     cells = _condense(database, scanned, names, unit, group)
     _refuse_tags(cells, names[0], options)
@@ -887,7 +790,7 @@ def _count(
 
 
 def _refuse_doubled(database: duckdb.DuckDBPyConnection, table: Any, key: Sequence[str]) -> None:
-    """Of one table: an id that stands there twice, or a row without one."""
+    """Refuse repeated ids and rows without an id in one table."""
     from probative.reading.keys import Mismatch, settle
 
     columns = ", ".join(f"{table.text(column)} AS k{i}" for i, column in enumerate(key))
@@ -905,7 +808,7 @@ def _refuse_doubled(database: duckdb.DuckDBPyConnection, table: Any, key: Sequen
 
 
 def _with_names(database: duckdb.DuckDBPyConnection, files: TableFiles) -> TableFiles:
-    """The table with what its columns are called, where only the engine knows."""
+    """Return the table with its column names; for Parquet, only the engine knows them."""
     if files.kind != "parquet" or files.columns:
         return files
     names = [name for name, _ in columns_of_file(database, files.paths[0])]
@@ -915,7 +818,7 @@ def _with_names(database: duckdb.DuckDBPyConnection, files: TableFiles) -> Table
 def choose(
     files: TableFiles, wanted: Sequence[Any], options: Options
 ) -> tuple[list[str], str | None]:
-    """The names of the columns of labels and of that of units."""
+    """Return the names of the columns of labels and of the column of units."""
     names = [_named(files, column, options) for column in wanted]
     unit = _named(files, options.unit, options)
     predicted = options.predicted and len(wanted) == 1
@@ -926,7 +829,7 @@ def choose(
 
 
 def _named(files: TableFiles, column: Any, options: Options) -> str | None:
-    """A column by its name; a number is that of a table without names."""
+    """Return the name of a column that is given by its name or by its number."""
     if column is None:
         return None
     name = str(column)
@@ -945,17 +848,16 @@ def _named(files: TableFiles, column: Any, options: Options) -> str | None:
 
 
 def _refuse_tags(cells: Cells, name: str, options: Options) -> None:
-    """Tags of tokens are not labels unless that is said: they need their sentences."""
+    """Refuse tags of tokens, which need their sentences, unless task='labels' is given."""
     reason = None if options.task == "labels" else tags_reason(cells.columns[name][1])
     if reason is not None:
         raise _NeedsRowsError(f"column {name!r} holds tags ({reason}; or task='labels')")
 
 
-# -----------------------------------------------------------------------------
-# Tables of any size that are joined by their ids, in the engine: rows may stand in any order.
-# -----------------------------------------------------------------------------
+# --- Joining large tables by id
+# The engine joins them; rows may be in any order.
 
-_STAND_IN = "\x00"  # for the label of a row that is not there, before all others in their order
+_STAND_IN = "\x00"  # label of a missing row; sorts before all others
 
 
 def read_large_joined(
@@ -965,24 +867,10 @@ def read_large_joined(
     engine: Engine,
     on_missing: str,
 ) -> tuple[Labels, list[Labels], list[str]] | None:
-    """The answer and the systems of tables that the engine joins; None if none of them is large.
+    """Read gold and systems from tables that the engine joins by id; None if none is large.
 
-    Parameters
-    ----------
-    paths
-        The tables, the answer first.
-    columns
-        The column of labels in each of them.
-    options
-        How to read them, with the key.
-    engine
-        How the engine is asked for.
-    on_missing
-        What becomes of ids that not all tables have.
-
-    Returns
-    -------
-    The answer, the systems, and notes.
+    The gold table comes first; ``on_missing`` decides about ids that some tables lack. Returns
+    gold, the systems and notes.
     """
     if not all(map(is_path_of_table, paths)):
         return None
@@ -1032,10 +920,10 @@ def _join(
     notes = _settle(database, scanned, options.key, on_missing)
     width = len(tables)
     fits = [f"n{i} = 1" for i in range(width if on_missing == "drop" else 1)]
-    said = ", ".join(f"v{i} AS c{i}, n{i} AS c{width + i}" for i in range(width))
-    said += "" if options.group is None else f", g AS c{2 * width}"
+    selected = ", ".join(f"v{i} AS c{i}, n{i} AS c{width + i}" for i in range(width))
+    selected += "" if options.group is None else f", g AS c{2 * width}"
     size = 2 * width + (options.group is not None)
-    rows = f"SELECT {said}{', w AS u' if unit is not None else ''} FROM matched WHERE "
+    rows = f"SELECT {selected}{', w AS u' if unit is not None else ''} FROM matched WHERE "
     kinds = _count_kinds(database, rows + " AND ".join(fits), size, has_unit=unit is not None)
     values = []
     for i, (table, name) in enumerate(zip(scanned, names, strict=True)):
@@ -1051,9 +939,10 @@ def _join(
 def _matched(
     tables: Sequence[_Scanned], names: Sequence[str], options: Options, unit: str | None
 ) -> str:
-    """A row per id: how many rows each table has of it, what they say, and the unit of the answer.
+    """Return the statement that gives one row per id.
 
-    What an id is called is kept only where not every table has one row of it.
+    A row has the number of rows of each table, their labels, and the unit and group of gold. It
+    names the id only if some table does not have exactly one row of it.
     """
     width, key, group = len(tables), options.key, options.group
     parts = []
@@ -1070,14 +959,14 @@ def _matched(
         parts.append(f"SELECT {', '.join(own)} FROM {table.scan(asked)}")
     keys = ", ".join(f"k{i}" for i in range(len(key)))
     held = ", ".join(f"count(*) FILTER (side = {i}) AS n{i}" for i in range(width))
-    said = ", ".join(f"any_value(v{i}) AS v{i}" for i in range(width))
+    selected = ", ".join(f"any_value(v{i}) AS v{i}" for i in range(width))
     units = "" if unit is None else ", any_value(w) AS w"
     units += "" if group is None else ", any_value(g) AS g"
     fits = " AND ".join(f"n{i} = 1" for i in range(width))
     lost = " OR ".join(f"k{i} IS NULL" for i in range(len(key)))
     return (
         f"SELECT * EXCLUDE ({keys}), ({lost}) AS lost, CASE WHEN NOT ({fits}) THEN "
-        f"concat_ws(', ', {keys}) END AS id FROM (SELECT {keys}, {held}, {said}{units} FROM "
+        f"concat_ws(', ', {keys}) END AS id FROM (SELECT {keys}, {held}, {selected}{units} FROM "
         f"({' UNION ALL '.join(parts)}) GROUP BY {keys})"
     )
 
@@ -1088,7 +977,7 @@ def _settle(
     key: Sequence[str],
     on_missing: str,
 ) -> list[str]:
-    """What is wrong with the ids is an error, or said."""
+    """Refuse missing, extra and repeated ids, or return notes on them, as on_missing asks."""
     wrong = []
     for i, table in enumerate(tables):
         which = {
@@ -1103,11 +992,11 @@ def _settle(
         *found, without = database.execute(
             f"SELECT {', '.join(parts)}, coalesce(sum(n{i}) FILTER (lost), 0) FROM matched"
         ).fetchall()[0]
-        told = {
+        mismatches = {
             what: (number, tuple(examples or ()))
             for what, number, examples in zip(which, found[::2], found[1::2], strict=True)
         }
-        wrong.append(Mismatch(table.files.name, **told, without=int(without)))
+        wrong.append(Mismatch(table.files.name, **mismatches, without=int(without)))
     every = " AND ".join(f"n{i} > 0" for i in range(len(tables)))
     ((answered, common),) = database.execute(
         f"SELECT count(*) FILTER (n0 > 0), count(*) FILTER ({every}) FROM matched"
@@ -1123,7 +1012,7 @@ def _sides(
     unit: str | None,
     options: Options,
 ) -> tuple[Labels, list[Labels]]:
-    """The labels of every table, each with its own notes."""
+    """Return the labels of gold and of the systems, each with its own notes."""
     sides = []
     plain = replace(options, key=(), unit=None, group=None)
     for table, name, own in zip(tables, names, values, strict=True):

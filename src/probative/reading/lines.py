@@ -22,24 +22,21 @@ if TYPE_CHECKING:
     from probative.reading.source import Source
 
 
-# -----------------------------------------------------------------------------
-# JSON lines with spans, as annotation tools export them.
-# -----------------------------------------------------------------------------
+# --- JSON lines with spans, as annotation tools export them
 
 SPAN_KEYS = ("spans", "entities", "labels", "label")
 _START_KEYS = ("start", "start_offset")
 _END_KEYS = ("end", "end_offset")
-_ACCEPTED = "accept"  # what Prodigy calls an answer that holds
+_ACCEPTED = "accept"  # Prodigy's word for an annotation that is to be used
 _LABEL_KEYS = ("label", "type", "entity_group", "entity")
 
 
 def read_spans(source: Source) -> Spans:
     """Read one text with its spans per line.
 
-    Each object has ``text`` (spans then count its characters) or ``tokens`` (spans count tokens),
-    and ``spans``, ``entities``, ``labels`` or ``label`` with a list of ``[start, end, label]`` or
-    ``{"start": …, "end": …, "label": …}``. Spans may overlap and nest. Empty lines are passed
-    over.
+    Each object has ``text`` (spans count its characters) or ``tokens`` (spans count tokens), and
+    ``spans``, ``entities``, ``labels`` or ``label`` with a list of ``[start, end, label]`` or
+    ``{"start": …, "end": …, "label": …}``. Spans may overlap and nest. Empty lines are skipped.
     """
     texts: list[Sequence[str]] = []
     sentences: list[list[Any]] = []
@@ -73,7 +70,7 @@ def read_spans(source: Source) -> Spans:
 
 
 def problems_of(source: Source) -> list[str]:
-    """Everything that is wrong with the objects of a file, a line each."""
+    """Return all errors in the objects of a file, one line each."""
     problems = []
     for number, line in _lines(source):
         try:
@@ -91,7 +88,7 @@ def _lines(source: Source) -> Iterator[tuple[int, bytes]]:
 def _content(
     source: Source, number: int, line: bytes
 ) -> tuple[Sequence[str], list[tuple[int, int, str]], str | None, str]:
-    """The text of an object, its spans, the key under which they were, and Prodigy's answer."""
+    """Return the text of an object, its spans, their key, and Prodigy's answer."""
     record = source.json_object(number, line)
     if b"\\ud" in line.lower() and _has_half_characters(record):
         raise source.error(f"{snippet(line)} holds half a character; expected text", number)
@@ -105,7 +102,7 @@ def _content(
 
 
 def _has_half_characters(record: Any) -> bool:
-    """Whether it holds the first part of an escaped pair without the second, or the reverse."""
+    """Return True if a string holds an unpaired surrogate."""
     try:
         json.dumps(record, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -153,9 +150,7 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 60 else text[:60] + "…"
 
 
-# -----------------------------------------------------------------------------
-# One label per line.
-# -----------------------------------------------------------------------------
+# --- One label per line
 
 
 def read_labels(source: Source) -> Labels:

@@ -1,4 +1,8 @@
-"""Read logs of language-model evaluations."""
+"""Read logs of language-model evaluations.
+
+lm-evaluation-harness (``samples_*.jsonl``), Inspect (``.eval`` and ``.json``), promptfoo (``.json``
+and ``.jsonl``), DeepEval (``test_run_*.json``), and plain JSON lines from any other tool.
+"""
 
 from __future__ import annotations
 
@@ -30,51 +34,45 @@ if TYPE_CHECKING:
     from probative.reading.source import Source
 
 
-# -----------------------------------------------------------------------------
-# What the tools that evaluate language models write: a record per sample, system and repetition.
-#
-# lm-evaluation-harness (``samples_*.jsonl``), Inspect (``.eval`` and ``.json``), promptfoo
-# (``.json`` and ``.jsonl``), DeepEval (``test_run_*.json``), and plain JSON lines for everybody
-# else.
-# -----------------------------------------------------------------------------
+# --- Readers of each tool: one record per sample, system and repetition
 
 _IDS = ("id", "sample_id", "sample")
 _EPOCHS = ("epoch", "repeat")
-# an answer and a prediction in one record are for us to compare, whatever else it says
+# a record with gold and prediction is compared here, even if it also has a verdict
 _GOLD = ("gold", "label", "y_true", "target", "answer")
 _PREDICTED = ("pred", "prediction", "predicted", "y_pred")
-# what the documents of Inspect, promptfoo and DeepEval hold
-_MARKS = ((b'"eval"', b'"status"'), (b'"results"', b'"testIdx"'), (b'"testCases"',))
-# what the content of a sample begins with where it is the hash of more than the text that is asked
-_DOCUMENT = "document "
-_ZSTANDARD = 93  # the number of this compression in zip files
-# what lm-evaluation-harness writes beside the metrics, which older versions do not list
+# keys in the documents of Inspect, promptfoo and DeepEval
+_DOCUMENT_KEYS = ((b'"eval"', b'"status"'), (b'"results"', b'"testIdx"'), (b'"testCases"',))
+# prefix of `content` if it is the hash of a whole document, not of the question alone
+_DOCUMENT_PREFIX = "document "
+_ZSTANDARD = 93  # compression method in zip files
+# keys of lm-evaluation-harness that are no metrics; older versions do not list the metrics
 _NO_METRICS = frozenset({"doc_id", "doc", "target", "arguments", "resps", "filtered_resps"})
 
 
 class _Record(NamedTuple):
-    """What a log says of one answer.
+    """One answer in a log.
 
     Attributes
     ----------
     sample
         The id of the sample.
     scores
-        The scores by their names; counts of findings are a dictionary of tp, fp and fn.
+        Scores by name; counts of findings are a dictionary with tp, fp and fn.
     system
-        The system, where the log names it.
+        The name of the system, if the log has it.
     repeat
-        Which repetition it is, from 0; None where these are told by their order alone.
+        The repetition, from 0; None if only the order of the records gives it.
     variant
-        How the answer was extracted, where it was in several ways.
+        How the answer was extracted (a filter), if there are several ways.
     content
-        What tells the sample from another one of the same id.
+        Hash of the question or document, to distinguish different samples with the same id.
     text, target, said
-        What was asked, what would have been right and what was answered, where the log tells it.
+        Question, expected answer and given answer, if the log has them.
     error
-        Whether there is no answer because something went wrong.
+        True if there is no answer because of an error.
     line
-        Where it stands in the file.
+        Line number in the file.
     """
 
     sample: str
@@ -91,7 +89,7 @@ class _Record(NamedTuple):
 
 
 def tool_of(source: Source) -> tuple[str, str] | None:
-    """The tool that wrote a file and what shows that; None if this is no log."""
+    """Return the tool that wrote a file and the reason; None if it is no log."""
     if source.is_zip:
         return "Inspect", "it is a zip archive, as the .eval files of Inspect are"
     data = source.data.lstrip()
@@ -100,15 +98,15 @@ def tool_of(source: Source) -> tuple[str, str] | None:
     first = _object(data.split(b"\n", 1)[0])
     if first is not None:
         return _tool_of_line(first) or _tool_of_document(first)
-    # a document of several lines is parsed whole, so only if it has the keys
-    if not any(all(key in data for key in keys) for keys in _MARKS):
+    # parsing a whole document is slow, so look for the keys first
+    if not any(all(key in data for key in keys) for keys in _DOCUMENT_KEYS):
         return None
     document = whole_document(source)
     return _tool_of_document(document) if isinstance(document, dict) else None
 
 
 def whole_document(source: Source) -> Any:
-    """The content as one JSON value; None if it is none, unless the file's name says that it is."""
+    """Return the content as one JSON value; None if it is no JSON and not named ``.json``."""
     try:
         return source.document
     except InputError:
@@ -142,7 +140,7 @@ def _tool_of_line(record: dict[str, Any]) -> tuple[str, str] | None:
 
 
 def _records_of(source: Source) -> tuple[str, str, list[_Record]]:
-    """The tool that wrote a log, what shows that, and its records."""
+    """Return the tool that wrote a log, the reason, and the records."""
     known = tool_of(source)
     if known is None:
         raise source.error(
@@ -154,7 +152,7 @@ def _records_of(source: Source) -> tuple[str, str, list[_Record]]:
         "Inspect": _inspect,
         "promptfoo": _promptfoo,
         "DeepEval": _deepeval,
-        "plain JSON lines": _plain,
+        "plain JSON lines": _plain_lines,
     }
     tool, reason = known
     return tool, reason, list(readers[tool](source))
@@ -169,7 +167,7 @@ def _object(line: bytes) -> dict[str, Any] | None:
 
 
 def _identity(source: Source, value: Any, what: str, line: int | None = None) -> str:
-    """An id as text, if it is one."""
+    """Return an id as text; refuse anything but text and whole numbers."""
     if isinstance(value, str) and value:
         return value
     if isinstance(value, int) and not isinstance(value, bool):
@@ -188,20 +186,20 @@ def _digest(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    """Something that was asked, as text in which no half characters are left."""
+    """Return a value as text, with unpaired surrogates replaced."""
     text = value if isinstance(value, str) else json.dumps(value, default=repr)
     return text.encode("utf-8", "replace").decode()
 
 
 def _with_counts(scores: dict[str, Any]) -> dict[str, Any]:
-    """The scores, with tp, fp and fn put together as one."""
+    """Return the scores with tp, fp and fn combined into one entry "counts"."""
     if not scores.keys() >= set(_COUNTS):
         return scores
     rest = {name: value for name, value in scores.items() if name not in _COUNTS}
     return {**rest, "counts": {name: scores[name] for name in _COUNTS}}
 
 
-# --- lm-evaluation-harness --------------------------------------------------------------------
+# --- lm-evaluation-harness
 
 
 def _lm_eval(source: Source) -> Iterator[_Record]:
@@ -223,15 +221,15 @@ def _lm_eval(source: Source) -> Iterator[_Record]:
             _identity(source, record["doc_id"], "'doc_id'", number),
             _with_counts({name: record.get(name) for name in names}),
             variant=str(record.get("filter", "")),
-            content=_DOCUMENT + content if content else "",
+            content=_DOCUMENT_PREFIX + content if content else "",
             text=_text(question if isinstance(question, str) else document or ""),
             target=_text(record.get("target", "")),
-            said=_text(_only(record.get("filtered_resps"))),
+            said=_text(_unwrapped(record.get("filtered_resps"))),
             line=number,
         )
 
 
-# --- Inspect ----------------------------------------------------------------------------------
+# --- Inspect
 
 
 def _inspect(source: Source) -> Iterator[_Record]:
@@ -261,14 +259,14 @@ def _inspect(source: Source) -> Iterator[_Record]:
             repeat=epoch - 1 if isinstance(epoch, int) else 0,
             content=_digest(asked) if isinstance(asked, str) else "",
             text=_text(asked),
-            target=_text(_only(sample.get("target", ""))),
-            said=_text(_said(sample)),
+            target=_text(_unwrapped(sample.get("target", ""))),
+            said=_text(_completion(sample)),
             error=sample.get("error") is not None,
         )
 
 
-def _said(sample: dict[str, Any]) -> Any:
-    """What a model answered: all of it, or what the first scorer took for its answer."""
+def _completion(sample: dict[str, Any]) -> Any:
+    """Return the completion of a model, or else the answer that the first scorer extracted."""
     completion = _get(sample, "output", "completion")
     scores = sample.get("scores")
     if completion is None and isinstance(scores, dict) and scores:
@@ -276,13 +274,13 @@ def _said(sample: dict[str, Any]) -> Any:
     return completion or ""
 
 
-def _only(value: Any) -> Any:
-    """The only one of a list; anything else as it is."""
+def _unwrapped(value: Any) -> Any:
+    """Return the only element of a list; any other value unchanged."""
     return value[0] if isinstance(value, list) and len(value) == 1 else value or ""
 
 
 def _inspect_score(name: str, score: Any) -> dict[str, Any]:
-    """The value of a score; a dictionary of values is several, but for counts."""
+    """Return the values of a score by name; a dictionary of values gives several, except counts."""
     value = score.get("value") if isinstance(score, dict) else score
     if not isinstance(value, dict):
         return {name: value}
@@ -292,8 +290,8 @@ def _inspect_score(name: str, score: Any) -> dict[str, Any]:
 
 
 def _inspect_parts(source: Source) -> tuple[dict[str, Any], list[Any]]:
-    """The header of a log, and its samples."""
-    # Inspect tells its logs by their endings
+    """Return the header of a log and its samples."""
+    # Inspect recognises its logs by their suffix
     known = Path(source.name).suffix in (".eval", ".json")
     if known and importlib.util.find_spec("inspect_ai") is not None:
         return _by_inspect(source)
@@ -307,7 +305,7 @@ def _inspect_parts(source: Source) -> tuple[dict[str, Any], list[Any]]:
 
 
 def _by_inspect(source: Source) -> tuple[dict[str, Any], list[Any]]:
-    """What Inspect itself reads: what was read here, and not what the file holds by now."""
+    """Parse the bytes that were read with Inspect itself, from a temporary copy."""
     from inspect_ai.log import read_eval_log
 
     if source.is_zip:
@@ -319,14 +317,14 @@ def _by_inspect(source: Source) -> tuple[dict[str, Any], list[Any]]:
             place.write_bytes(source.data)
             log = read_eval_log(str(place))
         document = log.model_dump(mode="json", exclude={"samples": {"__all__": {"events"}}})
-    except Exception as error:  # whatever it does not like
+    except Exception as error:  # Inspect raises many kinds of errors
         reason = " ".join(str(error).split())[:200]
         raise source.error(f"Inspect cannot read it: {reason}; expected a log of Inspect") from None
     return document, document.get("samples") or []
 
 
 def _unzipped(source: Source) -> tuple[dict[str, Any], list[Any]]:
-    """The header and the summaries of samples, which hold all scores."""
+    """Read the header and the sample summaries, which hold all scores."""
     archive = _archive(source)
     names = archive.namelist()
     for needed in ("header.json", "summaries.json"):
@@ -357,22 +355,25 @@ def _member(source: Source, archive: zipfile.ZipFile, name: str) -> Any:
             return json.loads(_unpack_zstandard(_stored(source, info), info.file_size))
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise ValueError("it is packed in another way than Inspect does")
-        with archive.open(info) as file:  # which may hold more than it says
+        with archive.open(info) as file:  # the member may be longer than its header says
             return json.loads(file.read(info.file_size))
-    except Exception as error:  # zipfile, zlib, DuckDB and json have many
+    except Exception as error:  # zipfile, zlib, DuckDB and json raise many kinds
         reason = " ".join(str(error).split())[:100]
         raise source.error(f"{name} in it is damaged: {reason}; expected JSON") from None
 
 
 def _stored(source: Source, info: zipfile.ZipInfo) -> bytes:
-    """A member of an archive as it is stored."""
+    """Return the compressed bytes of a member of an archive."""
     name, extra = struct.unpack_from("<HH", source.data, info.header_offset + 26)
     begin = info.header_offset + 30 + name + extra
     return source.data[begin : begin + info.compress_size]
 
 
 def _unpack_zstandard(data: bytes, size: int) -> str:
-    """What Python knows from 3.14 on only, DuckDB does already; so large is what comes out."""
+    """Decompress Zstandard with DuckDB, because Python has it only from 3.14 on.
+
+    ``size`` is the decompressed size in bytes; it sets the memory limit.
+    """
     import duckdb
 
     with tempfile.TemporaryDirectory() as folder:
@@ -393,7 +394,7 @@ def _unpack_zstandard(data: bytes, size: int) -> str:
     return str(rows[0][0])
 
 
-# --- promptfoo --------------------------------------------------------------------------------
+# --- promptfoo
 
 
 def _promptfoo(source: Source) -> Iterator[_Record]:
@@ -432,7 +433,7 @@ def _promptfoo(source: Source) -> Iterator[_Record]:
 
 
 def _promptfoo_rows(source: Source) -> list[tuple[int | None, dict[str, Any]]]:
-    """The results of a file: of one document, or one per line."""
+    """Return the results of a file, which is one document or has one result per line."""
     first = _object(source.data.lstrip().split(b"\n", 1)[0])
     if first is not None and "testIdx" in first:
         return list(source.json_lines())
@@ -452,7 +453,7 @@ def _get(value: Any, *keys: str) -> Any:
     return value
 
 
-# --- DeepEval ---------------------------------------------------------------------------------
+# --- DeepEval
 
 
 def _deepeval(source: Source) -> Iterator[_Record]:
@@ -476,10 +477,10 @@ def _deepeval(source: Source) -> Iterator[_Record]:
         )
 
 
-# --- everybody else ---------------------------------------------------------------------------
+# --- Plain JSON lines
 
 
-def _plain(source: Source) -> Iterator[_Record]:
+def _plain_lines(source: Source) -> Iterator[_Record]:
     for number, record in source.json_lines():
         key = next((key for key in _IDS if key in record), None)
         if key is None:
@@ -500,8 +501,8 @@ def _plain(source: Source) -> Iterator[_Record]:
 
 
 _COUNTS = ("tp", "fp", "fn")
-_CONCLUSION = "pass"  # of the tool, from all its scores
-# what graders say instead of numbers; N is an answer that was not given
+_VERDICT = "pass"  # the tool's verdict from all its scores
+# words of graders for numbers; N is a missing answer
 _WORDS = {
     "C": 1.0,
     "I": 0.0,
@@ -516,37 +517,37 @@ _WORDS = {
     "pass": 1.0,
     "fail": 0.0,
 }
-_MOST = 2**31 - 1
-_EXAMPLES = 3  # that a message names
+_LARGEST_COUNT = 2**31 - 1
+_MOST_EXAMPLES = 3  # listed in a message
 
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """What a tool says of the answers of one system.
+    """The graded answers of one system.
 
     Attributes
     ----------
     name
         The file, for messages.
     system
-        What the log calls the system, or None.
+        The name of the system in the log, or None.
     score
-        The score that was taken.
+        The name of the score that was read.
     variant
-        How answers were extracted (the filter of lm-evaluation-harness), or an empty text.
+        How answers were extracted (the filter of lm-evaluation-harness); may be empty.
     samples
         The id of every sample.
     repeat
-        Which repetition of its sample every row is, from 0.
+        The repetition of its sample that every row is, from 0.
     content
-        What tells a sample from another one of the same id, a digest; may be empty.
+        Digest to distinguish different samples with the same id; may be empty.
     tp, fp, fn
-        The findings of every row that are right, wrong and missed; a right answer is one that is
-        right, a wrong one is one that is missed.
+        Correct, wrong and missed findings of every row; a right answer has tp = 1, a wrong one
+        fn = 1.
     counted
-        Whether rows are findings, rather than answers that are right or wrong.
+        True if rows count findings, False if they are right or wrong answers.
     texts, targets, said
-        What was asked, what would have been right and what was answered; empty where unknown.
+        Questions, expected answers and given answers; empty if unknown.
     notes
         What was recognised.
     """
@@ -572,11 +573,11 @@ class Log:
 
     @property
     def keys(self) -> list[tuple[str, int]]:
-        """Sample and repetition of every row."""
+        """Return sample and repetition of every row."""
         return list(zip(self.samples, self.repeat, strict=True))
 
     def in_order(self, keys: Sequence[tuple[str, int]]) -> Log:
-        """The same rows in another order."""
+        """Return the log with its rows in the order of these keys."""
         place = {key: i for i, key in enumerate(self.keys)}
         order = [place[key] for key in keys]
         rows = np.array(order, dtype=np.intp)
@@ -596,7 +597,7 @@ class Log:
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """What a file of logs holds: one log, or those of several systems.
+    """The logs of one file, one per system.
 
     Attributes
     ----------
@@ -607,7 +608,7 @@ class Samples:
     notes
         What was recognised.
     origin
-        The format of the file, and why.
+        The format of the file, and the reason.
     """
 
     name: str
@@ -619,16 +620,9 @@ class Samples:
 def read_logs(
     source: Source, *, score_name: str | None = None, threshold: float | None = None
 ) -> list[Log]:
-    """Read the log of one system, or of several where one file holds several.
+    """Read the logs of one file, one per system.
 
-    Parameters
-    ----------
-    source
-        The file.
-    score_name
-        Which score to take, where the log holds several.
-    threshold
-        From where on a score that is no yes or no counts as right.
+    ``score_name`` chooses one of several scores; a graded score of at least ``threshold`` is right.
     """
     tool, reason, records = _records_of(source)
     if not records:
@@ -636,7 +630,7 @@ def read_logs(
     variants = dict.fromkeys(record.variant for record in records)
     names = _names(records, several=len(variants) > 1)
     if score_name is not None and len(variants) == 1 and score_name not in names:
-        # as it is called where there are several
+        # its name in logs with several variants
         score_name = score_name.removesuffix(f",{next(iter(variants))}")
     chosen = _choose(source, list(names), score_name)
     variant, key = names[chosen]
@@ -653,7 +647,7 @@ def read_logs(
 
 
 def _names(records: Iterable[_Record], *, several: bool) -> dict[str, tuple[str, str]]:
-    """What the scores are called, and for each its variant and its key there."""
+    """Map the name of every score to its variant and its key in the records."""
     names: dict[str, tuple[str, str]] = {}
     for record in records:
         for key in record.scores:
@@ -679,8 +673,8 @@ def _choose(source: Source, names: list[str], wanted: str | None) -> str:
         )
     if len(names) == 1:
         return names[0]
-    if _CONCLUSION in names and "counts" not in names:
-        return _CONCLUSION
+    if _VERDICT in names and "counts" not in names:
+        return _VERDICT
     raise source.error(
         f"which score? There are {listed}; expected one of them to be named (score_name=)"
     )
@@ -731,7 +725,7 @@ def _log(
 
 
 def _repeats(source: Source, records: Sequence[_Record]) -> tuple[int, ...]:
-    """Which repetition every row is: by its number, or by its place where the tool gives none."""
+    """Return the repetition of every row, by its number or else by its order; refuse duplicates."""
     times: Counter[str] = Counter()
     repeats = []
     for record in records:
@@ -772,7 +766,7 @@ def _right(
     name: str,
     threshold: float | None,
 ) -> list[bool]:
-    """Whether every answer is right."""
+    """Return True for every right answer; refuse scores between 0 and 1 without a threshold."""
     numbers = []
     for record, value in zip(records, values, strict=True):
         number = _WORDS.get(value) if isinstance(value, str) else value
@@ -789,7 +783,7 @@ def _right(
     between = [i for i, number in enumerate(numbers) if number not in (0.0, 1.0)]
     if between:
         some = ", ".join(
-            f"{shown(values[i])} for {records[i].sample[:40]!r}" for i in between[:_EXAMPLES]
+            f"{shown(values[i])} for {records[i].sample[:40]!r}" for i in between[:_MOST_EXAMPLES]
         )
         raise source.error(
             f"{len(between)} of {len(numbers)} samples are neither right nor wrong by {name!r} "
@@ -813,11 +807,11 @@ def _counts(source: Source, record: _Record, value: Any) -> tuple[int, int, int]
 
 def _is_count(value: Any) -> bool:
     whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-    return whole and not isinstance(value, bool) and 0 <= value <= _MOST
+    return whole and not isinstance(value, bool) and 0 <= value <= _LARGEST_COUNT
 
 
 def join_logs(logs: Sequence[Log]) -> list[Log]:
-    """The logs with the same rows in the same order, if they tell of the same samples."""
+    """Return the logs with rows in the order of the first; refuse logs of other samples."""
     first, *others = logs
     joined = [first]
     for other in others:
@@ -882,8 +876,8 @@ def _refuse_other_contents(first: Log, other: Log) -> None:
 
 
 def _are_alike(one: str, other: str) -> bool:
-    """Return whether both are hashes of texts, or both of documents."""
-    return one.startswith(_DOCUMENT) == other.startswith(_DOCUMENT)
+    """Return True if both are hashes of questions, or both of documents."""
+    return one.startswith(_DOCUMENT_PREFIX) == other.startswith(_DOCUMENT_PREFIX)
 
 
 def _listed_keys(keys: Sequence[tuple[str, int]]) -> str:
@@ -891,6 +885,6 @@ def _listed_keys(keys: Sequence[tuple[str, int]]) -> str:
 
 
 def _listed(samples: Sequence[str]) -> str:
-    named = [s if len(s) <= 40 else s[:40] + "…" for s in samples[:_EXAMPLES]]
+    named = [s if len(s) <= 40 else s[:40] + "…" for s in samples[:_MOST_EXAMPLES]]
     text = ", ".join(map(repr, named))
-    return text + (", …" if len(samples) > _EXAMPLES else "")
+    return text + (", …" if len(samples) > _MOST_EXAMPLES else "")

@@ -1,4 +1,4 @@
-"""A list of data sets in TOML: which files, and how to read each of them."""
+"""Read a list of data sets in TOML: their files, and how to read each of them."""
 
 from __future__ import annotations
 
@@ -17,19 +17,11 @@ _TOP = ("names", "datasets")
 
 
 def read_manifest(path: str | Path) -> tuple[list[str] | None, dict[str, dict[str, Any]]]:
-    """Read which data sets there are; files are looked for beside the manifest.
+    """Read the names of the systems, or None, and the data sets by name.
 
-    Parameters
-    ----------
-    path
-        A TOML file: a table ``[datasets.NAME]`` for each, with ``gold``, ``a`` and ``b`` (or a
-        table that holds all in its columns as ``gold``), and the choices of reading that it needs;
-        above them ``names = ["old", "new"]``, if the systems are to be called so.
-
-    Returns
-    -------
-    names, datasets
-        What the systems are called, or None; and the data sets by name.
+    The file has a table ``[datasets.NAME]`` for each, with ``gold``, ``a`` and ``b`` (or only
+    ``gold``, a table with all columns) and its options for reading; ``names = ["old", "new"]``
+    above them names the systems. Paths are relative to the manifest.
     """
     try:
         content = tomllib.loads(load(path).data.decode("utf-8"))
@@ -47,14 +39,14 @@ def read_manifest(path: str | Path) -> tuple[list[str] | None, dict[str, dict[st
     if not isinstance(datasets, dict) or not datasets:
         raise InputError("there are no data sets; expected [datasets.NAME] tables", path)
     folder = Path(path).parent
-    return names, {name: _one(path, folder, name, own) for name, own in datasets.items()}
+    return names, {name: _dataset(path, folder, name, own) for name, own in datasets.items()}
 
 
 def _are_words(names: object) -> bool:
     return isinstance(names, list) and all(isinstance(name, str) for name in names)
 
 
-def _one(path: str | Path, folder: Path, name: str, own: object) -> dict[str, Any]:
+def _dataset(path: str | Path, folder: Path, name: str, own: object) -> dict[str, Any]:
     if not isinstance(own, dict) or "gold" not in own:
         raise InputError(f"[datasets.{name}] has no gold; expected gold, a and b", path)
     for key in _FILES:

@@ -1,4 +1,4 @@
-"""Read Parquet files: the columns they have, their rows, the lists that columns hold."""
+"""Read Parquet files: their columns, their rows, and columns of lists."""
 
 from __future__ import annotations
 
@@ -24,17 +24,15 @@ if TYPE_CHECKING:
     from probative.reading.tables import Wanted
 
 
-# -----------------------------------------------------------------------------
-# What the columns of Parquet files are called, and whether all files agree.
-# -----------------------------------------------------------------------------
+# --- Column names and types
 
 
 def columns_of_file(
     database: duckdb.DuckDBPyConnection, path: Path
 ) -> list[tuple[str, tuple[str, ...]]]:
-    """The columns of a file as it names them, each with what it is made of.
+    """Return the columns of a file by their names in it, each with its types.
 
-    DuckDB would give a second column of a name another one.
+    DuckDB itself would rename a second column of the same name.
     """
     query = (
         f"SELECT name, coalesce(num_children, 0), type, converted_type, logical_type::VARCHAR "
@@ -45,7 +43,7 @@ def columns_of_file(
     for _ in range(number):
         (name, children, *kind), *fields = fields
         made_of = [tuple(map(str, kind))]
-        while children:  # what a nested column is made of
+        while children:  # parts of a nested column
             (_, more, *inner), *fields = fields
             made_of.append(tuple(map(str, inner)))
             children += more - 1
@@ -56,9 +54,9 @@ def columns_of_file(
 def check_types(
     database: duckdb.DuckDBPyConnection, files: TableFiles, columns: Sequence[str]
 ) -> TableFiles:
-    """Return the table with the columns of each file; refuse one of another kind in one file.
+    """Return the table with the columns of each file; refuse columns whose type varies.
 
-    The engine would make the numbers of one file those of another: 0.5 would become 0.
+    The engine would convert the numbers of one file to the type of another: 0.5 would become 0.
     """
     of_files = [columns_of_file(database, path) for path in files.paths]
     headers = tuple(tuple(name for name, _ in own) for own in of_files)
@@ -80,24 +78,22 @@ def _shown(kind: tuple[str, ...]) -> str:
     return physical if converted == "None" else converted
 
 
-# -----------------------------------------------------------------------------
-# A Parquet file row by row: the cells of columns, and the lists that columns hold.
-# -----------------------------------------------------------------------------
+# --- Cells and lists of a single file
 
-_CELL = 8  # bytes that a cell takes at least once it is read
-_METADATA = "huggingface"  # the key under which datasets of Hugging Face describe themselves
+_BYTES_PER_CELL = 8  # at least, once it is read
+_METADATA = "huggingface"  # key of the metadata that Hugging Face datasets write
 
 
 def list_columns(source: Source) -> dict[str, str]:
-    """The columns of a Parquet file that hold lists, and of what."""
+    """Return the columns of a Parquet file that hold lists, with the type of the elements."""
     with _opened(source) as (database, _, names):
         described = database.execute("DESCRIBE source").fetchall()
-    kinds = zip(names, (row[1] for row in described), strict=False)  # without that of the places
+    kinds = zip(names, (row[1] for row in described), strict=False)  # the last one is `place`
     return {name: kind[:-2] for name, kind in kinds if kind.endswith("[]")}
 
 
 def parquet_rows(source: Source) -> tuple[list[dict[str, Any]], str | None]:
-    """Every row with its columns of lists, and what Hugging Face's library says of the columns."""
+    """Return every row with its columns of lists, and Hugging Face's metadata on the columns."""
     lists = list(list_columns(source))
     with _opened(source) as (database, place, names):
         columns = [f"c{names.index(name)}" for name in lists]
@@ -117,7 +113,7 @@ def parquet_rows(source: Source) -> tuple[list[dict[str, Any]], str | None]:
 
 
 def read_parquet_cells(source: Source, wanted: Wanted) -> Cells:
-    """Read columns of a table; DuckDB numbers their distinct values, and sees nothing else."""
+    """Read columns of a table; DuckDB numbers their distinct values."""
     with _opened(source) as (database, _, there):
         refuse_twins(source, there)
         described = database.execute("DESCRIBE source").fetchall()[:-1]  # the last one is `place`
@@ -146,11 +142,10 @@ def _numbered(
 
 @contextmanager
 def _opened(source: Source) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path, list[str]]]:
-    """A database that sees the file as `source`, where it sees it, and the names of the columns.
+    """Yield a connection with the view `source`, the path of the file and the column names.
 
-    There the columns are c0, c1, …, and the place of a row is `place`: a file may have any names.
-
-    What came through a pipe has no place: it is put somewhere for as long.
+    In the view, columns are c0, c1, … and the row number is `place`, because a file may have any
+    names. Data from a pipe are written to a temporary file.
     """
     import duckdb
 
@@ -176,14 +171,14 @@ def _opened(source: Source) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path, l
 
 
 def _refuse_bomb(source: Source, database: duckdb.DuckDBPyConnection, place: Path) -> None:
-    """Refuse a file of more than its limit by what it declares: bytes, and values of rows.
+    """Refuse a file that declares more bytes, or more values, than its limit allows.
 
-    A value that a million rows share takes a few bytes there, and as many here as rows.
+    A value that a million rows share takes a few bytes in the file, but memory for every row.
     """
     if source.limit is None:
         return
     ((size,),) = database.execute(
-        f"SELECT sum(greatest(total_uncompressed_size, {_CELL} * "
+        f"SELECT sum(greatest(total_uncompressed_size, {_BYTES_PER_CELL} * "
         f"greatest(num_values, row_group_num_rows))) FROM parquet_metadata({literal_path(place)})"
     ).fetchall()
     source.refuse_unpacking(int(size or 0))

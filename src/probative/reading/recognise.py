@@ -1,4 +1,4 @@
-"""The reader for every kind of file."""
+"""Read a file of any known format."""
 
 from __future__ import annotations
 
@@ -34,14 +34,9 @@ Annotations = Tagged | Spans | Segmented | Labels | LabelSets | Samples
 
 
 def read(path: str | Path | Input, options: Options | None = None) -> Annotations:
-    """Read a file of any kind that is known.
+    """Read a file of any known format; ``-`` is standard input.
 
-    Parameters
-    ----------
-    path
-        The file; ``-`` is standard input. Or what `open_input` made of it.
-    options
-        What is known about it; by default everything is recognised from its content.
+    By default everything is recognised from its content.
     """
     opened = path if isinstance(path, Input) else open_input(path, options)
     found = FORMATS[opened.kind]
@@ -59,22 +54,10 @@ def read_pair(
     gold: int | str | None = None,
     columns: Sequence[int | str] = (),
 ) -> tuple[Annotations, list[Annotations], list[str]]:
-    """Read an answer and one or more systems from the columns of one file.
+    """Read gold and systems from the columns of one file; return them and the systems' names.
 
-    Parameters
-    ----------
-    path
-        A column file, or a table of labels.
-    options
-        As for `read`.
-    gold, columns
-        The columns of the answer and of the systems: numbers from 1 (from -1 backwards) in a
-        column file, names in a table. By default the last but one and the last column, or the
-        columns whose names say what they are.
-
-    Returns
-    -------
-    The answer, the systems and their names.
+    Columns are numbers from 1 (from -1 backwards) in a column file, names in a table. By default
+    they are the last but one and the last column, or the columns with usual names.
     """
     options = options or Options()
     opened = _opened_pair(path, options, [gold, *columns])
@@ -120,7 +103,7 @@ def read_pair(
 
 
 def _opened_pair(path: str | Path, options: Options, columns: Sequence[int | str | None]) -> Input:
-    """The file; columns that have names are those of a table, unless another tool wrote it."""
+    """Open a file; named columns mean a table, unless another tool wrote the file."""
     if all(c is None or isinstance(c, int) or is_number(c) for c in columns):
         return open_input(path, options)
     opened = open_input(path, replace(options, input_format="table"))

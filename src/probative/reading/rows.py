@@ -1,8 +1,8 @@
-"""Rows of tokens and their tags, as Hugging Face's datasets have them: ``tokens``, ``ner_tags``.
+"""Read rows of tokens and tags as in Hugging Face datasets: ``tokens``, ``ner_tags``.
 
-Tags are texts, or numbers whose names are told apart from the rows: by the caller, by a
-``dataset_info.json`` beside the file, by the metadata of a Parquet file, by a dataset's features.
--100 says that a token is not to be looked at.
+Tags are texts or numbers. The names of numbers come from the caller, from a ``dataset_info.json``
+beside the file, from the metadata of a Parquet file, or from the features of a dataset. The number
+-100 marks a token that is ignored.
 """
 
 from __future__ import annotations
@@ -28,40 +28,34 @@ if TYPE_CHECKING:
     from probative.reading.source import Source
 
 
-# -----------------------------------------------------------------------------
-# Tags are texts, or numbers whose names are told apart from the rows: by the caller, by a
-# ``dataset_info.json`` beside the file, by the metadata of a Parquet file, by a dataset's
-# features. -100 says that a token is not to be looked at.
-# -----------------------------------------------------------------------------
+# --- Rows of tokens and tags
 
-IGNORED = "\0ignored"  # what no tag is called: a token that is not looked at
+IGNORED = "\0ignored"  # tag of an ignored token; no real tag has this name
 _IGNORED_NUMBER = -100
 TOKENS = ("tokens", "words")
-# from the likeliest on: what is in the answer, and what is predicted
+# usual names of columns of gold and of predictions, the most common first
 _GOLD = ("ner_tags", "tags", "labels", "gold", "gold_tags", "true_labels")
 _PREDICTED = ("predictions", "prediction", "predicted_tags", "pred_tags", "pred", "preds")
-BY_ROW = "row"  # what tells sentences apart here
+BY_ROW = "row"  # sentences are separated by row
 _INFORMATION = "dataset_info.json"
-_SOME = 20  # rows that are looked at to see what they are
+_ROWS_TO_RECOGNISE = 20
 
 
 class Rows(NamedTuple):
-    """Rows by the columns that matter.
+    """The tokens and tag columns of rows.
 
     Attributes
     ----------
     name
         The file or parameter.
     tokens
-        The tokens of every row; None where there are none.
+        The tokens of every row; None if there are none.
     columns
         The columns of tags by name.
     names
-        What the numbers of each column stand for, where that is known.
+        The names of the numbers in each column, if known.
     lines
         The line of every row in a file.
-    documents
-        The document of every row, where a column tells it.
     """
 
     name: str
@@ -72,7 +66,7 @@ class Rows(NamedTuple):
 
 
 def is_row(record: Mapping[str, Any]) -> str | None:
-    """What shows that an object is a row of tokens and tags, or None."""
+    """Return why an object is a row of tokens and tags, or None."""
     tokens = next((key for key in TOKENS if _is_list_of(record.get(key), str)), None)
     columns = _tag_columns(record)
     if not columns:
@@ -85,7 +79,7 @@ def is_row(record: Mapping[str, Any]) -> str | None:
 
 
 def _tag_columns(record: Mapping[str, Any]) -> list[str]:
-    """The columns of a row that hold one tag (a text or a number) per token."""
+    """Return the columns of a row that hold one tag (a text or a number) per token."""
     tokens = next((record[key] for key in TOKENS if _is_list_of(record.get(key), str)), None)
     return [
         key
@@ -102,7 +96,7 @@ _KNOWN = frozenset((*_GOLD, *_PREDICTED, "pos_tags", "chunk_tags"))
 
 
 def is_tag_column(name: str) -> bool:
-    """Whether a column of lists holds tags by its name."""
+    """Return True if a column of lists holds tags by its name."""
     return name in _KNOWN or name.endswith(("_tags", "_labels", "_predictions"))
 
 
@@ -120,7 +114,7 @@ def choose_column(
     predicted: bool,
     taken: Sequence[str] = (),
 ) -> str:
-    """The column of a side: the one asked for, or the one that its name speaks for."""
+    """Return the column of a side: the requested one, or the one with a usual name."""
     if wanted is not None:
         if wanted not in there:
             raise InputError(
@@ -162,9 +156,9 @@ def rows_of(
     names: Mapping[str, Sequence[str]] | None = None,
     label_names: Sequence[str] | None = None,
 ) -> Rows:
-    """The columns of rows that are objects of Python."""
+    """Return the columns of rows that are Python objects."""
     key = next((k for k in TOKENS if any(k in record for record in records)), None)
-    # a row without tokens tells nothing of its columns
+    # a row without tokens does not show which columns hold tags
     there = dict.fromkeys(column for record in records for column in _tag_columns(record))
     columns: dict[str, list[Any]] = {column: [] for column in there}
     tokens: list[list[str]] = []
@@ -211,16 +205,16 @@ def _error(name: str, number: int, line: int | None, message: str) -> InputError
 
 
 def are_rows(items: Sequence[Any]) -> bool:
-    """Whether these are objects with tokens or tags in lists, as a dataset has them."""
+    """Return True if these are objects with lists of tokens or tags, as in a dataset."""
     if not items or not all(hasattr(row, "keys") for row in items):
         return False
-    return any(is_row(row) is not None for row in items[:_SOME])
+    return any(is_row(row) is not None for row in items[:_ROWS_TO_RECOGNISE])
 
 
 def numbered_tags(data: Any) -> list[list[int]] | None:
-    """Tags of sentences as numbers, from lists or an array of them; None if this is something else.
+    """Return tags as lists of numbers from lists or an array; None for anything else.
 
-    That is what trainers of Hugging Face hand to the function that computes scores.
+    Trainers of Hugging Face pass such data to the function that computes scores.
     """
     if (
         getattr(data, "ndim", None) == 2
@@ -237,7 +231,7 @@ def numbered_tags(data: Any) -> list[list[int]] | None:
 
 
 def name_numbers(side: Any, names: Sequence[str]) -> Any:
-    """The labels of a side by the names of their numbers; those that are names already stay."""
+    """Return a side with numbers replaced by their names; labels that are names stay."""
     if not names:
         return side
     known = {str(number): name for number, name in enumerate(names)} | {n: n for n in names}
@@ -254,7 +248,7 @@ def name_numbers(side: Any, names: Sequence[str]) -> Any:
 
 
 def check_label_names(names: Sequence[str]) -> tuple[str, ...]:
-    """The names of labels, if they tell labels apart, from each other and from numbers."""
+    """Return the names of labels; refuse repeated names and names that are numbers."""
     given = names_of("label_names", names)
     doubled = next((name for i, name in enumerate(given) if name in given[:i]), None)
     if doubled is not None:
@@ -266,7 +260,7 @@ def check_label_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def is_dataset(data: Any) -> bool:
-    """Whether this is a dataset with features, as Hugging Face's are."""
+    """Return True if this is a dataset with features, as those of Hugging Face."""
     return hasattr(data, "features") and hasattr(data, "column_names")
 
 
@@ -276,7 +270,7 @@ def labels_of_dataset(
     names: Mapping[str, Sequence[str]],
     options: Any,
 ) -> Labels:
-    """One label per row of a dataset, by the names that its features give them."""
+    """Return one label per row of a dataset, with the names from its features."""
     there = list(dict.fromkeys(key for row in rows for key in row))
     usual = ("label", "labels", "prediction", "predictions")
     column = options.column or next((key for key in usual if key in there), None)
@@ -298,7 +292,7 @@ def labels_of_dataset(
 
 
 def tagged_rows(rows: Rows, column: str) -> Tagged:
-    """The tags of one column."""
+    """Return the tags of one column."""
     code: dict[str, int] = {}
     names = rows.names.get(column)
     spelt: dict[Any, int] = {}
@@ -322,7 +316,7 @@ def tagged_rows(rows: Rows, column: str) -> Tagged:
 
 
 def _name(rows: Rows, column: str, number: int, tag: Any, names: Sequence[str] | None) -> str:
-    """What a tag is called."""
+    """Return the name of a tag; refuse numbers without a name."""
     line = None if rows.lines is None else rows.lines[number]
     if isinstance(tag, str):
         return tag
@@ -354,7 +348,7 @@ def _name(rows: Rows, column: str, number: int, tag: Any, names: Sequence[str] |
     return str(names[tag])
 
 
-# --- files ------------------------------------------------------------------------------------
+# --- Files
 
 
 def _json_records(source: Source) -> tuple[list[dict[str, Any]], list[int] | None]:
@@ -372,7 +366,7 @@ def _json_records(source: Source) -> tuple[list[dict[str, Any]], list[int] | Non
 
 
 def _parquet_records(source: Source) -> tuple[list[dict[str, Any]], dict[str, tuple[str, ...]]]:
-    """The rows of a Parquet file, and what Hugging Face's own metadata in it say of its labels."""
+    """Return the rows of a Parquet file, and label names from its Hugging Face metadata."""
     from probative.reading.parquet import parquet_rows
 
     records, metadata = parquet_rows(source)
@@ -386,7 +380,7 @@ def _parquet_records(source: Source) -> tuple[list[dict[str, Any]], dict[str, tu
 
 
 def _names_beside(source: Source) -> dict[str, tuple[str, ...]]:
-    """What the dataset's own description says, if it lies beside the file."""
+    """Read label names from a ``dataset_info.json`` beside the file, if there is one."""
     place = Path(source.name).parent / _INFORMATION
     if source.name == "standard input" or not place.is_file():
         return {}
@@ -397,9 +391,9 @@ def _names_beside(source: Source) -> dict[str, tuple[str, ...]]:
 
 
 def _label_names_of(description: Any) -> dict[str, tuple[str, ...]]:
-    """The names of labels by column, from a description in the form of Hugging Face's datasets.
+    """Return label names by column from a description in the form of Hugging Face datasets.
 
-    That of a file (``features``), of a Parquet file (``info``), or of several configurations.
+    It describes a file (``features``), a Parquet file (``info``), or several configurations.
     """
     names: dict[str, tuple[str, ...]] = {}
     for features in _features(description):
@@ -425,7 +419,7 @@ def _features(description: Any) -> Iterable[Mapping[str, Any]]:
 
 
 def _class_names(feature: Any) -> tuple[str, ...] | None:
-    """The names of a class label, or of a list of class labels."""
+    """Return the names of a class label, or of a list of class labels."""
     if isinstance(feature, list) and len(feature) == 1:
         return _class_names(feature[0])
     if not isinstance(feature, dict):
@@ -437,7 +431,7 @@ def _class_names(feature: Any) -> tuple[str, ...] | None:
 
 
 def label_names_of_features(features: Any) -> dict[str, tuple[str, ...]]:
-    """The names of labels by column, from the features of a dataset in Python."""
+    """Return label names by column from the features of a dataset in Python."""
     names = {}
     try:
         items = list(features.items())
@@ -453,25 +447,21 @@ def label_names_of_features(features: Any) -> dict[str, tuple[str, ...]]:
     return names
 
 
-# -----------------------------------------------------------------------------
-# What is not looked at is left out of every side: tokens without a tag, texts not accepted.
-# -----------------------------------------------------------------------------
+# --- Removing ignored tokens and rejected texts from every side
 
 
 def without_ignored_tokens(answer: Tagged, systems: Sequence[Tagged]) -> list[Tagged]:
-    """The same sides without the tokens that the answer has no tag for.
+    """Remove the tokens without a gold tag from all sides.
 
-    Parameters
-    ----------
-    answer, systems
-        Sides of as many tokens; a system may have tags where the answer has none, not the reverse.
+    A system may have tags where gold has none; a missing tag of a system where gold has one is an
+    error.
     """
     if not any(IGNORED in side.names for side in (answer, *systems)):
         return [answer, *systems]
     kept = _tagged(answer)
     for system in systems:
         if len(system.tags) != len(answer.tags):
-            return [answer, *systems]  # which the alignment complains about
+            return [answer, *systems]  # the alignment refuses it
         lacking = np.flatnonzero(kept & ~_tagged(system))
         if len(lacking):
             raise system.text.error(
@@ -485,7 +475,7 @@ def without_ignored_tokens(answer: Tagged, systems: Sequence[Tagged]) -> list[Ta
 
 
 def _tagged(side: Tagged) -> Mask:
-    """Which tokens have a tag."""
+    """Return True for every token with a tag."""
     named = np.array([name != IGNORED for name in side.names], dtype=bool)
     return np.asarray(named[side.tags])
 
@@ -502,7 +492,7 @@ def _keep_tokens(side: Tagged, kept: Mask) -> Tagged:
             )
         ]
     row = None if text.row is None else text.row[kept]
-    names = tuple(name if name != IGNORED else "O" for name in side.names)  # of which none is left
+    names = tuple(name if name != IGNORED else "O" for name in side.names)  # no such token is left
     return replace(
         side,
         text=replace(text, first=first, row=row, sentences=sentences),
@@ -512,9 +502,9 @@ def _keep_tokens(side: Tagged, kept: Mask) -> Tagged:
 
 
 def without_left_out_texts(sides: Sequence[Spans]) -> tuple[list[Spans], tuple[str, ...]]:
-    """The same sides without the texts that one of them has no answer for; and what was done.
+    """Remove the texts that one side marks as left out from all sides; return a note.
 
-    A system may have an output for the texts with an answer only.
+    A system may have outputs for the remaining texts only.
     """
     masks = [_left_out(side.text) for side in sides]
     if not any(mask.any() for mask in masks):
@@ -530,7 +520,7 @@ def without_left_out_texts(sides: Sequence[Spans]) -> tuple[list[Spans], tuple[s
         if side.n_sentences == number:
             kept.append(_keep_texts(side, ~out))
         else:
-            kept.append(side)  # of as many texts as are left, or the alignment says so
+            kept.append(side)  # should have only the remaining texts; the alignment checks it
     note = f"{number - rest} of {number} texts are left out, as they were not accepted"
     return kept, (note,)
 

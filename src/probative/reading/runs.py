@@ -1,4 +1,4 @@
-"""Find the systems and runs that words of a command line, lists and table columns stand for."""
+"""Find the systems and runs that command-line words, lists and table columns stand for."""
 
 from __future__ import annotations
 
@@ -40,20 +40,15 @@ class Runs(tuple[Any, ...]):
     __slots__ = ()
 
 
-# --- from the command line --------------------------------------------------------------------
+# --- Runs on the command line
 
 
 def find_runs(words: Iterable[str], *, beside: str | None = None) -> dict[str, Runs]:
-    """The files of every system's runs, in natural order: run 2 comes before run 10.
+    """Return the files of every system's runs in natural order: run 2 comes before run 10.
 
-    Parameters
-    ----------
-    words
-        Each ``name=files``, where files is a file, a folder (all files in it) or a pattern such as
-        ``a/*.conll``. The files of a name that is given several times add up. A folder of brat is
-        one file in this.
-    beside
-        A file that is no run, though a folder or pattern may hold it: the answer.
+    Each word is ``name=files``, where files is a file, a folder (all files in it) or a pattern such
+    as ``a/*.conll``; a brat folder counts as one file. A name may be given several times.
+    ``beside`` is the gold file, which is no run even if a folder or pattern holds it.
     """
     systems: dict[str, list[str]] = {}
     for word in words:
@@ -76,7 +71,7 @@ def _files_of(files: str, beside: str | None) -> list[str]:
         there = [path for path in find_paths(files) if is_output(path)]
         missing = "no file matches this pattern"
     else:
-        there = [files] if Path(files).exists() else []  # a pipe
+        there = [files] if Path(files).exists() else []  # not a regular file, such as a pipe
         missing = "there is no such file"
     paths = sorted((path for path in there if not same_file(path, beside)), key=natural_order)
     if not paths:
@@ -85,14 +80,14 @@ def _files_of(files: str, beside: str | None) -> list[str]:
 
 
 def same_file(path: Any, other: Any) -> bool:
-    """Whether both are paths of one file."""
+    """Return True if both are paths of one file."""
     if not is_path(other) or "-" in (str(path), str(other)) or not str(other):
         return False
     return Path(other).exists() and Path(path).exists() and Path(path).samefile(other)
 
 
 def natural_order(name: str) -> list[tuple[int, int, str]]:
-    """What to sort names by, so that their numbers are in order."""
+    """Return a sort key that orders the numbers in names by value."""
     parts = re.split(r"([0-9]+)", name)
     return [(0, int(part), part) if i % 2 else (1, 0, part) for i, part in enumerate(parts)]
 
@@ -112,7 +107,7 @@ def _refuse_twice(systems: Mapping[str, Sequence[str]]) -> None:
 
 
 def numbered_siblings(path: Any) -> int:
-    """How many files beside this one are called like it but for a number: perhaps other runs."""
+    """Return the number of files beside this one whose names differ only in numbers."""
     if not isinstance(path, (str, Path)) or str(path) == "-" or not Path(path).is_file():
         return 0
     own = Path(path)
@@ -127,17 +122,10 @@ def numbered_siblings(path: Any) -> int:
 
 
 def check_own_answer(opened: Input, answer: Annotations, gold_column: int | str | None) -> None:
-    """Refuse a run whose file holds an answer of its own that is another one.
+    """Refuse a run whose file holds gold labels of its own that differ from gold.
 
-    Parameters
-    ----------
-    opened
-        The file of the run: a column file whose last column but one has tags with the types of the
-        answer, or a table with the answer's column.
-    answer
-        The answer.
-    gold_column
-        What the answer's column is called, if it has a name.
+    They are in the last column but one of a column file, if its tags have the types of gold, or in
+    the column ``gold_column`` of a table.
     """
     own = None
     if isinstance(answer, Labels):
@@ -171,7 +159,7 @@ def _codes(side: Tagged | Labels) -> Any:
 
 
 def _tags_beside(opened: Input, answer: Tagged) -> tuple[Any, tuple[str, ...]] | None:
-    """The tags of the last column but one, if their types are the answer's."""
+    """Return the tags of the last column but one if gold has all their types."""
     if opened.kind != "columns" or opened.layout.width < 3:
         return None
     beside = read_tags(opened.layout, -2, any_values=True)
@@ -184,30 +172,22 @@ def _tags_beside(opened: Input, answer: Tagged) -> tuple[Any, tuple[str, ...]] |
 def _labels_beside(
     opened: Input, gold_column: int | str | None
 ) -> tuple[Any, tuple[str, ...]] | None:
-    """The labels of the answer's column in a table of a run."""
+    """Return the labels of the gold column in a table of a run, or None."""
     if opened.kind != "table" or gold_column is None or gold_column == opened.options.column:
         return None
     try:
-        how = replace(opened.options, task="labels", predicted=False, probability_columns=())
-        (beside,) = read_table(opened.source, [str(gold_column)], how)
+        options = replace(opened.options, task="labels", predicted=False, probability_columns=())
+        (beside,) = read_table(opened.source, [str(gold_column)], options)
     except InputError:
-        return None  # it has no such column
+        return None  # there is no such column
     return (beside.codes, beside.names) if isinstance(beside, Labels) else None
 
 
-# --- from Python ------------------------------------------------------------------------------
+# --- Runs in Python
 
 
 def refuse_mixture(gold: Any, systems: Sequence[Any]) -> None:
-    """Refuse files beside data: what gold is decides what texts in a list are.
-
-    Parameters
-    ----------
-    gold
-        A path, or data.
-    systems
-        What was given for each system. Annotations that were read already go with both.
-    """
+    """Refuse files mixed with data; annotations that were already read fit both."""
     for number, system in enumerate(systems, start=1):
         outputs = system if isinstance(system, (list, tuple)) and len(system) else [system]
         file = next((one for one in outputs if isinstance(one, Path)), None)
@@ -225,7 +205,7 @@ def refuse_mixture(gold: Any, systems: Sequence[Any]) -> None:
 
 
 def single_outputs(gold: Any, system: Any) -> Sequence[Any]:
-    """The outputs that lie side by side with an answer of Python's lists: a system, or its runs."""
+    """Return the single outputs of a system given as Python lists: itself, or its runs."""
     if isinstance(system, Runs):
         return system
     lists = isinstance(gold, (list, tuple, np.ndarray)) or is_series(gold)
@@ -234,24 +214,16 @@ def single_outputs(gold: Any, system: Any) -> Sequence[Any]:
 
 
 def runs_of(system: Any, answer: Annotations, gold: Any = None) -> Runs | None:
-    """The runs that a list holds, or None if it is one output.
+    """Return the runs that a list holds, or None if it is one output.
 
-    An output is as deep as the task asks: a list of labels, or a list of sentences. What holds
-    outputs is one step deeper. Texts in a list are files where gold is one, and else labels.
-
-    Parameters
-    ----------
-    system
-        What was given for a system.
-    answer
-        The answer, which tells the task.
-    gold
-        What the answer was read from, which tells how deep an output is if it is a list.
+    The task of gold decides how deeply an output is nested: a list of labels, or a list of
+    sentences. A list of outputs is nested one level deeper. Strings in a list are files if gold is
+    a file, and labels otherwise.
     """
     if isinstance(system, Runs):
         return system
     if not isinstance(system, (list, tuple)) or not len(system):
-        return None  # of an array in two dimensions, nobody knows what the second one is
+        return None  # also two-dimensional arrays: the meaning of the second axis is unknown
     if all(map(_is_whole, system)):
         return Runs(system)
     if all(map(is_path, system)):
@@ -260,7 +232,7 @@ def runs_of(system: Any, answer: Annotations, gold: Any = None) -> Runs | None:
 
 
 def _run_files(paths: Sequence[Any]) -> Runs:
-    """Take the files of runs, all of which must exist."""
+    """Return the files of runs; refuse files that do not exist."""
     missing = next((p for p in paths if str(p) != "-" and not os.path.exists(p)), None)  # noqa: PTH110
     if missing is not None:
         raise InputError(
@@ -272,7 +244,7 @@ def _run_files(paths: Sequence[Any]) -> Runs:
 
 
 def _is_whole(one: Any) -> bool:
-    """Whether this is a whole output by its type, or by that of its entries."""
+    """Return True if this is a whole output by its type, or by the type of its entries."""
     if _is_read(one):
         return True
     if is_frame(one) or is_dataset(one):
@@ -281,12 +253,12 @@ def _is_whole(one: Any) -> bool:
 
 
 def _is_read(one: Any) -> bool:
-    """Whether this was read already."""
+    """Return True if this holds annotations that were already read."""
     return isinstance(one, (Tagged, Spans, Segmented, Labels, LabelSets))
 
 
 def are_files(systems: Mapping[str, Any]) -> bool:
-    """Whether every system is a file, or a list of files, one per run."""
+    """Return True if every system is a file, or a list of files, one per run."""
     files = [
         file
         for own in systems.values()
@@ -301,14 +273,14 @@ def _depth_of_output(system: Any, answer: Annotations, gold: Any) -> int:
     if isinstance(answer, Labels):
         return 1
     if isinstance(answer, Segmented) and _depth(system) == 2:
-        # words of a sentence; or sentences of a run, each a text
+        # either the words of sentences, or runs whose sentences are strings
         first = "".join(re.sub(r"\s+", "", word) for word in system[0] if isinstance(word, str))
         return 2 if first == answer.sentence_text(0) else 1
     return 2
 
 
 def _depth(data: Any) -> int:
-    """How many lists the first single answer (a label, a tag, a span) lies in."""
+    """Return the nesting depth of the first single entry (a label, a tag, a span)."""
     if isinstance(data, np.ndarray) and data.dtype != object:
         return data.ndim
     if is_series(data) and not isinstance(data, np.ndarray):
@@ -321,7 +293,7 @@ def _depth(data: Any) -> int:
     for one in data:
         deepest = max(deepest, _depth(one))
         if not isinstance(one, (list, tuple, Set)) or len(one):
-            break  # it holds an answer; an empty sentence tells nothing
+            break  # empty sentences do not show the depth
     return 1 + deepest
 
 
@@ -331,23 +303,21 @@ def _is_span(data: Any) -> bool:
     return all(isinstance(x, (int, np.integer)) for x in data[:2]) and isinstance(data[2], str)
 
 
-# -----------------------------------------------------------------------------
-# Tables whose rows belong to different runs, as a column of theirs says.
-# -----------------------------------------------------------------------------
+# --- Tables with a column of runs
 
 
 @dataclass(frozen=True, eq=False)
 class _RunTable:
-    """The columns of a table, parted by the run to which every row belongs.
+    """The columns of a table, split by the run of every row.
 
     Attributes
     ----------
     name
-        What messages call the table.
+        The name of the table in messages.
     runs
-        What the runs are called, in natural order.
+        The names of the runs, in natural order.
     sides
-        The labels of every column that was asked for, one `Labels` per run.
+        The labels of every requested column, one `Labels` per run.
     """
 
     name: str
@@ -355,7 +325,7 @@ class _RunTable:
     sides: tuple[tuple[Labels, ...], ...]
 
     def check_answers(self) -> None:
-        """Refuse runs whose rows are not on the same items: the first column is the answer."""
+        """Refuse runs whose rows are not the same items; the first column is gold."""
         first, *others = self.sides[0]
         for run, own in zip(self.runs[1:], others, strict=True):
             self._check_order(first, run, own)
@@ -378,12 +348,12 @@ class _RunTable:
                 )
 
     def _check_order(self, first: Labels, run: str, own: Labels) -> None:
-        """Refuse rows that are called as those of the first run are, but in another order."""
+        """Refuse rows with the same ids as in the first run, but in another order."""
         mine, theirs = first.aligned, own.aligned
         if not isinstance(mine, RowIds) or not isinstance(theirs, RowIds):
             return
         if not np.array_equal(np.sort(mine.codes), np.sort(theirs.codes)):
-            return  # every row of the table has a name of its own
+            return  # ids are unique across runs, so they show no order
         wrong = np.flatnonzero(mine.codes != theirs.codes)
         if len(wrong):
             row = int(wrong[0])
@@ -403,39 +373,30 @@ def read_run_table(
     *,
     sort: bool = True,
 ) -> _RunTable:
-    """Read columns of a table and part their rows by run.
+    """Read columns of a file or data frame and split their rows by run.
 
-    Parameters
-    ----------
-    data
-        The path of a table, or a data frame.
-    columns
-        The columns of labels. Of a file, None stands for the one that its name tells.
-    run_column
-        The column of the runs.
-    options
-        How to read it.
-    sort
-        Whether to put the rows of every run in the order of their units, if there are any: not
-        where the answer stands elsewhere, in an order of its own.
+    ``sort`` puts the rows of every run in the order of their units; not if gold is another file
+    with an order of its own.
     """
-    how = replace(options, input_format="table", task="labels")
-    # names of runs are no predictions: numbers among them are no probabilities
-    plainly = replace(how, predicted=False, probability_columns=(), multilabel=None)
+    table_options = replace(options, input_format="table", task="labels")
+    # the column of runs is no prediction; numbers in it are no probabilities
+    run_options = replace(table_options, predicted=False, probability_columns=(), multilabel=None)
     if is_path(data):
-        source = open_input(data, how).source
+        source = open_input(data, table_options).source
         name = source.name
-        # apart: which column holds labels depends on how many are asked for
-        read = read_table(source, columns, how, ids=True, run_column=run_column)
+        # read separately: the choice of the label column depends on how many are requested
+        read = read_table(source, columns, table_options, ids=True, run_column=run_column)
         sides = [_single(name, side) for side in read]
-        (run,) = (_single(name, side) for side in read_table(source, [run_column], plainly))
+        (run,) = (_single(name, side) for side in read_table(source, [run_column], run_options))
     elif is_frame(data):
         name = "gold" if options.column is None else options.column
         named = [c for c in columns if c is not None]
         if len(named) < len(columns):
             raise InputError(f"{name}: is a data frame; expected its columns to be named")
-        sides = [_single(name, side) for side in sides_from_frame("columns", data, named, how)]
-        (of_run,) = sides_from_frame("run_column", data, [run_column], plainly)
+        sides = [
+            _single(name, side) for side in sides_from_frame("columns", data, named, table_options)
+        ]
+        (of_run,) = sides_from_frame("run_column", data, [run_column], run_options)
         run = _single(name, of_run)
     else:
         raise InputError("run_column: there is no table to look it up in; expected a table")
@@ -450,7 +411,7 @@ def read_run_table(
 
 
 def _single(name: str, side: Labels | LabelSets | Tagged) -> Labels:
-    """The same side, if its rows have one label each."""
+    """Return the side if its rows have one label each; refuse others."""
     if not isinstance(side, Labels):
         raise InputError(
             f"{name}: run_column= parts rows of one label each; expected such a table, or a file "
@@ -460,7 +421,7 @@ def _single(name: str, side: Labels | LabelSets | Tagged) -> Labels:
 
 
 def _refuse_tags(name: str, answer: Labels, task: str | None) -> None:
-    """Refuse tags of tokens unless they were said to be labels: no run would be parted rightly."""
+    """Refuse tags of tokens unless task='labels'; their sentences cannot be split by run."""
     reason = tags_reason(answer.names)
     if task not in (None, "labels") or (task is None and reason is not None):
         what = "" if reason is None else f" and these are tags ({reason}),"
@@ -471,56 +432,50 @@ def _refuse_tags(name: str, answer: Labels, task: str | None) -> None:
 
 
 def _rows(run: Labels, code: int, *, sort: bool) -> NDArray[np.intp]:
-    """The rows of a run, by their units where there are any."""
+    """Return the rows of a run, ordered by unit if there are units and ``sort`` is set."""
     own = np.flatnonzero(run.codes == code)
     return own if run.units is None or not sort else own[np.argsort(run.units[own], kind="stable")]
 
 
 def _part(side: Labels, rows: NDArray[np.intp]) -> Labels:
     units = None if side.units is None else side.units[rows]
-    said = side.texts
+    read_texts = side.texts
 
     def texts() -> Sequence[str]:
-        everything = said() if said is not None else ()
+        everything = read_texts() if read_texts is not None else ()
         return [everything[row] for row in rows.tolist()] if len(everything) else ()
 
     return replace(
         side,
         codes=side.codes[rows],
         units=units,
-        texts=None if said is None else texts,
+        texts=None if read_texts is None else texts,
         aligned=_part_ids(side.aligned, rows),
     )
 
 
 def _part_ids(ids: object, rows: NDArray[np.intp]) -> RowIds | None:
     if not isinstance(ids, RowIds) or len(set(ids.codes[rows].tolist())) == 1 < len(rows):
-        return None  # the run has a name there, not its rows
+        return None  # the column names the run, not its rows
     return replace(ids, codes=ids.codes[rows])
 
 
-# -----------------------------------------------------------------------------
-# The systems that words of a command line stand for: files, folders, patterns, names.
-# -----------------------------------------------------------------------------
+# --- Systems on the command line: files, folders, patterns, names
 
 
 class _SystemFile(NamedTuple):
-    """The output of a system; without a name of its own it is called after its file."""
+    """The output file of a system; without a name, the system is named after the file."""
 
     path: str
     name: str | None = None
 
 
 def find_systems(words: Sequence[str], *, beside: str | None = None) -> list[_SystemFile]:
-    """The files that the words stand for, in their order, those of a folder by name.
+    """Return the files that the words stand for, in their order; those of a folder by name.
 
-    Parameters
-    ----------
-    words
-        Each a file, a folder (all files in it), a pattern such as ``runs/*.conll``, or
-        ``name=file``.
-    beside
-        A file that is no system, though a folder or pattern may hold it: the answer.
+    A word is a file, a folder (all files in it), a pattern such as ``runs/*.conll``, or
+    ``name=file``. ``beside`` is the gold file, which is no system even if a folder or pattern holds
+    it.
     """
     files = []
     for word in words:
@@ -534,7 +489,7 @@ def find_systems(words: Sequence[str], *, beside: str | None = None) -> list[_Sy
 
 
 def named_file(word: str) -> _SystemFile:
-    """The file that a word stands for, ``file`` or ``name=file``; a file of that very name wins."""
+    """Parse ``file`` or ``name=file``; an existing file with that whole name takes precedence."""
     if "=" not in word or word == "-" or Path(word).exists():
         return _SystemFile(word)
     name, _, path = word.partition("=")
@@ -544,14 +499,14 @@ def named_file(word: str) -> _SystemFile:
 
 
 def taken_for_file(word: str) -> str | None:
-    """A remark on a file whose name could have been read as ``name=file``, too."""
+    """Return a remark on a file whose name could also be read as ``name=file``, or None."""
     if "=" in word and Path(word).is_file() and Path(word.partition("=")[2]).is_file():
         return f"{word}: there is a file of this name, so this is no NAME=FILE"
     return None
 
 
 def folders_passed_over(words: Sequence[str]) -> list[str]:
-    """A remark on each folder among the words in which there are others: these are not read."""
+    """Return a remark on each given folder with subfolders, which are not read."""
     remarks = []
     for word in words:
         if not _is_folder(word) or is_brat_folder(word):

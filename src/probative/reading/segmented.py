@@ -1,4 +1,4 @@
-"""Segmented text: words of sentences, from lines of text or from the forms of a column file."""
+"""Read segmented text: words from lines of text or from the forms of a column file."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 
 _WIDE_SPACE = "\u3000".encode()
-_SPACES = re.compile("[ \t\n\x0b\x0c\r\u3000]+")  # what separates words in a file
+_SPACES = re.compile("[ \t\n\x0b\x0c\r\u3000]+")  # separate words in a file
 
 
 def read_segmented(source: Source) -> Segmented:
-    """Read one sentence per line, words separated by spaces (U+3000 too).
+    """Read one sentence per line, words separated by spaces (also U+3000).
 
-    An empty line is an empty sentence, so that lines keep their numbers; empty lines at the end
-    of the file are not counted.
+    An empty line is an empty sentence, so that lines keep their numbers; empty lines at the end of
+    the file do not count.
     """
     array = np.frombuffer(source.data, np.uint8)
     begin, _ = lines_of(source)
@@ -52,13 +52,7 @@ def read_segmented(source: Source) -> Segmented:
 
 
 def read_forms(shape: Layout) -> Segmented:
-    """Take the words of a column file: surface tokens, where multiword ranges are marked.
-
-    Parameters
-    ----------
-    shape
-        The layout of the file.
-    """
+    """Read the words of a column file: surface tokens, if multiword ranges are marked."""
     source, text = shape.table.source, shape.text
     if shape.token_column is None or text.block is None:
         raise source.error("has one column; expected a column of words beside it")
@@ -80,7 +74,7 @@ def read_forms(shape: Layout) -> Segmented:
 
 
 def _spaces(source: Source) -> NDArray[np.bool_]:
-    """Which bytes belong to a space of any kind."""
+    """Return True for every byte that belongs to a space of any kind."""
     array = np.frombuffer(source.data, np.uint8)
     space = is_space(array)
     if _WIDE_SPACE in source.data:
@@ -102,10 +96,10 @@ def _segmented(
     block: NDArray[Any],
     notes: tuple[str, ...],
 ) -> Segmented:
-    """Carry words given as byte ranges over to characters that are not spaces.
+    """Convert words given as byte ranges to positions among characters that are not spaces.
 
-    `inside` tells which bytes are characters of words, `word_first` where every sentence begins
-    among the words, and the end.
+    `inside` is True for the bytes of words; `word_first` holds the first word of every sentence,
+    and the number of words.
     """
     array = np.frombuffer(source.data, np.uint8)
     characters = array[inside]
@@ -115,7 +109,7 @@ def _segmented(
     byte_at = _offsets(n_bytes)
     at = byte_at
     if not source.data.isascii():
-        # UTF-8: a character begins with every byte that continues none
+        # UTF-8: every byte that is no continuation byte begins a character
         at = _offsets(_number_in((characters & 0xC0) != 0x80, byte_at[:-1], byte_at[1:]))
     first = at[word_first]
     sentence = np.repeat(np.arange(len(word_first) - 1, dtype=np.int32), np.diff(word_first))
@@ -149,16 +143,16 @@ def _offsets(lengths: NDArray[Any]) -> NDArray[np.int32]:
 def _number_in(
     mask: NDArray[np.bool_], start: NDArray[Any], end: NDArray[Any]
 ) -> NDArray[np.int32]:
-    """How often a mask holds in each of the ranges, which follow each other."""
+    """Return how often a mask is True in each of consecutive ranges."""
     total = np.zeros(len(mask) + 1, dtype=np.int32)
     np.cumsum(mask, out=total[1:])
     return np.asarray(total[end] - total[start])
 
 
 def segmented_from_lists(name: str, sentences: Sequence[Any]) -> Segmented:
-    """Take words from Python: a list of words, or a string with spaces, a sentence.
+    """Read words from Python: one list of words, or one string with spaces, per sentence.
 
-    Spaces inside a word are left out, as everywhere, and it stays one word.
+    Spaces inside a word are dropped, and it stays one word.
     """
     words: list[str] = []
     n_words = []
@@ -194,7 +188,7 @@ def segmented_from_lists(name: str, sentences: Sequence[Any]) -> Segmented:
 
 
 def _are_bare(words: list[str]) -> bool:
-    """Whether words have characters, and no spaces among them."""
+    """Return True if no word is empty or has spaces."""
     return all(words) and _SPACES.search("".join(words)) is None
 
 
@@ -208,23 +202,21 @@ def _utf8(name: str, text: str) -> bytes:
 
 
 def _byte_places(text: str, places: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The bytes in UTF-8 before the given characters."""
+    """Return the number of UTF-8 bytes before the given characters."""
     code = np.frombuffer(text.encode("utf-32-le"), np.uint32)
     return _offsets(1 + (code > 0x7F) + (code > 0x7FF) + (code > 0xFFFF))[places]
 
 
-# -----------------------------------------------------------------------------
-# Sentences as they were written, with their spaces.
-# -----------------------------------------------------------------------------
+# --- Original text of sentences, with spaces
 
 _TEXT = re.compile(rb"^# text = (.*?)\r?$", re.MULTILINE)
 _RAWTEXT_SPACES = dict.fromkeys(map(ord, " \t\n\x0b\x0c\r\u3000"))
 
 
 def texts_of(words: Segmented) -> list[str]:
-    """The text of every sentence: its ``# text =`` comment, else its words without spaces.
+    """Return the text of every sentence: its ``# text =`` comment, else its words without spaces.
 
-    A comment that does not tell the words of the sentence is passed over.
+    A comment that does not match the words of the sentence is ignored.
     """
     return [_text(words, sentence) for sentence in range(words.n_sentences)]
 
@@ -241,9 +233,7 @@ def _text(words: Segmented, sentence: int) -> str:
     return text if text.translate(_RAWTEXT_SPACES) == together else together
 
 
-# -----------------------------------------------------------------------------
-# Probabilities of word boundaries: JSON lines, or sequences of numbers.
-# -----------------------------------------------------------------------------
+# --- Probabilities of word boundaries: JSON lines, or sequences of numbers
 
 _KEYS = ("probabilities", "scores")
 _EXPECTED = "expected a list of numbers, or an object with one under 'probabilities'"
@@ -268,7 +258,7 @@ class Probabilities:
     line: Sequence[int] | None = None
 
     def error(self, message: str, sentence: int | None = None) -> InputError:
-        """An error at a sentence, or at the whole."""
+        """Return an error at a sentence, or in the whole input."""
         if sentence is None:
             return InputError(message, self.name)
         if self.line is None:
@@ -277,15 +267,10 @@ class Probabilities:
 
 
 def probabilities_of(data: Any, name: str = "probabilities") -> Probabilities:
-    """Take probabilities from a file of JSON lines or from Python.
+    """Read probabilities from a file of JSON lines or from Python.
 
-    Parameters
-    ----------
-    data
-        A path (- is standard input) to a file with a list of numbers per line, or with objects that
-        hold it under "probabilities"; or a sequence with a sequence of numbers per sentence.
-    name
-        What messages call it, if it is no file.
+    A line is a list of numbers, or an object with one under "probabilities"; Python data are one
+    sequence of numbers per sentence.
     """
     if isinstance(data, (str, Path)):
         return _read(load(data))
@@ -304,7 +289,7 @@ def probabilities_of(data: Any, name: str = "probabilities") -> Probabilities:
 
 
 def _read(source: Source) -> Probabilities:
-    """An empty line is a sentence without positions; at the end of a file they do not count."""
+    """Read one list per line; an empty line is a sentence without positions, except at the end."""
     rows = []
     for number, line in enumerate(source.data.rstrip().split(b"\n"), start=1):
         rows.append(_parsed(source, number, line) if line.strip() else np.empty(0))
@@ -325,7 +310,7 @@ def _parsed(source: Source, number: int, line: bytes) -> NDArray[np.float64]:
 
 
 def _numbers(values: Any) -> NDArray[np.float64] | None:
-    """Finite numbers in a row, or None if these are none."""
+    """Return a row of finite numbers, or None if it is something else."""
     try:
         row = numbers("probabilities", values)
     except InputError:

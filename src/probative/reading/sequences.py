@@ -1,4 +1,4 @@
-"""The same annotations from Python: lists of tag lists, sets of spans, labels, data frames."""
+"""Build annotations from Python data: lists of tag lists, sets of spans, labels, data frames."""
 
 from __future__ import annotations
 
@@ -36,15 +36,7 @@ def _offsets(lengths: Iterable[int]) -> Any:
 
 
 def tagged_from_lists(name: str, sentences: Sequence[Sequence[str]]) -> Tagged:
-    """Take tags from Python, a list of strings a sentence.
-
-    Parameters
-    ----------
-    name
-        What messages call it.
-    sentences
-        The tags.
-    """
+    """Read tags from Python: one list of strings per sentence."""
     code: dict[str, int] = {}
     try:
         tags = [code.setdefault(tag, len(code)) for sentence in sentences for tag in sentence]
@@ -63,18 +55,10 @@ def spans_from_sets(
     texts: Sequence[Sequence[str]] | None = None,
     lines: Sequence[int] | None = None,
 ) -> Spans:
-    """Take spans from Python: (start, end, label) in any number and order a sentence.
+    """Read spans from Python: (start, end, label), any number per sentence, in any order.
 
-    Parameters
-    ----------
-    name
-        What messages call it.
-    sentences
-        The spans. Equal ones count once; they may overlap and nest.
-    texts
-        The tokens, or the string, of every sentence: spans must lie inside.
-    lines
-        The line of every sentence in a file.
+    Equal spans count once; they may overlap and nest. ``texts`` are the tokens or the string of
+    every sentence, in which spans must lie; ``lines`` are the lines of the sentences in a file.
     """
     code: dict[str, int] = {}
     rows: list[tuple[int, int, int, int]] = []
@@ -121,17 +105,10 @@ def _span(
 
 
 def labels_from_array(name: str, values: Any, units: Any = None) -> Labels:
-    """Take one label per item from a list, an array or a column of any kind.
+    """Read one label per item from a list, an array or a column of any kind.
 
-    Parameters
-    ----------
-    name
-        What messages call it.
-    values
-        The labels: text, numbers or truth values, none missing. Labels are compared by their
-        text, and numbers by value: 1, 1.0 and True are one label.
-    units
-        The unit of every item, if items belong together.
+    Labels are text, numbers or truth values, none missing. They are compared by their text, and
+    numbers by value: 1, 1.0 and True are one label.
     """
     items = items_of(name, values)
     if not items:
@@ -141,15 +118,7 @@ def labels_from_array(name: str, values: Any, units: Any = None) -> Labels:
 
 
 def labels_from_lists(name: str, sentences: Sequence[Any]) -> Labels:
-    """Take labels of tokens from Python, a list a sentence: sentences are the units.
-
-    Parameters
-    ----------
-    name
-        What messages call it.
-    sentences
-        The labels.
-    """
+    """Read labels of tokens from Python: one list per sentence, sentences are the units."""
     first = _offsets(len(sentence) for sentence in sentences)
     labels = labels_from_array(name, [label for sentence in sentences for label in sentence])
     text = Text(name, first)
@@ -157,7 +126,7 @@ def labels_from_lists(name: str, sentences: Sequence[Any]) -> Labels:
 
 
 def units_of(name: str, units: Any, size: int) -> Any:
-    """Number the units of items, in the order in which they occur."""
+    """Number the units of items in the order of their first occurrence."""
     items = items_of("units", units)
     if len(items) != size:
         raise InputError(f"units: {len(items)} of them; expected one per label of {name}, {size}")
@@ -171,19 +140,7 @@ def units_of(name: str, units: Any, size: int) -> Any:
 def sides_from_frame(
     name: str, frame: Any, columns: Sequence[Any], options: Options
 ) -> list[Labels | LabelSets | Tagged]:
-    """Take an answer and systems, or one of them, from a data frame that narwhals knows.
-
-    Parameters
-    ----------
-    name
-        What messages call the frame.
-    frame
-        A pandas, polars or pyarrow table, or another one that narwhals knows.
-    columns
-        The columns of the sides.
-    options
-        How to understand them; `unit` is the column of the units.
-    """
+    """Read gold and systems, or one of them, from a data frame that narwhals supports."""
     import narwhals as nw
 
     try:
@@ -195,7 +152,7 @@ def sides_from_frame(
     there = list(place)
     classes = options.probability_columns
     asked = [*columns[: 0 if len(columns) == 1 else 1], *classes] if classes else list(columns)
-    ids = len(columns) == 1  # of several frames, which may tell other rows
+    ids = len(columns) == 1  # one side per frame; another frame may have other rows
     wanted = Wanted(
         [str(column) for column in asked],
         options.unit,
@@ -210,24 +167,24 @@ def sides_from_frame(
     contents = {n: _numbered(name, n, table[:, place[n]].to_list()) for n in read}
     cells = Cells("frame", names, unit, contents, group=options.group)
     sides = Sides(cells, options, name, ids=ids).make()
-    said = next((table[:, place[text]] for text in TEXT_COLUMNS if text in there), None)
-    if said is None:
+    text_column = next((table[:, place[text]] for text in TEXT_COLUMNS if text in there), None)
+    if text_column is None:
         return sides
-    texts = partial(_texts_of, said)
+    texts = partial(_texts_of, text_column)
     return [side if isinstance(side, Tagged) else replace(side, texts=texts) for side in sides]
 
 
 def _texts_of(column: Any) -> list[str]:
-    """What the rows of a column say."""
+    """Return the texts of a column."""
     return ["" if text is None else str(text) for text in column.to_list()]
 
 
 def _numbered(name: str, column: str, values: list[Any]) -> Any:
-    """One number per value, and the values; lists are labels of one item."""
+    """Return one code per value and the distinct values; a list holds the labels of one item."""
     contents = Column()
     try:
         contents.extend([tuple(v) if isinstance(v, (list, set, frozenset)) else v for v in values])
-    except TypeError:  # it has no hash
+    except TypeError:  # a value is unhashable
         place = len(contents.codes)
         raise InputError(
             f"{name}: column {column!r} row {place + 1} is {shown(values[place])}; expected text, "

@@ -1,4 +1,4 @@
-"""A file's content as UTF-8 bytes, whatever it was on disk."""
+"""Read the content of a file as UTF-8 bytes, whatever its encoding and compression."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ LARGEST = 2**31 - 64
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
 _ZIP = b"PK\x03\x04"
-_ZLIB = b"x"  # with which zlib begins, which a file of spaCy is packed by
-_PIECE = 1 << 24
-# What a file that its own tool packed unpacks to: a small one to anything, others to a multiple.
-_SMALL, _RATIO = 1 << 26, 100
-# Codecs that Python counts among the text encodings, but in which no file is written.
-_NO_FILES = {"idna", "punycode", "undefined"}
-_MARKS = (
+_ZLIB = b"x"  # first byte of zlib data, as in files of spaCy
+_BYTES_PER_READ = 1 << 24
+# A packed file (Parquet, zip, spaCy) may unpack to so many bytes, or so many times its size.
+_ALWAYS_UNPACKED, _UNPACKED_RATIO = 1 << 26, 100
+# Codecs that Python lists as text encodings, but in which no file is written.
+_NO_FILE_ENCODINGS = {"idna", "punycode", "undefined"}
+_BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -53,12 +53,12 @@ _MARKS = (
 
 
 class TooLargeError(InputError):
-    """More bytes than may be read, as they are or unpacked."""
+    """A file has more bytes than may be read, packed or unpacked."""
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    r"""What was read, and what to call it in messages.
+    r"""The content of a file, and its name in messages.
 
     Attributes
     ----------
@@ -67,12 +67,12 @@ class Source:
     data
         The content: valid UTF-8 without byte-order mark, lines ended by ``\n`` or ``\r\n``.
     notes
-        What was done to get there and the reader should know.
+        What was done to the content and the reader should know.
     path
-        For what is not read here, where it is: a Parquet file on disk, of which `data` is the
-        opening only; a folder of brat. None for everything that `data` holds.
+        The place of content that is not read here: a Parquet file on disk, of which `data` is only
+        the beginning, or a brat folder. None if `data` holds everything.
     limit
-        The most bytes that a packed file (Parquet, zip, spaCy) may unpack to; None: what its
+        The most bytes that a packed file (Parquet, zip, spaCy) may unpack to; None: as many as its
         reader can take.
     """
 
@@ -84,32 +84,32 @@ class Source:
 
     @property
     def is_parquet(self) -> bool:
-        """Whether this is a Parquet file, and so no text."""
+        """Return True if this is a Parquet file, and so no text."""
         return self.data.startswith(_PARQUET)
 
     @property
     def is_zip(self) -> bool:
-        """Whether this is a zip archive, and so no text."""
+        """Return True if this is a zip archive, and so no text."""
         return self.data.startswith(_ZIP)
 
     @property
     def is_folder(self) -> bool:
-        """Whether this is a folder."""
+        """Return True if this is a folder."""
         return self.path is not None and not self.data
 
     @property
     def is_docbin(self) -> bool:
-        """Whether this is a file of spaCy."""
+        """Return True if this is a file of spaCy."""
         return self.data.startswith(_ZLIB) and Path(self.name).suffix == ".spacy"
 
     @property
     def is_text(self) -> bool:
-        """Whether the content is text."""
+        """Return True if the content is text."""
         return not (self.is_parquet or self.is_zip or self.is_folder or self.is_docbin)
 
     @cached_property
     def document(self) -> Any:
-        """The content as one JSON value."""
+        """Return the content as one JSON value."""
         try:
             return json.loads(self.data)
         except (ValueError, RecursionError) as error:
@@ -119,13 +119,13 @@ class Source:
             ) from None
 
     def json_lines(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        """The objects of JSON lines, each with the number of its line."""
+        """Yield the objects of JSON lines, each with its line number."""
         for number, line in enumerate(self.data.split(b"\n"), start=1):
             if line.strip():
                 yield number, self.json_object(number, line)
 
     def json_object(self, number: int, line: bytes) -> dict[str, Any]:
-        """The object that a line holds."""
+        """Return the object that a line holds."""
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
@@ -138,16 +138,20 @@ class Source:
         return record
 
     def error(self, message: str, line: int | None = None) -> InputError:
-        """An error at a line of this file; lines count from 1."""
+        """Return an error at a line of this file; lines count from 1."""
         return InputError(message, self.name, line)
 
     @property
     def most_unpacked(self) -> int:
-        """The most bytes that this may unpack to: the limit, or a multiple of what it has."""
-        return max(_SMALL, _RATIO * len(self.data)) if self.limit is None else self.limit
+        """Return the most bytes that this may unpack to: the limit, or a multiple of its size."""
+        return (
+            max(_ALWAYS_UNPACKED, _UNPACKED_RATIO * len(self.data))
+            if self.limit is None
+            else self.limit
+        )
 
     def refuse_unpacking(self, size: float) -> None:
-        """Refuse to unpack to so many bytes, if these are more than there may be."""
+        """Refuse to unpack to so many bytes if that is more than allowed."""
         if size <= self.most_unpacked:
             return
         if self.limit is not None:
@@ -159,7 +163,7 @@ class Source:
 
 
 def snippet(raw: bytes, limit: int = 60) -> str:
-    """A piece of a file as it can stand in a one-line message, in quotes."""
+    """Return a piece of a file for a one-line message, in quotes."""
     text = raw[: 4 * limit].decode("utf-8", "replace").rstrip("\r\n")
     return repr(text if len(text) <= limit else text[:limit] + "…")
 
@@ -189,18 +193,10 @@ def load(
 ) -> Source:
     """Read a file, a compressed file, a pipe or standard input (``-``), opening it once.
 
-    Parameters
-    ----------
-    path
-        Where to read. Content that begins like a gzip file is unpacked, whatever its name.
-    encoding
-        The name of its encoding. By default UTF-8, or what a byte-order mark says.
-    limit
-        The most bytes that it may hold, also unpacked.
-    expected
-        What an empty file should have held.
-    data
-        Its bytes, where they were read already: nothing is opened then.
+    Content that begins like a gzip file is unpacked, whatever its name. The encoding is UTF-8 by
+    default, or that of a byte-order mark. ``limit`` is the most bytes, also unpacked; ``expected``
+    says in a message what an empty file should have held; ``data`` are its bytes if they were
+    already read.
     """
     name = "standard input" if str(path) == "-" else str(path)
     most = LARGEST if limit is None else limit
@@ -228,7 +224,7 @@ def load(
 
 
 def is_brat_folder(path: str | Path) -> bool:
-    """Whether this is a folder in which annotations of brat lie."""
+    """Return True if this is a folder with brat annotations."""
     try:
         return str(path) != "-" and Path(path).is_dir() and any(Path(path).glob("*.ann"))
     except (OSError, ValueError):
@@ -236,17 +232,14 @@ def is_brat_folder(path: str | Path) -> bool:
 
 
 def is_output(path: str | Path) -> bool:
-    """Whether this can be the output of a system: a file, or a folder of brat."""
+    """Return True if this can be the output of a system: a file or a brat folder."""
     return Path(path).is_file() or is_brat_folder(path)
 
 
 def refuse_repeats(paths: Iterable[object]) -> None:
-    """Refuse a pipe, or standard input, that is named twice: it can be read only once.
+    """Refuse a pipe or standard input that is named twice, as it can be read only once.
 
-    Parameters
-    ----------
-    paths
-        Everything that is to be read; what is no path is passed over.
+    Entries that are no paths are ignored.
     """
     names: dict[object, str] = {}
     for path in paths:
@@ -266,7 +259,7 @@ def refuse_repeats(paths: Iterable[object]) -> None:
 
 
 def _stream(path: str | Path) -> object:
-    """What tells a stream from others: its device and number; None for what is no stream."""
+    """Return the identity of a stream (its device and number); None if it is no stream."""
     try:
         status = os.fstat(0) if str(path) == "-" else Path(path).stat()
     except (OSError, ValueError):
@@ -281,7 +274,7 @@ def _line(data: bytes, what: bytes) -> int:
 
 
 def _raw(path: str | Path, name: str, limit: int) -> tuple[bytes, Path | None]:
-    """The bytes of a file; for a Parquet file on disk its first ones, and where it is."""
+    """Return the bytes of a file; for Parquet on disk only the first ones, and its path."""
     try:
         if str(path) == "-":
             if sys.stdin is None:
@@ -306,19 +299,19 @@ def _raw(path: str | Path, name: str, limit: int) -> tuple[bytes, Path | None]:
 
 
 def _limited(file: IO[bytes] | gzip.GzipFile, name: str, limit: int) -> bytes:
-    """The content of a file, if it is not too large and has an end."""
-    content = io.BytesIO()  # hands its bytes over without a copy
+    """Return the content of a file; refuse devices and more than ``limit`` bytes."""
+    content = io.BytesIO()  # getvalue() makes no copy
     if isinstance(file, io.BufferedReader):
         status = os.fstat(file.fileno())
         device = stat.S_ISBLK(status.st_mode) or stat.S_ISCHR(status.st_mode)
         if device and not file.isatty():
-            if file.read(1):  # /dev/null gives nothing; the others may have no end
+            if file.read(1):  # /dev/null is empty; other devices may be endless
                 raise InputError("is a device; expected a file", name)
             return b""
         if stat.S_ISREG(status.st_mode) and status.st_size <= limit:
             content = io.BytesIO(file.read(status.st_size + 1))
             content.seek(0, io.SEEK_END)
-    while content.tell() <= limit and (part := file.read(_PIECE)):
+    while content.tell() <= limit and (part := file.read(_BYTES_PER_READ)):
         content.write(part)
     if content.tell() > limit:
         raise _too_large(name, limit)
@@ -333,7 +326,7 @@ def _too_large(name: str, limit: int) -> InputError:
 def _unpack(name: str, data: bytes, limit: int) -> bytes:
     if not data.startswith(_GZIP):
         return data
-    import gzip  # which few files need
+    import gzip  # few files need it
     import zlib
 
     try:
@@ -347,7 +340,7 @@ def _unpack(name: str, data: bytes, limit: int) -> bytes:
 
 def _as_utf8(name: str, data: bytes, encoding: str | None) -> tuple[bytes, tuple[str, ...]]:
     if encoding is None:
-        for mark, what in _MARKS:
+        for mark, what in _BYTE_ORDER_MARKS:
             if data.startswith(mark):
                 if what == "utf-8":
                     return _check_utf8(name, data[len(mark) :]), ()
@@ -357,7 +350,7 @@ def _as_utf8(name: str, data: bytes, encoding: str | None) -> tuple[bytes, tuple
 
 
 def _check_utf8(name: str, data: bytes) -> bytes:
-    """The same bytes, if they are UTF-8."""
+    """Return the bytes unchanged if they are UTF-8; refuse others."""
     if data.isascii():
         return data
     step = 1 << 24
@@ -369,7 +362,7 @@ def _check_utf8(name: str, data: bytes) -> bytes:
         except UnicodeDecodeError as error:
             place = begin - pending + error.start
             if b"\x00" in data:
-                return data  # the caller says that this is no text at all
+                return data  # the caller reports a binary file
             raise InputError(
                 f"byte 0x{data[place]:02x} is not UTF-8; expected UTF-8, or another encoding "
                 f"to be named (encoding=, such as latin-1 or gb18030)",
@@ -381,7 +374,7 @@ def _check_utf8(name: str, data: bytes) -> bytes:
 
 def _transcode(name: str, data: bytes, encoding: str) -> bytes:
     try:
-        if codecs.lookup(encoding).name in _NO_FILES:
+        if codecs.lookup(encoding).name in _NO_FILE_ENCODINGS:
             raise LookupError
         text = data.decode(encoding)
         return text.removeprefix("\ufeff").encode()

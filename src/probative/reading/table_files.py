@@ -1,6 +1,6 @@
-"""Tables of any size: a file, a folder, a pattern or a database, to be read by the engine.
+"""Find the files of a table of any size: a file, a folder, a pattern or a database.
 
-Nothing is read here but the beginnings of files: what they are, and what their columns are called.
+Only the beginnings of files are read here: their kind and the names of their columns.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ __all__ = [
 ]
 
 DATABASES = ("sqlite", "duckdb")
-_HEAD = 1 << 16
+_HEAD = 1 << 16  # bytes read from the beginning of a text
 _MAGIC = {b"PAR1": "parquet", b"SQLite format 3\0": "sqlite"}
-_DUCK = slice(8, 12)  # where a file of DuckDB says that it is one
+_DUCKDB_MAGIC = slice(8, 12)  # bytes of DuckDB's magic word
 _GZIP = b"\x1f\x8b"
-_OTHER_MARKS = (b"\xff\xfe", b"\xfe\xff", b"PK\x03\x04")  # UTF-16 and UTF-32; archives
+_NO_TEXT_MAGIC = (b"\xff\xfe", b"\xfe\xff", b"PK\x03\x04")  # UTF-16 and UTF-32; archives
 _ENDINGS = {
     ".csv": "text",
     ".tsv": "text",
@@ -54,11 +54,11 @@ _ENDINGS = {
     ".pq": "parquet",
     ".parq": "parquet",
 }
-# nothing that a file can hold: a cell that is empty is empty text, as for Python's reader
+# a NULL marker that no file holds, so that empty cells are empty text, as for Python's reader
 _NO_NULL = f"\x01{uuid.uuid4().hex}"
-_PATH = "\x02"  # the column with the path of a row's file
-_NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"  # how a folder says that there is no value
-_LONGEST_LINE = 1 << 24  # of which the engine keeps some for every core
+_PATH = "\x02"  # name of the column with the path of a row's file
+_NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"  # a folder's word for a missing value
+_LONGEST_LINE = 1 << 24  # bytes; the engine keeps some such buffers for every core
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,27 +68,27 @@ class TableFiles:
     Attributes
     ----------
     name
-        What was given for it.
+        The word that was given for it.
     kind
         csv, tsv, jsonl, parquet, sqlite or duckdb.
     paths
         Its files, in their order.
     columns
-        What its columns are called.
+        The names of its columns.
     partitions
-        Further columns, which folders such as ``day=2024-01-01`` tell.
+        Further columns, from folders such as ``day=2024-01-01``.
     header
-        Whether the first line of a text names the columns.
+        True if the first line of a text names the columns.
     dialect
-        What separates the cells of a text, as Python's reader is told it.
+        The separator and quoting of a text, as settings of Python's csv reader.
     headers
         The columns of each file of a text, or of Parquet, in its order.
     comments
-        Whether lines that begin with # are left out.
+        True if lines that begin with # are skipped.
     table
-        Which table of a database it is.
+        The table of a database.
     size
-        How many bytes the files have.
+        The size of the files in bytes.
     """
 
     name: str
@@ -104,27 +104,24 @@ class TableFiles:
     size: int = 0
 
     def error(self, message: str, path: Path | None = None, line: int | None = None) -> InputError:
-        """An error in this table, or in one of its files."""
+        """Return an error in this table, or in one of its files."""
         return InputError(message, self.name if path is None else self.shown(path), line)
 
     def shown(self, path: Path) -> str:
-        """What messages call a file: as it was given, if it is the only one."""
+        """Return the name of a file in messages: as it was given, if it is the only one."""
         return self.name if len(self.paths) == 1 and not is_many(self.name) else str(path)
 
     def called(self, column: str) -> str:
-        """Return what `scan` calls a column: the engine does not tell ``pred`` from ``PRED``."""
+        """Return the name of a column in `scan`; the engine ignores case in names."""
         return f"column_{self.columns.index(column)}"
 
     def scan(self, columns: Sequence[str]) -> str:
-        """Return the rows with these columns, as what stands after FROM in a statement.
-
-        What the columns are called there, `called` says.
-        """
-        if self.kind in DATABASES:  # as `attach` has left it
+        """Return what stands after FROM to read these columns, under the names of `called`."""
+        if self.kind in DATABASES:  # attached before
             return self._select(columns, identifier, str(self.table))
         if self.kind == "jsonl":
             return self._scan_json(columns)
-        # each file has its own order of columns: they are told by their places
+        # each file has its own order of columns, so they are selected by position
         by_header: dict[tuple[str, ...], list[Path]] = {}
         for path, header in zip(self.paths, self.headers, strict=True):
             by_header.setdefault(header, []).append(path)
@@ -134,33 +131,33 @@ class TableFiles:
             if self.kind == "parquet":
                 rows = f"{self._read('read_parquet', paths)} AS t({', '.join(places)})"
             else:
-                rows = self._read("read_csv", paths, self._how(len(header)))
+                rows = self._read("read_csv", paths, self._csv_settings(len(header)))
             taken = dict(zip(header, places, strict=True))
             parts.append(self._select(columns, taken.__getitem__, rows))
         return parts[0] if len(parts) == 1 else f"({' UNION ALL '.join(parts)})"
 
     def _scan_json(self, columns: Sequence[str]) -> str:
-        """Objects are read whole where the engine would take two keys for one."""
+        """Return the scan of JSON lines; objects are read whole if keys differ only in case."""
         own = [name for name in columns if name not in self.partitions]
         whole = len({name.casefold() for name in own}) < len(own)
         kinds = ", ".join(f"{literal(name)}: 'JSON'" for name in ([_place(0)] if whole else own))
-        how = (
+        settings = (
             f"format='newline_delimited', records='{str(not whole).lower()}', columns={{{kinds}}}, "
             f"maximum_object_size={_LONGEST_LINE}"
         )
-        rows = self._read("read_json", self.paths, how)
+        rows = self._read("read_json", self.paths, settings)
         return self._select(columns, _of_object if whole else identifier, rows)
 
     def _select(self, columns: Sequence[str], taken: Callable[[str], str], rows: str) -> str:
-        """Return the statement that calls columns as `called` does, in brackets."""
+        """Return the subquery that renames columns as `called` does, in brackets."""
         own = [
             f"{_of_folder(name) if name in self.partitions else taken(name)} AS {self.called(name)}"
             for name in columns
         ]
         return f"(SELECT {', '.join(own)} FROM {rows})"
 
-    def _how(self, width: int) -> str:
-        """Return how to read a text of so many columns."""
+    def _csv_settings(self, width: int) -> str:
+        """Return the settings for reading a text with so many columns."""
         quote = literal("" if self.dialect.get("quoting") == csv.QUOTE_NONE else '"')
         names = ", ".join(f"{literal(_place(number))}: 'VARCHAR'" for number in range(width))
         return (
@@ -173,19 +170,19 @@ class TableFiles:
 
     @staticmethod
     def _read(function: str, paths: Sequence[Path], how: str = "") -> str:
-        """Return the call that reads files; folders are told by `_of_folder` and nothing else."""
+        """Return the call that reads files, without the engine's own Hive partitions."""
         places = ", ".join(map(literal_path, paths))
         settings = f"hive_partitioning=false, filename={literal(_PATH)}"
         return f"{function}([{places}], {settings}{how and ', '}{how})"
 
 
 def _place(number: int) -> str:
-    """Return the name of a column by its place, which no file has."""
+    """Return a name for a column by its position, which no file has."""
     return f"\x01{number}"
 
 
 def _of_folder(name: str) -> str:
-    """Return what the last folder of this name says in the path of a row, as text."""
+    """Return the SQL for the value of a partition: the last folder of this name in the path."""
     sign = r"[/\\]"
     pattern = literal(f".*{sign}{re.escape(name)}=([^/\\\\]*){sign}")
     value = f"url_decode(regexp_extract({identifier(_PATH)}, {pattern}, 1))"
@@ -193,14 +190,14 @@ def _of_folder(name: str) -> str:
 
 
 def _of_object(name: str) -> str:
-    """Return what an object has under a key."""
+    """Return the SQL for the value of a key in an object, NULL if it is null."""
     pointer = "/" + name.replace("~", "~0").replace("/", "~1")
     value = f"({identifier(_place(0))} -> {literal(pointer)})"
     return f"CASE WHEN json_type({value}) <> 'NULL' THEN {value} END"
 
 
 def is_many(word: str | Path) -> bool:
-    """Whether a word stands for a folder of tables or for the files of a pattern."""
+    """Return True if a word stands for a folder of tables or for the files of a pattern."""
     text = str(word)
     if text == "-" or is_brat_folder(text):
         return False
@@ -208,7 +205,7 @@ def is_many(word: str | Path) -> bool:
 
 
 def is_path_of_table(data: Any) -> bool:
-    """Whether this can be the path of a table that the engine reads."""
+    """Return True if this can be the path of a table that the engine reads."""
     return isinstance(data, (str, Path)) and str(data) != "-" and not is_brat_folder(data)
 
 
@@ -219,16 +216,10 @@ def find_tables(
     header: bool | None = None,
     table: str | None = None,
 ) -> TableFiles | None:
-    """What table a word stands for; None if it is none that the engine reads.
+    """Return the table that a word stands for; None if the engine cannot read it.
 
-    Parameters
-    ----------
-    word
-        A file, a folder, or a pattern such as ``preds/*.parquet``. A file of that very name wins.
-    comments, header
-        As for any table of text.
-    table
-        Which table of a database to take, where it has several.
+    The word is a file, a folder, or a pattern such as ``preds/*.parquet``; an existing file with
+    that name takes precedence.
     """
     name = str(word)
     paths, root = _files(name)
@@ -265,7 +256,7 @@ def find_tables(
 
 
 def _files(name: str) -> tuple[list[Path], Path | None]:
-    """The files that a word stands for, and the folder below which folders tell columns."""
+    """Return the files that a word stands for, and the folder below which partitions begin."""
     if _is_dir(name):
         return _without_links(_below_folder(name)), Path(name)
     if _exists(name) or not has_magic(name):
@@ -323,7 +314,7 @@ def _is_link(path: Path) -> bool:
 
 
 def _partitions(paths: Sequence[Path], root: Path) -> tuple[str, ...]:
-    """Return the columns that the folders below the one that was given tell, for every file."""
+    """Return the partition columns of the folders below the given one; refuse differences."""
     told = [
         [part.partition("=")[0] for part in _below(path, root) if "=" in part] for path in paths
     ]
@@ -342,7 +333,7 @@ def _partitions(paths: Sequence[Path], root: Path) -> tuple[str, ...]:
 
 
 def _below(path: Path, root: Path) -> tuple[str, ...]:
-    """The folders between a file and the folder that was given."""
+    """Return the folders between a file and the given folder."""
     try:
         return path.parent.relative_to(root).parts
     except ValueError:
@@ -350,7 +341,7 @@ def _below(path: Path, root: Path) -> tuple[str, ...]:
 
 
 def kind_of(path: Path) -> str:
-    """What a file is by its first bytes: parquet, sqlite, duckdb, text, or other."""
+    """Return the kind of a file by its first bytes: parquet, sqlite, duckdb, text, or other."""
     if not path.is_file():
         return "other"
     with path.open("rb") as file:
@@ -358,13 +349,13 @@ def kind_of(path: Path) -> str:
     for magic, kind in _MAGIC.items():
         if opening.startswith(magic):
             return kind
-    if opening[_DUCK] == b"DUCK":
+    if opening[_DUCKDB_MAGIC] == b"DUCK":
         return "duckdb"
-    return "other" if opening.startswith(_OTHER_MARKS) or not opening else "text"
+    return "other" if opening.startswith(_NO_TEXT_MAGIC) or not opening else "text"
 
 
 def _kind(path: Path, name: str) -> str:
-    """The same; of several files, a text needs a name that says so."""
+    """Return the kind of a file; one of several text files is recognised by its suffix."""
     kind = kind_of(path)
     return kind if str(path) == name or kind not in ("text", "other") else _of_ending(path)
 
@@ -373,11 +364,11 @@ def _of_ending(path: Path) -> str:
     return _ENDINGS.get(Path(path.name.removesuffix(".gz")).suffix.lower(), "other")
 
 
-# --- texts ------------------------------------------------------------------------------------
+# --- Text files
 
 
 def head_of(path: Path, name: str) -> Source:
-    """The first lines of a text, as far as they are whole."""
+    """Return the complete lines at the beginning of a text."""
     try:
         with path.open("rb") as file:
             data = file.read(_HEAD)
@@ -396,7 +387,7 @@ def head_of(path: Path, name: str) -> Source:
 
 
 def _with_texts(files: TableFiles, header: bool | None) -> TableFiles | None:
-    """The same with what the first lines of its files say; None for what is no table of lines."""
+    """Return the table with kind, dialect and columns from its first lines; None if no table."""
     heads = [head_of(path, files.shown(path)) for path in files.paths]
     first = heads[0].data.lstrip()
     if first.startswith(b"["):
@@ -435,15 +426,7 @@ def _first_row(head: Source, dialect: dict[str, Any], *, comments: bool) -> tupl
 
 
 def check_columns(files: TableFiles, columns: Sequence[str]) -> None:
-    """Refuse columns that the table, or one file of it, does not have, or has twice.
-
-    Parameters
-    ----------
-    files
-        The table.
-    columns
-        Those that are to be read.
-    """
+    """Refuse columns that the table, or one of its files, does not have or has twice."""
     known = list(files.columns)
     for name in columns:
         if name not in known:

@@ -1,4 +1,4 @@
-"""What the columns of a table mean: labels, tags of tokens, sets of labels, probabilities."""
+"""Turn the columns of a table into labels, tags of tokens, sets of labels or probabilities."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ _SENTENCE = re.compile(r"(sent|sentence)(_?(id|idx|no|nr|num|number|index|#))?|s
 _DOCUMENT = re.compile(r"(doc|document)(_?(id|no|name))?")
 _TOKEN = re.compile(r"tokens?|words?|forms?")
 _ID = re.compile(r"|(.*_)?(id|ids|idx|index|uid|uuid|guid)|key|unnamed:_0")
-MISSING_GROUP = "(missing)"  # rows whose group is not told
-_WRITTEN = re.compile(r"\s*(\[.*\]|\{[^:]*\}|set\(\))\s*", re.DOTALL)
+MISSING_GROUP = "(missing)"  # name of the group of rows without one
+_WRITTEN_LIST = re.compile(r"\s*(\[.*\]|\{[^:]*\}|set\(\))\s*", re.DOTALL)
 
 
 def is_beside(name: str) -> bool:
-    """Whether a column of this name tells tokens, sentences or documents."""
+    """Return True if a column of this name holds tokens, sentences or documents."""
     return any(kind.fullmatch(name) for kind in (_SENTENCE, _DOCUMENT, _TOKEN))
 
 
@@ -67,12 +67,12 @@ def _is_beside_or_id(name: str) -> bool:
 
 
 def is_read(key: Sequence[str], ids: bool, name: str) -> bool:
-    """Whether a column of this name is read though nobody asks for it."""
+    """Return True if a column of this name is read without being requested."""
     return is_beside(name) or (ids and _is_beside_or_id(name)) or name in map(plain_name, key)
 
 
 def read_one_table(opened: Input) -> Side:
-    """Read one side from a table, with what tells its rows from others."""
+    """Read one side from a table, with the ids of its rows."""
     (side,) = read_table(opened.source, [opened.options.named_column], opened.options, ids=True)
     return side
 
@@ -85,20 +85,10 @@ def read_table(
     ids: bool = False,
     run_column: str | None = None,
 ) -> list[Side]:
-    """Read an answer and systems, or one of them, from the columns of a table.
+    """Read gold and systems, or one of them, from the columns of a table.
 
-    Parameters
-    ----------
-    source
-        The file.
-    columns
-        The columns, by name or number; None stands for the one that holds labels by its name.
-    options
-        How to read it.
-    ids
-        Whether to keep what the rows are called, to be compared with other files.
-    run_column
-        The column of the runs, which calls no rows, whatever its own name.
+    None for a column means the one with a usual name of labels. ``ids`` keeps the ids of the rows,
+    to compare them with other files; ``run_column`` is never taken for a column of ids.
     """
     single = len(columns) == 1
     classes = options.probability_columns
@@ -122,20 +112,20 @@ def read_table(
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """Makes sides of the cells of a table.
+    """Builder of sides (labels, tags or sets) from the cells of a table.
 
     Attributes
     ----------
     cells
-        What was read.
+        The cells that were read.
     options
-        How to understand it.
+        How to interpret them.
     name
-        What messages call the table.
+        The name of the table in messages.
     source
         The file, if it is one.
     ids
-        Whether to keep what the rows are called.
+        True to keep the ids of the rows.
     run_column
         The column of the runs, if there is one.
     """
@@ -148,7 +138,7 @@ class Sides:
     run_column: str | None = None
 
     def make(self) -> list[Side]:
-        """The sides: tags if the first one is tags, sets if it has several labels per row."""
+        """Return the sides: tags, sets or labels, by what the first column holds."""
         names = self.cells.names
         classes = self.options.probability_columns
         if classes:
@@ -164,19 +154,19 @@ class Sides:
                 )
             return [self._sets(name) for name in names]
         if self.options.task != "labels" and self._are_tags(names[0]):
-            text, how = self._sentences(names[0])
-            return [self._tagged(name, text, how) for name in names]
+            text, separation = self._sentences(names[0])
+            return [self._tagged(name, text, separation) for name in names]
         if self.options.task not in (None, "labels"):
             raise self.error(f"is a table of labels; expected a file for {self.options.task}")
         return [self._labels(name) for name in names]
 
     def error(self, message: str, line: int | None = None) -> InputError:
-        """An error in this table."""
+        """Return an error in this table."""
         if self.source is None:
             return InputError(f"{self.name}: {message}")
         return self.source.error(message, line)
 
-    # --- labels -------------------------------------------------------------------------------
+    # --- Labels
 
     def _labels(self, name: str) -> Labels:
         self._refuse_breaks()
@@ -222,7 +212,7 @@ class Sides:
         return rank[group.reshape(-1)]
 
     def _groups(self) -> RowGroups | None:
-        """The group of every row; what is missing there is a group, too."""
+        """Return the group of every row; rows without one form a group of their own."""
         column = self.cells.group
         if column is None:
             return None
@@ -279,7 +269,7 @@ class Sides:
         return None
 
     def _keys(self) -> RowIds:
-        """What the rows are called by the columns that tables are joined by."""
+        """Return the ids of the rows by the columns that tables are joined by."""
         key = self.options.key
         there = self.cells.columns
         absent = next((column for column in key if column not in there), None)
@@ -316,16 +306,16 @@ class Sides:
             ", ".join(key), np.array([number[row] for row in rows], dtype=np.int32), names
         )
 
-    # --- sets of labels -----------------------------------------------------------------------
+    # --- Sets of labels
 
     def _are_lists(self, name: str) -> bool:
-        """Whether the column holds lists of texts."""
+        """Return True if the column holds lists of texts."""
         _, values = self.cells.columns[name]
         lists = [value for value in values if isinstance(value, (list, tuple))]
         return bool(lists) and all(isinstance(v, str) for value in lists for v in value)
 
     def _refuse_written_lists(self, name: str) -> None:
-        """Lists that were written as text, as data frames do it, are no labels unless asked for."""
+        """Refuse lists written as text, as data frames write them, unless multilabel is set."""
         _, values = self.cells.columns[name]
         if self.options.multilabel is None and values and all(map(_is_written_list, values)):
             raise self.error(
@@ -339,12 +329,12 @@ class Sides:
         codes, values = self.cells.columns[name]
         separator = self.options.multilabel
         parts = [self._parts(name, codes, i, v, separator) for i, v in enumerate(values)]
-        how = "lists" if not isinstance(separator, str) else f"parted by {separator!r}"
+        form = "lists" if not isinstance(separator, str) else f"parted by {separator!r}"
         side = label_sets(self._called(name), [parts[code] for code in codes.tolist()])
         return replace(
             side,
             units=self._units(),
-            notes=self._note(f"sets of labels in column {name!r} ({how})"),
+            notes=self._note(f"sets of labels in column {name!r} ({form})"),
             texts=self._texts(),
             aligned=self._row_ids(name),
             groups=self._groups(),
@@ -374,10 +364,10 @@ class Sides:
             )
         return [text for text in texts if text is not None]
 
-    # --- probabilities ------------------------------------------------------------------------
+    # --- Probabilities
 
     def _likeliest(self, names: Sequence[str]) -> Labels:
-        """The class of the largest number in each row; its column's name is the class."""
+        """Return the class of the largest number in each row; classes are column names."""
         numbers = np.stack([self._numbers(name) for name in names], axis=1)
         best = numbers.argmax(axis=1).astype(np.int32)
         ties = int(np.count_nonzero((numbers == numbers.max(axis=1)[:, None]).sum(axis=1) > 1))
@@ -408,7 +398,7 @@ class Sides:
             )
         return numbers[codes]
 
-    # --- tags ---------------------------------------------------------------------------------
+    # --- Tags
 
     def _are_tags(self, name: str) -> bool:
         _, values = self.cells.columns[name]
@@ -429,8 +419,8 @@ class Sides:
         return next((n for n in there if _SENTENCE.fullmatch(plain_name(n))), None)
 
     def _sentences(self, name: str) -> tuple[Text, str]:
-        """The sentences of a table with one token per row, and what tells them apart."""
-        begins, how = self._begins(name)
+        """Return the sentences of a table with one token per row, and how they are separated."""
+        begins, separation = self._begins(name)
         first = np.append(np.flatnonzero(begins), len(begins))
         document = self._beside(_DOCUMENT)
         words = self._beside(_TOKEN)
@@ -450,10 +440,10 @@ class Sides:
             first,
             document=numbers,
             sentences=sentences,
-            parted_by=how,
+            parted_by=separation,
             groups=self._groups_of_sentences(first),
         )
-        return text, how
+        return text, separation
 
     def _groups_of_sentences(self, first: Any) -> RowGroups | None:
         groups = self._groups()
@@ -470,7 +460,7 @@ class Sides:
         return replace(groups, codes=own)
 
     def _begins(self, name: str) -> tuple[Any, str]:
-        """Which rows begin a sentence."""
+        """Return True for every row that begins a sentence, and how sentences are separated."""
         column = self._sentence_column()
         begins = np.zeros(len(self.cells), dtype=bool)
         begins[0] = True
@@ -482,7 +472,7 @@ class Sides:
                 begins[1:] = codes[1:] != codes[:-1]
                 self._begin_documents(begins)
                 self._refuse_scattered(column, begins)
-            else:  # a sentence's number stands in its first row only
+            else:  # only the first row of a sentence has its number
                 begins |= filled
             return begins, f"sentences by column {column!r}"
         if self.cells.breaks:
@@ -496,14 +486,14 @@ class Sides:
         )
 
     def _begin_documents(self, begins: Any) -> None:
-        """A sentence ends with its document: the next one may have the same number."""
+        """Begin a sentence at every new document, where numbers may repeat."""
         document = self._beside(_DOCUMENT)
         if document is not None:
             codes, _ = self.cells.columns[document]
             begins[1:] |= codes[1:] != codes[:-1]
 
     def _refuse_scattered(self, column: str, begins: Any) -> None:
-        """Rows of a sentence stand together; numbers may begin anew from the first one."""
+        """Refuse sentences whose rows are not adjacent; numbers may restart at the first one."""
         codes, values = self.cells.columns[column]
         opening = codes[begins].tolist()
         if len(set(opening)) == len(opening):
@@ -523,15 +513,15 @@ class Sides:
         there = (n for n in self.cells.columns if n not in (*self.cells.names, self.cells.unit))
         return next((name for name in there if kind.fullmatch(plain_name(name))), None)
 
-    def _tagged(self, name: str, text: Text, how: str) -> Tagged:
+    def _tagged(self, name: str, text: Text, separation: str) -> Tagged:
         codes, names = self._named(name)
-        notes = self._note(f"tags in column {name!r}, {how}")
+        notes = self._note(f"tags in column {name!r}, {separation}")
         column = name if len(self.cells.names) > 1 else None
         return Tagged(text, codes, names, notes, column)
 
 
 def group_name(value: Any) -> str | None:
-    """What a group is called after the value of its rows; None for what can be no name."""
+    """Return the name of a group from the value in its rows; None if it can be no name."""
     try:
         text = label_text(value)
     except (TypeError, ValueError, ArithmeticError):
@@ -542,7 +532,7 @@ def group_name(value: Any) -> str | None:
 
 
 def tags_reason(values: Sequence[Any]) -> str | None:
-    """Why values are tags of tokens, some with types; None if they are not."""
+    """Return why these values are tags of tokens, some with types; None if they are not."""
     if not all(isinstance(value, str) and TAG.fullmatch(value) for value in values):
         return None
     typed = next((value for value in values if "-" in value), None)
@@ -550,7 +540,7 @@ def tags_reason(values: Sequence[Any]) -> str | None:
 
 
 def label_sets(name: str, sets: Sequence[Sequence[str]]) -> LabelSets:
-    """Any number of labels per item; equal ones count once."""
+    """Return sets of labels, one per item; equal labels of an item count once."""
     names = tuple(sorted({label for labels in sets for label in labels}))
     code = {label: i for i, label in enumerate(names)}
     pairs = [(i, code[label]) for i, labels in enumerate(sets) for label in sorted(set(labels))]
@@ -559,12 +549,12 @@ def label_sets(name: str, sets: Sequence[Sequence[str]]) -> LabelSets:
 
 
 def _is_written_list(value: Any) -> bool:
-    """Whether this is the text of a list or set."""
-    return isinstance(value, str) and _WRITTEN.fullmatch(value) is not None
+    """Return True if this is the text of a list or set."""
+    return isinstance(value, str) and _WRITTEN_LIST.fullmatch(value) is not None
 
 
 def _read_list(text: str) -> Any:
-    """The list that a text writes down; the text itself if it does not."""
+    """Parse the text of a list or set; return the text unchanged if that fails."""
     try:
         found = ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError):
@@ -573,16 +563,9 @@ def _read_list(text: str) -> Any:
 
 
 def refuse_answer_again(opened: Input, output: object, answer: object) -> None:
-    """Refuse a table whose column of labels is the answer's, while another may be the system's.
+    """Refuse a table whose label column equals gold, while another may be the system's.
 
-    Parameters
-    ----------
-    opened
-        The file of a system. Only a column that nobody named is in doubt.
-    output
-        What was read from it.
-    answer
-        The answer.
+    Only a column that nobody named is in doubt.
     """
     options = opened.options
     if opened.kind != "table" or options.named_column is not None or options.probability_columns:
@@ -595,7 +578,7 @@ def refuse_answer_again(opened: Input, output: object, answer: object) -> None:
     try:
         cells = read_cells(opened.source, everything)
     except InputError:
-        return  # columns of other kinds are no labels
+        return  # columns of other types hold no labels
     for name, (_, values) in cells.columns.items():
         apart = name not in cells.names and not _is_beside_or_id(plain_name(name))
         if apart and _may_be_predictions(values, answer.names):
@@ -606,13 +589,7 @@ def refuse_answer_again(opened: Input, output: object, answer: object) -> None:
 
 
 def are_other_labels(output: object, answer: object) -> bool:
-    """Whether both sides are labels, and not the same ones.
-
-    Parameters
-    ----------
-    output, answer
-        What was read of a system, and the answer.
-    """
+    """Return True if both sides are labels and differ."""
     if not (isinstance(output, Labels) and isinstance(answer, Labels)):
         return False
     code = {name: number for number, name in enumerate(answer.names)}
@@ -621,7 +598,7 @@ def are_other_labels(output: object, answer: object) -> bool:
 
 
 def _may_be_predictions(values: Sequence[Any], labels: Sequence[str]) -> bool:
-    """Whether these are labels of the answer, or probabilities."""
+    """Return True if all values are labels of gold, or all are probabilities."""
     if len(values) < 2:
         return False
     if all(str(value) in labels for value in values):
@@ -638,7 +615,7 @@ def _number(value: Any) -> float:
 
 
 def _texts(source: Source) -> Sequence[str]:
-    """What the items of a table say, from the first column that is called as texts are."""
+    """Return the texts of the items from the first column with a usual name of texts."""
     for name in TEXT_COLUMNS:
         try:
             codes, values = read_cells(source, Wanted([name])).columns[name]

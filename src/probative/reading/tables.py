@@ -1,4 +1,4 @@
-"""The cells of tables: CSV and TSV, JSON lines, Parquet. What they mean is told elsewhere."""
+"""Read the cells of tables: CSV, TSV, JSON lines, JSON lists and Parquet."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from probative.reading.annotations import Repeats
 
     Ints = NDArray[np.int32]
-    # of every column, one number per row and the values that the numbers stand for
+    # per column: one code per row, and the values of the codes
     Read = dict[str, tuple[Ints, list[Any]]]
 
 __all__ = [
@@ -49,17 +49,17 @@ __all__ = [
     "single_name",
 ]
 
-# What columns are called, in small letters.
+# usual names of columns, as `plain_name` writes them
 _GOLD_NAMES = ("gold", "label", "labels", "y", "y_true", "target", "answer", "tag", "tags", "ner")
 PREDICTED_NAMES = ("pred", "prediction", "predicted", "y_pred", "system", *_GOLD_NAMES)
-_TAGS = "tags"  # of tokens; but also what a record is filed under
-# What may be an object beside a label: it describes the item, or is another annotation of it.
+_TAGS = "tags"  # tags of tokens, but also keywords of a record
+# Fields that may be objects beside a label: they describe the item or annotate it otherwise.
 _DETAILS = (
     *("meta", "metadata", "info", "extra", "options", "spans", "entities", "tokens", "words"),
     *("accept", "relations", "probabilities", "probs", "scores", "logits", "messages", "input"),
 )
-_LINES = 4096  # of JSON that are read at once
-_BETWEEN = ",\n"  # no text goes on over the end of a line
+_LINES_PER_BLOCK = 4096  # JSON lines that are parsed at once
+_SEPARATOR = ",\n"  # the line end makes sure that no string spans two lines
 _SPACED = re.compile(r'"\s+:')
 _SIMPLE = frozenset({str, int, float, bool, type(None)})
 _LISTED = re.compile(rb"\s*\[\s*\{")
@@ -68,26 +68,26 @@ _NUMBER = re.compile(r"-?[1-9][0-9]{0,8}", re.ASCII)
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """What was read of a table.
+    """The cells that were read from a table.
 
     Attributes
     ----------
     kind
         csv, tsv, jsonl, json, parquet or frame.
     names
-        The columns that were asked for, by the names that the table has for them, in their order.
+        The requested columns in their order, by their names in the table.
     unit
-        The column of the units, likewise; None if none was asked for.
+        The column of the units, or None.
     columns
-        Of every column that was read, one number per row and the values that the numbers stand for.
+        For every column that was read, one code per row and the values of the codes.
     breaks
-        The rows (from 0) before which empty lines stand, with these lines (from 1).
+        Rows (from 0) that follow empty lines, with the numbers of those lines (from 1).
     reason
-        Why the first line names the columns, or is a row itself, where that had to be found out.
+        Why the first line is a header or a row, if that had to be decided.
     repeats, units
-        Where equal rows are kept once: how many rows each one stands for, and the unit of each.
+        If equal rows are kept once: how many rows each stands for, and the unit of each.
     group
-        The column of the groups, as `unit`.
+        The column of the groups, or None.
     """
 
     kind: str
@@ -105,29 +105,28 @@ class Cells:
 
 
 class Wanted(NamedTuple):
-    """Which columns of a table to read.
+    """The columns of a table to read.
 
     Attributes
     ----------
     columns
-        Names or numbers; None stands for the one that holds labels by its name: the first one is
-        looked for among the names of answers (gold, label, y, …), others among those of
-        predictions.
+        Names or numbers. None means the column with a usual name: the first is searched among the
+        names of gold (gold, label, y, …), the others among those of predictions.
     unit
-        The column that says which items belong together.
+        The column of the units.
     beside
-        Says of a name (as `plain_name` writes it) whether its column is to be read as well.
+        Returns True for the name (as `plain_name` writes it) of a column to read as well.
     header
-        Whether the first line names the columns; None: see which.
+        True if the first line names the columns; None: decide by the content.
     comments
-        Whether lines that begin with # are left out.
+        True if lines that begin with # are skipped.
     lists
-        Whether cells are lists of labels; lists of texts are taken anyway.
+        True if cells are lists of labels; lists of texts are accepted anyway.
     predicted
-        Whether this is the output of a system: a single column is looked for among the names of
-        predictions first, as an answer may stand beside them.
+        True for the output of a system: a single column is searched among the names of predictions
+        first, because gold may be in the same table.
     group
-        The column that says which group a row belongs to.
+        The column of the groups.
     """
 
     columns: Sequence[str | None]
@@ -156,24 +155,24 @@ def read_cells(source: Source, wanted: Wanted) -> Cells:
 
 
 def is_list_of_objects(source: Source) -> bool:
-    """Whether the content begins as a JSON list of objects does."""
+    """Return True if the content begins like a JSON list of objects."""
     return _LISTED.match(source.data[:1000]) is not None
 
 
 def is_number(column: str) -> bool:
-    """Whether a column is asked for by what may be its number."""
+    """Return True if a column is given by what may be its number."""
     return _NUMBER.fullmatch(column) is not None
 
 
 def plain_name(name: str) -> str:
-    """The name of a column in small letters, with one sign between its words."""
+    """Return the name of a column in lower case, with one underscore between words."""
     return re.sub(r"[\s_-]+", "_", name.strip().lower())
 
 
 def header_of(head: Source) -> list[str] | None:
-    """The names in the first line of what may be a table by its commas or TABs; else None.
+    """Return the names in the first line of what looks like a table; else None.
 
-    That is, if all lines have as many, and a column is called as labels usually are.
+    All lines must have the same number of commas or TABs, and one column a usual name of labels.
     """
     rows = _even_rows(head)
     there = rows and set(map(plain_name, rows[0])) & set(PREDICTED_NAMES)
@@ -181,41 +180,41 @@ def header_of(head: Source) -> list[str] | None:
 
 
 def single_name(head: Source) -> str | None:
-    """The first line, if it is called as columns of labels are and stands there once; else None."""
+    """Return the first line if it is a usual name of a label column and occurs once; else None."""
     first, *others = head.data.decode("utf-8", "replace").split() or [""]
     return first if plain_name(first) in PREDICTED_NAMES and first not in others else None
 
 
 def number_of_commas(head: Source) -> int:
-    """How many commas every one of the first lines has; 0 where they differ in it."""
+    """Return the number of commas in each of the first lines; 0 if it varies."""
     rows = _even_rows(head)
     return len(rows[0]) - 1 if rows else 0
 
 
 def _even_rows(head: Source) -> list[list[str]]:
-    """The first lines in parts, if each of several has as many, and more than one.
+    """Return the cells of the first lines if all have the same number, more than one; else [].
 
-    They are parted by TABs if the first has one, else by commas.
+    The separator is a TAB if the first line has one, else a comma.
     """
     lines = [line for line in head.data.decode("utf-8", "replace").splitlines() if line]
-    how: dict[str, Any] = {"strict": True}
+    dialect: dict[str, Any] = {"strict": True}
     if lines and "\t" in lines[0]:
-        how = {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
+        dialect = {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
     try:
-        rows = list(csv.reader(lines[:200], **how))
+        rows = list(csv.reader(lines[:200], **dialect))
     except csv.Error:
         return []
     even = len(rows) > 1 and len({len(row) for row in rows}) == 1 and len(rows[0]) > 1
     return rows if even else []
 
 
-# --- which columns ----------------------------------------------------------------------------
+# --- Choice of columns
 
 
 def choose_columns(
     wanted: Wanted, there: list[str], error: Callable[[str], InputError]
 ) -> tuple[list[str], str | None, list[str]]:
-    """The names of the columns of labels, of that of units, and of all columns to be read."""
+    """Return the names of the label columns, of the unit column, and of all columns to read."""
     names: list[str] = []
     for place, name in enumerate(wanted.columns):
         names.append(
@@ -245,18 +244,10 @@ def refuse_records(
     lists: Collection[str],
     error: Callable[[str], InputError],
 ) -> None:
-    """Refuse records of many fields where nobody has said which column holds labels.
+    """Refuse records of many fields if the column of labels was guessed.
 
-    Parameters
-    ----------
-    wanted, names
-        Which columns were asked for, and which were chosen.
-    there
-        All columns.
-    objects, lists
-        Those that hold objects, or lists. What describes an item (meta, spans, …) may be one.
-    error
-        Makes an error of a message.
+    ``objects`` and ``lists`` name the columns that hold such; fields that describe an item (meta,
+    spans, …) may be objects.
     """
     guessed = {name for name, asked in zip(names, wanted.columns, strict=True) if asked is None}
     beside = wanted.beside or (lambda _: False)
@@ -294,7 +285,7 @@ def _usual(
     usual: tuple[str, ...],
     error: Callable[[str], InputError],
 ) -> str:
-    """The column that holds labels by its name."""
+    """Return the column with a usual name of labels."""
     named = {plain_name(name): name for name in reversed(there) if name not in taken}
     candidates = [named[name] for name in usual if name in named]
     if not candidates and len(there) == 1:
@@ -308,16 +299,16 @@ def _usual(
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names as a message can tell them."""
+    """Return names for a message, shortened."""
     shown = [name if len(name) <= 40 else name[:40] + "…" for name in names[:20]]
     return ", ".join(shown) + (", …" if len(names) > 20 else "")
 
 
-# --- CSV and TSV ------------------------------------------------------------------------------
+# --- CSV and TSV
 
 
 def _delimited(source: Source, wanted: Wanted) -> Cells:
-    """Every row as Python's reader sees it; nothing is skipped, guessed or converted."""
+    """Read CSV or TSV with Python's reader; nothing is skipped, guessed or converted."""
     kind, dialect = dialect_of(source, comments=wanted.comments)
     text = io.TextIOWrapper(io.BytesIO(source.data), encoding="utf-8", newline="")
     lines = _Uncommented(text) if wanted.comments else text
@@ -352,7 +343,7 @@ def _delimited(source: Source, wanted: Wanted) -> Cells:
 
 
 class _Uncommented:
-    """The lines of a text that are no comments; `line_num` counts all of them."""
+    """The lines of a text without comments; `line_num` counts all lines."""
 
     def __init__(self, text: Iterable[str]):
         self._lines, self.line_num = iter(text), 0
@@ -369,16 +360,16 @@ class _Uncommented:
 
 
 class _Wish(NamedTuple):
-    """What is wanted of a table with this first line.
+    """The wanted columns of a table, after its first line was read.
 
     Attributes
     ----------
     wanted
-        The same columns by the names of `there`.
+        The same columns by the names in `there`.
     there
-        What the columns are called: after the first line, or after their places.
+        The names of the columns: from the first line, or "column 1" and so on.
     has_header
-        Whether the first line names the columns; None if that is open.
+        True if the first line names the columns; None if undecided.
     """
 
     wanted: Wanted
@@ -387,7 +378,7 @@ class _Wish(NamedTuple):
 
 
 def _resolve_numbers(source: Source, wanted: Wanted, first: list[str]) -> _Wish:
-    """Which columns are asked for by their places, and which by names in the first line."""
+    """Decide which columns are requested by number, and which by names in the first line."""
     asked = [*wanted.columns, wanted.unit, wanted.group]
     places = [_place(source, wanted.header, first, column) for column in asked]
     both = list(zip(asked, places, strict=True))
@@ -407,7 +398,7 @@ def _resolve_numbers(source: Source, wanted: Wanted, first: list[str]) -> _Wish:
 
 
 def _place(source: Source, header: bool | None, first: list[str], column: str | None) -> int | None:
-    """The place (from 0) of a column that is asked for by its number; None for a name."""
+    """Return the position (from 0) of a column that is requested by number; None for a name."""
     if column is None or not is_number(column):
         return None
     place = int(column) - 1 if int(column) > 0 else len(first) + int(column)
@@ -427,7 +418,7 @@ def _place(source: Source, header: bool | None, first: list[str], column: str | 
 def _is_header(
     source: Source, columns: Sequence[tuple[str, tuple[Ints, list[Any]]]]
 ) -> tuple[bool, str]:
-    """Whether the cells of the first line name the columns of labels below, and why."""
+    """Return True if the first line names the label columns below, and the reason."""
     usual = next((cell for cell, _ in columns if plain_name(cell) in PREDICTED_NAMES), None)
     if usual is not None:
         return True, f"the first line names columns ({usual!r})"
@@ -456,13 +447,13 @@ def _is_decimal(text: str) -> bool:
 
 
 def _below(cell: str, codes: Ints, values: list[Any]) -> tuple[Ints, list[Any]]:
-    """A column with one more cell at its begin."""
+    """Return a column with one more cell at its beginning."""
     values = values if cell in values else [*values, cell]
     return np.concatenate([[values.index(cell)], codes]).astype(np.int32), values
 
 
 def dialect_of(source: Source, *, comments: bool = False) -> tuple[str, dict[str, Any]]:
-    """What separates the cells, as the header tells it; TSV knows no quotes."""
+    """Return csv or tsv, and the reader's settings, by the header; TSV has no quotes."""
     lines = source.data[: 1 << 16].lstrip().split(b"\n")
     head = next((line for line in lines if not (comments and line.startswith(b"#"))), b"")
     outside = b"".join(head.split(b'"')[::2])
@@ -477,8 +468,8 @@ def dialect_of(source: Source, *, comments: bool = False) -> tuple[str, dict[str
 def _rows(
     source: Source, reader: Any, place: Any, width: int, breaks: dict[int, int]
 ) -> Iterator[list[str]]:
-    """The rows below the header, all of its width; where empty lines stand goes into `breaks`."""
-    empty = number = 0  # the first line of a run of empty ones, and how many rows there were
+    """Yield the rows below the header, all of its width; record empty lines in `breaks`."""
+    empty = number = 0  # first line of the current run of empty lines; number of rows so far
     for cells in reader:
         if not cells or (len(cells) != width and not any(map(str.strip, cells))):
             empty = empty or place.line_num
@@ -496,7 +487,7 @@ def _rows(
         number += 1
 
 
-# --- JSON lines -------------------------------------------------------------------------------
+# --- JSON lines
 
 
 def _json_lines(source: Source, wanted: Wanted) -> Cells:
@@ -539,12 +530,12 @@ def _json_lines(source: Source, wanted: Wanted) -> Cells:
 
 
 def _is_object(value: Any) -> bool:
-    """Whether this is an object, or a list of such."""
+    """Return True if this is an object or a list with objects."""
     return type(value) is dict or (type(value) is list and dict in map(type, value))
 
 
 def _is_list(value: Any, asked: bool) -> bool:
-    """Whether this is a list of labels: of texts, or of anything that can be one if asked for."""
+    """Return True if this is a list of labels: of texts, or of any simple values if requested."""
     return type(value) is list and (_SIMPLE if asked else {str}).issuperset(map(type, value))
 
 
@@ -553,19 +544,19 @@ def _codes_and_values(columns: dict[str, Column]) -> Read:
 
 
 def _blocks(source: Source) -> Iterator[list[dict[str, Any]]]:
-    """The objects, many lines at a time: that is much faster than line by line."""
+    """Yield the objects of many lines at a time, which is much faster than line by line."""
     if is_list_of_objects(source):
         yield _of_list(source)
         return
     lines = source.data.decode().split("\n")
-    for first in range(0, len(lines), _LINES):
-        some = lines[first : first + _LINES]
+    for first in range(0, len(lines), _LINES_PER_BLOCK):
+        some = lines[first : first + _LINES_PER_BLOCK]
         block = [bare for line in some if (bare := line.strip(" \t\r"))]
-        yield _together(block) or list(_objects(source, lines, first, first + _LINES))
+        yield _together(block) or list(_objects(source, lines, first, first + _LINES_PER_BLOCK))
 
 
 def _of_list(source: Source) -> list[dict[str, Any]]:
-    """The objects of a JSON list."""
+    """Return the objects of a JSON list."""
     try:
         records = json.loads(source.data, object_pairs_hook=_without_doubles)
     except (ValueError, RecursionError) as error:
@@ -579,13 +570,13 @@ def _of_list(source: Source) -> list[dict[str, Any]]:
 
 
 def _together(lines: list[str]) -> list[dict[str, Any]] | None:
-    """The objects of some lines, if they are surely one a line; else None.
+    """Return the objects of some lines if surely one per line; else None.
 
-    Lines are read as the items of one array. A line that begins with a brace can go on the one
-    before it only within an array, so without brackets there are as many objects as lines only if
-    each is one. Nor has any of them a key twice if there are as many keys as ends of keys.
+    The lines are parsed as the items of one array. A line that begins with a brace can continue the
+    line before it only inside an array; so without brackets, as many objects as lines means one
+    object per line. No object has a key twice if there are as many keys as ends of keys.
     """
-    text = _BETWEEN.join(lines)
+    text = _SEPARATOR.join(lines)
     if "[" in text or not all(line[0] == "{" for line in lines):
         return None
     try:
@@ -595,21 +586,21 @@ def _together(lines: list[str]) -> list[dict[str, Any]] | None:
     if len(records) != len(lines) or text.count("{") != len(lines):
         return None
     keys = sum(map(len, records))
-    ends = text.count(":")  # more than there are keys where texts hold colons
+    ends = text.count(":")  # more than keys if strings hold colons
     if ends != keys and (text.count('":') != keys or _SPACED.search(text)):
         return None
     return records
 
 
 def objects_of(source: Source) -> list[dict[str, Any]]:
-    """The objects of JSON lines, each a row of a table."""
+    """Return the objects of JSON lines, each a row of a table."""
     return list(_objects(source, source.data.decode("utf-8", "replace").split("\n")))
 
 
 def _objects(
     source: Source, lines: list[str], first: int = 0, last: int | None = None
 ) -> Iterator[dict[str, Any]]:
-    """The objects of some lines, one by one, or what is wrong with the first that is none."""
+    """Yield the objects of some lines; refuse the first line that is none."""
     decode = json.JSONDecoder(object_pairs_hook=_without_doubles).decode
     for number, line in enumerate(lines[first:last], start=first + 1):
         if not line or line.isspace():
@@ -640,7 +631,7 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def refuse_twins(
     source: Source, names: Sequence[str], line: int | None = None, *, sure: bool = True
 ) -> None:
-    """Two columns of one name: nobody knows which was meant, if names are what counts."""
+    """Refuse two columns of one name, unless the first line may be a row (``sure=False``)."""
     twice = next((n for n, times in Counter(names).items() if n and times > 1), None)
     if twice is not None and sure:
         way_out = "" if line is None else " (or header=False, if this line is a row)"
@@ -650,7 +641,7 @@ def refuse_twins(
 
 
 def first_bad_line(name: str, path: Path) -> InputError | None:
-    """What is wrong with the first line of JSON lines that is no object; None if all are."""
+    """Return the error for the first line that is no JSON object; None if all are."""
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             try:

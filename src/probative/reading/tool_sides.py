@@ -1,4 +1,4 @@
-"""Answer and systems from one file of another tool: columns, predictions, several logs."""
+"""Read gold and systems from one file of another tool: columns, predictions, several logs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _rows(opened: Input, gold: int | str | None, columns: Sequence[int | str]) -
 def pair_of_rows(
     rows: Rows, gold: int | str | None, columns: Sequence[int | str], task: str | None
 ) -> Pair:
-    """The tags of the answer's column and of the systems' columns."""
+    """Return the tags of the gold column and of the systems' columns, and their names."""
     there = list(rows.columns)
     answer = choose_column(rows.name, there, None if gold is None else str(gold), predicted=False)
     wanted = [str(column) for column in columns]
@@ -55,7 +55,7 @@ def pair_of_rows(
         wanted = [choose_column(rows.name, there, None, predicted=True, taken=[answer])]
     names = [choose_column(rows.name, there, name, predicted=True) for name in wanted]
     sides = [tagged_rows(rows, name) for name in (answer, *names)]
-    # one file, one text: nothing to be aligned
+    # one file has one text, so nothing needs to be aligned
     sides = [replace(side, text=sides[0].text) for side in sides]
     if task == "labels":
         sides = without_ignored_tokens(sides[0], sides[1:])

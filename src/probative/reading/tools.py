@@ -1,4 +1,4 @@
-"""Read what other tools write: Label Studio, Prodigy, brat, HIPE, spaCy, logs."""
+"""Read formats of other tools: Label Studio, Prodigy, brat, HIPE, spaCy and logs."""
 
 from __future__ import annotations
 
@@ -29,29 +29,27 @@ if TYPE_CHECKING:
     from probative.reading.source import Source
 
 
-# -----------------------------------------------------------------------------
-# Exports of annotation tools that are more than spans in lines: Label Studio, Prodigy.
-# -----------------------------------------------------------------------------
+# --- Label Studio and Prodigy
 
-_EXAMPLES = 3
-_WORK = frozenset({"annotator", "annotation_id"})  # what JSON-MIN has of every text
-_ACCEPTED = "accept"  # what Prodigy calls an answer that holds
+_MOST_EXAMPLES = 3  # listed in a message
+_JSON_MIN_KEYS = frozenset({"annotator", "annotation_id"})  # every text in JSON-MIN has these
+_ACCEPTED = "accept"  # Prodigy's word for an annotation that is to be used
 
 
-# --- choices in lines: Prodigy's `accept` -----------------------------------------------------
+# --- Prodigy: choices in lines (`accept`)
 
 
 def _is_choices(record: Mapping[str, Any]) -> str | None:
-    """What shows that an object holds labels of a text that somebody chose, or None."""
+    """Return why an object holds labels chosen for a text (Prodigy), or None."""
     if isinstance(record.get("accept"), list) and "options" in record:
         return "its first object has options and what was accepted of them"
     return None
 
 
 def _read_choices(source: Source) -> list[tuple[str, list[str]]]:
-    """The text of every line and what was chosen for it.
+    """Read the text of every line and the labels chosen for it.
 
-    A line that was not accepted (rejected, ignored) has no label, so that it is an error.
+    A rejected or ignored line has no label and is an error.
     """
     chosen, refused = [], []
     for number, record in source.json_lines():
@@ -76,7 +74,7 @@ def _read_choices(source: Source) -> list[tuple[str, list[str]]]:
 def _chosen_labels(
     source: Source, chosen: Sequence[tuple[str, Sequence[str]]], what: str
 ) -> Labels | None:
-    """One label per text, where each has one; None where some have several or none."""
+    """Return one label per text; None if some texts have several or none."""
     if any(len(labels) != 1 for _, labels in chosen):
         return None
     names = tuple(sorted({labels[0] for _, labels in chosen}))
@@ -87,11 +85,11 @@ def _chosen_labels(
     return Labels(source.name, codes, names, None, (note,), lambda: texts)
 
 
-# --- Label Studio -----------------------------------------------------------------------------
+# --- Label Studio
 
 
 class _Task(NamedTuple):
-    """A task of Label Studio: a text, and the results of somebody's work on it."""
+    """A task of Label Studio: a text and the results of one annotation of it."""
 
     name: str
     text: str
@@ -99,18 +97,18 @@ class _Task(NamedTuple):
 
 
 def _is_label_studio(document: Any) -> str | None:
-    """What shows that a JSON document is an export of Label Studio, or None."""
+    """Return why a JSON document is an export of Label Studio, or None."""
     if not isinstance(document, list) or not document or not isinstance(document[0], dict):
         return None
     task = document[0]
     if isinstance(task.get("data"), dict) and ("annotations" in task or "predictions" in task):
         return "it is a list of tasks with 'data' and 'annotations'"
-    short = any(_is_short(value) for value in task.values()) or _WORK.issubset(task)
+    short = any(_is_short(value) for value in task.values()) or _JSON_MIN_KEYS.issubset(task)
     return "it is a list of texts with their labels, as JSON-MIN has them" if short else None
 
 
 def _is_short(value: Any) -> bool:
-    """Whether these are spans as JSON-MIN has them."""
+    """Return True if a value is a list of spans as in JSON-MIN."""
     first = value[0] if isinstance(value, list) and value else None
     return isinstance(first, dict) and "labels" in first and "start" in first
 
@@ -118,16 +116,9 @@ def _is_short(value: Any) -> bool:
 def _read_label_studio(
     source: Source, task: str | None = None, *, predicted: bool = False
 ) -> Spans | list[tuple[str, list[str]]]:
-    """The spans of every text, or the choices made for it, that were annotated.
+    """Read the annotated spans of every text, or the choices made for it.
 
-    Parameters
-    ----------
-    source
-        The export: a list of tasks.
-    task
-        ``entities`` or ``labels``, where a project has both.
-    predicted
-        Whether this is a system, which may have found nothing of what is asked for.
+    ``task`` decides where a project has both; a system (``predicted``) may have none of either.
     """
     documents = _tasks(source)
     if "annotation_id" in documents[0]:
@@ -139,7 +130,7 @@ def _read_label_studio(
 def predictions_of_label_studio(
     source: Source, task: str | None = None
 ) -> dict[str, Spans | list[tuple[str, list[str]]]]:
-    """What models predicted for the same texts, by the names of their versions."""
+    """Return the predictions for every text, keyed by model version."""
     versions: dict[str, dict[int, list[Any]]] = {}
     documents = _tasks(source)
     numbers = []
@@ -150,7 +141,9 @@ def predictions_of_label_studio(
                 f"task {number + 1}: predictions are {shown(given)}; expected a list"
             )
         for prediction in given:
-            if not isinstance(prediction, dict):  # a number stands for one that was not exported
+            if not isinstance(
+                prediction, dict
+            ):  # a number is the id of a prediction that was not exported
                 numbers.append((number + 1, prediction))
                 continue
             version = str(prediction.get("model_version") or "predictions")
@@ -171,7 +164,7 @@ def predictions_of_label_studio(
         if missing:
             raise source.error(
                 f"{len(missing)} of {len(documents)} tasks have no prediction of {version!r} "
-                f"({', '.join(missing[:_EXAMPLES])}); expected one for each"
+                f"({', '.join(missing[:_MOST_EXAMPLES])}); expected one for each"
             )
         tasks = [
             _Task(str(n + 1), _text_of(source, n + 1, document), own[n])
@@ -193,7 +186,7 @@ def _tasks(source: Source) -> list[dict[str, Any]]:
 
 
 def _annotated(source: Source, number: int, task: dict[str, Any]) -> _Task:
-    """The annotation of a task that holds: the only one, or the one that is the ground truth."""
+    """Return a task with its only annotation, or with the one marked as ground truth."""
     name = str(task.get("id", number))
     if not isinstance(task.get("data"), dict):
         return _short_task(name, task)
@@ -213,9 +206,10 @@ def _annotated(source: Source, number: int, task: dict[str, Any]) -> _Task:
 
 
 def _short_task(name: str, task: dict[str, Any]) -> _Task:
-    """A task of JSON-MIN: its data, its id, the results of every control, then whose work it is.
+    """Read a task of JSON-MIN: keys for data, id, the results of every control, the annotator.
 
-    A single choice stands there as a text, as the data do: only its place tells them apart.
+    A single choice is a string, as the data are; only its position between ``id`` and ``annotator``
+    distinguishes them.
     """
     keys = list(task)
     begin = keys.index("id") + 1 if "id" in keys else len(keys)
@@ -237,7 +231,7 @@ def _short_task(name: str, task: dict[str, Any]) -> _Task:
 
 
 def _long_result(control: str, value: Any) -> dict[str, Any] | None:
-    """The result that JSON-MIN shortens: a choice to its text; None for other kinds of results."""
+    """Return a JSON-MIN result in the long form; None for unsupported results."""
     if isinstance(value, str):
         value = {"choices": [value]}
     if not isinstance(value, dict):
@@ -247,7 +241,7 @@ def _long_result(control: str, value: Any) -> dict[str, Any] | None:
 
 
 def _refuse_doubles(source: Source, documents: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse two annotations of a task: JSON-MIN writes a text of its own for each."""
+    """Refuse several annotations of one task, which JSON-MIN writes as separate texts."""
     times = Counter(str(document["id"]) for document in documents if "id" in document)
     for name, number in times.items():
         if number > 1:
@@ -320,10 +314,10 @@ def _spans(source: Source, task: _Task) -> list[tuple[int, int, str]]:
                 f"task {task.name}: span {start} to {end}; expected 0 <= start < end <= "
                 f"{len(task.text)}"
             )
-        said = value.get("text")
-        if isinstance(said, str) and said.split() != task.text[start:end].split():
+        stated = value.get("text")
+        if isinstance(stated, str) and stated.split() != task.text[start:end].split():
             mine, there = (
-                snippet(text.encode("utf-8", "replace")) for text in (said, task.text[start:end])
+                snippet(text.encode("utf-8", "replace")) for text in (stated, task.text[start:end])
             )
             raise source.error(
                 f"task {task.name}: the span {start} to {end} is {mine}, but the text has {there} "
@@ -346,34 +340,25 @@ def _choices(source: Source, task: _Task) -> list[str]:
     return labels
 
 
-# -----------------------------------------------------------------------------
-# Folders of brat: a ``.txt`` and an ``.ann`` for every document, entities by their characters.
-# -----------------------------------------------------------------------------
+# --- brat folders: one ``.txt`` and one ``.ann`` file per document, entities by character offsets
 
 _ENTITY = re.compile(r"(?P<id>T\S*)\t(?P<label>\S+) (?P<places>[0-9 ;]+)\t(?P<text>.*)", re.DOTALL)
 _PLACE = re.compile(r"([0-9]{1,9}) ([0-9]{1,9})")
-_OTHERS = "EARMN#*"  # events, attributes, relations, notes: no entities
+_NO_ENTITY = "EARMN#*"  # first letters of events, attributes, relations, notes
 
 
 def read_brat(path: str | Path, encoding: str | None = None) -> Spans:
-    """Read the entities of every document of a folder; relations, events and notes are passed over.
+    """Read the entities of every document in a brat folder; skip relations, events and notes.
 
-    Entities may nest, overlap and consist of several pieces: they are compared as sets, each by its
-    label and all its characters. Every document is a unit.
-
-    Parameters
-    ----------
-    path
-        The folder.
-    encoding
-        The encoding of its files.
+    Entities may nest, overlap and consist of several pieces; they are compared as sets, by label
+    and all their characters. Every document is a unit.
     """
     place = Path(path)
     if not is_brat_folder(place):
         raise InputError("holds no .ann files; expected a folder of brat", path)
     texts: dict[str, Path] = {file.stem: file for file in sorted(place.glob("*.txt"))}
     annotations = {file.stem: file for file in sorted(place.glob("*.ann"))}
-    if texts:  # a system may hand in its annotations alone
+    if texts:  # a system may provide annotations without texts
         _refuse_missing(place, texts, annotations)
     code: dict[str, int] = {}
     shapes: dict[str, int] = {"": 0}
@@ -441,18 +426,18 @@ def _refuse_missing(place: Path, texts: dict[str, Path], annotations: dict[str, 
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = ", …" if len(names) > _EXAMPLES else ""
-    return ", ".join(map(repr, names[:_EXAMPLES])) + more
+    more = ", …" if len(names) > _MOST_EXAMPLES else ""
+    return ", ".join(map(repr, names[:_MOST_EXAMPLES])) + more
 
 
 def _content(path: Path, encoding: str | None) -> str:
-    """The text of a document; every character counts, line ends too."""
+    """Read the text of a document unchanged, because offsets count every character."""
     if path.stat().st_size == 0:
         return ""
     try:
         return load(path, encoding=encoding).data.decode()
     except InputError as error:
-        if "is empty" in str(error):  # spaces only: a text in which there is nothing
+        if "is empty" in str(error):  # white space only
             return path.read_text(encoding or "utf-8")
         raise
 
@@ -460,7 +445,7 @@ def _content(path: Path, encoding: str | None) -> str:
 def _entities(
     path: Path, content: str | None, encoding: str | None
 ) -> tuple[list[tuple[str, list[tuple[int, int]]]], int]:
-    """Label and pieces of every entity of a document, and how many lines tell something else."""
+    """Return label and pieces of every entity of a document, and the number of other lines."""
     entities = []
     others = 0
     if path.stat().st_size == 0:
@@ -475,7 +460,7 @@ def _entities(
         line = raw.rstrip("\r")
         if not line.strip():
             continue
-        if line[0] in _OTHERS:
+        if line[0] in _NO_ENTITY:
             others += 1
             continue
         match = _ENTITY.fullmatch(line)
@@ -499,29 +484,29 @@ def _check_text(
     places: list[tuple[int, int]],
     content: str,
 ) -> None:
-    """Refuse an entity that does not say what the text says there."""
+    """Refuse an entity whose text differs from the document at its offsets."""
     if places[-1][1] > len(content):
         raise source.error(
             f"entity {match['id']} ends at {places[-1][1]}, but the text has {len(content)} "
             f"characters; expected it inside",
             number,
         )
-    said = " ".join(content[i:j] for i, j in places)
-    if _squeezed(said) != _squeezed(match["text"]):
+    in_text = " ".join(content[i:j] for i, j in places)
+    if _squeezed(in_text) != _squeezed(match["text"]):
         raise source.error(
             f"entity {match['id']} is {snippet(match['text'].encode())}, but the text has "
-            f"{snippet(said.encode())} there; expected the same text",
+            f"{snippet(in_text.encode())} there; expected the same text",
             number,
         )
 
 
 def _squeezed(text: str) -> str:
-    """A text without white space: brat writes a space for a line end, and between pieces."""
+    """Remove white space: brat writes a space for a line end and between pieces."""
     return "".join(text.split())
 
 
 def _places(text: str) -> list[tuple[int, int]]:
-    """The pieces of an entity from left to right; none if they are not some."""
+    """Return the pieces of an entity from left to right; empty if malformed or overlapping."""
     places = []
     for part in text.split(";"):
         match = _PLACE.fullmatch(part)
@@ -533,38 +518,30 @@ def _places(text: str) -> list[tuple[int, int]]:
     return [] if overlapping else places
 
 
-# -----------------------------------------------------------------------------
-# Files of the HIPE shared tasks: a token per line with nine columns, named in the first line.
-# -----------------------------------------------------------------------------
+# --- HIPE shared tasks: one token per line with nine columns, named in the first line
 
-_FIRST = b"TOKEN\tNE-COARSE-LIT"
-_DOCUMENT = "# document_id"
-_HYPHEN_IN = "NE-"
-_END = "EndOfSentence"
-_USUAL = "NE-COARSE-LIT"
+_HIPE_HEADER = b"TOKEN\tNE-COARSE-LIT"
+_DOCUMENT_COMMENT = "# document_id"
+_TAG_COLUMN_PREFIX = "NE-"
+_SENTENCE_END = "EndOfSentence"
+_DEFAULT_COLUMN = "NE-COARSE-LIT"
 
 
 def _is_hipe(source: Source) -> str | None:
-    """What shows that a file is one of HIPE, or None."""
-    if source.data.lstrip().startswith(_FIRST):
+    """Return why a file is one of HIPE, or None."""
+    if source.data.lstrip().startswith(_HIPE_HEADER):
         return "its first line names the columns TOKEN, NE-COARSE-LIT and others"
     return None
 
 
 def _read_hipe(source: Source, column: str | int | None = None) -> Tagged:
-    """Read the tags of one column; documents begin at ``# document_id``.
+    """Read the tags of one column; NE-COARSE-LIT by default.
 
-    A line that begins with ``# `` is a comment, also where TABs fill it up. Cells that a short row
-    lacks are underscores, and such rows are counted in a note. Sentences end where the last column
-    says so (EndOfSentence), or at an empty line; in files that mark neither, a document is one. An
-    underscore is a missing tag: the token is outside.
-
-    Parameters
-    ----------
-    source
-        The file.
-    column
-        The column of the tags by name or by its number from 1; NE-COARSE-LIT by default.
+    A document begins at ``# document_id``. A line that begins with ``# `` is a comment, even if
+    TABs fill it up. Missing cells of a short row count as underscores, and a note says how many
+    such rows there are. A sentence ends where the MISC column has EndOfSentence, or at an empty
+    line; without either, a document is one sentence. An underscore is a missing tag: the token is
+    outside.
     """
     lines = source.data.decode().split("\n")
     header = next((i for i, line in enumerate(lines) if line.strip()), None)
@@ -576,14 +553,14 @@ def _read_hipe(source: Source, column: str | int | None = None) -> Tagged:
     tokens: list[str] = []
     tags: list[str] = []
     rows: list[int] = []
-    begins: list[int] = []  # of sentences
-    documents: list[int] = []  # of every sentence
+    begins: list[int] = []  # first token of every sentence
+    documents: list[int] = []  # document of every sentence
     short: list[int] = []  # lines that lack cells
     fresh, document, unmarked = True, -1, 0
     for number, raw in enumerate(lines[header + 1 :], start=header + 1):
         line = raw.rstrip("\r")
         if line.startswith("# "):
-            if line.startswith(_DOCUMENT):
+            if line.startswith(_DOCUMENT_COMMENT):
                 document += 1
                 fresh = True
             continue
@@ -608,7 +585,7 @@ def _read_hipe(source: Source, column: str | int | None = None) -> Tagged:
         tokens.append(cells[0])
         tags.append("O" if cells[place] == "_" else cells[place])
         rows.append(number)
-        fresh = misc is not None and _END in cells[misc].split("|")
+        fresh = misc is not None and _SENTENCE_END in cells[misc].split("|")
     if not tokens:
         raise source.error("holds no tokens; expected at least one below the names of the columns")
     if unmarked == len(tokens):
@@ -637,39 +614,37 @@ def _read_hipe(source: Source, column: str | int | None = None) -> Tagged:
 
 
 def _place(source: Source, names: list[str], column: str | int | None) -> int:
-    """The column of the tags, from 0."""
-    wanted: Any = _USUAL if column is None else column
+    """Return the column of the tags, counted from 0."""
+    wanted: Any = _DEFAULT_COLUMN if column is None else column
     if isinstance(wanted, str) and wanted in names:
         return names.index(wanted)
     number = int(wanted) if str(wanted).lstrip("-").isdigit() else 0
     if 1 <= abs(number) <= len(names):
         return number - 1 if number > 0 else len(names) + number
-    listed = ", ".join(name for name in names if name.startswith(_HYPHEN_IN))
+    listed = ", ".join(name for name in names if name.startswith(_TAG_COLUMN_PREFIX))
     raise InputError(f"there is no column {wanted!r}; expected one of {listed}", source.name)
 
 
-# -----------------------------------------------------------------------------
-# Documents of spaCy, without spaCy: whatever has tokens and entities by their tokens.
-# -----------------------------------------------------------------------------
+# --- spaCy documents, without importing spaCy: any objects with tokens and entities
 
-_PIECE = 1 << 20
-_TOKEN = 128  # bytes that a token takes, packed with few attributes or with many
+_UNPACKED_PIECE = 1 << 20  # bytes
+_BYTES_PER_TOKEN = 128  # of an unpacked document, with few attributes or with many
 
 
 def are_docs(data: Sequence[Any]) -> bool:
-    """Whether these are documents with entities."""
+    """Return True if these are documents with entities."""
     return bool(data) and all(hasattr(doc, "ents") and hasattr(doc, "__iter__") for doc in data)
 
 
 def are_examples(data: Sequence[Any]) -> bool:
-    """Whether these are examples of spaCy, each a reference and a prediction."""
+    """Return True if these are spaCy examples, each with a reference and a prediction."""
     return bool(data) and all(
         hasattr(each, "reference") and hasattr(each, "predicted") for each in data
     )
 
 
 def spans_from_docs(name: str, docs: Sequence[Any]) -> Spans:
-    """Return the entities of every document, over its tokens; span groups are not read."""
+    """Return the entities of every document as token spans; span groups are not read."""
     texts, sentences = [], []
     for number, doc in enumerate(docs, start=1):
         try:
@@ -694,14 +669,14 @@ def spans_from_docs(name: str, docs: Sequence[Any]) -> Spans:
 
 
 def _span_groups(docs: Sequence[Any]) -> str:
-    """Return the names of the span groups that hold something."""
+    """Return the names of the span groups that are not empty, for a message."""
     groups = (getattr(doc, "spans", None) or {} for doc in docs)
     names = dict.fromkeys(str(key) for own in groups for key in own if len(own[key]))
     return ", ".join(map(repr, list(names)[:4])) + (", …" if len(names) > 4 else "")
 
 
 def sides_of_examples(name: str, examples: Sequence[Any]) -> tuple[Spans, Spans]:
-    """The references and the predictions of examples."""
+    """Return the references and the predictions of examples."""
     return (
         spans_from_docs(name, [example.reference for example in examples]),
         spans_from_docs(name, [example.predicted for example in examples]),
@@ -709,13 +684,13 @@ def sides_of_examples(name: str, examples: Sequence[Any]) -> tuple[Spans, Spans]
 
 
 def _read_docbin(source: Source) -> Spans:
-    """Read a ``.spacy`` file; only spaCy itself can."""
+    """Read a ``.spacy`` file with spaCy, after checking its unpacked size."""
     unpacking, rest, size = zlib.decompressobj(), source.data, 0
     while rest:
         try:
-            size += len(unpacking.decompress(rest, _PIECE))
+            size += len(unpacking.decompress(rest, _UNPACKED_PIECE))
         except zlib.error:
-            break  # spaCy says what is wrong with it
+            break  # spaCy reports what is wrong
         source.refuse_unpacking(size)
         rest = unpacking.unconsumed_tail
     try:
@@ -728,11 +703,11 @@ def _read_docbin(source: Source) -> Spans:
         ) from None
     try:
         packed = DocBin().from_bytes(source.data)
-        source.refuse_unpacking(_TOKEN * sum(map(len, packed.tokens)))
+        source.refuse_unpacking(_BYTES_PER_TOKEN * sum(map(len, packed.tokens)))
         docs = list(packed.get_docs(spacy.blank("xx").vocab))
     except InputError:
         raise
-    except Exception as error:  # whatever it does not like
+    except Exception as error:  # spaCy raises many kinds of errors
         reason = " ".join(str(error).split())[:100]
         raise source.error(f"spaCy cannot read it: {reason}; expected a DocBin") from None
     if not docs:
@@ -740,20 +715,13 @@ def _read_docbin(source: Source) -> Spans:
     return spans_from_docs(source.name, docs)
 
 
-# -----------------------------------------------------------------------------
-# What other tools write: by what each is recognised, and which reader takes it.
-# -----------------------------------------------------------------------------
+# --- Recognition of the formats of tools
 
 
 def tool_of_file(source: Source, record: dict[str, Any] | None) -> tuple[str, str] | None:
-    """The format of a tool that a file has, and why; None if it is none of these.
+    """Return the tool format of a file and the reason, or None.
 
-    Parameters
-    ----------
-    source
-        The file.
-    record
-        The JSON object of its first line, if there is one.
+    ``record`` is the JSON object of its first line, if there is one.
     """
     if source.is_folder:
         return "brat", "it is a folder of .ann files"
@@ -778,13 +746,13 @@ def tool_of_file(source: Source, record: dict[str, Any] | None) -> tuple[str, st
 
 
 def _rows_of_parquet(source: Source) -> tuple[str, str] | None:
-    """Whether a Parquet file has a column of lists for tokens, and one for tags."""
+    """Return "rows" and the reason if a Parquet file has list columns of tokens and tags."""
     from probative.reading.parquet import list_columns
     from probative.reading.rows import TOKENS, is_tag_column
 
     try:
         columns = list_columns(source)
-    except InputError:  # which the reader of tables will say
+    except InputError:  # the reader of tables reports it
         return None
     tokens = next((name for name in TOKENS if name in columns), None)
     tags = next((name for name in columns if is_tag_column(name)), None)
@@ -794,7 +762,10 @@ def _rows_of_parquet(source: Source) -> tuple[str, str] | None:
 
 
 def _of_a_list(source: Source) -> tuple[str, str] | None:
-    """What a JSON document is that is a list: most text that begins with a bracket is none."""
+    """Return the format of a JSON list and the reason, or None.
+
+    The search for keys is cheap and rejects most texts that begin with a bracket.
+    """
     keys = (b'"annotations"', b'"annotation_id"', b'"labels"', b'"tokens"', b'"words"')
     if not any(key in source.data for key in keys):
         return None
@@ -808,13 +779,13 @@ def _of_a_list(source: Source) -> tuple[str, str] | None:
     return None if reason is None else ("rows", f"in its first object, {reason}")
 
 
-# --- readers ----------------------------------------------------------------------------------
+# --- Readers
 
 
 def read_samples(opened: Input) -> Samples:
     """Read a log."""
-    how = opened.options
-    logs = read_logs(opened.source, score_name=how.score_name, threshold=how.threshold)
+    options = opened.options
+    logs = read_logs(opened.source, score_name=options.score_name, threshold=options.threshold)
     notes = dict.fromkeys(note for log in logs for note in log.notes)
     return Samples(opened.source.name, tuple(logs), tuple(notes))
 
@@ -831,17 +802,17 @@ def read_tagged_rows(opened: Input) -> Tagged | Labels:
 
 
 def read_folder(opened: Input) -> Spans:
-    """Read a folder of brat."""
+    """Read a brat folder."""
     return read_brat(opened.source.name, opened.options.encoding)
 
 
 def read_docs(opened: Input) -> Spans:
-    """Read a file of spaCy."""
+    """Read a spaCy file."""
     return _read_docbin(opened.source)
 
 
 def read_hipe_column(opened: Input) -> Tagged | Labels:
-    """Read the tags of a file of HIPE."""
+    """Read the tags of a HIPE file."""
     options = opened.options
     tags = _read_hipe(opened.source, options.tag_column or options.column)
     return tags.as_labels() if opened.task == "labels" else tags
@@ -854,8 +825,8 @@ def read_chosen(opened: Input) -> Labels | LabelSets:
 
 def read_label_studio_side(opened: Input) -> Spans | Labels | LabelSets:
     """Read an export of Label Studio."""
-    how = opened.options
-    side = _read_label_studio(opened.source, how.task, predicted=how.predicted)
+    options = opened.options
+    side = _read_label_studio(opened.source, options.task, predicted=options.predicted)
     if isinstance(side, list):
         return side_of_choices(opened.source, side, "export of Label Studio, choices")
     return side
@@ -864,7 +835,7 @@ def read_label_studio_side(opened: Input) -> Spans | Labels | LabelSets:
 def side_of_choices(
     source: Source, chosen: Sequence[tuple[str, Sequence[str]]], what: str
 ) -> Labels | LabelSets:
-    """One label per text, or sets of them where some texts have several or none."""
+    """Return one label per text, or label sets if some texts have several or none."""
     single = _chosen_labels(source, chosen, what)
     if single is not None:
         return single

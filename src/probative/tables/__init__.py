@@ -1,4 +1,4 @@
-"""Data frames and the engines behind them to counts: one aggregate query, whatever holds the data.
+"""Count the rows of data frames, in whatever engine holds them, with one aggregate query.
 
 All statistics of this package need only how many rows fall into which case, by group and by unit.
 The engine that holds the rows counts them (pandas, Polars, PyArrow, DuckDB, Ibis, Dask, PySpark),

@@ -1,4 +1,4 @@
-"""Count a frame: choose the columns, run the aggregate queries, check what comes back."""
+"""Count a frame: choose the columns, run the aggregate queries, check their results."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ if TYPE_CHECKING:
 
 
 _ON_NULL = ("error", "drop", "negative")
-_MOST_CELLS = 1_000_000  # kinds of rows: more are no labels
-_MOST_KINDS = 2_000_000  # kinds of units that leave an engine
-_FINENESS = 4.0  # bins per standard deviation of a number of items, at first
-_NAMED = 5  # labels that a message names
+_MOST_CELLS = 1_000_000  # distinct rows; columns of labels have fewer
+_MOST_KINDS = 2_000_000  # distinct units that leave an engine
+_FIRST_FINENESS = 4.0  # bins per standard deviation of a number of items; halved as needed
+_MOST_EXAMPLES = 5  # labels listed in a note
 _GOLD = "gold"
 
 
 class TallyWarning(UserWarning):
-    """Something about the labels of a table that was counted as it is, and should be known."""
+    """Warning about labels of a table that were counted as they are."""
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """Which columns of a table mean what; safe names stand for them in queries."""
+    """The requested columns of a table; queries use safe names for them."""
 
     gold: str
     systems: dict[str, str]
@@ -63,19 +63,19 @@ class _Asked:
 
     @property
     def labels(self) -> dict[str, tuple[str, str]]:
-        """The columns of labels: the parameter and the column of each safe name."""
+        """Return the columns of labels: safe name to parameter and column."""
         own = {"g": (_GOLD, self.gold)}
         columns = zip(self.parameters, self.systems.values(), strict=True)
         return own | {f"s{k}": asked for k, asked in enumerate(columns)}
 
     @property
     def groups(self) -> dict[str, tuple[str, str]]:
-        """Those of the groups."""
+        """Return the columns of groups, likewise."""
         return {f"b{i}": ("by", name) for i, name in enumerate(self.by or ())}
 
     @property
     def units(self) -> dict[str, tuple[str, str]]:
-        """That of the units."""
+        """Return the column of units, likewise."""
         return {} if self.unit is None else {"u": ("unit", self.unit)}
 
 
@@ -99,22 +99,22 @@ def count_table(
     frame
         A table of pandas, Polars, PyArrow, DuckDB, Ibis, Dask or PySpark.
     gold, systems
-        The column of the right labels and those of the systems, or a dictionary of these by name.
+        The column of the gold labels and those of the systems, or a dictionary of these by name.
     by, unit
-        The column or columns of the groups, and that of the units.
+        The column or columns of the groups, and the column of the units.
     positive
-        The label that counts as "yes". By default the one that says so, such as 1 of 0 and 1 or
-        "yes" of "no" and "yes"; where none does, all classes count.
+        The label that counts as "yes". By default one that means yes, such as 1 of 0 and 1 or "yes"
+        of "no" and "yes"; if there is none, all classes count.
     on_null
-        What to do where a label is missing: "error"; "drop" the row; or "negative": count it as
-        no label at all.
+        What to do with rows in which a label is missing: "error"; "drop" the row; or "negative":
+        count it as no label at all.
     overall
-        With groups and units: whether to count the units of all groups together, too. A unit may
+        With groups and units: True to count the units of all groups together as well. A unit may
         have rows in several groups.
     parameters
-        What asked for the columns of the systems, for messages.
+        The parameters that named the columns of the systems, for messages.
     find_positive
-        Whether to look for a label that says "yes".
+        True to look for a label that means yes.
     """
     asked = _check(gold, systems, by, unit, parameters)
     one_of("on_null", on_null, _ON_NULL)
@@ -142,7 +142,7 @@ def count_table(
 
 @dataclass
 class _Counted:
-    """The queries of one table and what they brought."""
+    """The queries of one table and their results."""
 
     source: Frame
     asked: _Asked
@@ -195,7 +195,7 @@ class _Counted:
     def _grouped(
         self, rows: dict[str, Sequence[Any]], kept: NDArray[np.bool_]
     ) -> NDArray[np.int64]:
-        """Name the groups that have rows, and number these by them."""
+        """Name the groups that have rows; return the group of every kept kind of row."""
         every = group_keys(
             rows, list(self.asked.groups), len(rows[NUMBER]), single=self.asked.single_by
         )
@@ -212,7 +212,7 @@ class _Counted:
     def _without_gaps(
         self, codes: NDArray[np.int64], number: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
-        """Which kinds of rows count, by the policy for missing labels."""
+        """Return True for every kind of row that counts, by the policy for missing labels."""
         gaps = codes < 0
         everything = np.ones(codes.shape[1], dtype=bool)
         if not gaps.any():
@@ -241,15 +241,17 @@ class _Counted:
         return kept
 
     def _kinds(self) -> list[str]:
-        """A note where the labels of columns are of different types."""
+        """Return a note if the labels of columns have different types."""
         kinds = {column.name: kinds_of(column) for column in self.columns.values()}
         if len({kind for own in kinds.values() for kind in own}) < 2:
             return []
-        told = "; ".join(f"{name!r}: {' and '.join(own)}" for name, own in kinds.items())
-        return [f"labels of different types are compared by their texts ({told}): 1 is '1' is True"]
+        types = "; ".join(f"{name!r}: {' and '.join(own)}" for name, own in kinds.items())
+        return [
+            f"labels of different types are compared by their texts ({types}): 1 is '1' is True"
+        ]
 
     def _strangers(self, codes: NDArray[np.int64], number: NDArray[np.float64]) -> list[str]:
-        """Notes on labels that only one side has, with how often."""
+        """Return notes on labels that only one side has, with their frequencies."""
         times = [np.bincount(own[own >= 0], number[own >= 0], len(self.labels)) for own in codes]
         answer, *systems = times
         notes = []
@@ -262,16 +264,20 @@ class _Counted:
                 alone = np.flatnonzero((there > 0) & (other == 0))
                 if len(alone):
                     listed = ", ".join(
-                        f"{self.labels[i]!r} ({int(there[i]):,})" for i in alone[:_NAMED]
+                        f"{self.labels[i]!r} ({int(there[i]):,})" for i in alone[:_MOST_EXAMPLES]
                     )
-                    more = f" and {len(alone) - _NAMED:,} more" if len(alone) > _NAMED else ""
+                    more = (
+                        f" and {len(alone) - _MOST_EXAMPLES:,} more"
+                        if len(alone) > _MOST_EXAMPLES
+                        else ""
+                    )
                     notes.append(f"{side!r} has labels that {lacking!r} never has: {listed}{more}")
         return notes
 
     def unit_rows(
         self, groups: list[str], positive: str | None
     ) -> dict[tuple[int | None, str | None], UnitRows]:
-        """The kinds of units, by group and class."""
+        """Return the distinct units, by group and class."""
         rows = self._kinds_of_units(groups, positive, None)
         if len(rows[NUMBER]) > _MOST_KINDS:
             rows, sums, number = self._alike(groups, positive)
@@ -281,7 +287,7 @@ class _Counted:
             sums = np.stack([np.asarray(rows[name], dtype=np.float64) for name in names], axis=1)
         keys = self._unit_keys(rows, groups, positive)
         whole = np.array([label == positive for _, label in keys], dtype=bool)
-        in_kind = number * sums[:, 0] * whole  # rows, each of them once
+        in_kind = number * sums[:, 0] * whole  # every row counts once
         self._refuse_lost(in_kind[np.asarray(rows["lost"]) > 0].sum())
         self._same_table(int(in_kind.sum()))
         places: dict[tuple[int | None, str | None], list[int]] = {}
@@ -309,8 +315,8 @@ class _Counted:
     def _alike(
         self, groups: list[str], positive: str | None
     ) -> tuple[dict[str, Any], NDArray[np.float64], NDArray[np.int64]]:
-        """Units that are nearly alike, where there are too many kinds of them."""
-        systems, fineness = len(self.asked.systems), _FINENESS
+        """Merge units that are nearly alike, because there are too many distinct ones."""
+        systems, fineness = len(self.asked.systems), _FIRST_FINENESS
         if systems > 2:
             raise InputError(
                 f"unit: more than {_MOST_KINDS:,} kinds of units; expected one or two systems"
@@ -340,7 +346,7 @@ class _Counted:
         return list(zip(group, labels, strict=True))
 
     def _refuse_lost(self, lost: float) -> None:
-        """Rows without a unit are no unit."""
+        """Refuse rows without a unit."""
         if lost:
             raise InputError(
                 f"unit: {self.asked.unit!r} has no value in {int(lost):,} rows; expected the unit "
@@ -348,7 +354,7 @@ class _Counted:
             )
 
     def _same_table(self, seen: int) -> None:
-        """Two queries of one table must have seen the same rows."""
+        """Refuse a table that changed between its two queries."""
         expected = int(self.cells.number.sum())
         if seen > expected or (seen < expected and self.on_null != "drop"):
             raise InputError(
@@ -382,7 +388,7 @@ def _check(
 
 
 def _positive(asked: object, labels: tuple[str, ...], *, find_positive: bool) -> str | None:
-    """The class that counts as "yes"; None if all do."""
+    """Return the class that counts as "yes"; None if all classes count."""
     if asked is None:
         return positive_label(labels) if find_positive else None
     wanted = label_name("positive", asked)
@@ -403,9 +409,7 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names))
 
 
-# -----------------------------------------------------------------------------
-# `tally`: a table of any library, of any size, to counts.
-# -----------------------------------------------------------------------------
+# --- The public function
 
 _Tally = Counts | PairedCounts
 
@@ -423,7 +427,7 @@ def tally(
     positive: object = None,
     on_null: str = "error",
 ) -> _Tally | dict[Hashable, _Tally | dict[str, _Tally]] | dict[str, _Tally] | Tallied:
-    """Count a table in the engine that holds it: one aggregate query, and only counts leave it.
+    """Count a table in the engine that holds it, with one aggregate query.
 
     Parameters
     ----------
@@ -431,7 +435,7 @@ def tally(
         A table of pandas, Polars (eager or lazy), PyArrow, DuckDB, Ibis, Dask or PySpark, with one
         judged item per row.
     gold
-        The column of the right labels.
+        The column of the gold labels.
     pred
         The column of one system's labels, for `Counts`.
     a, b
@@ -442,16 +446,16 @@ def tally(
     by
         The column or columns of groups (languages, days): the result is a dictionary by group.
     unit
-        The column that says which rows belong together (a document, a user). Units are summed up
-        and equal ones merged in the engine: `PairedCounts` have one row per kind of unit and its
-        multiplicity, `Counts` one row per unit.
+        The column of the units (a document, a user). Units are summed and equal ones merged in the
+        engine: `PairedCounts` have one row per distinct unit and its multiplicity, `Counts` one row
+        per unit.
     positive
-        The label that counts as "yes". By default the one that says so, such as 1 of 0 and 1 or
-        "yes" of "no" and "yes". Where none does, each class is counted against the rest, and the
-        result (or that of every group) is a dictionary by label.
+        The label that counts as "yes". By default one that means yes, such as 1 of 0 and 1 or "yes"
+        of "no" and "yes". If there is none, each class is counted against the rest, and the result
+        (or that of every group) is a dictionary by label.
     on_null
-        What to do where a label is missing (null, NaN, empty text): "error"; "drop" the row; or
-        "negative": it counts as no label.
+        What to do with rows in which a label is missing (null, NaN, empty text): "error"; "drop"
+        the row; or "negative": count it as no label.
 
     Returns
     -------
@@ -460,14 +464,14 @@ def tally(
     Warns
     -----
     TallyWarning
-        Where labels are missing and were not an error, where labels of different types are
-        compared (by their texts: 1 is "1"), and where one side has labels that the other has not.
+        If labels are missing and that is no error, if labels of different types are compared (by
+        their texts: 1 is "1"), and if one side has labels that the other does not have.
 
     Notes
     -----
-    Labels are listed by one GROUP BY, which is all that is needed without units. Units take a
-    second one, after the labels have been checked. Where the table is itself the end of a long
-    computation, keep it (``.cache()`` of Spark, ``.persist()`` of Dask) before.
+    One GROUP BY lists the labels; without units, no other query is needed. Units take a second one,
+    after the labels have been checked. If the table is itself the result of a long computation,
+    cache it first (``.cache()`` of Spark, ``.persist()`` of Dask).
 
     Examples
     --------
@@ -518,7 +522,7 @@ def tally(
 def _systems(
     pred: object, a: object, b: object, systems: Sequence[str] | Mapping[str, str] | None
 ) -> tuple[Sequence[str] | Mapping[str, str], tuple[str, ...]]:
-    """The columns of the systems, and what asked for each."""
+    """Return the columns of the systems, and the parameter that named each."""
     given = [name for name, value in (("pred", pred), ("a", a), ("b", b)) if value is not None]
     if systems is not None and not given:
         return systems, ()
@@ -526,5 +530,5 @@ def _systems(
         return {"pred": pred}, ("pred",)  # type: ignore[dict-item]
     if systems is None and given == ["a", "b"]:
         return {"a": a, "b": b}, ("a", "b")  # type: ignore[dict-item]
-    told = ", ".join([*given, *(["systems"] if systems is not None else [])]) or "none of them"
-    raise InputError(f"pred: {told} given; expected pred, or a and b, or systems")
+    listed = ", ".join([*given, *(["systems"] if systems is not None else [])]) or "none of them"
+    raise InputError(f"pred: {listed} given; expected pred, or a and b, or systems")

@@ -1,7 +1,7 @@
-"""Frames of any library behind one face, and the few rows that come out of them.
+"""Wrap frames of any library, and fetch the few rows that come out of them.
 
-A frame keeps its engine: what is asked of it stays a plan until `fetch`, and the columns are called
-by safe names of our own from the first step on, so that no name can change a query.
+A frame keeps its engine: queries stay lazy until `fetch`. From the first step on, columns have safe
+names of our own, so that no name can change a query.
 """
 
 from __future__ import annotations
@@ -18,20 +18,17 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 
-# -----------------------------------------------------------------------------
-# A frame keeps its engine: what is asked of it stays a plan until `fetch`, and the columns are
-# called by safe names of our own from the first step on, so that no name can change a query.
-# -----------------------------------------------------------------------------
+# --- Frames
 
 if TYPE_CHECKING:
     Frame = nw.LazyFrame[Any] | nw.DataFrame[Any]
 
 
-_NAMED = 20
+_MOST_COLUMNS = 20  # listed in a message
 
 
 def opened(frame: object) -> Frame:
-    """The frame behind the face of narwhals, lazy where its library is."""
+    """Return the frame wrapped by narwhals, lazy if its library is."""
     import narwhals as nw
 
     try:
@@ -44,14 +41,9 @@ def opened(frame: object) -> Frame:
 
 
 def chosen(frame: Frame, columns: dict[str, tuple[str, str]]) -> Frame:
-    """These columns alone, under safe names.
+    """Select these columns, under safe names.
 
-    Parameters
-    ----------
-    frame
-        What `opened` gave.
-    columns
-        For every safe name the parameter that asked for a column and the name of that column.
+    ``columns`` maps every safe name to the parameter that named the column, and to the column.
     """
     import narwhals as nw
 
@@ -63,7 +55,9 @@ def chosen(frame: Frame, columns: dict[str, tuple[str, str]]) -> Frame:
         if not isinstance(name, str):
             raise InputError(f"{parameter}: {shown(name)}; expected the name of a column")
         if name not in there:
-            listed = ", ".join(map(repr, there[:_NAMED])) + (", …" if len(there) > _NAMED else "")
+            listed = ", ".join(map(repr, there[:_MOST_COLUMNS])) + (
+                ", …" if len(there) > _MOST_COLUMNS else ""
+            )
             raise InputError(
                 f"{parameter}: there is no column {name!r}; expected one of {listed}"
                 + suggestion(name, there)
@@ -71,12 +65,12 @@ def chosen(frame: Frame, columns: dict[str, tuple[str, str]]) -> Frame:
         if there.count(name) > 1:
             raise InputError(f"{parameter}: {there.count(name)} columns are called {name!r}")
     asked = {safe: name for safe, (_, name) in columns.items()}
-    if frame.implementation.is_duckdb():  # where expressions of a column read its name as syntax
+    if frame.implementation.is_duckdb():  # its column expressions parse names as SQL
         quoted = ((safe, name.replace('"', '""')) for safe, name in asked.items())
         native = nw.to_native(frame).project(", ".join(f'"{name}" as {s}' for s, name in quoted))
         return opened(native)
     if frame.implementation.is_spark_like():
-        # dots and backticks in a name are syntax there, but not in a renaming by place
+        # dots and backticks in names are syntax in Spark, but not when renaming by position
         places = {name: f"c{i}" for i, name in enumerate(there)}
         frame = opened(nw.to_native(frame).toDF(*places.values()))
         asked = {safe: places[name] for safe, name in asked.items()}
@@ -84,15 +78,10 @@ def chosen(frame: Frame, columns: dict[str, tuple[str, str]]) -> Frame:
 
 
 def fetch(query: Callable[[], Frame], limit: int | None = None) -> dict[str, Sequence[Any]]:
-    """Run a query and return its rows, by column; one more than `limit`, if there are more.
+    """Run a query and return its rows, by column; at most ``limit`` + 1 rows.
 
-    Parameters
-    ----------
-    query
-        Makes an aggregate: nothing else should leave an engine. Libraries that make no plans
-        compute while it is made.
-    limit
-        How many rows may come.
+    ``query`` makes an aggregate, as nothing else should leave an engine; eager libraries compute
+    while it runs.
     """
     frame = None
     try:
@@ -111,7 +100,7 @@ def _fetch(frame: Frame) -> dict[str, Sequence[Any]]:
     kind = frame.implementation
     if kind.is_duckdb():  # needs neither Arrow nor pandas
         columns, schema = native.fetchnumpy(), frame.collect_schema()
-        return {name: _plain(columns[name], schema[name] == nw.Date) for name in names}
+        return {name: _as_python(columns[name], schema[name] == nw.Date) for name in names}
     if kind.is_spark_like():
         rows = native.collect()
         return {name: [row[i] for row in rows] for i, name in enumerate(names)}
@@ -119,8 +108,8 @@ def _fetch(frame: Frame) -> dict[str, Sequence[Any]]:
     return {name: eager.get_column(name).to_list() for name in names}
 
 
-def _plain(column: Any, is_date: bool) -> Any:
-    """Numbers as an array; other values as Python has them, None for what is masked."""
+def _as_python(column: Any, is_date: bool) -> Any:
+    """Return numbers as an array, other values as Python objects with None for masked ones."""
     if column.dtype.kind in "iufb" and not hasattr(column, "mask"):
         return column
     if column.dtype.kind == "M":
@@ -130,9 +119,9 @@ def _plain(column: Any, is_date: bool) -> Any:
 
 
 def _failure(error: Exception, frame: Frame | None = None) -> InputError:
-    """What an engine says went wrong, in one line."""
+    """Return the error of an engine in one line."""
     message = told(error)
-    if frame is not None and frame.implementation.is_dask():  # which names no files
+    if frame is not None and frame.implementation.is_dask():  # its errors name no files
         import narwhals as nw
 
         path = _broken_file(nw.to_native(frame))
@@ -140,44 +129,32 @@ def _failure(error: Exception, frame: Frame | None = None) -> InputError:
     return InputError(f"the table could not be counted: {message}")
 
 
-# -----------------------------------------------------------------------------
-# What an engine says when it fails, in one line that names the file or the column.
-# -----------------------------------------------------------------------------
+# --- Errors of engines, in one line that names the file or the column
 
-_LONGEST = 240
+_LONGEST_MESSAGE = 240  # characters
 _TRACEBACK = "Traceback (most recent call last)"
 _RAISED = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt): (.+)")
-# what Java puts before a message, and a plan or a stack behind it
+# Java's exception names before a message, and a plan or stack trace after it
 _JAVA = re.compile(r"^(?:[\w.$]+(?:Exception|Error)\b:?\s*)+")
-_BEHIND = re.compile(r"\s*(?:SQLSTATE: \w+|;\s*$|JVM stacktrace:|Driver stacktrace:|=== .* ===).*$")
+_AFTER_MESSAGE = re.compile(
+    r"\s*(?:SQLSTATE: \w+|;\s*$|JVM stacktrace:|Driver stacktrace:|=== .* ===).*$"
+)
 
 
 def told(error: BaseException) -> str:
-    """The message of the innermost error that says something.
-
-    Parameters
-    ----------
-    error
-        What a library raised.
-
-    Examples
-    --------
-    >>> from probative.tables.engines import told
-    >>> told(ValueError("no magic bytes at the end of 'a.parquet'"))
-    "no magic bytes at the end of 'a.parquet'"
-    """
+    """Return the message of the innermost error that has one."""
     texts = [_line(text) for text in _messages(error)]
     text = next((text for text in texts if text), type(error).__name__)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return text if len(text) <= _LONGEST_MESSAGE else text[: _LONGEST_MESSAGE - 1] + "…"
 
 
 def _messages(error: BaseException) -> list[str]:
-    """The messages of an error and of what caused it, the ones that name files first."""
+    """Return the messages of an error and of its causes, those that mention files first."""
     own = []
     seen: BaseException | None = error
     while seen is not None:
         java = getattr(seen, "java_exception", None)
-        if java is not None:  # of Spark, raised as it came
+        if java is not None:  # raised by Spark, unconverted
             own += _causes(java)
         own.append(str(seen))
         seen = seen.__cause__
@@ -185,7 +162,7 @@ def _messages(error: BaseException) -> list[str]:
 
 
 def _causes(java: object) -> list[str]:
-    """The messages of a Java exception and its causes."""
+    """Return the messages of a Java exception and its causes."""
     messages: list[str] = []
     while java is not None and len(messages) < 10:
         messages.append(str(java.getMessage() or ""))  # type: ignore[attr-defined]
@@ -194,33 +171,27 @@ def _causes(java: object) -> list[str]:
 
 
 def _line(text: str) -> str:
-    """The first line that says something; of a traceback, what it ends with."""
+    """Return the first line with content; for a traceback, the message at its end."""
     if _TRACEBACK in text:
         raised = [own for line in text.splitlines() if (own := _RAISED.match(line.strip()))]
         if raised:
             return raised[-1][1].strip()
     for line in text.splitlines():
-        plain = _BEHIND.sub("", _JAVA.sub("", line.strip())).strip()
+        plain = _AFTER_MESSAGE.sub("", _JAVA.sub("", line.strip())).strip()
         if plain:
             return plain
     return ""
 
 
 def _broken_file(frame: Any) -> str | None:
-    """The first Parquet file of a Dask frame that cannot be opened.
-
-    Parameters
-    ----------
-    frame
-        A Dask data frame whose computation failed.
-    """
+    """Return the first Parquet file of a Dask frame that cannot be opened, or None."""
     try:
         import pyarrow.parquet as pq
         from dask.dataframe.dask_expr.io.parquet import ReadParquet
 
         reads = list(frame.expr.find_operations(ReadParquet))
         paths = [str(path) for read in reads for path in read._dataset_info["ds"].files]
-    except Exception:  # other versions of Dask keep this elsewhere
+    except Exception:  # private attributes that other versions of Dask lack
         return None
     for path in paths:
         try:

@@ -1,13 +1,13 @@
-"""The aggregate queries: how many rows say what, and how many units look how.
+"""Build the aggregate queries: distinct rows and distinct units with their counts.
 
-`count_cells` is one GROUP BY over groups and labels; it tells everything about items. Where items
-belong to units, `count_units` adds up every unit and then merges equal units, both in the engine.
+`count_cells` is one GROUP BY over groups and labels; it is all that items need. If items belong to
+units, `count_units` sums the rows of every unit and merges equal units, both in the engine.
 
-What a unit holds is told by sums over its rows. For one class that counts as "yes": rows in all,
-positives, and of every system those it returned and those of them that are right; for every pair
-of systems what both returned, and what of it is right. The eight cases of a pair follow. Where all
-classes count, the same sums over all classes (equal labels instead of "yes"), and for each class
-on its own.
+A unit is described by sums over its rows. For one class that counts as "yes": the number of rows,
+of positives, and for every system of returned and of correctly returned rows; for every pair of
+systems the rows that both returned, and those of them that are correct. The eight cases of a pair
+follow from these. If all classes count, the sums are taken over all classes (equal labels instead
+of "yes") and for each class separately.
 """
 
 from __future__ import annotations
@@ -36,31 +36,21 @@ if TYPE_CHECKING:
     from probative.tables.engines import Frame
 
 
-# -----------------------------------------------------------------------------
-# `count_cells` is one GROUP BY over groups and labels; it tells everything about items. Where
-# items belong to units, `count_units` adds up every unit and then merges equal units, both in the
-# engine.
-#
-# What a unit holds is told by sums over its rows. For one class that counts as "yes": rows in all,
-# positives, and of every system those it returned and those of them that are right; for every pair
-# of systems what both returned, and what of it is right. The eight cases of a pair follow. Where
-# all classes count, the same sums over all classes (equal labels instead of "yes"), and for each
-# class on its own.
-# -----------------------------------------------------------------------------
+# --- Queries
 
-NUMBER, ALL = "n", ""  # the column of counts; the mark of all classes together: no label is empty
-_LONGEST_CHAIN = 300  # labels that are named one by one where no cast gives their texts
+NUMBER, ALL = "n", ""  # column of counts; "label" of all classes together, as no label is empty
+_LONGEST_CHAIN = 300  # labels that one expression names one by one, if no cast gives their texts
 
 
 def statistics_of(systems: int) -> list[str]:
-    """What is summed up for every unit: the names of the columns, for so many systems."""
+    """Return the names of the columns that are summed for every unit, for so many systems."""
     own = [f"{what}{k}" for k in range(systems) for what in ("p", "t")]
     both = [f"{what}{i}_{j}" for i, j in combinations(range(systems), 2) for what in ("p", "t")]
     return ["rows", "pos", *own, *both]
 
 
 def count_cells(frame: Frame, keys: list[str]) -> Frame:
-    """How many rows there are of every kind."""
+    """Return the query for the number of rows of every kind."""
     import narwhals as nw
 
     return frame.group_by(*keys).agg(nw.len().alias(NUMBER))
@@ -76,22 +66,11 @@ def count_units(
     drop: bool,
     fineness: float | None = None,
 ) -> Frame:
-    """How many units there are of every kind: a row of sums, and how many units have it.
+    """Return the query for distinct units: one row of sums, and the number of units with it.
 
-    Parameters
-    ----------
-    frame
-        Columns by safe names.
-    groups, unit
-        The columns of groups and of units.
-    columns
-        The columns of labels: the answer's first.
-    positive
-        The class that counts as "yes"; None for all classes, together and one by one.
-    drop
-        Whether rows in which a label is missing are left out.
-    fineness
-        Merge units that are nearly alike, too, as `alike` does.
+    The first of ``columns`` is gold. Without ``positive``, all classes count, together and one by
+    one. ``drop`` leaves out rows with a missing label. With ``fineness``, units that are nearly
+    alike are merged as well, as in `_merge_alike`.
     """
     import narwhals as nw
 
@@ -116,21 +95,21 @@ def count_units(
 
 
 def sum_units(rows: Frame, keys: list[str], names: list[str]) -> Frame:
-    """Add up the rows of every unit."""
+    """Return the query for the sums of every unit."""
     import narwhals as nw
 
     return rows.group_by(*keys).agg(*(nw.col(name).sum() for name in names))
 
 
 def merge_units(by_unit: Frame, keys: list[str], names: list[str]) -> Frame:
-    """Merge equal units, and count them."""
+    """Return the query that merges equal units and counts them."""
     import narwhals as nw
 
     return by_unit.group_by(*keys, *names).agg(nw.len().alias(NUMBER))
 
 
 def _summands(frame: Frame, keep: list[str], yes: list[nw.Expr], **more: nw.Expr) -> Frame:
-    """What every row adds to the sums of its unit, where this is who says "yes"."""
+    """Return what every row adds to the sums of its unit; ``yes`` is gold, then the systems."""
     import narwhals as nw
 
     answer, *says = yes
@@ -154,9 +133,10 @@ def _as_numbers(
 
 
 def _each_class(frame: Frame, keep: list[str], columns: dict[str, LabelColumn]) -> Frame:
-    """For every row and each class that it names, who names it; and for all classes at once.
+    """Return the sums for each class that a row names, and for all classes together.
 
-    A row concerns as many classes as it has different labels, whatever the number of classes.
+    A row concerns only the classes that it names, so the work does not grow with the number of
+    classes.
     """
     import narwhals as nw
 
@@ -174,14 +154,14 @@ def _each_class(frame: Frame, keep: list[str], columns: dict[str, LabelColumn]) 
         own = frame.filter(reduce(and_, [~label.is_null(), *(~same for same in named_before)]))
         yes = [_equal(text, other) for other in texts]
         branches.append(_summands(own, keep, yes, label=label))
-    # summed up before they are joined: fewer rows, and plans that every optimiser reads well
+    # sum before joining: fewer rows, and plans that every optimiser handles well
     sums = [nw.col(name).sum() for name in statistics_of(len(columns) - 1)]
     branches = [own.group_by(*keep, "label").agg(*sums) for own in branches]
     return nw.concat(branches, how="vertical")  # type: ignore[type-var]
 
 
 def _all_classes(frame: Frame, keep: list[str], texts: list[str]) -> Frame:
-    """The sums over all classes: equal labels instead of "yes"."""
+    """Return the sums over all classes: equal labels instead of "yes"."""
     import narwhals as nw
 
     answer, *says = texts
@@ -198,7 +178,7 @@ def _all_classes(frame: Frame, keep: list[str], texts: list[str]) -> Frame:
 
 
 def _equal(a: str, b: str) -> nw.Expr:
-    """Whether two texts are there and the same: never null."""
+    """Return the condition that two texts are present and equal; it is never null."""
     import narwhals as nw
 
     if a == b:
@@ -207,7 +187,7 @@ def _equal(a: str, b: str) -> nw.Expr:
 
 
 def _is_value(safe: str, values: list[Any]) -> nw.Expr:
-    """Whether a column has one of these values, none of them null: never null."""
+    """Return the condition that a column has one of these values; it is never null."""
     import narwhals as nw
 
     there = ~nw.col(safe).is_null()
@@ -222,7 +202,7 @@ def _is_label(safe: str, column: LabelColumn, text: str) -> nw.Expr:
 
 
 def _is_missing(safe: str, column: LabelColumn, dtype: Any) -> nw.Expr:
-    """Whether there is no label: null, NaN, an infinity, an empty text."""
+    """Return the condition that there is no label: null, NaN, an infinity, an empty text."""
     import narwhals as nw
 
     gap = nw.col(safe).is_null()
@@ -240,7 +220,7 @@ def _is_null(frame: Frame, name: str) -> nw.Expr:
 
 
 def _text(safe: str, column: LabelColumn, dtype: Any) -> nw.Expr:
-    """The text of every value, null for what is missing."""
+    """Return the text of every value, null if it is missing."""
     import narwhals as nw
 
     own = nw.col(safe)
@@ -253,7 +233,7 @@ def _text(safe: str, column: LabelColumn, dtype: Any) -> nw.Expr:
             f"{column.parameter}: {column.name!r} has {len(column.texts):,} labels of the type "
             f"{dtype}; expected text or whole numbers"
         )
-    # no null is written out: some libraries would make a text of it
+    # no literal null: some libraries would turn it into text
     first, *others = sorted(column.labels) or [ALL]
     chain: nw.Expr = nw.when(_is_label(safe, column, first)).then(nw.lit(first))
     for label in others:
@@ -261,14 +241,11 @@ def _text(safe: str, column: LabelColumn, dtype: Any) -> nw.Expr:
     return chain
 
 
-# -----------------------------------------------------------------------------
-# The labels of the columns of a table: how each value is called, and what is missing.
-#
-# Labels are compared by their texts, as everywhere in this package. What an engine holds is told
-# by the distinct values that its first query brings: no value is converted before it was seen.
-# -----------------------------------------------------------------------------
+# --- Labels of columns: the text of each value, and which values are missing
+# Labels are compared by their texts, as everywhere in this package. The first query brings the
+# distinct values of a column, so that no value is converted unseen.
 
-_NO_VALUES = ("NAType", "NaTType")  # of pandas
+_MISSING_TYPES = ("NAType", "NaTType")  # pandas
 
 
 @dataclass(frozen=True)
@@ -278,11 +255,11 @@ class LabelColumn:
     Attributes
     ----------
     parameter
-        What asked for it: gold, pred, a, b, systems.
+        The parameter that named it: gold, pred, a, b, systems.
     name
-        What it is called in the table.
+        Its name in the table.
     texts
-        The text of every value that occurs; None for what is missing (null, NaN, empty text).
+        The text of every value that occurs; None for missing ones (null, NaN, empty text).
     """
 
     parameter: str
@@ -291,7 +268,7 @@ class LabelColumn:
 
     @classmethod
     def of(cls, parameter: str, name: str, values: Iterable[Any]) -> LabelColumn:
-        """Of the distinct values of a column."""
+        """Build the column from its distinct values."""
         texts: dict[Any, str | None] = {}
         for value in values:
             try:
@@ -304,25 +281,25 @@ class LabelColumn:
         return cls(parameter, name, texts)
 
     def text_of(self, value: Any) -> str | None:
-        """The text of a value that occurs."""
+        """Return the text of a value that occurs."""
         return self.texts.get(value) if value is not None and value == value else None
 
     @cached_property
     def labels(self) -> frozenset[str]:
-        """The texts of its labels."""
+        """Return the texts of its labels."""
         return frozenset(text for text in self.texts.values() if text is not None)
 
     def values_of(self, text: str) -> list[Any]:
-        """The values whose text is this."""
+        """Return the values with this text."""
         return [value for value, own in self.texts.items() if own == text]
 
     def missing(self) -> list[Any]:
-        """The values that are no labels."""
+        """Return the values that are no labels."""
         return [value for value, own in self.texts.items() if own is None]
 
 
 def kinds_of(column: LabelColumn) -> tuple[str, ...]:
-    """What kinds of values a column has, in words."""
+    """Return the types of the values of a column, in words."""
     kinds = {_kind(value) for value, text in column.texts.items() if text is not None}
     return tuple(sorted(kinds))
 
@@ -338,16 +315,16 @@ def _kind(value: Any) -> str:
 
 
 def values_of(column: Any) -> list[Any]:
-    """The values of a column, None for what is missing in any library's way."""
+    """Return the values of a column, with None for the missing values of any library."""
     if isinstance(column, np.ndarray):
         column = column.tolist()
-    return [None if type(value).__name__ in _NO_VALUES else value for value in column]
+    return [None if type(value).__name__ in _MISSING_TYPES else value for value in column]
 
 
 def group_keys(
     rows: dict[str, Sequence[Any]], groups: list[str], size: int, *, single: bool
 ) -> list[Hashable]:
-    """The group of every row: a value, or a tuple of values of several columns."""
+    """Return the group of every row: a value, or a tuple of values of several columns."""
     if not groups:
         return [None] * size
     columns = [[_key(value) for value in values_of(rows[safe])] for safe in groups]
@@ -355,22 +332,22 @@ def group_keys(
 
 
 def sort_groups(keys: Sequence[Hashable]) -> tuple[Hashable, ...]:
-    """The different groups in the order of their values."""
+    """Return the distinct groups in the order of their values."""
     return tuple(sorted(dict.fromkeys(keys), key=_sorting))
 
 
 def _key(value: Any) -> Hashable:
-    """A value as the key of a group: what is missing is None."""
+    """Return a value as the key of a group, None if it is missing."""
     return None if value is None or value != value else value
 
 
 def has_gap(key: Hashable) -> bool:
-    """Whether the value of a group is missing."""
+    """Return True if the value of a group is missing."""
     return key is None or (isinstance(key, tuple) and None in key)
 
 
 def _sorting(key: Hashable) -> tuple[Any, ...]:
-    """Numbers before texts, what is missing last."""
+    """Return the sort key of a group: numbers before texts, missing values last."""
     parts = key if isinstance(key, tuple) else (key,)
     return tuple(
         (2, 0, "")
@@ -382,22 +359,19 @@ def _sorting(key: Hashable) -> tuple[Any, ...]:
     )
 
 
-# -----------------------------------------------------------------------------
-# More kinds of units than should leave an engine: units that are nearly alike become one kind.
-#
-# The exact test of two systems depends on a unit only by how far the systems differ in true and in
-# false positives. Units with the same two differences are merged where their other cases nearly
-# agree, and come back as their number and their sums: the totals and the test stay what they are.
-# Each merged kind is then written as units as equal as whole numbers allow.
-# -----------------------------------------------------------------------------
+# --- Merging units that are nearly alike, if there are too many distinct ones
+# The exact test of two systems depends on a unit only through the differences of the systems in
+# true and in false positives. Units with the same two differences are merged if their other cases
+# nearly agree; the engine returns their number and their sums, so that totals and test do not
+# change. Each merged kind is then written as units that are as equal as whole numbers allow.
 
-# what may differ within a kind, and what may not, for one system and for two
+# cases that may differ within a merged kind, and those that may not, for one and for two systems
 _FREE = {1: ("rows", "tp", "fp", "fn"), 2: ("rows", "c2", "c3", "c4", "c5", "c6")}
 _FIXED: dict[int, tuple[str, ...]] = {1: (), 2: ("dt", "df")}
 
 
 def _parts(systems: int) -> dict[str, nw.Expr]:
-    """The cases of a unit from its sums."""
+    """Return the cases of a unit as expressions of its sums."""
     import narwhals as nw
 
     rows, pos, p0, t0 = (nw.col(name) for name in ("rows", "pos", "p0", "t0"))
@@ -417,19 +391,10 @@ def _parts(systems: int) -> dict[str, nw.Expr]:
 
 
 def _merge_alike(by_unit: Frame, keys: list[str], systems: int, fineness: float) -> Frame:
-    """Merge units that nearly agree: how many there are of each kind, and their sums.
+    """Return the query that merges units that nearly agree: their number and their sums.
 
-    Parameters
-    ----------
-    by_unit
-        The sums of every unit.
-    keys
-        The columns of groups and labels.
-    systems
-        One or two.
-    fineness
-        How many bins there are for every standard deviation of a number of independent items: the
-        square root of the number. Small numbers have bins of their own.
+    ``fineness`` is the number of bins per standard deviation of a number n of independent items,
+    which is sqrt(n). Small numbers have bins of their own.
     """
     import narwhals as nw
 
@@ -451,16 +416,9 @@ def _merge_alike(by_unit: Frame, keys: list[str], systems: int, fineness: float)
 def units_alike(
     rows: Mapping[str, Sequence[Any]], systems: int
 ) -> tuple[NDArray[np.intp], Array, NDArray[np.int64], float]:
-    """Write every kind as units: the kind of each row, its sums, and how many units it stands for.
+    """Split every merged kind into units: kind of each row, its sums, number of equal units.
 
-    The last number is the largest share of the variance of a case over the units that is lost.
-
-    Parameters
-    ----------
-    rows
-        What `merge_alike` brought.
-    systems
-        One or two.
+    The last value is the largest share of the variance of a case over the units that is lost.
     """
     number = np.asarray(rows[NUMBER], dtype=np.int64)
     totals = np.array(
@@ -484,9 +442,9 @@ def _lost_variance(free: Array, times: NDArray[np.int64], squares: Array) -> flo
 def _equal_shares(
     totals: NDArray[np.int64], number: NDArray[np.int64]
 ) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.int64]]:
-    """Share totals out to so many units as equally as whole numbers allow.
+    """Divide totals among so many units as equally as whole numbers allow.
 
-    Of a total that leaves a remainder r, the first r units get one more.
+    If a total leaves a remainder r, the first r units get one more.
     """
     share, remainder = np.divmod(totals, number[:, None])
     begins = np.concatenate(
@@ -500,7 +458,7 @@ def _equal_shares(
 
 
 def _sums(free: NDArray[np.int64], fixed: list[NDArray[np.int64]]) -> Array:
-    """The sums that `query.statistics_of` names, from the cases."""
+    """Return the sums of `statistics_of` from the cases."""
     if not fixed:
         rows, tp, fp, fn = free.T
         columns = [rows, tp + fn, tp + fp, tp]

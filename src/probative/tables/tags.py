@@ -1,8 +1,8 @@
-"""Tagged sentences in rows of a table to counts, where the table is: in a process or on a cluster.
+"""Count tagged sentences in rows of a table, in one process or on a cluster.
 
 `TagCounter` turns a part of a table (a partition of Dask, a batch of Spark) into numbers, one row
-per sentence: it needs no other part, so that it runs wherever the rows are. `count_tags` applies it
-to a whole table and adds up in the engine, as `tally` does.
+per sentence. It needs no other part, so it runs wherever the rows are. `count_tags` applies it to a
+whole table and sums in the engine, as `tally` does.
 """
 
 from __future__ import annotations
@@ -40,24 +40,24 @@ _GOLD, _TOKENS = "g", "tokens"
 
 @dataclass(frozen=True)
 class TagCounter:
-    """Counts the entities of tagged sentences, whichever part of a table they stand in.
+    """Counter of the entities of tagged sentences in any part of a table.
 
     It can be sent to other processes, and gives the same numbers as `probative.score`.
 
     Parameters
     ----------
     gold, systems
-        The columns of the right tags and of those of the systems: lists, or texts with blanks
+        The columns of the gold tags and of those of the systems: lists, or texts with spaces
         between the tags.
     scheme
-        The tag scheme, as for `probative.score`. It is not recognised here: parts of a table could
-        be taken for different ones.
+        The tag scheme, as for `probative.score`. It is not recognised here, because parts of a
+        table could be recognised differently.
     tokens
-        The column of the tokens, to make sure that there are as many; or None.
+        The column of the tokens, to check their number; or None.
     keep
-        The columns that go with every sentence, such as its unit.
+        The columns to keep with every sentence, such as its unit.
     ignore_type
-        Whether only the places of entities count, not their types.
+        True if only the positions of entities count, not their types.
 
     Examples
     --------
@@ -88,11 +88,11 @@ class TagCounter:
 
     @property
     def statistics(self) -> list[str]:
-        """The columns of numbers: rows, positives, returned and right of each system and pair."""
+        """Return the columns of numbers: rows, positives, returned and correct."""
         return statistics_of(len(self.systems))
 
     def __call__(self, part: Any) -> Any:
-        """Count a part that is a data frame of pandas."""
+        """Count a part that is a pandas data frame."""
         import pandas as pd
 
         columns = {name: part[name].tolist() for name in self._columns()}
@@ -113,7 +113,7 @@ class TagCounter:
             yield pa.RecordBatch.from_arrays(arrays, [*self.keep, *self.statistics])
 
     def count(self, columns: Mapping[str, list[Any]]) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Count sentences: one row of numbers per sentence.
+        """Count sentences; return one row of numbers per sentence.
 
         Parameters
         ----------
@@ -178,16 +178,17 @@ def count_tags(
         A table of PySpark or Dask, whose workers count their own rows; or of pandas, Polars
         (eager) or PyArrow.
     gold, systems
-        The columns of the right tags and of those of the systems (or a dictionary of them by
-        name): lists, or texts with blanks between the tags.
+        The columns of the gold tags and of those of the systems (or a dictionary of them by name):
+        lists, or texts with spaces between the tags.
     scheme
         The tag scheme: iob1, iob2, … as for `probative.score`.
     tokens
-        The column of the tokens, to make sure that there are as many.
+        The column of the tokens, to check their number.
     by, unit
-        The column or columns of groups, and that of the units; by default every sentence is one.
+        The column or columns of groups, and the column of the units; by default every sentence is
+        one.
     ignore_type
-        Whether only the places of entities count, not their types.
+        True if only the positions of entities count, not their types.
 
     Returns
     -------
@@ -266,7 +267,7 @@ def _named(systems: object) -> dict[str, str]:
 
 
 def _mapped(source: Frame, counter: TagCounter) -> Frame:
-    """The numbers of every sentence, still a plan where the library makes plans."""
+    """Return the numbers of every sentence, still lazy if the library is."""
     import narwhals as nw
 
     native, kind = nw.to_native(source), source.implementation
@@ -299,7 +300,7 @@ def _spark_schema(native: Any, counter: TagCounter) -> Any:
 
 
 def _sentences(name: str, cells: list[Any]) -> list[list[str]]:
-    """The tags of every sentence as a list."""
+    """Return the tags of every sentence as a list."""
     sentences = []
     for place, cell in enumerate(cells):
         if isinstance(cell, str):

@@ -1,8 +1,7 @@
-"""A counted table: what scores, comparisons and rankings of its systems are made of.
+"""A counted table, from which scores, comparisons and rankings are computed.
 
-Stable for other rooms: `count_table` and its keywords; of `Tallied` the attributes that its
-docstring names, `n_rows`, `n_units`, `counts` and `paired`. What begins with an underscore may
-change.
+Other rooms may rely on `count_table` and its keywords, and of `Tallied` on the attributes in its
+docstring, `n_rows`, `n_units`, `counts` and `paired`. Names with an underscore may change.
 """
 
 from __future__ import annotations
@@ -29,16 +28,16 @@ __all__ = ["Cells", "Tallied", "UnitRows"]
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """How many rows there are of every kind.
+    """The distinct rows of a table with their counts.
 
     Attributes
     ----------
     group, answer
-        The group and the label of the answer in every kind of row; -1 for no label.
+        The group and the gold label of every distinct row; -1 for no label.
     says
         The label that each system gives: one row per system.
     number
-        How many rows there are.
+        The number of rows equal to each distinct row.
     """
 
     group: NDArray[np.int64]
@@ -49,7 +48,7 @@ class Cells:
 
 @dataclass(frozen=True, eq=False)
 class UnitRows:
-    """Kinds of units: their sums (columns as `query.statistics_of` names them), and how many."""
+    """Distinct units: their sums (columns as in `query.statistics_of`) and their numbers."""
 
     sums: Array
     number: NDArray[np.int64]
@@ -57,7 +56,7 @@ class UnitRows:
 
 @dataclass(frozen=True, eq=False)
 class Tallied:
-    """How many rows of a table, and how many of its units, say what.
+    """The counts of a table: how many rows, and how many units, fall into which case.
 
     Attributes
     ----------
@@ -66,13 +65,13 @@ class Tallied:
     labels
         The texts of all labels, in alphabetical order.
     positive
-        The one that counts as "yes"; None if all classes count.
+        The label that counts as "yes"; None if all classes count.
     groups
         The values of the groups (tuples for several columns); empty without groups.
     unit
         The column of the units, or None.
     notes
-        What should be known about the labels, in sentences.
+        Remarks on the labels, in sentences.
 
     Examples
     --------
@@ -101,7 +100,7 @@ class Tallied:
 
     @property
     def n_rows(self) -> int:
-        """How many rows were counted."""
+        """Return the number of rows that were counted."""
         if self._cells is not None:
             return int(self._cells.number.sum())
         return sum(
@@ -111,7 +110,7 @@ class Tallied:
         )
 
     def n_units(self, group: Hashable = None) -> int:
-        """How many units there are, in a group or in all."""
+        """Return the number of units, in a group or in all."""
         return int(self._rows(group, self.positive).number.sum())
 
     def counts(
@@ -122,7 +121,7 @@ class Tallied:
         label: str | None = None,
         by_unit: bool | None = None,
     ) -> Counts:
-        """The counts of a system: one table, or one per unit.
+        """Return the counts of a system: one table, or one per unit.
 
         Parameters
         ----------
@@ -131,12 +130,12 @@ class Tallied:
         group
             One of `groups`; by default all rows.
         label
-            The class to count against the rest; by default `positive`, or, where all classes
-            count, all of them: what is wrong is a false positive of one class and a false
-            negative of another, and there are no true negatives.
+            The class to count against the rest; by default `positive`, or all classes if all count:
+            a wrong label is then a false positive of one class and a false negative of another, and
+            there are no true negatives.
         by_unit
-            Whether to give one table per unit (equal ones written out, in no order); by default
-            where there are units.
+            True for one table per unit (equal ones repeated, in no order); by default True if there
+            are units.
         """
         k = self._system(system)
         sums, number = self._sums((k,), group, label, by_unit)
@@ -154,14 +153,14 @@ class Tallied:
         label: str | None = None,
         by_unit: bool | None = None,
     ) -> PairedCounts:
-        """The cases of two systems: one table, or one row per kind of unit with its multiplicity.
+        """Return the cases of two systems: one table, or one row per distinct unit.
 
         Parameters
         ----------
         a, b
             The names or numbers of the baseline and of the challenger.
         group, label, by_unit
-            As for `counts`.
+            As for `counts`; rows of distinct units have multiplicities.
         """
         i, j = self._system(a), self._system(b)
         sums, number = self._sums((i, j), group, label, by_unit)
@@ -186,13 +185,16 @@ class Tallied:
         return len(self.names)
 
     def _class(self, label: str | None) -> str | None:
-        """The class to count; None for all."""
+        """Return the class to count; None for all."""
         if label is None:
             return self.positive
         return one_of("label", label, self.labels)
 
     def _has_negatives(self, label: str | None, by_unit: bool) -> bool:
-        """Whether "no" was counted: not for all classes, nor for each of them in every unit."""
+        """Return True if true negatives were counted.
+
+        They are not counted for all classes together, nor for single classes by unit.
+        """
         if by_unit:
             return self.positive is not None
         return self._class(label) is not None
@@ -208,7 +210,7 @@ class Tallied:
     def _sums(
         self, systems: tuple[int, ...], group: Hashable, label: str | None, by_unit: bool | None
     ) -> tuple[Array, NDArray[np.int64] | None]:
-        """The sums of these systems: one row and None, or kinds of units and their numbers."""
+        """Return the sums of these systems: one row and None, or distinct units and numbers."""
         by_unit = self.unit is not None if by_unit is None else by_unit
         if not by_unit:
             return self._item_sums(systems, self._group(group), self._class(label))[None], None
@@ -232,7 +234,7 @@ class Tallied:
         everyone = self._units[at, self.positive]
         sums = np.zeros((0, everyone.sums.shape[1])) if found is None else found.sums
         number = everyone.number[:0] if found is None else found.number
-        # units without the label are there, too
+        # add the units without this label
         others = int(everyone.number.sum() - number.sum())
         if others:
             sums = np.concatenate([sums, np.zeros((1, sums.shape[1]))])
@@ -240,9 +242,9 @@ class Tallied:
         return UnitRows(sums, number)
 
     def _item_sums(self, systems: tuple[int, ...], group: int | None, label: str | None) -> Array:
-        """The sums over all rows (of a group)."""
+        """Return the sums over all rows, or over those of a group."""
         cells = self._cells
-        if cells is None:  # of rows that were sums already
+        if cells is None:  # only sums were counted (`count_tags`)
             own = [rows for (at, _), rows in self._units.items() if group in (None, at)]
             sums = np.sum([rows.number @ rows.sums for rows in own], axis=0)
             return np.asarray(sums[_places(len(self), systems)])
@@ -264,7 +266,7 @@ class Tallied:
 
 
 def _places(systems: int, chosen: tuple[int, ...]) -> list[int]:
-    """Which columns of the sums of all systems are those of the chosen ones."""
+    """Return the columns of the chosen systems among the sums of all systems."""
     from probative.tables.query import statistics_of
 
     column = {name: place for place, name in enumerate(statistics_of(systems))}
@@ -284,7 +286,7 @@ def _counts(sums: Array, *, has_negatives: bool) -> Counts:
 
 
 def _cases(sums: Array) -> Array:
-    """The eight cases from what each system and both of them returned, and what of it is right."""
+    """Compute the eight cases from what each system and both returned, and how much is correct."""
     rows, positives, returned_a, right_a, returned_b, right_b, returned, right = sums.T[:8]
     wrong = returned - right
     cases = np.stack(
