@@ -527,7 +527,7 @@ def _printable(name: str) -> str:
 
 PAIRS = ("top", "all", "none")
 _RARE_BELOW = 5  # gold items; the scores of a rarer label would reveal single items
-_SECONDS_BETWEEN_SAVES = 5.0  # seconds between two saves of the finished tests
+_SECONDS_BETWEEN_SAVES = 5.0  # of finished tests
 
 
 def board(
