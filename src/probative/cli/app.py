@@ -1,4 +1,4 @@
-"""The list of commands; only the one that is called is loaded."""
+"""List the commands; only the one that is called is loaded."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def call(arguments: Sequence[str]) -> int:
 
 
 class _Commands(click.Group):
-    """Load the module of a command when the command is called."""
+    """Group of commands that loads the module of a command when it is called."""
 
     names = COMMANDS
 
@@ -73,7 +73,7 @@ class _Commands(click.Group):
 
 
 class _Studies(click.Group):
-    """Find the studies, which are a package of their own, by the entry point that installs them."""
+    """Group of studies, found by the entry point of their package."""
 
     def __init__(self) -> None:
         words = "Repeat the experiments of the source papers; measure how well intervals hold."
