@@ -166,13 +166,9 @@ def compare(
         "require-not-worse": require_not_worse,
         "require-better": require_better,
     }
-    ledger_options = {
-        "ledger": ledger,
-        "candidates": candidates,
-        "hide_scores": hide_scores or None,
-    }
+    about_ledger = {"ledger": ledger, "candidates": candidates, "hide_scores": hide_scores or None}
     gate = gate_options.check_gate_options(
-        gates, {"margin": margin, "confidence": confidence, **ledger_options}
+        gates, {"margin": margin, "confidence": confidence, **about_ledger}
     )
     if hide_scores:
         showing = {

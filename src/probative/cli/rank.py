@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["rank"]
 
-_USUAL_PAIRS_IN_FULL = 45  # all pairs of ten systems
+_USUAL_IN_FULL = 45  # all pairs of ten systems
 _CHOICES = options.choose(
     *(*options.RANKING, *options.READING, *options.TABLES, "run_column"),
     run_column=options.RUN_COLUMN,
@@ -71,9 +71,7 @@ def rank(
     from probative.reporting.rank_report import rank_document, rank_figure
 
     inputs, called, remarks = inputs_of(files, runs, names, counts=counts, expand=True)
-    in_full = (
-        0 if out.html is None else _USUAL_PAIRS_IN_FULL if comparisons is None else comparisons
-    )
+    in_full = 0 if out.html is None else _USUAL_IN_FULL if comparisons is None else comparisons
     with reading_progress("pairs", quiet=out.quiet) as report:
         ranking = find_ranking(
             *inputs, names=called, n_jobs=jobs, report=report, comparisons=in_full, **vars(given)
