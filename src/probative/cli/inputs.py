@@ -98,7 +98,7 @@ def inputs_of(
 
 
 def _answer_of(files: Sequence[str]) -> tuple[str | None, Sequence[str]]:
-    """Return gold and the systems; for logs, whose first may have a name, gold is None."""
+    """Return gold and the systems; gold is None if the first file has a name, as a log may."""
     from probative.reading.runs import named_file
 
     named = named_file(files[0]).name is not None

@@ -143,7 +143,7 @@ def interrupted() -> bool:
 
 
 def _interrupt(number: int, _frame: FrameType | None) -> None:
-    """End the command on Ctrl-C; ignore more of them while it ends its workers."""
+    """End the command on Ctrl-C; ignore further ones for some seconds, while workers end."""
     if _state.ending is None:
         _state.pressed, _state.ending = True, time.monotonic()
         # do not report errors of threads whose workers are being ended

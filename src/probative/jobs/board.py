@@ -371,7 +371,7 @@ _LINK = "is a link; expected the file itself"
 
 
 class _SubmittedFile(NamedTuple):
-    """A file in the folder of submissions.
+    """File in the folder of submissions.
 
     Attributes
     ----------
@@ -745,7 +745,7 @@ class _Built:
 
 @dataclass(frozen=True)
 class _Building:
-    """One build of a board, without its pages."""
+    """Build of a board, without its pages."""
 
     places: _Places
     options: BoardOptions

@@ -522,7 +522,7 @@ def examples_of(
 
 
 def _label_examples(matched: Matched, pairs: Sequence[tuple[int, int]]) -> tuple[LabelExample, ...]:
-    """Return texts that only one system has right, equally many for each of a pair."""
+    """Return texts that only one system of a pair has right, at most half of them for each."""
     texts = matched.gold.texts() if matched.gold.texts is not None else ()
     if not len(texts):
         return ()

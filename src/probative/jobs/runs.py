@@ -88,7 +88,7 @@ def _answer_both(
     unit: str,
     by_label: tuple[LabelDifference, ...] = (),
 ) -> list[Comparison]:
-    """Return the comparisons of the models and, where there is an answer, the procedures."""
+    """Return the comparison of the models and, if there is one, that of the procedures."""
     common = {
         **common,
         "level": options.level,

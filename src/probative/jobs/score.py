@@ -142,7 +142,7 @@ def unit_of(matched: Matched, by: str | None) -> str:
 
 
 def unit_of_runs(matched: Matched, by: str | None) -> str:
-    """Return the name of the independent units; refuse items, on which runs depend."""
+    """Return the name of the independent units; refuse items, on which runs are not independent."""
     unit = unit_of(matched, by)
     if unit == "item" and matched.unit != "item":
         raise InputError(
@@ -440,8 +440,8 @@ def system_scores(matched: Matched, i: int, choices: _Choices) -> SystemScores:
     """Return the counts and scores of system `i`, and those of its labels."""
     items = matched.items
     counts = items.counts(i)
-    # a single type of tags is worth naming, a single kind of words is not; labels that only another
-    # system uses are left out
+    # a single type of tags has a name to show, a single kind of words has none; labels that only
+    # another system uses are left out
     own = np.count_nonzero(items.uses(i))
     named = own > 1 or (own == 1 and matched.scheme and items.labels != (UNTYPED,))
     biased = matched.task == "segmentation" and counts.positives > 0
@@ -655,7 +655,7 @@ def score(
         A second annotation of the same texts by another person. It is scored against gold, and
         every system is compared with it.
     **reading
-        Options of reading and matching that should not be recognised: `task` (entities,
+        Options of reading and matching, instead of recognising them: `task` (entities,
         segmentation, labels, samples), `input_format`, `encoding`, `tag_column`, `gold_column`,
         `columns`, `unit_column`, `group`, `comments`, `header`, `multilabel`,
         `probability_columns`, `threshold`, `mapping`, `ignore_case`, `align_by`, `scheme`,

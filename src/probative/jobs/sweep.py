@@ -57,7 +57,7 @@ def segmentation_sweep(
     level
         The level of the intervals. They are widened by the design effect of sentences.
     input_format, encoding
-        The format and encoding of gold, if they should not be recognised.
+        The format and encoding of gold; recognised by default.
 
     Returns
     -------

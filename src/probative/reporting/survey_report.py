@@ -326,7 +326,7 @@ def _table(looks: Looks) -> Table:
 
 
 def _track(look: Look) -> tuple[float, float, float]:
-    """Return the estimate and interval of a look; NaN if the interval is not informative."""
+    """Return estimate and interval of a look; the estimate is NaN if it has no interval."""
     return (look.estimate if look.has_limits else math.nan, look.low, look.high)
 
 
