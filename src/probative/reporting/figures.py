@@ -85,17 +85,17 @@ def safe_name(name: str, longest: int = 30) -> str:
 # --- Curve of a posterior
 
 _DRAWN_PROBABILITY = 0.999  # beyond this range the density is too low to be seen
-_POINTS = 101
-_ENDS = 1 - 1e-9  # of the largest difference, at which there is no density
+_POINTS_OF_A_CURVE = 101
+_LARGEST_DRAWN = 1 - 1e-9  # of the largest difference, at which there is no density
 
 
 def density_curve(posterior: DifferencePosterior) -> tuple[list[float], list[float]] | None:
     """Return differences and their density, or None if there is no curve."""
     limits = np.array(getattr(posterior, "shown", posterior.interval)(_DRAWN_PROBABILITY))
     most = 1.0 if np.max(np.abs(limits)) <= 1 else 2.0  # scores that go down to -1 can differ by 2
-    low, high = np.clip(limits, -_ENDS * most, _ENDS * most)
+    low, high = np.clip(limits, -_LARGEST_DRAWN * most, _LARGEST_DRAWN * most)
     if not low < high:
         return None
-    grid = np.linspace(low, high, _POINTS)
+    grid = np.linspace(low, high, _POINTS_OF_A_CURVE)
     density = np.asarray(posterior.pdf(grid))
     return (grid.tolist(), density.tolist()) if np.all(np.isfinite(density)) else None
