@@ -217,8 +217,8 @@ def test_undefined_scores_have_no_line():
 
 
 def test_what_does_not_fit_is_left_out_and_said(found, monkeypatch):
-    monkeypatch.setattr(rank_page, "_PAIRS", 10)
-    monkeypatch.setattr(rank_page, "_SCORES_BY_LABEL", 10)
+    monkeypatch.setattr(rank_page, "_MOST_PAIRS", 10)
+    monkeypatch.setattr(rank_page, "_MOST_SCORES_BY_LABEL", 10)
     page = as_html(found._document())
     _, text = html_outline(page)
     assert "The 15 pairs are left out here: the page holds 10 at most." in text
@@ -244,8 +244,8 @@ def test_the_limits_keep_a_page_below_ten_megabytes():
     """From what a pair and a score by label take at most."""
     pair = len("-0.123456,") * 4 + len("1.234e-300,") * 2 + 2 * len("0,")
     score = len('"1000":[0.123456,0.123456,0.123456],')
-    assert pair * rank_page._PAIRS + score * rank_page._SCORES_BY_LABEL < 9e6
-    assert math.comb(200, 2) <= rank_page._PAIRS
+    assert pair * rank_page._MOST_PAIRS + score * rank_page._MOST_SCORES_BY_LABEL < 9e6
+    assert math.comb(200, 2) <= rank_page._MOST_PAIRS
 
 
 def test_one_system_and_one_sentence():
@@ -288,7 +288,7 @@ def test_a_pair_in_full_is_part_of_the_page(in_full):
 
 
 def test_comparisons_beyond_the_room_of_a_page_are_left_out_and_said(in_full, monkeypatch):
-    monkeypatch.setattr(rank_page, "_IN_FULL", 80_000)
+    monkeypatch.setattr(rank_page, "_MOST_BYTES_IN_FULL", 80_000)
     page = in_full.to_html()
     _, text = html_outline(page)
     shown = page.count('<details class="full"')

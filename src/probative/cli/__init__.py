@@ -1,4 +1,4 @@
-"""The command line: parse, call, print. Nothing here computes."""
+"""Command line: parse the words, call the library, print. Nothing here computes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0: done; 1: a gate that was asked for did not hold; 2: bad usage, bad input or no room to work;
     3: an error of the program itself; 130: interrupted.
     """
-    ours = arguments is None  # the process, and with it its streams and signals
+    ours = arguments is None  # the process and its streams and signals belong to this command
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         from probative.cli.output import finish, prepare
@@ -42,14 +42,14 @@ def _run(words: list[str]) -> int:
             return call(words)
     except KeyboardInterrupt:
         return 130
-    except SystemExit as error:  # nothing of ours calls it: a model or a plug-in did
+    except SystemExit as error:  # we never call it: a model or a plug-in did
         return _complain(f"probative: a model ended the program, sys.exit({error.code!r})", 2)
     except Exception as error:
         return _explain(error)
 
 
 def _explain(error: Exception) -> int:
-    """Tell an error in one line and return the exit status that it means."""
+    """Print an error in one line and return its exit status."""
     from click import Abort, ClickException
     from click.exceptions import Exit
 
@@ -90,7 +90,7 @@ def _complain(message: str, status: int) -> int:
 
 
 def _usage(error: Exception) -> str:
-    """Click's own errors in our form: which command, what is wrong, what was expected."""
+    """Reword errors of Click in our form: command, what is wrong, what was expected."""
     from probative.errors import suggestion
 
     context = getattr(error, "ctx", None)

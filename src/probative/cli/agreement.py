@@ -11,13 +11,13 @@ from probative.options import AgreementOptions
 
 __all__ = ["agreement"]
 
-_NONE_OF_THESE = {  # annotators have no systems' scores, and none of them is the answer
+_NONE_OF_THESE = {  # annotators have no scores of systems, and none of them is gold
     *("gold_column", "probability_columns", "threshold", "score_name", "positive"),
     *("labels", "train_words"),
 }
 
 
-# options of other commands, without systems, answers and tests
+# options of other commands, described without systems, gold and tests
 _IN_OTHER_WORDS = {
     "by": options.STATISTICS["by"].in_words(
         "What is independent of the rest: sentence, document, unit or item.",

@@ -74,7 +74,7 @@ class _Listed(click.Group):
 
 
 class _Commands(_Listed):
-    """Load the module of a command when the command is called."""
+    """Group of commands that loads the module of a command when it is called."""
 
     names = COMMANDS
 
@@ -88,7 +88,7 @@ class _Commands(_Listed):
 
 
 class _Studies(_Listed):
-    """Find the studies, which are a package of their own, by the entry point that installs them."""
+    """Group of studies, found by the entry point of their package."""
 
     def __init__(self) -> None:
         words = "Repeat the experiments of the source papers; measure how well intervals hold."

@@ -83,7 +83,7 @@ def bayes(
 def _from_predictions(
     predictions: dict[str, str | None], given: BayesOptions, plot: str, out: Output
 ) -> None:
-    """Score predictions for folds that were written earlier, and judge."""
+    """Score predictions for folds that were written earlier, and test."""
     from probative.crossval.fold_files import judge_predictions
     from probative.reporting.bayes_report import (
         crossval_document,
@@ -115,7 +115,7 @@ def _from_predictions(
 
 
 def _from_counts(files: list[str], given: BayesOptions, plot: str, out: Output) -> None:
-    """Judge from the counts of folds, or from one table for each model."""
+    """Test from the counts of folds, or from one table for each model."""
     from probative.inference.bayes import bayes_test
     from probative.reporting.bayes_report import bayes_document
 
@@ -150,7 +150,7 @@ def _judging(given: BayesOptions) -> dict[str, Any]:
 
 
 def _two_models(files: list[str]) -> tuple[tuple[str, str], tuple[Any, Any]]:
-    """The names of A and B, and their folds; a single row is a single table."""
+    """Return the names of A and B, and their folds; a single row is a single table."""
     from probative.reading.counts_files import read_folds
     from probative.reading.source import refuse_repeats
 
@@ -183,7 +183,7 @@ def _two_models(files: list[str]) -> tuple[tuple[str, str], tuple[Any, Any]]:
 def _drawings(
     tests: list[BayesTest], models: tuple[str, str], a: Any, b: Any, given: BayesOptions
 ) -> list[Drawing]:
-    """The figures of the page."""
+    """Draw the figures of the page."""
     from probative.reporting.posteriors import model_drawings
 
     return model_drawings(_panels(tests, models, a, b, given), tests, models)
@@ -207,7 +207,7 @@ def _draw(
 def _panels(
     tests: list[BayesTest], models: tuple[str, str], a: Any, b: Any, given: BayesOptions
 ) -> tuple[ScorePosteriors, ...]:
-    """The posteriors of both models' scores."""
+    """Return the posteriors of the scores of both models."""
     from probative.inference.crossval import score_posteriors
 
     folds = {

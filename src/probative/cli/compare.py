@@ -166,9 +166,9 @@ def compare(
         "require-not-worse": require_not_worse,
         "require-better": require_better,
     }
-    told = {"ledger": ledger, "candidates": candidates, "hide_scores": hide_scores or None}
+    about_ledger = {"ledger": ledger, "candidates": candidates, "hide_scores": hide_scores or None}
     gate = gate_options.check_gate_options(
-        gates, {"margin": margin, "confidence": confidence, **told}
+        gates, {"margin": margin, "confidence": confidence, **about_ledger}
     )
     if hide_scores:
         showing = {
@@ -211,7 +211,8 @@ def compare(
         refused |= {"--compact": compact, "--digits": digits is not None}
         refused |= {"--ledger": ledger is not None, "--hide-scores": hide_scores}
         return print_curve_comparison(inputs, called, given, out, remarks, refused, gate)
-    page = out.html is not None and not hide_scores  # it alone shows examples, and draws the tests
+    # only the page shows examples and draws the tests
+    page = out.html is not None and not hide_scores
     with reading_progress("comparing", quiet=out.quiet) as report:
         comparisons = find_comparison(
             *inputs,
@@ -249,11 +250,9 @@ def compare(
     return gate_options.tell_verdicts(verdicts)
 
 
-# -----------------------------------------------------------------------------
-# ``probative compare --dataset``: several data sets in one call.
-# -----------------------------------------------------------------------------
+# --- ``probative compare --dataset``: several data sets in one call
 
-# what a comparison on several data sets does not have
+# options that do not apply to several data sets
 _ELSEWHERE = (
     *("average", "power", "all_pairs", "paired_runs", "train", "group", "run_column"),
     "second_gold",
@@ -268,7 +267,7 @@ def compare_several(
     gate: Mapping[str, Any] | None,
     out: Any,
 ) -> int:
-    """Compare two systems on several data sets, and print what they say together."""
+    """Compare two systems on several data sets, and print the result."""
     from probative.jobs.datasets import compare_datasets
     from probative.jobs.gate import gate as judge
     from probative.reporting.datasets_report import datasets_document, datasets_figure
@@ -296,7 +295,7 @@ def compare_several(
 def _datasets(
     named: Sequence[Sequence[str]], manifest: Path | None, names: Sequence[str] | None
 ) -> tuple[dict[str, Any], Sequence[str] | None]:
-    """The data sets by name, those of the manifest first."""
+    """Return the data sets by name, those of the manifest first."""
     from probative.reading.manifests import read_manifest
 
     datasets: dict[str, Any] = {}

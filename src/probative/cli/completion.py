@@ -1,4 +1,4 @@
-"""Completion in the shell: what the Tab key offers, and how a shell learns to ask."""
+"""Complete words in the shell, and install completion."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["OPTIONS", "SHELLS", "complete", "completer"]
 
 SHELLS = ("bash", "zsh", "fish")
-_VARIABLE = "_PROBATIVE_COMPLETE"  # in which a shell asks
-# Where the words of an option are declared: a module and a name in it. What a single command
-# understands otherwise stands under its own name.
+_VARIABLE = "_PROBATIVE_COMPLETE"  # environment variable by which a shell asks
+# Modules and names that declare the words of an option; exceptions of a command have its name in
+# front.
 _WORDS = {
     "--adjust": "inference.rank:ADJUSTMENTS",
     "--align": "reading.alignment:ALIGNMENTS",
@@ -54,7 +54,7 @@ _FILES = ("FILE", "GLOB", "GOLD", "CORPUS", "FOLDS_A", "PROBABILITIES")
 
 
 def complete(program: click.Command, name: str) -> int | None:
-    """Answer a shell that asks; None if none does."""
+    """Answer a shell that asks for completions; return None if none does."""
     asked = os.environ.get(_VARIABLE)
     if not asked:
         return None
@@ -64,17 +64,17 @@ def complete(program: click.Command, name: str) -> int | None:
 
 
 def completer(flag: str | None, metavar: str | None) -> Completer:
-    """What the Tab key offers for an option, or for an argument (without a flag)."""
+    """Return the function that completes an option, or an argument (without a flag)."""
 
     def offer(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
-        from click.shell_completion import CompletionItem  # only a shell that asks needs it
+        from click.shell_completion import CompletionItem  # needed only when a shell asks
 
         kind = (metavar or "").split(" ")[0].strip(".[]")
         if kind in _FOLDERS:
             return [CompletionItem(begun, type="dir")]
         if flag is None or kind in _FILES:
             return [CompletionItem(begun, type="file")]
-        done, comma, word = begun.rpartition(",")  # of a list, the last word
+        done, comma, word = begun.rpartition(",")  # complete the last word of a list
         given = done.split(",")
         return [
             CompletionItem(done + comma + each)
@@ -105,7 +105,7 @@ def _script(shell: str, name: str) -> str:
 
 
 def _shell(asked: str) -> str:
-    """The shell that was asked for, or the one that the user has."""
+    """Return the requested shell, or that of the user."""
     shell = Path(os.environ.get("SHELL", "")).name if asked == "auto" else asked
     if shell not in SHELLS:
         found = f"{shell!r}" if shell else "no shell is known by SHELL"
@@ -130,7 +130,7 @@ def _install(context: click.Context, _: click.Parameter, asked: str | None) -> N
 
 
 def install(shell: str) -> list[str]:
-    """Write the script of a shell, and the line that loads it; return what was done."""
+    """Write the script of a shell and the line that loads it; return the steps done."""
     from probative.files import make_folder, write_whole
 
     home = Path.home()
@@ -142,7 +142,7 @@ def install(shell: str) -> list[str]:
     make_folder(script.parent)
     write_whole(script, _script(shell, "probative"))
     done = [f"wrote {script}"]
-    if shell != "fish":  # which loads by itself what lies there
+    if shell != "fish":  # fish loads scripts from there by itself
         text = start.read_text(encoding="utf-8", errors="surrogateescape") if start.exists() else ""
         if line in text.splitlines():
             done.append(f"{start} loads it already")
@@ -155,11 +155,11 @@ def install(shell: str) -> list[str]:
 
 
 def _loading(shell: str, script: Path) -> str:
-    """The line of the user's start-up file."""
+    """Return the line for the user's start-up file."""
     import shlex
 
     source = f"source {shlex.quote(str(script))}"
-    if shell == "zsh":  # which completes nothing before its own system is loaded
+    if shell == "zsh":  # zsh completes nothing before its own system is loaded
         return f"(( $+functions[compdef] )) || {{ autoload -Uz compinit && compinit; }}; {source}"
     return source
 

@@ -1,4 +1,4 @@
-"""``probative demo``: the main job on data that come with the package, no network."""
+"""``probative demo``: compare data that come with the package, without network."""
 
 from __future__ import annotations
 

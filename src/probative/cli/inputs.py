@@ -1,4 +1,4 @@
-"""The answer and the systems that the words of a command stand for."""
+"""Find the gold file and the systems that the words of a command name."""
 
 from __future__ import annotations
 
@@ -10,27 +10,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-# -----------------------------------------------------------------------------
-# The files of a command: the answer, the systems, and what these are called.
-# -----------------------------------------------------------------------------
-
-
 def name_files(
     files: Sequence[str], names: Sequence[str] | None
 ) -> tuple[list[Any], list[str] | None, list[str]]:
-    """The answer and the systems, what the systems are called, and what is to be said about it.
+    """Return gold and systems, the names of the systems, and remarks.
 
-    Parameters
-    ----------
-    files
-        The answer, then each system as ``FILE`` or ``NAME=FILE``; or logs alone.
-    names
-        The names of ``--names``, which cannot be combined with others.
+    `files` are gold and then each system as ``FILE`` or ``NAME=FILE``, or logs alone; `names` come
+    from ``--names``, which cannot be combined with names in `files`.
     """
     from probative.matching.outputs import short_name
     from probative.reading.runs import named_file, taken_for_file
 
-    # logs need no answer: the first of them may have a name, as a system has
+    # logs need no gold: the first of them may have a name, as a system has
     is_log = named_file(files[0]).name is not None
     gold, words = ([], files) if is_log else (files[:1], files[1:])
     systems = [named_file(word) for word in words]
@@ -46,15 +37,7 @@ def name_files(
 def words_by_option(
     named: Mapping[str, str | None], files: Sequence[str] | None
 ) -> Sequence[str] | None:
-    """The files of a command, the first of which may be told by options, in their order.
-
-    Parameters
-    ----------
-    named
-        What was given for --gold, --a and --b, by the names of the options.
-    files
-        The words that belong to no option.
-    """
+    """Return the files, with those of --gold, --a and --b (`named`) in front."""
     given = [word for word in named.values() if word is not None]
     if not given:
         return files
@@ -73,20 +56,10 @@ def inputs_of(
     counts: bool = False,
     expand: bool = False,
 ) -> tuple[list[Any], Sequence[str] | None, list[str]]:
-    """What to hand to the library, what the systems are called, and what is to be said about it.
+    """Return the inputs for the library, the names of the systems, and remarks.
 
-    Parameters
-    ----------
-    files
-        The answer and the outputs of systems; with `counts`, files of counts.
-    runs
-        NAME=FILES for systems with several runs.
-    names
-        What was given for --names.
-    counts
-        Whether the files hold counts.
-    expand
-        Whether the outputs may be folders and patterns.
+    `runs` are NAME=FILES of systems with several runs. With `counts` the files hold counts; with
+    `expand` outputs may be folders and patterns.
     """
     if not files and not runs:
         wanted = "files of counts" if counts else "the answer"
@@ -96,7 +69,7 @@ def inputs_of(
     files = list(files or ())
     if counts:
         return _counts(files, runs, names, expand=expand)
-    if not files:  # logs need no answer
+    if not files:  # logs need no gold
         from probative.reading.runs import find_runs
 
         return [find_runs(runs or ())], None, []
@@ -125,7 +98,7 @@ def inputs_of(
 
 
 def _answer_of(files: Sequence[str]) -> tuple[str | None, Sequence[str]]:
-    """The answer and the systems; logs need no answer, and the first of them may have a name."""
+    """Return gold and the systems; gold is None if the first file has a name, as a log may."""
     from probative.reading.runs import named_file
 
     named = named_file(files[0]).name is not None
@@ -156,7 +129,7 @@ def _together(systems: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, 
 def _counts(
     files: list[str], runs: Sequence[str] | None, names: Sequence[str] | None, *, expand: bool
 ) -> tuple[list[Any], None, list[str]]:
-    """The counts of systems, of one or of several runs each, and how their rows are paired."""
+    """Read the counts of systems, with one or several runs each, and pair their rows."""
     from probative.reading.counts_files import pair_units, read_run_rows
     from probative.reading.runs import find_runs
 

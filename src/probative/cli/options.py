@@ -1,4 +1,4 @@
-"""Options that the commands share, with the same words everywhere."""
+"""Declare the options that commands share, with the same words everywhere."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from probative.results import GateVerdict
 
 
-# what the command line takes for a number: no underscores, no digits of other scripts, no "nan"
+# numbers on the command line: no underscores, no digits of other scripts, no "nan"
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _POINTS = re.compile(rf"(?P<number>{_NUMBER.pattern})\s*(pts?|points?|pp|%)", re.ASCII)
-_INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)  # what 64 bits hold
+_INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)  # at most 64 bits
 
 
 def number(text: str | float) -> float:
@@ -37,20 +37,20 @@ def number(text: str | float) -> float:
 def points(text: str | float) -> float:
     """Read a difference of scores: a fraction of 1, or points (``1pt``; ``1%`` is one point, too).
 
-    The library refuses 1 and more: who writes 1 means one point, and it would be a hundred.
+    The library refuses 1 and more, because 1 would mean a hundred points.
     """
     words = _POINTS.fullmatch(str(text).strip())
-    # to the digits that were written: 0.7 / 100 is not 0.007
+    # keep the digits that were written: 0.7 / 100 is not 0.007
     return number(text) if words is None else float(f"{number(words['number']) / 100:.15g}")
 
 
 def is_bare(text: str) -> bool:
-    """Whether a difference is written without a word for points."""
+    """Return True if a difference is written without a word for points."""
     return _POINTS.fullmatch(text.strip()) is None
 
 
 def integer(text: str | int, *, least: int | None = None, most: int | None = None) -> int:
-    """Read a whole number from the command line, within limits that are named if it is not."""
+    """Read a whole number from the command line; refuse it outside of the bounds."""
     limit = "" if least is None else f" >= {least}"
     value = int(text) if _INTEGER.fullmatch(str(text)) else None
     if value is None and re.fullmatch(r"[+]?\d{19,}", str(text), re.ASCII):
@@ -68,7 +68,7 @@ def whole(text: str | int) -> int:
 
 
 def seed(text: str | int) -> int:
-    """Read a seed: what all generators of random numbers take."""
+    """Read a seed that all generators of random numbers accept."""
     return integer(text, least=0, most=2**32 - 1)
 
 
@@ -78,12 +78,12 @@ def steps(text: str | int) -> int:
 
 
 def decimals(text: str | int) -> int:
-    """Read how many decimals to print."""
+    """Read the number of decimals to print."""
     return integer(text, least=0, most=15)
 
 
 def workers(text: str | int) -> int:
-    """Read a number of processes, or -1 for as many as there are cores."""
+    """Read a number of processes, or -1 for one per core."""
     value = integer(text)
     if value == 0 or value < -1:
         raise click.BadParameter(f"{value} is not a number of fits at once; expected 1, 2, … or -1")
@@ -100,7 +100,7 @@ def whole_list(text: str, *, what: str = "whole number >= 1") -> tuple[int, ...]
 
 
 def number_list(text: str) -> tuple[float, ...]:
-    """Read numbers that are separated by commas."""
+    """Read numbers separated by commas."""
     return tuple(number(word.strip()) for word in text.split(","))
 
 
@@ -110,17 +110,17 @@ def _shorten(text: object) -> str:
 
 
 def column(text: str | int) -> int | str:
-    """Read a column: its number, or its name."""
+    """Read a column: its number or its name."""
     return int(text) if _INTEGER.fullmatch(str(text)) else str(text)
 
 
 def word_list(text: str) -> tuple[str, ...]:
-    """Read words that are separated by commas."""
+    """Read words separated by commas, without repeats and empty ones."""
     return tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
 
 
 def name_list(text: str) -> tuple[str, ...]:
-    """Read names that are separated by commas, each for one thing: none is passed over."""
+    """Read names separated by commas; refuse an empty one."""
     names = tuple(word.strip() for word in text.split(","))
     if "" in names:
         raise click.BadParameter(f"{_shorten(text)} has an empty name; expected a name each")
@@ -128,7 +128,7 @@ def name_list(text: str) -> tuple[str, ...]:
 
 
 def label_map(text: str) -> tuple[tuple[str, str], ...]:
-    """Read other names for labels, OLD=NEW, separated by commas."""
+    """Read other names for labels: OLD=NEW, separated by commas."""
     pairs = [word.strip().partition("=") for word in text.split(",")]
     if not all(old.strip() and new.strip() for old, _, new in pairs):
         raise click.BadParameter(f"{_shorten(text)} is no list of OLD=NEW")
@@ -136,7 +136,7 @@ def label_map(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def separator(text: str) -> str | bool:
-    """Read what stands between labels (a TAB as such), or a word: lists, or none."""
+    r"""Read the separator of labels (``\t`` for a TAB), or one of the words lists and none."""
     if text in ("none", "lists"):
         return text == "lists"
     if not text:
@@ -151,7 +151,7 @@ def averaged_labels(text: str) -> str | tuple[str, ...]:
 
 
 def fold_weight(text: str) -> str | float | tuple[float, float]:
-    """Read a weight of folds: a name, a number, or two correlations with a comma between."""
+    """Read a weight of folds: a name, a number, or two correlations separated by a comma."""
     try:
         values = number_list(text)
     except click.BadParameter:
@@ -164,7 +164,7 @@ def column_numbers(text: str) -> tuple[int, ...]:
     return whole_list(text, what="column number")
 
 
-# What is computed, in the words of every command that has it.
+# options of statistics
 STATISTICS = {
     "metric": Option(
         "--metric",
@@ -221,7 +221,7 @@ STATISTICS = {
         "--replicates", metavar="N", parser=whole, help="How many test sets are drawn."
     ),
 }
-# The same, of commands that rank.
+# options of commands that rank
 RANKING = {
     "metric": Option(
         metavar="NAME",
@@ -237,7 +237,7 @@ RANKING = {
     ),
     "rng": STATISTICS["rng"],
 }
-# How to read and match files; what is not given is recognised.
+# options of reading and matching; anything not given is recognised
 READING = {
     "task": Option(
         "--task",
@@ -360,19 +360,19 @@ READING = {
         help="A lexicon or a segmented training file, for the recall of unknown words.",
     ),
 }
-# Of commands that tell how near systems come to a second annotator.
+# option of commands that compare systems with a second annotation
 SECOND_GOLD = Option(
     "--second-gold",
     metavar="FILE",
     help="A second annotation of the same texts: how near do systems come to it?",
 )
-# Of commands that take several runs per system.
+# option of commands that take several runs per system
 RUN_COLUMN = Option(
     "--run-column",
     metavar="NAME",
     help="The column of a table that says which run a row belongs to.",
 )
-# Of commands that take tables of any size, and several that are joined.
+# options of commands that take tables of any size, and several that are joined
 TABLES = {
     "key": Option(
         "--key",
@@ -411,17 +411,17 @@ Runs = Annotated[
         "repeated.",
     ),
 ]
-# Those that a board knows: a log is no answer to anything.
+# options of reading for a board, which takes no logs
 OF_AN_ANSWER = tuple(name for name in READING if name != "score_name")
-# Those of a single corpus.
+# options of reading for a single corpus
 _CORPUS = ("task", "input_format", "encoding", "tag_column", "comments", "scheme")
 CORPUS = {name: READING[name] for name in _CORPUS}
 
 
 def choose(*names: str, **own: Option) -> Group:
-    """A group of options in this order: those of the tables by name, then the command's own.
+    """Return a group of options: shared ones by name, then the command's own.
 
-    An option of the command's own that is named stands where its name does.
+    An own option that is also named stands in the place of its name.
     """
     known = STATISTICS | READING | TABLES | own
     chosen = {name: known[name] for name in (*names, *own)}
@@ -437,7 +437,7 @@ def choose(*names: str, **own: Option) -> Group:
 
 
 def printing(*more: dict[str, Option]) -> Group:
-    """The options of the output, and more of their kind."""
+    """Return the group of output options, with further ones."""
     chosen = dict(OUTPUT)
     for options in more:
         chosen |= options
@@ -470,8 +470,8 @@ Resume = Annotated[
     ),
 ]
 
-# What every command is told about its output: with a figure or without; where nothing is random,
-# the seed that every command takes is among it.
+# output options of every command, with or without a figure; commands without random numbers
+# accept a seed among them
 FIGURE = {
     "figure": Option(
         "--figure", metavar="FILE", parser=Path, help="Also draw a figure (.png, .svg or .pdf)."
@@ -504,11 +504,9 @@ RandomOutput = Annotated[output.Output, printing()]
 RandomDrawn = Annotated[output.Output, printing(FIGURE)]
 
 
-# -----------------------------------------------------------------------------
-# The options of gates, which a comparison and an estimate share.
-# -----------------------------------------------------------------------------
+# --- Options of gates, shared by `compare` and `estimate`
 
-_LISTED = 10  # groups whose verdicts are printed
+_MOST_GROUPS_PRINTED = 10  # verdicts of groups that are printed; of more, only failed ones
 
 FailIfWorse = Annotated[
     bool, Option("--fail-if-worse", help="Exit 1 if P(B - A < -margin) >= confidence.")
@@ -543,7 +541,7 @@ Confidence = Annotated[
 
 
 def check_gate_options(kinds: Mapping[str, bool], told: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The gate that was asked for and what it is told, checked before anything is computed."""
+    """Return the requested gate and its options, checked before any computation."""
     from probative.jobs.gate import GATES, check_gate, check_ledger_options
 
     asked = [kind for kind, on in kinds.items() if on]
@@ -566,14 +564,14 @@ def check_gate_options(kinds: Mapping[str, bool], told: Mapping[str, Any]) -> di
 
 
 def tell_verdicts(verdicts: Sequence[GateVerdict]) -> int:
-    """Say what the gates say, and what they have used of a test set; return the exit status."""
+    """Print the verdicts and what they used of a test set; return the exit status."""
     in_groups = [v for v in verdicts if v.group is not None]
-    listed = [v for v in in_groups if not v.passed][:_LISTED]
-    if len(in_groups) <= _LISTED:
+    listed = [v for v in in_groups if not v.passed][:_MOST_GROUPS_PRINTED]
+    if len(in_groups) <= _MOST_GROUPS_PRINTED:
         listed = in_groups
     for verdict in (*(v for v in verdicts if v.group is None), *listed):
         remark(f"--{verdict}")
-        if verdict.use is not None and not verdict.hidden:  # else the results tell it
+        if verdict.use is not None and not verdict.hidden:  # otherwise the document shows it
             remark(f"--ledger: {verdict.use}")
     if len(listed) < len(in_groups):
         passed = sum(v.passed for v in in_groups)

@@ -1,4 +1,4 @@
-"""Printing a document and saying which files were written."""
+"""Print documents, remarks and progress, and handle the standard streams and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -29,25 +29,23 @@ if TYPE_CHECKING:
     from probative.reporting.document import Document
 
 
-# -----------------------------------------------------------------------------
-# The standard streams and Ctrl-C: what may go wrong outside of the work itself.
-# -----------------------------------------------------------------------------
+# --- Standard streams and Ctrl-C
 
 
 @dataclass
 class _State:
-    """What has happened to this process.
+    """State of this process.
 
     Attributes
     ----------
     ours
-        Whether it was started for one command, with its streams and signals.
+        True if the process was started for one command, with its streams and signals.
     pressed
-        Whether Ctrl-C was.
+        True if Ctrl-C was pressed.
     ending
-        When it began to end, by itself or by Ctrl-C, in seconds of the monotonic clock.
+        The time when it began to end, by itself or by Ctrl-C, in seconds of the monotonic clock.
     diverted
-        Where results go, if standard output is left to a model.
+        The stream of the results, if standard output is left to a model.
     """
 
     ours: bool = False
@@ -57,29 +55,28 @@ class _State:
 
 
 _state = _State()
-_PATIENCE = 3.0  # seconds for a command to end after Ctrl-C; the next one then ends it at once
+_SECONDS_TO_END = 3.0  # after Ctrl-C; later, the next Ctrl-C kills the command
 
 
 def process_is_ours() -> bool:
-    """Whether the process was started for one command, so that nothing need be undone."""
+    """Return True if the process runs one command, so that nothing must be undone."""
     return _state.ours
 
 
 def results() -> TextIO | None:
-    """Where results go: standard output, unless that is left to models of the user's own."""
+    """Return the stream of the results: standard output, unless models may print there."""
     return _state.diverted or sys.stdout
 
 
 def divert(stream: TextIO | None) -> None:
-    """Send results elsewhere, or, with None, to standard output again."""
+    """Send results to another stream, or with None to standard output again."""
     _state.diverted = stream
 
 
 def say(text: str, stream: TextIO | None) -> None:
-    """Print, and be silent from then on where the reader has left.
+    """Print, and be silent from then on if the reader has closed the pipe.
 
-    Who reads only the beginning of an output does not change what the command finds: it goes on
-    and ends with the exit status that it would have had.
+    The command continues and ends with its usual exit status.
     """
     if stream is None:
         return
@@ -93,14 +90,14 @@ def say(text: str, stream: TextIO | None) -> None:
 
 
 def is_closed_pipe(error: Exception) -> bool:
-    """Whether the reader of our output has left; Windows calls it an invalid argument."""
+    """Return True if the reader closed the pipe; Windows reports an invalid argument."""
     return isinstance(error, BrokenPipeError) or (
         os.name == "nt" and isinstance(error, OSError) and error.errno == errno.EINVAL
     )
 
 
 def silence(stream: TextIO | None) -> None:
-    """Let what is written to a stream from now on vanish, also when the interpreter ends."""
+    """Discard everything written to a stream from now on, also at interpreter exit."""
     if stream is not None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
@@ -108,51 +105,51 @@ def silence(stream: TextIO | None) -> None:
 
 
 def prepare() -> None:
-    """Make sure of the streams of a process that is ours, and that Ctrl-C ends it quietly."""
+    """Prepare the streams of our own process, and make Ctrl-C end it quietly."""
     _state.ours = True
     for number in range(3):
         try:
             os.fstat(number)
-        except OSError:  # closed: the next file opened would take its number
+        except OSError:  # closed: the next opened file would take its number
             os.open(os.devnull, os.O_RDWR)
-    if sys.stderr is None:  # many libraries take it for granted
+    if sys.stderr is None:  # many libraries assume that it exists
         sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115  # for as long as we run
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # what its encoding lacks is shown as an escape
+        if isinstance(stream, io.TextIOWrapper):  # escape characters that the encoding lacks
             stream.reconfigure(errors="backslashreplace")
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # it may be ignored
         signal.signal(signal.SIGINT, _interrupt)
-        # the last thing to be done: Python's own end would give Ctrl-C back its power to kill
+        # run last: at exit, Python would restore the default handler, which kills
         atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
 
 
 def finish(status: int) -> int:
-    """Write what is left in the buffers while a failure can still be told."""
+    """Flush the results while a failure can still be reported; return the exit status."""
     try:
         say("", results())
     except OSError as error:
-        if not status:  # else the reason was told
+        if not status:  # otherwise an error was printed already
             say(f"{error.filename}: {error.strerror}\n", sys.stderr)
             status = 2
-    _state.ending = _state.ending or time.monotonic()  # an interrupt has nothing to stop any more
-    if "_duckdb" not in sys.modules:  # it complains of all that it still finds at the end
-        gc.freeze()  # the process ends: nothing is worth looking for in what goes with it
+    _state.ending = _state.ending or time.monotonic()  # an interrupt has nothing left to stop
+    if "_duckdb" not in sys.modules:  # DuckDB complains about objects that still exist at exit
+        gc.freeze()  # the process ends, so skip the last garbage collection
     return status
 
 
 def interrupted() -> bool:
-    """Whether Ctrl-C has been pressed since `prepare`."""
+    """Return True if Ctrl-C was pressed since `prepare`."""
     return _state.pressed
 
 
 def _interrupt(number: int, _frame: FrameType | None) -> None:
-    """Ctrl-C ends the command; more of them do not keep it from ending its workers first."""
+    """End the command on Ctrl-C; ignore further ones for some seconds, while workers end."""
     if _state.ending is None:
         _state.pressed, _state.ending = True, time.monotonic()
-        # what befalls the threads that looked after workers which are being ended is not told
+        # do not report errors of threads whose workers are being ended
         threading.excepthook = lambda _: None
         raise KeyboardInterrupt
-    if time.monotonic() - _state.ending > _PATIENCE:
+    if time.monotonic() - _state.ending > _SECONDS_TO_END:
         signal.signal(number, signal.SIG_DFL)
         signal.raise_signal(number)
 
@@ -163,16 +160,16 @@ def _name(stream: TextIO) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Output:
-    """What a command is told about its output; an unknown form is refused before any work.
+    """Output options of a command; an unknown format is refused before any work.
 
     Attributes
     ----------
     form
         text, json and so on.
     html, figure
-        Files to be written besides.
+        Further files to write.
     quiet
-        Whether to say nothing but the results.
+        True to print nothing but the results.
     seed
         For commands in which little or nothing is random: every command takes one.
     """
@@ -192,20 +189,12 @@ class Output:
         one_of("--format", self.form, (*FORMATS, *self.more_forms))
 
     def remark(self, *messages: str) -> None:
-        """Say something beside the results."""
+        """Print messages besides the results."""
         for message in messages:
             remark(message, quiet=self.quiet)
 
     def emit(self, document: Document, draw: Callable[[], Figure] | None = None) -> None:
-        """Write the files that were asked for, then print the document.
-
-        Parameters
-        ----------
-        document
-            What to print.
-        draw
-            Makes the figure, where there is one and it is asked for.
-        """
+        """Write the requested files, then print the document; `draw` makes the figure."""
         from probative.files import write_whole
         from probative.reporting.escape import ascii_json
         from probative.reporting.render import UNLIMITED, as_html, render
@@ -231,25 +220,25 @@ class Output:
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreOutput(Output):
-    """That of scores, which may look like conlleval's."""
+    """Output options of scores, which may have the layout of conlleval."""
 
     more_forms = ("conlleval",)
 
 
 def _is_utf8(stream: TextIO) -> bool:
-    """Return whether a stream is written in UTF-8, as JSON is."""
+    """Return True if a stream is written in UTF-8, as JSON is."""
     return codecs.lookup(stream.encoding or "utf-8").name.startswith("utf-8")
 
 
 def _wrote(path: Path) -> str:
-    """Which file was written; a symbolic link stays one, so its target was."""
+    """Return a sentence on the written file, which is the target of a symbolic link."""
     if path.is_symlink():
         return f"wrote {os.path.realpath(path)}, where {path} points to"
     return f"wrote {path}"
 
 
 def remark(message: str, *, quiet: bool = False) -> None:
-    """Say something beside the results, on standard error."""
+    """Print a message besides the results, on standard error."""
     if not quiet:
         from probative.reporting.escape import plain
 
@@ -259,7 +248,7 @@ def remark(message: str, *, quiet: bool = False) -> None:
 
 @contextmanager
 def progress(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """Give a function `report(done, total)` that draws a bar on standard error."""
+    """Yield a function `report(done, total)` that draws a bar on standard error."""
     if quiet or not sys.stderr.isatty():
         yield lambda done, total: None
         return
@@ -275,7 +264,7 @@ def progress(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int],
 
 @contextmanager
 def reading_progress(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """The same, with a bar that also tells how much of a large table has been counted."""
+    """Yield such a function; the bar also shows how much of a large table is counted."""
     from probative.reading.database import telling
 
     with progress(what, quiet=quiet) as report, telling(lambda s: report(int(100 * s), 100)):
@@ -284,7 +273,7 @@ def reading_progress(what: str, *, quiet: bool = False) -> Iterator[Callable[[in
 
 @contextmanager
 def warnings_as_remarks(*, quiet: bool = False) -> Iterator[None]:
-    """Tell warnings as remarks, once each."""
+    """Print warnings as remarks, once each."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         yield
@@ -294,7 +283,7 @@ def warnings_as_remarks(*, quiet: bool = False) -> Iterator[None]:
 
 @contextmanager
 def plain_warnings(*, quiet: bool = False) -> Iterator[None]:
-    """Tell warnings that nobody has caught without the place in the source where they arose."""
+    """Print uncaught warnings without the place in the source."""
 
     def tell(message: Warning | str, *_: object, **__: object) -> None:
         remark(f"warning: {' '.join(str(message).split())}", quiet=quiet)
@@ -308,26 +297,24 @@ def _colour_wanted() -> bool:
     return "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
 
 
-# -----------------------------------------------------------------------------
-# Models of the user's own may print; standard output is for results alone.
-# -----------------------------------------------------------------------------
+# --- Standard output is for results alone, but models of users may print
 
 _STDOUT, _STDERR = 1, 2
 
 
 @contextmanager
 def output_aside() -> Iterator[None]:
-    """Send what is printed from now on to standard error: here, in C, in processes started here.
+    """Send everything printed from now on, also in C and in child processes, to standard error.
 
-    Results go where `streams.results` says. Where the process is ours, this holds to its end:
-    threads and exit functions of a model print when they like.
+    Results go to the stream of `results`. In a process of our own this holds to its end, because
+    threads and exit functions of a model may print at any time.
     """
     before = sys.stdout
     before.flush()
     try:
         number = os.dup(_STDOUT)
         os.dup2(_STDERR, _STDOUT)
-    except OSError:  # a stream is closed; there is nothing to protect
+    except OSError:  # a stream is closed, so there is nothing to protect
         yield
         return
     divert(_same_place(before, number))
@@ -337,7 +324,7 @@ def output_aside() -> Iterator[None]:
     finally:
         if not process_is_ours():
             with suppress(OSError, AttributeError, TypeError):
-                ctypes.CDLL(None).fflush(None)  # what C has printed and not yet written
+                ctypes.CDLL(None).fflush(None)  # flush what C code has printed
             os.dup2(number, _STDOUT)
             sys.stdout = before
             divert(None)
@@ -345,7 +332,7 @@ def output_aside() -> Iterator[None]:
 
 
 def _same_place(stream: TextIO, number: int) -> TextIO:
-    """A stream that writes where this one did, under another number; or, in a notebook, itself."""
+    """Return a stream to the same place with another number; in a notebook, itself."""
     with suppress(OSError, ValueError, AttributeError):
         if stream.fileno() == _STDOUT:
             encoding, errors = stream.encoding, stream.errors

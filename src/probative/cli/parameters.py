@@ -1,7 +1,7 @@
-"""From a function's signature to a command: what an option is called stands at its parameter.
+"""Make a command from the signature of a function.
 
 A parameter is ``Annotated[type, Option(...)]`` or ``Annotated[type, Argument(...)]``; its default
-is the option's. Click parses, and this module tells it what to expect.
+is that of the option. Click parses the command line.
 """
 
 from __future__ import annotations
@@ -28,32 +28,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 
 
-# -----------------------------------------------------------------------------
-# Options that mean something only beside another.
-# -----------------------------------------------------------------------------
+# --- Options that need another option
 
-# what an option means nothing without: it is refused then, not ignored
+# options that mean nothing without one of these are refused, not ignored
 _NEEDS: dict[str, tuple[str, ...]] = {"plot": ("figure",), "comparisons": ("html",)}
 _MORE: dict[str, dict[str, tuple[str, ...]]] = {
     "study bayes": {"task": ("figure",)},
     "study chunking": {"label": ("ner",), "features": ("ner",)},
     "study segmentation": {"curve": ("sizes", "step")},
 }
-_NEEDS_FLAGS = {"label": "--only"}  # where it is not the parameter's name
+_NEEDS_FLAGS = {"label": "--only"}  # if it is not the parameter's name
 
 
 def check_needs(command: str, given: Set[str], values: Mapping[str, Any]) -> None:
-    """Refuse options that were given and that nothing would look at.
-
-    Parameters
-    ----------
-    command
-        The words that call the command.
-    given
-        The names of the parameters that stand on the command line.
-    values
-        The values of all, by name.
-    """
+    """Refuse options on the command line that would have no effect."""
     needs = _NEEDS | _MORE.get(" ".join(command.split()[-2:]), {})
     for name, others in needs.items():
         if name in given and not any(values.get(other) for other in others):
@@ -61,7 +49,7 @@ def check_needs(command: str, given: Set[str], values: Mapping[str, Any]) -> Non
             raise InputError(
                 f"{_flag_of_need(name)}: means nothing without {wanted}; expected both"
             )
-    curves = bool(values.get("probabilities"))  # whose best threshold has a weight of recall
+    curves = bool(values.get("probabilities"))  # their best threshold depends on beta
     if "beta" in given and not curves and "fbeta" not in str(values.get("metric")):
         raise InputError("--beta: means nothing without --metric fbeta; expected both")
     for name in ("html", "figure"):
@@ -73,26 +61,16 @@ def _flag_of_need(name: str) -> str:
     return _NEEDS_FLAGS.get(name, "--" + name.replace("_", "-"))
 
 
-# -----------------------------------------------------------------------------
-# What a command reads and what it writes, checked before it begins to work.
-# -----------------------------------------------------------------------------
+# --- Inputs and outputs, checked before any work
 
 FILES = ("html", "figure", "to")  # options that name a file to be written
 FOLDERS = ("output", "resume", "cache")  # options that name a folder to write to
 _ENDINGS = {"html": (".html", ".htm"), "figure": (".png", ".svg", ".pdf")}
-_PATHS_FLAGS = {"to": "--output"}  # where it is not called as the parameter is
+_PATHS_FLAGS = {"to": "--output"}  # if it is not the parameter's name
 
 
 def check_paths(parameters: Sequence[Any], values: Mapping[str, Any]) -> None:
-    """Refuse to write over an input, over another output or over what is no file.
-
-    Parameters
-    ----------
-    parameters
-        The parameters of the command, as the parser knows them.
-    values
-        What was given for each, by its name.
-    """
+    """Refuse to write over an input, another output or something that is no file."""
     inputs = list(_inputs(parameters, values))
     _check_standard_input(inputs)
     folders = {name: Path(values[name]) for name in FOLDERS if values.get(name)}
@@ -115,7 +93,7 @@ def check_paths(parameters: Sequence[Any], values: Mapping[str, Any]) -> None:
 
 
 def _check_file(name: str, path: Path, read: Mapping[Any, str], kept: Sequence[Path]) -> Path:
-    """Check one file that is to be written; return what it is, through symbolic links."""
+    """Check one file that is to be written; return its real path."""
     from probative.files import check_target
 
     if name == "figure":
@@ -128,7 +106,7 @@ def _check_file(name: str, path: Path, read: Mapping[Any, str], kept: Sequence[P
     target = Path(os.path.realpath(path)) if folder_will_be_made else check_target(path)
     _protect(name, path, target, read)
     inside = next((f for f in kept if Path(os.path.realpath(f)) in target.parents), None)
-    endings = _ENDINGS.get(name)  # what is never written over may be called anything
+    endings = _ENDINGS.get(name)  # an option without endings never writes over a file
     if inside is not None and endings is not None and target.suffix.lower() not in endings:
         raise InputError(
             f"--{name} could write over a file of {inside}; expected a name ending in "
@@ -139,7 +117,7 @@ def _check_file(name: str, path: Path, read: Mapping[Any, str], kept: Sequence[P
 
 
 def protect_code(**outputs: Path | None) -> None:
-    """Refuse to write over the source of a module that is loaded; models of the user's have one."""
+    """Refuse to write over the source of a loaded module, such as a user's model."""
     files = {name: getattr(module, "__file__", None) for name, module in sys.modules.items()}
     read = {_identity(file): f"the source of {name}" for name, file in files.items() if file}
     read.pop(None, None)
@@ -151,7 +129,8 @@ def protect_code(**outputs: Path | None) -> None:
 def _protect(name: str, path: Path, target: Path, read: Mapping[Any, str]) -> None:
     what = read.get(_identity(target))
     if what is not None:
-        what = "an input" if what == f"the input {path}" else what  # the line names it already
+        # the message starts with the path already
+        what = "an input" if what == f"the input {path}" else what
         raise InputError(f"is {what}; expected another file for {_flag_of_path(name)}", path)
 
 
@@ -176,7 +155,7 @@ def _check_standard_input(inputs: Sequence[str]) -> None:
 
 
 def _inputs(parameters: Sequence[Any], values: Mapping[str, Any]) -> Iterator[str]:
-    """The files that the command reads: its arguments, and options that name a file."""
+    """Yield the files that the command reads: its arguments, and options that name a file."""
     for parameter in parameters:
         value = values.get(parameter.name)
         if not value or parameter.name in (*FILES, *FOLDERS):
@@ -196,17 +175,17 @@ def _inputs(parameters: Sequence[Any], values: Mapping[str, Any]) -> Iterator[st
 
 
 def _streams(inputs: Sequence[str]) -> dict[Any, str]:
-    """The files behind the standard streams, which the shell may have opened by name."""
+    """Return the files behind the standard streams, which the shell may have opened by name."""
     names = ("read as standard input", "where standard output goes", "where errors go")
     return {
         _identity(number): name
         for number, name in enumerate(names)
-        if number or "-" in inputs  # standard input that is not read may be anything
+        if number or "-" in inputs  # standard input that is not read may be any file
     }
 
 
 def _identity(file: Path | str | int) -> tuple[int, int] | None:
-    """What tells a file from all others, whatever its name; None for what is no regular file."""
+    """Return device and inode of a regular file, or None; equal for all names of a file."""
     try:
         status = os.stat(file)  # noqa: PTH116  # also the number of an open file
     except (OSError, ValueError):
@@ -222,20 +201,16 @@ def _same(one: Path, other: Path) -> bool:
     return os.path.realpath(one) == os.path.realpath(other)
 
 
-# -----------------------------------------------------------------------------
-# A parameter is ``Annotated[type, Option(...)]`` or ``Annotated[type, Argument(...)]``; its
-# default is the option's. Click parses, and this module tells it what to expect.
-# -----------------------------------------------------------------------------
+# --- Declarations of parameters, and commands made from them
 
 
 @dataclass(frozen=True, init=False)
 class Option:
-    """An option: its flags (by default the parameter's name), how to read and describe it.
+    """Option: its flags (by default the parameter's name), its parser and its description.
 
-    `several` lets it be given several times; what is given becomes a tuple. `required` is for
-    options of a group, which have a default there. A `switch` has two flags, and is None if neither
-    is given. With `words` it takes so many words each time, or NAME=FILE,
-    and may be given several times.
+    With `several` it may be repeated, and its values become a tuple. `required` is for options of a
+    group, which have a default there. A `switch` has two flags, and is None if neither is given.
+    With `words` it takes that many words each time, or NAME=FILE, and may be repeated.
     """
 
     flags: tuple[str, ...]
@@ -263,7 +238,7 @@ class Option:
             object.__setattr__(self, entry.name, value)
 
     def in_words(self, text: str) -> Option:
-        """The same option, described in other words."""
+        """Return the option with another description."""
         how = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         return Option(*how.pop("flags"), **how | {"help": text})
 
@@ -278,32 +253,24 @@ class Argument:
 
 @dataclass(frozen=True)
 class Group:
-    """Options that belong together: they become an object of the class that declares them.
+    """Options that become one object of the class that declares them and their defaults.
 
-    That class tells their defaults, too, so that they are those of Python. `headings` tells under
-    which heading of the help an option stands, if not among the first.
+    `headings` are the headings of options in the help, if not the first one.
     """
 
     options: Mapping[str, Option]
     headings: Mapping[str, str] = field(default_factory=dict)
 
     def defaults(self, declared: type[Any]) -> dict[str, Any]:
-        """The default of every option."""
+        """Return the default of every option."""
         known = {entry.name: entry.default for entry in fields(declared)}
         return {name: known[name] for name in self.options}
 
 
 def words_of(group: Group, given: Any, *, of: type[Any]) -> list[str]:
-    """The words of a command line that make these choices; usual ones need none.
+    """Return the command-line words for these choices; defaults need none.
 
-    Parameters
-    ----------
-    group
-        The options.
-    given
-        What was chosen: an object of the class that declares them.
-    of
-        The class of the other command's choices: what that does not have is left out.
+    Choices that `of`, the options class of the other command, does not have are left out.
     """
     usual, shared = type(given)(), {entry.name for entry in fields(of)}
     words = []
@@ -320,7 +287,7 @@ def words_of(group: Group, given: Any, *, of: type[Any]) -> list[str]:
 
 
 class _Parsed(click.ParamType[Any]):
-    """A value that a function of ours reads; a default is what it is."""
+    """Parameter type that is read by a function; values that are no text stay as they are."""
 
     name = "value"
 
@@ -338,7 +305,7 @@ class _Parsed(click.ParamType[Any]):
 
 
 def as_command(name: str, function: Callable[..., Any]) -> click.Command:
-    """Make a command of a function whose parameters say what they are."""
+    """Make a command from a function with annotated parameters."""
     hints = get_type_hints(function, include_extras=True)
     parameters: list[click.Parameter] = []
     groups: dict[str, tuple[type[Any], Group]] = {}
@@ -369,7 +336,7 @@ def as_command(name: str, function: Callable[..., Any]) -> click.Command:
 def _gather_groups(
     function: Callable[..., Any], groups: dict[str, tuple[type[Any], Group]]
 ) -> Callable[..., Any]:
-    """The function, with the options of each group put into one object."""
+    """Wrap a function so that the options of each group become one object."""
 
     def call(**given: Any) -> Any:
         for name, (declared, group) in groups.items():
@@ -386,7 +353,7 @@ def _kind(default: Any, spec: Option) -> Any:
 
 
 class _Command(click.Command):
-    """A command that checks options and paths before it works, and whose help has headings."""
+    """Command that checks options and paths before it runs, and whose help has headings."""
 
     def __init__(
         self,
@@ -402,7 +369,7 @@ class _Command(click.Command):
         return super().parse_args(ctx, self._with_tables(args))
 
     def _with_tables(self, args: list[str]) -> list[str]:
-        """Return the words with NAME=FILE, where several are expected, as NAME FILE FILE …."""
+        """Replace NAME=FILE by NAME FILE FILE … for options that take several words."""
         several = {
             flag: parameter.nargs
             for parameter in self.params
@@ -568,23 +535,23 @@ def _help_on_everything() -> click.Option:
     )
 
 
-# a keyword and its value; or what a message quotes, which is left as it is
+# a keyword and its value; quoted text is matched to be left as it is
 _KEYWORD = re.compile(
     r"(?<!\w)(?:(?P<name>[a-z]\w*)=(?P<quote>'?)(?P<value>[\w-]*|(?<=')[,;|])(?P=quote)|'[^']*'|\"[^\"]*\")"
 )
 
 
-# what a message says in brackets of a keyword: (align_by='position' accepts others)
+# advice in brackets, such as (align_by='position' accepts others)
 _ADVICE = re.compile(r" \((?P<name>[a-z_]+)=[^()]*\)")
 _READING = frozenset(choice.name for choice in fields(ReadingOptions))
 
 
-# what an option that takes a text has for the truth values of its keyword
+# words on the command line for the truth values of an option that takes a text
 _WORDS = {"True": "lists", "False": "none"}
 
 
 def _by_flag(error: InputError, parameters: list[click.Parameter]) -> InputError:
-    """The same error, with the flags of the options that the library calls by their keywords."""
+    """Return the error with the flags of options instead of keywords of the library."""
     options = [p for p in parameters if isinstance(p, click.Option)]
     flags = {p.name: max(p.opts, key=len) for p in options}
     switches = {p.name for p in options if p.is_flag}
@@ -599,7 +566,7 @@ def _by_flag(error: InputError, parameters: list[click.Parameter]) -> InputError
         if value == "False":
             return opposites[match["name"]]
         if value and not re.search(r"\w", value):
-            value = f"'{value}'"  # a sign is seen in quotes only
+            value = f"'{value}'"  # quotes make a single sign visible
         return f"{flag} {'' if value == 'True' else value}".rstrip()
 
     keywords, colon, rest = error.message.partition(":")
@@ -609,17 +576,17 @@ def _by_flag(error: InputError, parameters: list[click.Parameter]) -> InputError
         head = ", ".join(flags[name] for name in names) + ":"
     else:
         rest = error.message
-    for advice in _ADVICE.finditer(rest):  # no use where the command has no such option
+    for advice in _ADVICE.finditer(rest):  # useless if the command has no such option
         if advice["name"] in _READING and advice["name"] not in flags:
             rest = rest.replace(advice[0], "")
     message = head + _KEYWORD.sub(flag, rest)
     if message.endswith(ONE_POINT):
-        message += ", as are 1pt and 1%"  # what the command line takes for it, too
+        message += ", as are 1pt and 1%"  # the command line accepts these, too
     return InputError(message, error.path, error.line)
 
 
 def named_by_flags(error: InputError) -> InputError:
-    """The same error, in the words of the command that runs."""
+    """Return the error with the flags of the command that runs."""
     return _by_flag(error, click.get_current_context().command.params)
 
 
@@ -639,7 +606,7 @@ def _argument(parameter: inspect.Parameter, kind: Any, spec: Argument) -> click.
 
 def _option(name: str, kind: Any, default: Any, spec: Option) -> click.Option:
     missing = default is inspect.Parameter.empty or spec.required
-    # Click takes a default of None for a value that was given
+    # Click treats a default of None as a given value
     given = {"required": True} if missing else {"default": default}
     flags = list(spec.flags) or [f"--{name.replace('_', '-')}"]
     if spec.switch:
@@ -677,7 +644,7 @@ def _as_list(_context: Any, _parameter: click.Parameter, values: Any) -> list[An
 
 
 def _as_tuple(_context: Any, parameter: click.Parameter, values: Any) -> tuple[Any, ...] | None:
-    """What was given several times, joined where each is a list of words itself."""
+    """Join repeated values, also if each is a list of words itself."""
     joined: list[Any] = []
     for value in values or ():
         joined += (v for v in value if v not in joined) if isinstance(value, tuple) else [value]

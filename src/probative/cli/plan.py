@@ -15,7 +15,7 @@ __all__ = ["plan"]
 
 
 def _difference(text: str) -> float:
-    """Read a difference; a bare 1 would mean a hundred points, and nobody means that."""
+    """Read a difference; refuse a bare 1, which would mean a hundred points."""
     value = options.points(text)
     if abs(value) >= 1 and options.is_bare(text):
         raise click.BadParameter(

@@ -1,4 +1,4 @@
-"""What ``score`` and ``compare`` do with ``--probabilities``."""
+"""Score and compare probabilities, for ``--probabilities`` of ``score`` and ``compare``."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def print_curve_comparison(
 
 
 def _shared(given: ScoreOptions | CompareOptions) -> dict[str, Any]:
-    """The choices that curves know, too; others are refused, not ignored."""
+    """Return the choices that curves have, too; refuse others instead of ignoring them."""
     known = {entry.name for entry in fields(CurveOptions)}
     usual = type(given)()
     for entry in fields(given):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["rank"]
 
-_TEN_SYSTEMS = 45  # pairs of them
+_USUAL_IN_FULL = 45  # all pairs of ten systems
 _CHOICES = options.choose(
     *(*options.RANKING, *options.READING, *options.TABLES, "run_column"),
     run_column=options.RUN_COLUMN,
@@ -71,7 +71,7 @@ def rank(
     from probative.reporting.rank_report import rank_document, rank_figure
 
     inputs, called, remarks = inputs_of(files, runs, names, counts=counts, expand=True)
-    in_full = 0 if out.html is None else _TEN_SYSTEMS if comparisons is None else comparisons
+    in_full = 0 if out.html is None else _USUAL_IN_FULL if comparisons is None else comparisons
     with reading_progress("pairs", quiet=out.quiet) as report:
         ranking = find_ranking(
             *inputs, names=called, n_jobs=jobs, report=report, comparisons=in_full, **vars(given)
@@ -86,10 +86,10 @@ def rank(
 def _pair_command(
     inputs: Sequence[Any], names: Sequence[str] | None, given: RankOptions, ranking: Ranking
 ) -> PairCommand | None:
-    """What to type to compare two of these systems in full, unless it cannot be typed again."""
+    """Return the command that compares two systems in full; None if it cannot be repeated."""
     from probative.reporting.rank_report import PairCommand
 
-    logs = ranking.task == "samples"  # which need no answer
+    logs = ranking.task == "samples"  # they need no gold
     answer, paths = (inputs[:0], inputs) if logs else (inputs[:1], inputs[1:])
     called = [system.name for system in ranking.systems]
     if "-" in inputs or any("," in name for name in called) or len(paths) not in (0, len(called)):

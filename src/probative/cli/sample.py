@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["sample"]
 
-_NONE_OF_THESE = {  # outputs hold no answer, and labels, not probabilities
+_NONE_OF_THESE = {  # outputs hold no gold, and labels instead of probabilities
     *("gold_column", "threshold", "score_name", "labels", "train_words"),
 }
 
@@ -125,14 +125,14 @@ def sample(
     )
     out.remark(*remarks, *drawn.notes)
     out.remark(*(f"wrote {path}" for path in drawn.files.values()))
-    # a page without its strata would say nothing that the line does not
+    # without strata, a page would show no more than the line
     out.emit(sample_document(drawn, explain=explain or out.html is not None))
 
 
 def _named(
     words: Sequence[str], names: Sequence[str] | None
 ) -> tuple[list[str], Sequence[str] | None, list[str]]:
-    """The outputs, what they are called, and what is to be said about that."""
+    """Return the outputs, their names, and remarks."""
     from probative.matching.outputs import short_name
     from probative.reading.runs import named_file, taken_for_file
 

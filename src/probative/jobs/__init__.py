@@ -1,3 +1,3 @@
-"""The jobs, one verb per file: each reads, matches, counts, judges and returns a result."""
+"""Jobs, one verb per file: each reads, matches, counts and returns a result."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From the annotations of two or more people to how far they agree."""
+"""Compute the agreement of two or more annotators."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 _ALWAYS_0 = "one of the two gives one label only, so kappa is 0 whatever the other says"
-_NOBODY = "no label here"  # stands for None and NaN while labels are read
+_NO_LABEL = "no label here"  # replaces None and NaN while labels are read
 
 
 def agreement(
@@ -50,7 +50,7 @@ def agreement(
     missing: str | None = None,
     **reading: Unpack[ReadingKeywords],
 ) -> Agreement:
-    """How far two or more annotators agree, with intervals.
+    """Compute the agreement of two or more annotators, with intervals.
 
     Parameters
     ----------
@@ -59,28 +59,30 @@ def agreement(
         dictionary of them by the names of the annotators. In lists of labels None and NaN stand
         for items that an annotator has left out.
     names
-        What the annotators are called; by default after their files.
+        The names of the annotators; by default those of their files.
     by
-        What counts as independent, as for `score`.
+        The independent units, as for `score`.
     level
         The level of the intervals.
     missing
-        The label that stands for none, where annotators have left items out; the empty text
-        stands for blank cells of tables.
+        The label that marks items without an annotation; the empty text stands for blank cells of
+        tables.
     **reading
-        How to read and match, as for `score`; `match` tells when two spans are the same.
+        Options of reading and matching, as for `score`; `match` is the rule by which two spans are
+        the same.
 
     Returns
     -------
     Agreement
-        Of labels: Krippendorff's `alpha` of all, and for each pair the share of items that have
-        the same label and Cohen's kappa. Of spans, words and sets of labels: F1 for each pair.
+        For labels: Krippendorff's `alpha` of all annotators, and for each pair the share of items
+        with the same label and Cohen's kappa. For spans, words and sets of labels: F1 for each
+        pair.
 
     Notes
     -----
-    Of spans nobody can count where neither annotator sees one, so there is no agreement by chance
-    and no kappa; where such places are many, kappa would come near to F1 (Hripcsak and Rothschild,
-    2005).
+    For spans, the places where neither annotator sees one cannot be counted, so there is no chance
+    agreement and no kappa; with many such places, kappa would be close to F1 (Hripcsak and
+    Rothschild, 2005).
 
     Examples
     --------
@@ -117,8 +119,8 @@ def agreement(
         rest,
         names=None if names is None else names[1:],
         find_positive=False,
-        same_labels=False,  # of few items each, people may use other labels
-        blank=_NOBODY if options.missing == "" else None,
+        same_labels=False,  # with few items each, people may use different labels
+        blank=_NO_LABEL if options.missing == "" else None,
         reading=options,
     )
     if matched.runs or matched.task == "samples":
@@ -154,7 +156,7 @@ def _checked(missing: object) -> str | None:
 
 
 def _marked(data: Any) -> Any:
-    """Lists, arrays and columns of labels with a word where one is missing; else what was given."""
+    """Replace missing values in lists, arrays and columns of labels; return other data as it is."""
     if isinstance(data, (list, tuple, np.ndarray)):
         is_column = np.ndim(data[0] if len(data) else 0) == 0
     else:
@@ -163,12 +165,12 @@ def _marked(data: Any) -> Any:
         values = items_of("others", data)
         lacks = [not isinstance(v, (str, bytes)) and is_missing(v) for v in values]
         if any(lacks):
-            return [_NOBODY if lack else v for v, lack in zip(values, lacks, strict=True)]
+            return [_NO_LABEL if lack else v for v, lack in zip(values, lacks, strict=True)]
     return data
 
 
 def _names(given: Sequence[Any], matched: Matched) -> tuple[str, ...]:
-    """What annotators are called: after their files, or by numbers."""
+    """Return the names of the annotators: those of their files, or numbers."""
     if not all(is_path(own) for own in given):
         return tuple(f"annotator {k}" for k in range(1, len(given) + 1))
     who = (short_name(given[0]), *matched.names)
@@ -176,7 +178,7 @@ def _names(given: Sequence[Any], matched: Matched) -> tuple[str, ...]:
 
 
 def _notes(matched: Matched) -> tuple[str, ...]:
-    """What is to be said; nobody's labels are false alarms here."""
+    """Return the notes of matching, without those on labels that only one annotator uses."""
     labels = set(only_in_a_system(matched.items, matched.names))
     return tuple(note for note in matched.notes if note not in labels)
 
@@ -188,10 +190,10 @@ def _of_labels(
     options: AgreementOptions,
     unit: str,
 ) -> tuple[Interval, tuple[PairAgreement, ...]]:
-    """Alpha of all, and kappa of each pair."""
+    """Return alpha of all annotators, and agreement and kappa of each pair."""
     labels, codes = union([side.names for side in sides])
-    absent = {_NOBODY, options.missing}
-    if options.missing == "" and _NOBODY not in labels:
+    absent = {_NO_LABEL, options.missing}
+    if options.missing == "" and _NO_LABEL not in labels:
         raise InputError("missing: there are no blank cells; expected some, or it left out")
     if options.missing and options.missing not in labels:
         raise InputError(f"missing: nobody gives the label {options.missing!r}; expected one")
@@ -219,7 +221,7 @@ def _units_of(matched: Matched, unit: str) -> Any:
 
 
 def _pair_scores(a: Any, b: Any, n_labels: int, units: Any, level: float) -> tuple[Interval, ...]:
-    """The share of items with the same label, and kappa."""
+    """Return the share of items with the same label, and kappa."""
     if not len(a):
         note = "undefined: no item has the labels of both"
         return tuple(
@@ -251,7 +253,7 @@ def _of_spans(
     options: AgreementOptions,
     unit: str,
 ) -> tuple[PairAgreement, ...]:
-    """F1 of each pair."""
+    """Return the F1 of each pair."""
     pairs = []
     for i, j in combinations(range(len(sides)), 2):
         items = replace(_items(sides[i], sides[j], options), document=matched.items.document)
@@ -269,7 +271,7 @@ def _f1(items: Items, unit: str, usual: str, level: float) -> Interval:
 
 
 def _items(a: Any, b: Any, options: AgreementOptions) -> Items:
-    """Who of two proposes what."""
+    """Match the annotations of two annotators."""
     if isinstance(a, Spans):
         rule = match_rule(options.match)
         return match_spans(a, b, rule=rule, ignore_type=options.ignore_type, only=options.only)

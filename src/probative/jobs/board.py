@@ -1,4 +1,4 @@
-"""Build a board of submissions: find, read, reuse, rank, write the site whole or not at all."""
+"""Build a board of submissions: score and rank a folder of files, and write a site."""
 
 from __future__ import annotations
 
@@ -48,12 +48,9 @@ if TYPE_CHECKING:
     from probative.results import Example, LabelExample
 
 
-# -----------------------------------------------------------------------------
-# What a board keeps between two builds: the scores of submissions, and the tests of pairs.
+# --- Cache between two builds: the scores of submissions and the tests of pairs
 #
-# It holds results over the whole test set, no sentence and no result of one; and nothing of it is
-# published.
-# -----------------------------------------------------------------------------
+# It holds results over the whole test set, none of single sentences, and is never published.
 
 _README = """\
 What `probative board` keeps between two builds, so that it need not compute it again. It can be
@@ -63,15 +60,7 @@ _TESTS, _LIMITS = "pair-tests", "limits"
 
 
 class Kept:
-    """A folder of what was computed for one answer by one set of choices.
-
-    Parameters
-    ----------
-    path
-        The folder; those of other answers and choices stand beside each other in it.
-    run
-        What makes the results what they are: the answer, the choices, the version.
-    """
+    """Cache folder of the results for one gold file, one set of choices and one version."""
 
     def __init__(self, path: Path, run: dict[str, Any]):
         make_folder(path)
@@ -79,40 +68,32 @@ class Kept:
         name = hashlib.sha256(json.dumps(run).encode()).hexdigest()[:20]
         self._folder = ResumableFolder(path / name, run)
         self._folder.check_writable()
-        # whatever the answer and the choices are, who came first stays first
+        # shared by all gold files and choices, so that a name stays with its first holder
         self._names = ResumableFolder(path / "names", {"command": "board", "what": "names"})
 
     def holders(self) -> dict[str, str]:
         """Return the file or folder that held every name at the last build."""
         try:
             return dict(self._names.load("holders", {}) or {})
-        except InputError:  # damaged: as if nobody had come yet
+        except InputError:  # damaged: start without holders
             return {}
 
     def keep_holders(self, holders: dict[str, str]) -> None:
-        """Keep the file or folder that holds every name."""
+        """Store the file or folder that holds each name."""
         if holders != self.holders():
             self._names.keep("holders", {}, holders)
 
     def scores(self, key: str) -> SystemScores | None:
-        """What a submission scores, if that is known; its name is left open."""
+        """Return the cached scores of a submission (with an empty name), or None."""
         content = self._kept(f"scores-{key}", {"submission": key})
         return None if content is None else _scores_from(content)
 
     def keep_scores(self, key: str, scores: SystemScores) -> None:
-        """Keep what a submission scores."""
+        """Store the scores of a submission."""
         self._folder.keep(f"scores-{key}", {"submission": key}, _scores_as_json(scores))
 
     def tests(self, keys: Sequence[str], how: dict[str, Any]) -> KnownTests:
-        """The tests that are known of the pairs of these submissions, by their numbers.
-
-        Parameters
-        ----------
-        keys
-            The submissions.
-        how
-            What else makes a test what it is; of others none is known.
-        """
+        """Return the cached tests of pairs of these submissions, by position; `how` must match."""
         content = self._kept(_TESTS, how)
         if content is None:
             return {}
@@ -122,12 +103,12 @@ class Kept:
         }
 
     def keep_tests(self, keys: Sequence[str], how: dict[str, Any], tests: KnownTests) -> None:
-        """Keep the tests of pairs, and forget those of others."""
+        """Store the tests of these pairs and drop all others."""
         rows = [[i, j, p, draws] for (i, j), (p, draws) in sorted(tests.items())]
         self._folder.keep(_TESTS, how, {"keys": list(keys), "tests": rows})
 
     def limits(self, keys: Sequence[str]) -> KnownLimits:
-        """The limits that are known of the differences of these submissions, by their numbers."""
+        """Return the cached intervals of differences of these submissions, by position."""
         content = self._kept(_LIMITS, {"what": _LIMITS})
         if content is None:
             return {}
@@ -137,21 +118,21 @@ class Kept:
         }
 
     def keep_limits(self, keys: Sequence[str], limits: KnownLimits) -> None:
-        """Keep the limits of differences, and forget those of others."""
+        """Store the intervals of these differences and drop all others."""
         if limits:
             rows = [[*pair, *own] for pair, own in sorted(limits.items())]
             part = {"what": _LIMITS}
             self._folder.keep(_LIMITS, part, {"keys": list(keys), "limits": rows})
 
     def forget_others(self, keys: Sequence[str]) -> None:
-        """Remove what is kept of submissions that are no longer there."""
+        """Delete the cached scores of submissions that no longer exist."""
         known = {self._folder.file(f"scores-{key}").name for key in keys}
         for path in self._folder.path.glob("scores-*.json"):
             if path.name not in known:
                 path.unlink(missing_ok=True)
 
     def _kept(self, name: str, part: dict[str, Any]) -> Any:
-        """What was kept; a damaged file, or one of another part, counts as none."""
+        """Return cached content, or None if the file is damaged or belongs to another part."""
         try:
             return self._folder.load(name, part)
         except InputError:
@@ -161,7 +142,7 @@ class Kept:
 def _placed(
     kept: Sequence[str], rows: Sequence[Sequence[Any]], keys: Sequence[str]
 ) -> Iterator[tuple[int, int, Sequence[Any]]]:
-    """The numbers of two submissions now, and what was kept of the pair, wherever they are."""
+    """Yield the present positions of the two submissions of each stored row, and its values."""
     places: dict[str, list[int]] = {}
     for place, key in enumerate(keys):
         places.setdefault(key, []).append(place)
@@ -189,7 +170,7 @@ def _own_as_json(scores: SystemScores | LabelScores) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A number or text as JSON has it; NaN stays what it is."""
+    """Return None and text unchanged, anything else as a float (NaN included)."""
     return value if value is None or isinstance(value, str) else float(value)
 
 
@@ -202,17 +183,15 @@ def _own_from(content: dict[str, Any]) -> tuple[Counts, tuple[Interval, ...]]:
     return Counts(**content["counts"]), tuple(Interval(**score) for score in content["scores"])
 
 
-# -----------------------------------------------------------------------------
-# A folder of pages that is replaced whole or not at all, and only if it is ours.
-# -----------------------------------------------------------------------------
+# --- Writing the site: a folder that is replaced as a whole, and only if a board wrote it
 
-_MANIFEST = "manifest.json"  # what makes a folder a site of ours: the list of its files
+_MANIFEST = "manifest.json"  # its presence marks a folder as a site; it lists the files
 _WHAT = "written by probative board, which replaces this folder whole"
-_EXCHANGE, _HERE = 2, -100  # RENAME_EXCHANGE and AT_FDCWD of Linux
+_EXCHANGE, _AT_FDCWD = 2, -100  # RENAME_EXCHANGE and AT_FDCWD of Linux
 
 
 def real_site(path: Path | str) -> Path:
-    """The folder that is meant, through symbolic links, if it can be one at all."""
+    """Resolve symbolic links in the path of the site; refuse places that cannot be one."""
     site = Path(os.path.realpath(path))
     if not site.name:
         raise InputError("is no place for a site; expected a folder of its own", path)
@@ -224,7 +203,7 @@ def real_site(path: Path | str) -> Path:
 
 @contextmanager
 def locked(site: Path) -> Iterator[None]:
-    """Keep other builders out, and clear away what a killed one has left.
+    """Lock the site against other builds, and clean up after a build that was killed.
 
     The lock ends with the process, however that ends.
     """
@@ -235,13 +214,13 @@ def locked(site: Path) -> Iterator[None]:
         _restore(site)
         yield
     finally:
-        with suppress(PermissionError):  # Windows removes no open file
-            place.unlink(missing_ok=True)  # before anybody else can have it
+        with suppress(PermissionError):  # Windows cannot remove an open file
+            place.unlink(missing_ok=True)  # while we still hold the lock
         file.close()
 
 
 def _acquire(place: Path, site: Path) -> IO[bytes]:
-    """An open file that no other process has locked."""
+    """Open and lock the lock file; refuse if another process holds it."""
     while True:
         try:
             file = place.open("ab")
@@ -254,7 +233,7 @@ def _acquire(place: Path, site: Path) -> IO[bytes]:
             raise InputError(
                 "is being built by another process; expected that to end first", site
             ) from None
-        # whoever had it before has removed it
+        # the previous holder may have removed the file between opening and locking
         if place.exists() and os.path.samestat(os.fstat(file.fileno()), place.stat()):
             return file
         file.close()
@@ -272,7 +251,7 @@ def _lock(file: IO[bytes]) -> None:
 
 
 def _check_site(site: Path) -> None:
-    """Refuse to replace a folder that is not ours, or that holds what we did not write."""
+    """Refuse to replace a folder that is no site of a board or holds files of others."""
     if not site.exists() or not any(site.iterdir()):
         return
     try:
@@ -305,15 +284,7 @@ def _check_site(site: Path) -> None:
 
 
 def _replace_site(site: Path, files: Mapping[str, str]) -> None:
-    """Put a new site into the place of the old one, in one step where the system has one.
-
-    Parameters
-    ----------
-    site
-        The folder.
-    files
-        What shall be in it, and nothing else: content by path.
-    """
+    """Replace the site with these files (content by path), atomically where possible."""
     try:
         new = Path(tempfile.mkdtemp(prefix=f".{site.name}-building-", dir=site.parent))
         try:
@@ -343,7 +314,7 @@ def _swap(new: Path, site: Path) -> None:
     if not site.exists():
         new.rename(site)
     elif not _exchange(new, site):
-        # two steps: what a kill between them leaves is put right by `_restore`
+        # two steps; if the process is killed between them, `_restore` repairs it
         old = Path(tempfile.mkdtemp(prefix=f".{site.name}-old-", dir=site.parent)) / "site"
         site.rename(old)
         try:
@@ -356,16 +327,16 @@ def _swap(new: Path, site: Path) -> None:
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Exchange two folders in one step; False where the system cannot."""
+    """Exchange two folders atomically; return False where the system cannot."""
     try:
         rename = ctypes.CDLL(None).renameat2
     except (OSError, AttributeError, TypeError):
         return False
-    return bool(rename(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0)
+    return bool(rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _EXCHANGE) == 0)
 
 
 def _restore(site: Path) -> None:
-    """Put an old site back that a killed builder moved away, and remove unfinished ones."""
+    """Move back an old site that a killed build moved away, and remove unfinished ones."""
     left = re.compile(re.escape(f".{site.name}-") + r"(building|old)-\w{8}")
     for path in sorted(site.parent.iterdir()):
         if left.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
@@ -375,7 +346,7 @@ def _restore(site: Path) -> None:
 
 
 def _mode(site: Path) -> int:
-    """The permissions of the old site, or those that a plain mkdir() would give."""
+    """Return the permissions of the old site, or those that mkdir() would give."""
     if site.exists():
         return stat.S_IMODE(site.stat().st_mode)
     mask = os.umask(0)
@@ -391,18 +362,16 @@ def _reason(error: OSError) -> str:
     return os.strerror(error.errno) if error.errno is not None else str(error)
 
 
-# -----------------------------------------------------------------------------
-# The submissions in a folder; what cannot be one has a reason, and stops nobody else.
-# -----------------------------------------------------------------------------
+# --- Finding submissions: a file that cannot be one gets a reason and stops no other
 
-# a pipe that nobody writes to must not hold up the board; Windows has neither
-_AS_IT_IS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+# do not follow links or wait for a pipe that nobody writes to; Windows has neither flag
+_NO_LINK_NO_WAIT = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
 _LINK = "is a link; expected the file itself"
 
 
 class _SubmittedFile(NamedTuple):
-    """What stands in the folder under one name.
+    """File in the folder of submissions.
 
     Attributes
     ----------
@@ -415,7 +384,7 @@ class _SubmittedFile(NamedTuple):
     error
         Why it cannot be a submission, or None.
     is_first
-        Whether it holds its name; otherwise another submission does.
+        True if it holds its name; otherwise another submission does.
     """
 
     name: str
@@ -426,26 +395,19 @@ class _SubmittedFile(NamedTuple):
 
     @property
     def held_name(self) -> str:
-        """The name that it holds: the server of a site may not tell upper from lower case."""
+        """Return the name in one case, since a web server may ignore case."""
         return self.name.casefold()
 
     @property
     def entry(self) -> str:
-        """What stands in the folder of submissions itself: the file, or its folder."""
+        """Return the entry of the folder of submissions: the file or its folder."""
         return Path(self.file).parts[0]
 
 
 def find_submissions(folder: Path, *, answer: Path) -> list[_SubmittedFile]:
-    """Find the files of a folder, and those that stand alone in a folder of it, by name.
+    """Find the submissions of a folder: its files, and single files in its subfolders.
 
-    Hidden files are passed over, and so is the answer itself.
-
-    Parameters
-    ----------
-    folder
-        Where to look.
-    answer
-        The answer, which is no submission wherever it stands.
+    Hidden files and the gold file are skipped.
     """
     try:
         entries = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
@@ -461,14 +423,9 @@ def find_submissions(folder: Path, *, answer: Path) -> list[_SubmittedFile]:
 def _one_per_name(
     files: Sequence[_SubmittedFile], holders: Mapping[str, str]
 ) -> list[_SubmittedFile]:
-    """Refuse all submissions of one name but the one that came first.
+    """Mark all submissions of one name but the first with an error.
 
-    Parameters
-    ----------
-    files
-        The submissions; where none of one name is known, the first of them has it.
-    holders
-        The file or folder that had a name at the last build.
+    The first is the one that held the name at the last build, else the first in the list.
     """
     first: dict[str, _SubmittedFile] = {}
     for one in files:
@@ -478,27 +435,16 @@ def _one_per_name(
 
 
 def _content_digest(path: Path) -> str:
-    """Return a text that files of the same content share, and no others."""
+    """Return the SHA-256 digest of the content of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _read_submission(one: _SubmittedFile, root: Path, *, answer: Path, largest: int) -> bytes:
-    """Read a file that somebody submitted; what was checked is what is read.
+    """Read a submitted file of at most `largest` bytes, following no link.
 
-    The file is opened once, and no link is followed on the way from the folder of submissions to
-    it: a link that is put into its place meanwhile is refused.
-
-    Parameters
-    ----------
-    one
-        The submission.
-    root
-        The folder of submissions.
-    answer
-        The answer, which is no submission.
-    largest
-        The most bytes that it may have.
+    The file is opened once and checked through its handle: a link that is put into its place
+    meanwhile is refused.
     """
     try:
         handle = _open(one.path, root)
@@ -519,7 +465,7 @@ def _read_submission(one: _SubmittedFile, root: Path, *, answer: Path, largest: 
 
 
 def _open(path: Path, root: Path) -> int:
-    """Open a file below a folder without following a link."""
+    """Open a file below a folder for reading, without following links."""
     *folders, last = path.relative_to(root).parts
     if os.open not in os.supports_dir_fd:  # Windows
         for place in (path, path.parent):
@@ -529,12 +475,12 @@ def _open(path: Path, root: Path) -> int:
     at = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
     try:
         for name in folders:
-            inside = os.open(name, os.O_RDONLY | os.O_DIRECTORY | _AS_IT_IS, dir_fd=at)
+            inside = os.open(name, os.O_RDONLY | os.O_DIRECTORY | _NO_LINK_NO_WAIT, dir_fd=at)
             os.close(at)
             at = inside
-        return os.open(last, os.O_RDONLY | _AS_IT_IS, dir_fd=at)
+        return os.open(last, os.O_RDONLY | _NO_LINK_NO_WAIT, dir_fd=at)
     except OSError as error:
-        # Linux and macOS say ELOOP, BSD EMLINK, and ENOTDIR of a folder that became a link
+        # Linux and macOS report ELOOP, BSD EMLINK, and ENOTDIR for a folder that became a link
         if error.errno in (errno.ELOOP, errno.EMLINK, errno.ENOTDIR):
             raise InputError(_LINK, path) from None
         raise
@@ -551,7 +497,7 @@ def _if_first(one: _SubmittedFile, first: _SubmittedFile) -> _SubmittedFile:
 
 
 def _look_at(entry: Path, root: Path, answer: Path) -> Iterator[_SubmittedFile]:
-    """Say what an entry of the folder is; nothing, if it is the answer."""
+    """Yield the submission that an entry of the folder holds; nothing if it is the gold file."""
     path, name, error = entry, _printable(short_name(entry)), None
     try:
         if entry.is_symlink():
@@ -573,17 +519,15 @@ def _look_at(entry: Path, root: Path, answer: Path) -> Iterator[_SubmittedFile]:
 
 
 def _printable(name: str) -> str:
-    """Return a name as text, also where the file system has bytes that are none."""
+    """Return a file name as valid text, with replacements for bytes that are not UTF-8."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-# -----------------------------------------------------------------------------
-# From a folder of submissions to a site: find, read, reuse, rank, write.
-# -----------------------------------------------------------------------------
+# --- From a folder of submissions to a site
 
 PAIRS = ("top", "all", "none")
-_RARE = 5  # a label that the answer has less often tells of single items
-_SAVED = 5.0  # seconds after which the tests that are done are kept
+_RARE_BELOW = 5  # gold items; the scores of a rarer label would reveal single items
+_SECONDS_BETWEEN_SAVES = 5.0  # of finished tests
 
 
 def board(
@@ -608,38 +552,38 @@ def board(
 ) -> Board:
     r"""Score every submission of a folder, and write a site with the leaderboard.
 
-    What has not changed since the last build is not computed again. A submission that cannot be
-    scored becomes a line with the reason, and the others are ranked all the same. Nothing of the
-    answer stands in the site, unless `show_gold`.
+    Results that have not changed since the last build are reused. A submission that cannot be
+    scored is listed with the reason, and the others are ranked all the same. The site shows nothing
+    of the gold file, unless `show_gold`.
 
     Parameters
     ----------
     gold
-        The file of the right answer.
+        The gold file.
     submissions
-        A folder with one file per submission, or one folder with a single file in it; they are
-        called after these files and folders.
+        A folder with one file per submission, or one subfolder with a single file in it; the
+        submissions are named after these files and folders.
     site
         The folder to be written: a new or empty one, or the site of an earlier build, which is
-        replaced whole or not at all.
+        replaced as a whole or not at all.
     cache
-        A folder for what is kept between two builds; by default ``SITE.cache`` beside the site. It
-        must not be published.
+        A folder for results that are kept between two builds; by default ``SITE.cache`` beside the
+        site. It must not be published.
     pairs
         Which pairs have a page of their own: ``top``, the leader with every other system; ``all``;
         ``none``.
     show_gold
-        Whether the site may show what stands in the answer: sentences on which systems differ,
-        labels that are rare, and reasons that quote it.
+        Whether the site may show gold content: sentences on which systems differ, rare labels, and
+        error messages that quote the gold file.
     max_size
-        The most MiB that a submission may have, also unpacked.
+        The largest size of a submission in MiB, also when unpacked.
     metric, average, by, level, beta, adjust, rng, n_jobs, report, **reading
         As for `rank`; `rng` is a whole number.
 
     Returns
     -------
     Board
-        The submissions, what became of each, and the ranking.
+        The submissions with their status, and the ranking.
 
     Examples
     --------
@@ -688,16 +632,9 @@ def build_site(
     report: Callable[[int, int], None] | None = None,
     tell: Callable[[InputError], InputError] = lambda error: error,
 ) -> Board:
-    """Build a board, and write its site.
+    """Build a board and write its site; `places` are gold, submissions, site and cache.
 
-    Parameters
-    ----------
-    places
-        Where the answer, the submissions, the site and the cache are; see `board`.
-    options, pairs, n_jobs, report
-        As for `board`.
-    tell
-        Puts why a submission cannot be scored into the words of whoever reads it.
+    `tell` rewords the error of a submission that cannot be scored for its readers.
     """
     options = _checked(options)
     one_of("pairs", pairs, PAIRS)
@@ -714,7 +651,7 @@ def build_site(
 
 
 def _checked(options: BoardOptions) -> BoardOptions:
-    """The same choices, if they are some that there are."""
+    """Validate the choices, and return them with checked values."""
     if len(options.columns) > 1:
         raise InputError("columns: a submission has one; expected the name of that")
     if options.metric is not None:
@@ -733,7 +670,7 @@ def _checked(options: BoardOptions) -> BoardOptions:
 
 @dataclass(frozen=True)
 class _Places:
-    """Where everything stands; no two may be in each other's way."""
+    """Paths of a board; no folder may lie inside another."""
 
     gold: Path
     submissions: Path
@@ -779,7 +716,7 @@ class _Places:
 
 @dataclass(frozen=True, eq=False)
 class _Entry:
-    """A submission that could be scored, and the key of what is known of it."""
+    """Submission that was scored, with the key of its results in the cache."""
 
     file: _SubmittedFile
     output: Annotations
@@ -790,7 +727,7 @@ class _Entry:
 
 @dataclass(frozen=True, eq=False)
 class _Built:
-    """The board, and what it was made from."""
+    """Board, with the matched systems that it was made from."""
 
     board: Board
     matched: Matched | None
@@ -798,7 +735,7 @@ class _Built:
     def examples(
         self, pairs: Sequence[tuple[str, str]]
     ) -> dict[tuple[str, str], tuple[Example | LabelExample, ...]]:
-        """The sentences on which pairs of systems differ."""
+        """Return the sentences on which pairs of systems differ, by pair."""
         if self.matched is None:
             return {}
         place = {name: i for i, name in enumerate(self.matched.names)}
@@ -808,7 +745,7 @@ class _Built:
 
 @dataclass(frozen=True)
 class _Building:
-    """One build of a board, without its pages."""
+    """Build of a board, without its pages."""
 
     places: _Places
     options: BoardOptions
@@ -817,14 +754,14 @@ class _Building:
     tell: Callable[[InputError], InputError]
 
     def build(self) -> _Built:
-        """Read, reuse, rank."""
+        """Read the gold file and the submissions, reuse cached results, and rank."""
         run = self._run()
         answer = read_side(self.places.gold, self.options)
         if task_of(answer) == "samples":
             raise InputError("is a log, and no answer; expected `rank` for logs", self.places.gold)
         if self._run() != run:
             raise InputError("was changed while it was read; expected it to stay", self.places.gold)
-        # choices that do not fit the answer stop the board; nothing else does
+        # rank the gold file alone: choices that do not fit it are the only errors that stop a board
         rank_matched(self._match(answer, [answer], ["gold"]), self.options, self.how)
         found = find_submissions(self.places.submissions, answer=self.places.gold)
         kept = Kept(self.places.cache, run)
@@ -870,11 +807,11 @@ class _Building:
             all_there=False,
             reading=self.options,
         )
-        # what was noticed in files may quote them
+        # notes on the files may quote them
         return matched if self.options.show_gold else replace(matched, notes=())
 
     def _run(self) -> dict[str, Any]:
-        """What makes the results of this board what they are, but for the submissions."""
+        """Return everything that determines the results, apart from the submissions."""
         words = self.options.train_words
         return {
             "command": "board",
@@ -885,7 +822,7 @@ class _Building:
         }
 
     def _read(self, one: _SubmittedFile, answer: Annotations, kept: Kept) -> _Entry | Submission:
-        """Read a submission and score it by itself: what others submit changes no digit."""
+        """Read and score one submission by itself, so that no other can change its scores."""
 
         def refuse(reason: str) -> Submission:
             return Submission(one.name, one.file, "refused", reason)
@@ -904,7 +841,7 @@ class _Building:
             )
         except InputError as error:
             return refuse(_own_words(self.tell(error), one))
-        except Exception as error:  # whatever is in the file, the others go on
+        except Exception as error:  # whatever is in the file, the others continue
             return refuse(f"cannot be read ({type(error).__name__}); expected another file")
         key = _key(data, one.path)
         scores = kept.scores(key)
@@ -924,7 +861,7 @@ class _Building:
     def _rank(
         self, matched: Matched, entries: Sequence[_Entry], kept: Kept
     ) -> tuple[Ranking, Known, int]:
-        """Rank the systems; what is known of pairs is not tested again, what is new is kept."""
+        """Rank the systems with cached tests of pairs; store the new ones."""
         keys = [entry.key for entry in entries]
         how: dict[str, Any] = {"what": "tests"}
         known = Known(
@@ -933,18 +870,18 @@ class _Building:
             limits=kept.limits(keys),
         )
         before = dict(known.tests)
-        due = time.monotonic() + _SAVED
+        due = time.monotonic() + _SECONDS_BETWEEN_SAVES
 
         def keep(done: int, total: int) -> None:
             nonlocal due
             if time.monotonic() > due:
                 kept.keep_tests(keys, how, known.tests)
-                due = time.monotonic() + _SAVED
+                due = time.monotonic() + _SECONDS_BETWEEN_SAVES
             if self.report is not None:
                 self.report(done, total)
 
         ranking = rank_matched(matched, self.options, {**self.how, "report": keep}, known)
-        if known.tests != before:  # of sampled ones, more may have been drawn
+        if known.tests != before:  # sampled tests may have drawn more
             kept.keep_tests(keys, how, known.tests)
         kept.keep_limits(keys, known.limits)
         kept.forget_others(keys)
@@ -954,7 +891,7 @@ class _Building:
 
 
 def _input_digest(path: Path) -> str:
-    """What tells an input from others; a pipe would be empty when it is read again."""
+    """Return the digest of an input file; refuse a pipe, which cannot be read again."""
     if not path.exists():
         raise InputError("there is no such file", path)
     if not path.is_file():
@@ -963,7 +900,7 @@ def _input_digest(path: Path) -> str:
 
 
 def _key(data: bytes, path: Path) -> str:
-    """Return what tells a submission from others: its content, and the endings it is read by."""
+    """Return the cache key of a submission: a digest of its content and its file endings."""
     endings = "".join(path.suffixes).lower().encode("utf-8", "surrogateescape")
     return hashlib.sha256(hashlib.sha256(data).digest() + endings).hexdigest()[:40]
 
@@ -977,8 +914,8 @@ def _text(value: Any) -> Any:
 
 
 def _public(ranking: Ranking) -> Ranking:
-    """The same without labels that are so rare that their scores tell of single items."""
-    told = _common_labels(
+    """Remove labels that are so rare that their scores would reveal single items."""
+    shown_labels = _common_labels(
         {
             own.label: float(own.counts.positives)
             for system in ranking.systems
@@ -986,27 +923,27 @@ def _public(ranking: Ranking) -> Ranking:
         }
     )
     systems = tuple(
-        replace(system, by_label=tuple(own for own in system.by_label if own.label in told))
+        replace(system, by_label=tuple(own for own in system.by_label if own.label in shown_labels))
         for system in ranking.systems
     )
     return replace(ranking, systems=systems)
 
 
 def _common_labels(positives: Mapping[str, float]) -> set[str]:
-    """The labels that are not rare, and leave enough untold together.
+    """Return the labels that may be shown.
 
-    What is untold can be had from the sums over all labels: if that were a single rare label,
-    leaving it out would hide nothing.
+    The hidden part follows from the sums over all labels, so it must hold enough items together:
+    hiding a single rare label would hide nothing.
     """
     by_number = sorted(positives, key=lambda label: (positives[label], label))
-    untold = 0.0
-    while by_number and (positives[by_number[0]] < _RARE or 0 < untold < _RARE):
-        untold += positives[by_number.pop(0)]
+    hidden = 0.0
+    while by_number and (positives[by_number[0]] < _RARE_BELOW or 0 < hidden < _RARE_BELOW):
+        hidden += positives[by_number.pop(0)]
     return set(by_number)
 
 
 def _wanted_pairs(ranking: Ranking | None, pairs: str) -> tuple[tuple[str, str], ...]:
-    """The pairs that shall have a page."""
+    """Return the pairs that get a page."""
     if ranking is None or pairs == "none":
         return ()
     leader = ranking.ranking[0].name
@@ -1014,7 +951,7 @@ def _wanted_pairs(ranking: Ranking | None, pairs: str) -> tuple[tuple[str, str],
 
 
 def _own_words(error: InputError, one: _SubmittedFile) -> str:
-    """What is wrong with a file, without the folders in which it stands."""
+    """Return the text of an error without the folders around the file."""
     words = str(error)
     if error.path is not None:
         line = "" if error.line is None else f"{error.line}:"
@@ -1024,7 +961,7 @@ def _own_words(error: InputError, one: _SubmittedFile) -> str:
 
 
 def _misfit(output: Annotations, answer: Annotations, line: int | None) -> str:
-    """Why an output cannot be that of this answer, in words that do not quote the answer."""
+    """Return why an output does not fit the gold file, without quoting the gold file."""
     here, there = _extent(output), _extent(answer)
     if here != there:
         return f"{here}, but the answer has {there}; expected as many"
@@ -1033,7 +970,7 @@ def _misfit(output: Annotations, answer: Annotations, line: int | None) -> str:
 
 
 def _extent(side: Any) -> str:
-    """How much there is to be answered, as everybody knows who has the test data."""
+    """Return the size of the test set in words, which everybody with the test data knows."""
     if task_of(side) == "labels":
         return counted(len(side), "item")
     if task_of(side) == "segmentation":

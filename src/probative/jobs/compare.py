@@ -1,4 +1,4 @@
-"""Compare systems: read, match, count, test, judge."""
+"""Compare systems: read, match, count, test, and give a verdict."""
 
 from __future__ import annotations
 
@@ -93,13 +93,11 @@ if TYPE_CHECKING:
     from probative.results import Bucket, Difference, RandomizationTest, SystemScores
 
 
-# -----------------------------------------------------------------------------
-# Pairs of systems on items of one kind.
-# -----------------------------------------------------------------------------
+# --- Pairs of systems on items of one kind
 
 
 def _metric_of_buckets(matched: Matched, metrics: Sequence[str]) -> str:
-    """What kinds of items are scored by: a kind has no table of all classes."""
+    """Return the metric of the buckets: a bucket has no confusion table."""
     return "accuracy" if is_of_classes(matched, metrics[0]) else metrics[0]
 
 
@@ -112,7 +110,7 @@ def _bucket_of_pairs(
     pairs: Sequence[tuple[int, int]],
     choices: PairChoices,
 ) -> Bucket:
-    """What the systems score on items of one kind."""
+    """Return the bucket of items of one kind, with scores and differences of pairs."""
     scored, level, beta = scored_as(part, metric), choices.level, choices.beta
     usual = ScoreOptions(metric=metric, by=choices.unit, level=level, beta=beta)
     scores = zip(part.names, intervals_of(part, usual), strict=True)
@@ -124,16 +122,14 @@ def _bucket_of_pairs(
     return make_bucket(part, kind, name, choices.unit, scores, differences, metric)
 
 
-# -----------------------------------------------------------------------------
-# One pair of systems and one score of the pooled items: difference, test, posterior, plan.
-# -----------------------------------------------------------------------------
+# --- One pair of systems in one score of the pooled items
 
 
 @dataclass(frozen=True)
 class PairChoices:
-    """What all pairs of a comparison have in common.
+    """Choices shared by all pairs of a comparison.
 
-    `in_group` asks for what groups are weighed by, and leaves out what only the whole tells.
+    `in_group` adds the standard errors that groups are weighted by, and omits scores by label.
     """
 
     unit: str
@@ -148,7 +144,7 @@ class PairChoices:
 
     @classmethod
     def of(cls, options: CompareOptions, unit: str, *, figures: bool = False) -> PairChoices:
-        """The choices of a comparison by these units, if they are some that there are."""
+        """Return the validated choices of a comparison by these units."""
         return cls(
             unit,
             open_probability("level", options.level),
@@ -164,7 +160,7 @@ class PairChoices:
 def _compare_pooled(
     matched: Matched, i: int, j: int, metric: str, choices: PairChoices
 ) -> Comparison:
-    """Everything that is known of one pair in one score of the pooled items."""
+    """Compare one pair in one score of the pooled items."""
     paired = cases_of_pair(matched, i, j, choices.unit)
     names = matched.names[i], matched.names[j]
     known = compare_cases(paired, names, metric, choices, scored=scored_as(matched, metric))
@@ -184,21 +180,10 @@ def compare_cases(
     *,
     scored: str | None = None,
 ) -> Comparison:
-    """Everything that is known of one pair from its cases alone.
+    """Compare one pair from its cases alone: one row per unit, or one table of single items.
 
-    Parameters
-    ----------
-    paired
-        The cases, one row per unit, or one table where single items are exchanged.
-    names
-        The baseline and the challenger.
-    metric
-        What is compared.
-    choices
-        How.
-    scored
-        What the metric is called on these cases, if not by its own name: over all classes of
-        single-label data accuracy is the recall of what is right.
+    `scored` is the metric to compute if it has another name on these cases: over all classes of
+    single-label data, accuracy is recall.
     """
     paired = paired.grouped()
     scored, level, beta = scored or metric, choices.level, choices.beta
@@ -248,7 +233,7 @@ def _numbers_of_pair(
     test: RandomizationTest,
     posterior: ClusteredPosterior | MacroDifferencePosterior | StudentPosterior,
 ) -> dict[str, Any]:
-    """What a comparison says whatever the average."""
+    """Return the fields of a comparison that every average shares."""
     return {
         **_numbers_of(choices, gap, test, posterior),
         "a": matched.names[i],
@@ -258,7 +243,7 @@ def _numbers_of_pair(
 
 
 def _facts_of_pair(matched: Matched, i: int, j: int) -> dict[str, Any]:
-    """What the items of two systems tell without any statistics."""
+    """Return the fields of a comparison that need no statistics."""
     return {
         "match": match_of(matched),
         "positives": matched.items.positives,
@@ -272,7 +257,7 @@ def _numbers_of(
     test: RandomizationTest,
     posterior: ClusteredPosterior | MacroDifferencePosterior | StudentPosterior,
 ) -> dict[str, Any]:
-    """What interval, test and posterior say."""
+    """Return the fields that come from the interval, the test and the posterior."""
     a_better, equivalent, b_better = posterior.probabilities(choices.rope)
     return {
         "by": choices.unit,
@@ -302,9 +287,9 @@ def _numbers_of(
 def _differences_by_label(
     matched: Matched, i: int, j: int, metric: str, choices: PairChoices
 ) -> tuple[LabelDifference, ...]:
-    """The differences of a pair on every label that one of its systems or the answer has."""
+    """Return the differences on every label that gold or one of the two uses."""
     items = matched.items
-    used = items.uses(i) | items.uses(j)  # what only a third system uses is not their matter
+    used = items.uses(i) | items.uses(j)  # labels that only a third system uses are left out
     if np.count_nonzero(used) < 2:
         return ()
     tables: Iterable[PairedCounts]
@@ -322,13 +307,11 @@ def _differences_by_label(
     return tuple(differences)
 
 
-# -----------------------------------------------------------------------------
-# Pairs of systems and their means over labels: the tests of all pairs are drawn together.
-# -----------------------------------------------------------------------------
+# --- Pairs of systems in means over labels: the tests of all pairs are drawn together
 
 
 class _MacroSide(NamedTuple):
-    """What all pairs of a system need of it."""
+    """Counts and evidence of one system that all its pairs share."""
 
     cells: LabelCounts
     evidence: MacroEvidence
@@ -337,15 +320,7 @@ class _MacroSide(NamedTuple):
 def _macro_sides(
     matched: Matched, pairs: Sequence[tuple[int, int]], metric: str, choices: PairChoices
 ) -> dict[int, _MacroSide]:
-    """What the pairs need of each of their systems, by its number.
-
-    Parameters
-    ----------
-    matched, pairs
-        What has been gathered, and the numbers of the systems of each pair.
-    metric, choices
-        The mean over labels of what, and how.
-    """
+    """Return the counts and evidence of each system of the pairs, by its position."""
     by = cells_of(matched, choices.unit)
     sides = {}
     for k in sorted({k for pair in pairs for k in pair}):
@@ -362,7 +337,7 @@ def _tests_of_sides(
     choices: PairChoices,
     sides: Mapping[int, _MacroSide],
 ) -> dict[tuple[int, int], RandomizationTest]:
-    """The tests of all pairs: how many exchanges one needs depends on the others, too."""
+    """Test all pairs together: the number of exchanges of one depends on the others."""
     tests = macro_tests(
         [(sides[i].cells, sides[j].cells) for i, j in pairs],
         metric,
@@ -388,7 +363,7 @@ def _compare_macro(
     sides: Mapping[int, _MacroSide],
     tests: Mapping[tuple[int, int], RandomizationTest],
 ) -> Comparison:
-    """The same for the mean over the labels, with approximations where nothing exact exists."""
+    """Compare one pair in the mean over labels; interval and posterior are approximate."""
     (a, of_a), (b, of_b) = sides[i], sides[j]
     gap, posterior = macro_difference(
         a,
@@ -430,9 +405,7 @@ def _unit_pvalue(
     return float(student_pvalue(gap.estimate, np.sqrt(variance), freedom))
 
 
-# -----------------------------------------------------------------------------
-# A pair of systems and a score of the whole table of all classes.
-# -----------------------------------------------------------------------------
+# --- Pairs of systems in a score of the whole confusion table
 
 if TYPE_CHECKING:
     Items = Mapping[int, ConfusedItems]
@@ -442,14 +415,9 @@ if TYPE_CHECKING:
 def _judge_of_classes(
     matched: Matched, pairs: Sequence[tuple[int, int]], metric: str, choices: PairChoices
 ) -> Callable[[Matched, int, int, str, PairChoices], Comparison]:
-    """What compares two of the systems: the tests of all pairs are drawn together.
+    """Return the function that compares two of the systems in a score of all classes.
 
-    Parameters
-    ----------
-    matched, pairs
-        What has been gathered, and the numbers of the systems of each pair.
-    metric, choices
-        The score of the whole table of all classes, and how.
+    The tests of all pairs are drawn together, before the first call.
     """
     items = {
         k: confused_items(matched, k, choices.unit) for k in sorted({k for p in pairs for k in p})
@@ -517,58 +485,60 @@ def _needed(a: ConfusedItems, b: ConfusedItems, metric: str, choices: PairChoice
     return confusion_plan(a, b, metric, power=choices.power, level=choices.level).units
 
 
-# -----------------------------------------------------------------------------
-# What to look at: the sentences on which systems differ, and the labels they confuse.
-# -----------------------------------------------------------------------------
+# --- Examples: the sentences on which systems differ, and the labels that they confuse
 
-_PAIRS, _SENTENCES = 3, 8
-_TOKENS, _BEFORE, _LONGEST = 300, 30, 200  # shown of a sentence, before the dispute, of a token
-_LETTERS = 1000  # shown of a text
+_PAIRS_WITH_EXAMPLES, _EXAMPLES_OF_A_PAIR = 3, 8
+_MOST_TOKENS_SHOWN = 300  # of a sentence
+_TOKENS_BEFORE_DISPUTE = 30  # shown of a longer sentence
+_LONGEST_TOKEN = 200  # shown, in characters
+_LONGEST_TEXT = 1000  # shown, in characters
 
 
 def examples_of(
     matched: Matched, pairs: Sequence[tuple[int, int]]
 ) -> tuple[Example | LabelExample, ...]:
-    """The sentences on which the first pairs of systems differ most, the widest gaps first.
+    """Return sentences on which the first pairs of systems differ most, the largest gap first.
 
-    Of labels, texts on which one of two systems is right, where the table has texts.
+    For labels, return texts on which only one of the two is right, if the table has texts.
     """
     if not matched.systems:
-        return ()  # nothing to show: figures alone have no text
+        return ()  # counts alone have no text
     if matched.task in ("labels", "samples"):
         return _label_examples(matched, pairs)
     examples: list[Example] = []
-    for i, j in pairs[:_PAIRS]:
+    for i, j in pairs[:_PAIRS_WITH_EXAMPLES]:
         paired = matched.items.paired(i, j, by="sentence")
         errors = [np.asarray(c.fp + c.fn).astype(int) for c in (paired.a, paired.b)]
         gap = np.abs(errors[0] - errors[1])
-        # of equal gaps, first the sentences on which more spans are in dispute
+        # among equal gaps, sentences with more disputed spans come first
         order = np.lexsort((-paired.cases[:, :4].sum(axis=1), -gap))
         examples += [
             _example(matched, i, j, sentence, errors)
-            for sentence in order[:_SENTENCES].tolist()
+            for sentence in order[:_EXAMPLES_OF_A_PAIR].tolist()
             if gap[sentence]
         ]
     return tuple(examples)
 
 
 def _label_examples(matched: Matched, pairs: Sequence[tuple[int, int]]) -> tuple[LabelExample, ...]:
-    """Of each pair as many texts that only one has right as that only the other has."""
+    """Return texts that only one system of a pair has right, at most half of them for each."""
     texts = matched.gold.texts() if matched.gold.texts is not None else ()
     if not len(texts):
         return ()
     everyone = (matched.gold, *matched.systems)
     gold, *given = (_labels_of(side) for side in everyone)
     examples = []
-    for i, j in pairs[:_PAIRS]:
+    for i, j in pairs[:_PAIRS_WITH_EXAMPLES]:
         right = [given[k] == gold for k in (i, j)]
-        chosen = [np.flatnonzero(right[k] & ~right[1 - k])[: _SENTENCES // 2] for k in (0, 1)]
+        chosen = [
+            np.flatnonzero(right[k] & ~right[1 - k])[: _EXAMPLES_OF_A_PAIR // 2] for k in (0, 1)
+        ]
         examples += [
             LabelExample(
                 matched.names[i],
                 matched.names[j],
                 k + 1,
-                texts[k] if len(texts[k]) <= _LETTERS else texts[k][:_LETTERS] + "…",
+                texts[k] if len(texts[k]) <= _LONGEST_TEXT else texts[k][:_LONGEST_TEXT] + "…",
                 gold[k],
                 given[i][k],
                 given[j][k],
@@ -579,7 +549,7 @@ def _label_examples(matched: Matched, pairs: Sequence[tuple[int, int]]) -> tuple
 
 
 def _labels_of(side: Any) -> Any:
-    """The label of every item, or all of them in one line."""
+    """Return the label of every item; several labels are joined in one line."""
     names = np.array(side.names, dtype=object)
     if not isinstance(side, LabelSets):
         return names[side.codes]
@@ -595,7 +565,7 @@ def _example(matched: Matched, i: int, j: int, sentence: int, errors: Any) -> Ex
     gold, a, b = (tuple(side.of(sentence)) for side in sides)
     words = sides[0].text.words(sentence)
     last = max((end for _, end, _ in (*gold, *a, *b)), default=0)
-    start = _window(gold, a, b, max(len(words), last))  # lists of tags come without words
+    start = _window(gold, a, b, max(len(words), last))  # lists of tags have no words
     if matched.task == "segmentation" or sum(map(len, words)) == len(words) > 1:
         separator = ""  # characters, not words
     else:
@@ -615,51 +585,49 @@ def _example(matched: Matched, i: int, j: int, sentence: int, errors: Any) -> Ex
 
 
 def _window(gold: Sequence[Any], a: Sequence[Any], b: Sequence[Any], length: int) -> int:
-    """The first token to be shown: some way before the first span that one of the two has."""
-    if length <= _TOKENS:
+    """Return the first token to show, some tokens before the first disputed span."""
+    if length <= _MOST_TOKENS_SHOWN:
         return 0
     right = set(gold)
     disputed = (set(a) & right) ^ (set(b) & right) or set(a) ^ set(b)
     first = min((start for start, _, _ in disputed), default=0)
-    return max(0, min(first - _BEFORE, length - _TOKENS))
+    return max(0, min(first - _TOKENS_BEFORE_DISPUTE, length - _MOST_TOKENS_SHOWN))
 
 
 def _shown_words(words: Sequence[str], start: int) -> tuple[str, ...]:
-    """A sentence that a reader can take in, with signs of what was left out."""
+    """Shorten a sentence and its words, with an ellipsis for each omitted part."""
     shown = [
-        word if len(word) <= _LONGEST else word[:_LONGEST] + "…"
-        for word in words[start : start + _TOKENS]
+        word if len(word) <= _LONGEST_TOKEN else word[:_LONGEST_TOKEN] + "…"
+        for word in words[start : start + _MOST_TOKENS_SHOWN]
     ]
     if start and shown:
         shown[0] = f"… {shown[0]}"
-    return (*shown, "…") if len(words) > start + _TOKENS else tuple(shown)
+    return (*shown, "…") if len(words) > start + _MOST_TOKENS_SHOWN else tuple(shown)
 
 
 def _shown_spans(spans: Sequence[Any], start: int) -> tuple[tuple[int, int, str], ...]:
-    """The spans of the tokens that are shown, counted from the first of these."""
+    """Return the spans of the shown tokens, counted from the first shown token."""
     return tuple(
         (first - start, end - start, label)
         for first, end, label in spans
-        if first < start + _TOKENS and end > start
+        if first < start + _MOST_TOKENS_SHOWN and end > start
     )
 
 
 def _confusions_of(matched: Matched) -> tuple[Any, ...]:
-    """For each system the pairs of labels that it takes for each other."""
+    """Return for each system the pairs of labels that it confuses."""
     if matched.task in ("segmentation", "samples"):
         return ()
     if isinstance(matched.gold, LabelSets):
-        return ()  # of sets, nobody knows which label was given instead of which
+        return ()  # in sets, it is unknown which label was given instead of which
     find: Any = label_confusions if matched.task == "labels" else span_confusions
     return tuple(find(matched.gold, system) for system in matched.systems)
 
 
-# -----------------------------------------------------------------------------
-# From inputs to a verdict: read, match, count, test, judge.
-# -----------------------------------------------------------------------------
+# --- From inputs to a verdict
 
-_FEW = 3  # systems that comparisons one by one still tell about
-_MANY = "{} systems: rank orders them all, with ties and the probability of being best"
+_MOST_SYSTEMS_WITHOUT_A_HINT = 3  # with more systems, a note recommends `rank`
+_HINT_TO_RANK = "{} systems: rank orders them all, with ties and the probability of being best"
 
 
 def compare(
@@ -688,29 +656,29 @@ def compare(
     report: Callable[[int, int], None] | None = None,
     **reading: Unpack[ReadingKeywords],
 ) -> Comparisons:
-    """Compare the outputs of two or more systems on one test set, and judge.
+    """Compare the outputs of two or more systems on one test set, and give a verdict.
 
     Parameters
     ----------
     gold, a, b, more
-        The right answer, the baseline, the challenger and any others, in any form that `score`
-        takes; or one dictionary of the systems by name, the baseline first. Without systems,
-        `gold` is a file or a data frame that holds them in its columns. A system may be a list of
-        outputs, one per run: then these models are compared, and the procedures that made them.
-        Or `gold` alone, a dictionary of `Counts` by the names of the systems, one row per unit; or
-        of lists of these, one per run; or of logs of evaluations, or lists of them.
+        Gold, the baseline, the challenger and any others, in any form that `score` takes; or one
+        dictionary of the systems by name, the baseline first. Without systems, `gold` is a file
+        or a data frame that holds them in its columns. A system may be a list of outputs, one per
+        run: then both these models and the procedures that made them are compared. Or `gold` alone
+        is a dictionary by the names of the systems: of `Counts` with one row per unit; of lists of
+        these, one per run; of logs of evaluations, or lists of them.
     names
-        What the systems are called; by default after their files.
+        The names of the systems; by default those of their files.
     metric
         One or several of precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv,
         balanced_accuracy, mcc, kappa, informedness, markedness and fowlkes_mallows. By default f1;
         recall for word segmentation; accuracy for labels of several classes, of which micro
         precision, recall and F1 are other names.
     average
-        "micro" pools all labels. "macro" takes the mean over the labels of the answer, or over
-        `labels`; its tests are sampled and its intervals approximate.
+        "micro" pools all labels. "macro" takes the mean over the gold labels, or over `labels`;
+        its tests are sampled and its intervals approximate.
     by
-        What is exchanged and resampled: sentence, document, unit or item. By default sentences
+        The units to exchange and resample: sentence, document, unit or item. By default sentences
         for sequences, the units of a table that has them, else single items.
     level
         The level of the intervals.
@@ -723,39 +691,39 @@ def compare(
     all_pairs
         Compare every pair, instead of each system with the first.
     paired_runs
-        Whether run i of every system belongs to run i of the others: they share a seed, or a split
-        of the data.
+        Whether run i of every system belongs to run i of the others, because they share a seed or
+        a split of the data.
     train
-        The training data of the systems, of the same task: buckets then tell apart what was seen
-        in training, and labels by how often they occur there.
+        The training data of the systems, of the same task: buckets then distinguish items seen in
+        training from others, and labels by their frequency there.
     second_gold
-        A second annotation of the same texts, by another person: it is scored against the answer
-        as well, and every system is compared with it.
+        A second annotation of the same texts by another person. It is scored against gold, and
+        every system is compared with it.
     rng
-        A seed or generator for what is sampled: tests of macro averages, and exact tests that
-        would not fit into memory.
+        A seed or generator for sampled tests: those of macro averages, and exact tests that would
+        not fit into memory.
     examples
-        Whether to look for sentences on which the systems differ, and for labels that they
-        confuse: only the page shows them.
+        Whether to look for sentences on which the systems differ and labels that they confuse,
+        which only the HTML page shows.
     figures
         Whether to keep the null distribution of every test, for its figure: it comes from the
         same exchanges as the p-value, and takes longer.
     buckets
-        Whether to score items of different kinds apart: by their length, that of their sentence,
-        how frequent their label is, and whether they were seen in training. `train` asks for them,
-        too.
+        Whether to score items of different kinds separately: by their length, the length of their
+        sentence, the frequency of their label, and whether they were seen in training. `train`
+        turns this on, too.
     fingerprints
-        Whether to keep what tells this test set and these outputs from others: a gate with a ledger
-        needs it.
+        Whether to keep the fingerprints of this test set and these outputs, which a gate with a
+        ledger needs.
     report
-        Is told how many of the comparisons are done, and how many there are.
+        Called with the number of finished comparisons and their total.
     **reading
-        How to read and match, as for `score`.
+        Options of reading and matching, as for `score`.
 
     Returns
     -------
     Comparisons
-        Scores with intervals, a `Comparison` a pair and metric, and a verdict a pair.
+        Scores with intervals, one `Comparison` per pair and metric, and one verdict per pair.
 
     Examples
     --------
@@ -817,16 +785,9 @@ def compare_matched(
     known: Mapping[int, SystemScores] | None = None,
     report: Callable[[int, int], None] | None = None,
 ) -> Comparisons:
-    """Compare the systems of what has been gathered.
+    """Compare the matched systems; the keywords are those of `compare`.
 
-    Parameters
-    ----------
-    matched
-        The systems.
-    options, examples, figures, buckets, report
-        As for `compare`.
-    known
-        What systems score by the same choices, by their numbers, where that is known already.
+    `known` holds scores already computed with the same choices, by the position of the system.
     """
     if options.paired_runs and not matched.runs:
         raise InputError("paired_runs: there are no runs; expected several of each system")
@@ -878,8 +839,8 @@ def compare_matched(
         scores_of(matched, usual, also=also, known=known),
         signature=_signature(matched, options, comparisons),
     )
-    if last > _FEW:
-        scores = replace(scores, notes=(*scores.notes, _MANY.format(last)))
+    if last > _MOST_SYSTEMS_WITHOUT_A_HINT:
+        scores = replace(scores, notes=(*scores.notes, _HINT_TO_RANK.format(last)))
     result = Comparisons(
         **{field.name: getattr(scores, field.name) for field in fields(scores)},
         comparisons=tuple(comparisons),
@@ -899,7 +860,7 @@ def compare_matched(
     )
     if options.group is None:
         return result
-    # each from the same seed: what a group says does not depend on the others
+    # each group starts from the same seed, so that its result does not depend on the others
     ways = (
         replace(choices, generator=random_generator(options.rng), in_group=True) for _ in groups
     )

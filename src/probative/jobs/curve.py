@@ -1,4 +1,4 @@
-"""From probabilities to curves: read, rank, judge."""
+"""Compute curves from probabilities or scores: read, rank, and compare."""
 
 from __future__ import annotations
 
@@ -53,11 +53,9 @@ if TYPE_CHECKING:
     from probative.options import ReadingKeywords, ReadingOptions
 
 
-# -----------------------------------------------------------------------------
-# An answer of yes and no, and the score that each system gives each item.
-# -----------------------------------------------------------------------------
+# --- Reading gold (yes or no) and the scores of systems
 
-# choices of reading that say nothing about scores
+# options of reading that do not apply to scores
 _UNUSED = (
     *("threshold", "probability_columns", "multilabel", "scheme", "ignore_type", "only", "labels"),
     *("label_names", "score_name", "train_words", "run_column", "tag_column"),
@@ -67,22 +65,22 @@ _UNUSED = (
 
 @dataclass(frozen=True, eq=False)
 class _Scored:
-    """What curves are computed from.
+    """Input of curves.
 
     Attributes
     ----------
     names
         The systems.
     positive
-        The class that the scores speak of.
+        The class that the scores are for.
     is_positive
-        The answer, per item.
+        True for each item whose gold class is `positive`.
     scores
-        Of each system, a number per item.
+        For each system, one number per item.
     units
         The unit of every item from 0, or None.
     notes
-        What was recognised.
+        What was recognised in reading.
     """
 
     names: tuple[str, ...]
@@ -101,21 +99,7 @@ def _match_scores(
     names: Sequence[str] | None = None,
     units: Any = None,
 ) -> _Scored:
-    """Read an answer and the scores of systems.
-
-    Parameters
-    ----------
-    gold
-        A path, a sequence of labels, or (with `gold_column` and `columns`) a data frame.
-    systems
-        The scores: paths, sequences of numbers; none if `gold` holds them in its columns.
-    reading
-        How to read them.
-    names
-        What the systems are called.
-    units
-        The unit of every item, where they come as sequences.
-    """
+    """Read gold and the scores of systems; without systems, `gold` holds the scores, too."""
     choices = check_reading(reading)
     usual = type(choices)()
     for name in _UNUSED:
@@ -141,7 +125,7 @@ def _match_scores(
     if not isinstance(answer, Labels):
         raise InputError("gold: holds no labels; expected one yes or no per item")
     called = name_systems(names, list(usual_names))
-    # the answer alone has classes: the names of scores are numbers
+    # only gold has classes: the "labels" of scores are numbers
     (answer,) = relabel([answer], choices, strict=True)
     notes = list(answer.notes)
     scores = []
@@ -181,7 +165,7 @@ def _units(answer: Labels, units: Any) -> NDArray[np.int64] | None:
 
 
 def _numbers(output: Any, name: str) -> Array:
-    """A finite number per item."""
+    """Return one finite number per item."""
     if isinstance(output, Labels):
         values = np.array([_number(text) for text in output.names])[output.codes]
         given: Any = np.array(output.names, dtype=object)[output.codes]
@@ -215,7 +199,7 @@ def _number(text: str) -> float:
 
 
 def _positive(answer: Labels, positive: Any) -> tuple[str, list[str]]:
-    """The class that the scores speak of, and what is to be said about it."""
+    """Return the class that the scores are for, and notes on it."""
     names = answer.names
     if positive is not None:
         wanted = label_name("positive", positive)
@@ -236,9 +220,7 @@ def _positive(answer: Labels, positive: Any) -> tuple[str, list[str]]:
     ]
 
 
-# -----------------------------------------------------------------------------
-# From probabilities to curves: read, rank, judge.
-# -----------------------------------------------------------------------------
+# --- Curves and their comparison
 
 _EXCHANGED = (
     "the test exchanges the ranks of {}s between the systems, since their scores may be on "
@@ -258,37 +240,37 @@ def curve(
     rng: RNG | None = 0,
     **reading: Unpack[ReadingKeywords],
 ) -> Curve:
-    """Judge the probabilities, or any scores, that a system gives for "yes".
+    """Evaluate the probabilities, or any scores, that a system gives for "yes".
 
     Parameters
     ----------
     gold
-        The answer: a yes or no per item, as a list, an array or a path; or a file or data frame
-        that holds the scores, too (`gold_column`, `columns`). With more than two classes,
-        `positive` says which one the scores speak of.
+        Gold: yes or no per item, as a list, an array or a path; or a file or data frame that
+        holds the scores, too (`gold_column`, `columns`). With more than two classes, `positive`
+        is the one that the scores are for.
     scores
         A finite number per item, the higher the likelier: a list, an array or a path.
     units
         The unit (document, speaker) of every item, where items belong together.
     names
-        What the system is called: a list of one name.
+        The name of the system: a list of one name.
     beta
         The weight of recall in the F-beta by which the best threshold is chosen.
     bins
-        How many bins the calibration has at most.
+        The largest number of bins of the calibration.
     level
         The level of the intervals.
     rng
-        A seed or generator for the folds and weights by which the threshold is judged.
+        A seed or generator for the folds and weights by which the threshold is evaluated.
     **reading
-        How to read the inputs: `positive`, `gold_column`, `columns`, `unit_column`,
+        Options of reading: `positive`, `gold_column`, `columns`, `unit_column`,
         `input_format`, `encoding`, `header`, `comments`, `mapping`, `ignore_case`, `align_by`; see
         `probative.options.ReadingOptions`.
 
     Returns
     -------
     Curve
-        Precision and recall at every threshold with pointwise and simultaneous limits,
+        Precision and recall at every threshold with pointwise and simultaneous intervals,
         `average_precision`, `roc_auc`, the `best` threshold, and the `calibration` of
         probabilities.
 
@@ -329,14 +311,14 @@ def compare_curves(
     Parameters
     ----------
     gold
-        The answer, as for `curve`.
+        Gold, as for `curve`.
     a, b
         The scores of the baseline and of the challenger; or one dictionary of both by name; or none
         where `gold` holds them in two `columns`.
     units, names, beta, bins, level, rng, reading
         As for `curve`.
     rope
-        Differences up to this size count as none.
+        Half the width of the region of practical equivalence, a fraction of 1.
 
     Returns
     -------
@@ -388,15 +370,7 @@ def find_curves(
     names: Sequence[str] | None = None,
     units: Any = None,
 ) -> list[Curve]:
-    """The curve of each of several systems.
-
-    Parameters
-    ----------
-    gold, systems, names, units
-        As for `curve`.
-    options
-        The choices.
-    """
+    """Return the curve of each system; the inputs are those of `curve`."""
     scored = _match_scores(gold, systems, options, names=names, units=units)
     return _curves(scored, options, "curve")[1]
 
@@ -414,7 +388,7 @@ def _options(reading: Mapping[str, Any], **chosen: Any) -> CurveOptions:
 
 
 def _named(scores: Any, names: Sequence[str] | None) -> tuple[list[Any], Sequence[str] | None]:
-    """The systems and their names, which a dictionary holds together."""
+    """Return the systems and their names, taken from a dictionary if one was given."""
     if not isinstance(scores, Mapping):
         return [] if scores is None else [scores], names
     if names is not None:
@@ -428,7 +402,7 @@ def _curves(scored: _Scored, options: CurveOptions, job: str) -> tuple[list[Rank
             f"gold: no item is {scored.positive!r}; expected at least one, or there is no recall"
         )
     ranked = [Ranked.of(scored.is_positive, own, scored.units) for own in scored.scores]
-    # the same folds for all: or chance would tell near-copies apart
+    # the same folds for all systems, so that chance does not distinguish near-copies
     rng = options.rng
     seed = rng if isinstance(rng, int) else int(random_generator(rng).integers(2**32))
     options = replace(options, rng=seed)
@@ -470,7 +444,7 @@ def _curve(scored: _Scored, i: int, ranked: Ranked, options: CurveOptions, job: 
 
 
 def _remarks(name: str, ranked: Ranked, probable: bool) -> list[str]:
-    """What the reader must know about these scores."""
+    """Return notes on the scores that the reader must know."""
     remarks = []
     if not probable:
         remarks.append(
@@ -479,7 +453,7 @@ def _remarks(name: str, ranked: Ranked, probable: bool) -> list[str]:
         )
     if not ranked.negatives:
         remarks.append("every item is positive: precision is 1 whatever the scores")
-    if set(ranked.thresholds[:3].tolist()) <= {0.0, 1.0}:  # they fall: three are enough
+    if set(ranked.thresholds[:3].tolist()) <= {0.0, 1.0}:  # they fall, so three are enough
         remarks.append(f"{name}: scores are 0 and 1 alone: labels rather than probabilities")
     elif len(ranked.thresholds) == 1:
         remarks.append(f"{name}: all scores are equal: they put no item before another")

@@ -1,4 +1,4 @@
-"""Two systems on several data sets: on how many one is better, and by how much on average."""
+"""Compare two systems on several data sets: number of wins and mean difference."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _READING = tuple(entry.name for entry in fields(ReadingOptions))
 
 @dataclass(frozen=True)
 class _Known:
-    """A data set, and the cases that its comparison rests on."""
+    """Data set, with the cases that its comparison is computed from."""
 
     dataset: Dataset
     cases: PairedCounts
@@ -68,37 +68,37 @@ def compare_datasets(
     report: Callable[[int, int], None] | None = None,
     **reading: Unpack[ReadingKeywords],
 ) -> DatasetComparisons:
-    """Compare two systems on several data sets, and say what holds over all of them.
+    """Compare two systems on several data sets, and summarise the results over all of them.
 
     Parameters
     ----------
     datasets
-        By name, an answer and the outputs of two systems, ``(gold, a, b)``, in any form that
-        `compare` takes; or a dictionary with ``gold``, ``a``, ``b`` and choices of reading for this
-        data set alone, without ``a`` and ``b`` for a table that holds both in its columns; or
+        By name, gold and the outputs of two systems, ``(gold, a, b)``, in any form that `compare`
+        takes; or a dictionary with ``gold``, ``a``, ``b`` and options of reading for this data set
+        alone, without ``a`` and ``b`` for a table that holds both in its columns; or
         `PairedCounts`.
     names
-        What the two systems are called on all data sets.
+        The names of the two systems on all data sets.
     metric
-        What is compared; by default the usual one of the task, if that is the same for all.
+        The metric; by default the usual one of the task, if that is the same for all.
     by, level, rope, beta, prior, rng
         As for `compare`.
     report
-        Is told how many data sets are done, and how many there are.
+        Called with the number of finished data sets and their total.
     **reading
-        How to read and match all of them, as for `score`.
+        Options of reading and matching for all data sets, as for `score`.
 
     Returns
     -------
     DatasetComparisons
-        On how many data sets B is better (and A), which ones, the mean difference over these data
-        sets, and the difference of all units together.
+        The number of data sets on which B is better (and A), which ones, the mean difference over
+        these data sets, and the difference of all units together.
 
     Notes
     -----
-    The counts come from one-sided exact tests. That by Bonferroni holds whatever the data sets have
-    in common, that by Fisher for data sets without common texts. The mean speaks of these data
-    sets: how the systems do on others, no number here tells.
+    The counts come from one-sided exact tests. The count by Bonferroni holds whatever the data sets
+    have in common, the count by Fisher for data sets without common texts. The mean is about these
+    data sets: no number here shows how the systems do on others.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def _of_inputs(
 
 
 def _inputs(data: Any) -> tuple[Any, list[Any], dict[str, Any]]:
-    """The answer, the systems and the choices of one data set."""
+    """Return gold, the systems and the reading options of one data set."""
     if isinstance(data, (tuple, list)) and len(data) == 3:
         return data[0], list(data[1:]), {}
     if not isinstance(data, Mapping) or "gold" not in data:
@@ -205,7 +205,7 @@ def _inputs(data: Any) -> tuple[Any, list[Any], dict[str, Any]]:
     own = {key: value for key, value in data.items() if key not in _OF_A_DATASET}
     odd = next((key for key in own if key not in _READING), None)
     if odd is not None:
-        ReadingOptions.of({odd: None})  # names the ones that there are
+        ReadingOptions.of({odd: None})  # raises an error that lists the valid names
     systems = [data[key] for key in ("a", "b") if key in data]
     if len(systems) == 1:
         raise InputError("datasets: one of a and b; expected both, or a table that holds both")
@@ -225,7 +225,7 @@ def _known(
     notes: tuple[str, ...],
     options: CompareOptions,
 ) -> _Known:
-    """A data set with the one-sided p-values that counts need."""
+    """Return a data set with the one-sided p-values that the counts of wins need."""
     cases = cases.grouped()
     exchanged = "unit" if cases.has_units else "item"
     sides = []
@@ -282,7 +282,7 @@ def _together(
 
 
 def _common_names(known: Sequence[_Known]) -> tuple[str, str]:
-    """What the systems are called, if all data sets call them the same."""
+    """Return the names of the systems if all data sets agree on them, else A and B."""
     pairs = {(one.dataset.comparison.a, one.dataset.comparison.b) for one in known}
     return next(iter(pairs)) if len(pairs) == 1 else ("A", "B")
 
@@ -324,9 +324,9 @@ def _mean(sets: Sequence[Dataset], options: CompareOptions) -> MeanDifference:
     limits = [(c.difference, c.low, c.high) for c in compared]
     estimate, low, high = mean_limits(limits, most=most)
     posterior = MeanPosterior([c.posterior for c in compared], most=most)
-    told = all(no_verdict(c) is None or c.identical for c in compared)
+    has_evidence = all(no_verdict(c) is None or c.identical for c in compared)
     nothing = (math.nan, math.nan, math.nan)
-    chances = posterior.probabilities(options.rope) if told else nothing
+    chances = posterior.probabilities(options.rope) if has_evidence else nothing
     return MeanDifference(
         estimate,
         low,
@@ -341,7 +341,7 @@ def _mean(sets: Sequence[Dataset], options: CompareOptions) -> MeanDifference:
 
 
 def _pooled(known: Sequence[_Known], a: str, b: str, options: CompareOptions) -> Comparison | None:
-    """All units in one test, where all data sets count the same things."""
+    """Compare all units in one test, if all data sets count the same things."""
     same = {(one.scored, one.cases.has_negatives) for one in known}
     if len(same) > 1:
         return None
@@ -357,7 +357,7 @@ def _pooled(known: Sequence[_Known], a: str, b: str, options: CompareOptions) ->
 
 
 def _with_units(cases: PairedCounts) -> PairedCounts:
-    """The cases with one row per unit; without units, every item is one."""
+    """Return the cases with one row per unit; without units, every item is one."""
     if cases.has_units:
         return cases
     width = 8 if cases.has_negatives else 7
@@ -367,11 +367,11 @@ def _with_units(cases: PairedCounts) -> PairedCounts:
 def _spread(known: Sequence[_Known], options: CompareOptions) -> Any:
     from probative.inference.units import variance_of_difference
 
-    told = [variance_of_difference(one.cases, one.scored, beta=options.beta) for one in known]
+    variances = [variance_of_difference(one.cases, one.scored, beta=options.beta) for one in known]
     return heterogeneity(
         [one.dataset.comparison.difference for one in known],
-        [math.sqrt(variance) for variance, _ in told],
-        [freedom for _, freedom in told],
+        [math.sqrt(variance) for variance, _ in variances],
+        [freedom for _, freedom in variances],
     )
 
 

@@ -1,4 +1,4 @@
-"""What the demonstration compares: data that come with the package."""
+"""Compute the demonstration from data that come with the package."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from probative.results import BayesTest, Comparisons, Scores
 
 
-# Written for this purpose: edit them and run the command again.
+# written for the demonstration: edit them and run the command again
 _GOLD = """Ada	B-PER
 Lovelace	I-PER
 met	O
@@ -84,7 +84,7 @@ SMALL_FILES = {
     },
 }
 
-# Words of three sentences, and two ways to cut them: one too little, one too much.
+# three sentences, and two segmentations: one splits too little, one too much
 _SEGMENTATION = {
     "gold": [
         ["我们", "明天", "去", "图书馆"],
@@ -105,7 +105,7 @@ _SEGMENTATION = {
 
 
 def edited_file(folder: Path) -> Path | None:
-    """The first of the small files in a folder that is not as we wrote it, if any."""
+    """Return the first of the small files in a folder that was edited, or None."""
     for name, content in SMALL_FILES.items():
         path = check_target(folder / name)
         try:
@@ -118,7 +118,7 @@ def edited_file(folder: Path) -> Path | None:
 
 
 def shared_task() -> Matched:
-    """The seven systems of the WNUT 2017 shared task: who found which entity."""
+    """Return the seven systems of the WNUT 2017 shared task, matched by entity."""
     data: dict[str, Any] = load("wnut17")
     sentence, label, who = np.array(data["items"], dtype=np.int32).T
     says = np.array([(who >> (i + 1)) & 1 for i in range(len(data["systems"]))], dtype=bool)
@@ -131,16 +131,16 @@ def shared_task() -> Matched:
 
 @dataclass(frozen=True)
 class _Demonstration:
-    """What the demonstration shows.
+    """Results that the demonstration shows.
 
     Attributes
     ----------
     comparison
-        The seven systems of a shared task, each against the second best of them.
+        The seven systems of a shared task, each compared with the second best.
     models, tests
         Two chunkers of Wang and Li's experiments, and their Bayes tests in precision, recall, F1.
     segmentation
-        Two word segmenters, one of which cuts too little and one too much.
+        Two word segmenters, one of which splits too little and one too much.
     """
 
     comparison: Comparisons

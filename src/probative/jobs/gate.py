@@ -1,7 +1,7 @@
 """Gates for releases: conditions on the difference that a build must meet.
 
-What is required must be shown twice: by the posterior, and by the test or by the interval. So a
-gate does not let pass what the verdict of the same comparison leaves open at the same confidence.
+A requirement must be shown twice: by the posterior, and by the test or the interval. So a gate
+does not pass what the verdict of the same comparison leaves open at the same confidence.
 """
 
 from __future__ import annotations
@@ -37,19 +37,13 @@ if TYPE_CHECKING:
     from probative.results import DifferencePosterior
 
 
-# -----------------------------------------------------------------------------
-# What is required must be shown twice: by the posterior, and by the test or by the interval. So a
-# gate does not let pass what the verdict of the same comparison leaves open at the same
-# confidence.
-# -----------------------------------------------------------------------------
-
 GATES = ("fail-if-worse", "require-not-worse", "require-better")
 
 
 def check_gate(
     kind: str, margin: float = 0.0, confidence: float = 0.95
 ) -> tuple[str, float, float]:
-    """Check a gate before anything is computed."""
+    """Validate a gate before anything is computed."""
     return (
         one_of("kind", kind, GATES),
         fraction("margin", margin),
@@ -71,19 +65,19 @@ def gate(
     candidates: str = "adaptive",
     hide_scores: bool = False,
 ) -> tuple[GateVerdict, ...]:
-    """Judge every challenger by a gate for releases.
+    """Decide for every challenger if it passes a gate for releases.
 
-    Where there is no evidence (one unit, nothing to be found, an undefined score), no gate passes.
-    With several runs a gate asks about the procedures: what new runs would do counts, too. Then it
-    refuses a system with a single run, beside one with several. With groups, the whole and each
-    group are judged; the doubts of the groups are adjusted for their number by Holm's method.
+    Without evidence (one unit, no positive items, an undefined score), no gate passes. With several
+    runs a gate asks about the procedures, so that new runs count, too; it then refuses a system
+    with a single run beside one with several. With groups, the whole and each group are judged; the
+    doubts of the groups are adjusted for their number by Holm's method.
 
     Parameters
     ----------
     comparisons
-        What `compare` returns, or comparisons of it; each challenger's first one with the
-        baseline counts. Of what `compare_datasets` returns, the mean difference does; of what
-        `compare_curves` returns, average precision (its `comparisons` have the others).
+        The result of `compare`, or comparisons from it; the first one of each challenger with the
+        baseline counts. For the result of `compare_datasets` the mean difference counts; for that
+        of `compare_curves`, average precision (its `comparisons` have the others).
     kind
         "fail-if-worse": P(B - A < -margin) must stay below the confidence. "require-not-worse":
         P(B - A > -margin) must reach it, and the lower end of the one-sided interval must exceed
@@ -93,19 +87,19 @@ def gate(
         A fraction of 1, and a probability.
     ledger
         A file that every use of a test set is written to, with the verdict. The confidence then
-        holds for all uses together: with every look, a gate asks for more.
+        holds for all uses together: with every look, a gate requires more.
     candidates
         With a ledger: "adaptive" if a candidate may depend on the verdicts on those before it,
         "independent" if candidates depend on nothing that was seen of this test set.
     hide_scores
-        Whether nothing but the verdict is told, here and to whoever makes the next candidate: the
-        probability is left out. The ledger has it written down.
+        Whether to show nothing but the verdict, here and to whoever makes the next candidate: the
+        probability is left out. The ledger records this.
 
     Returns
     -------
     tuple of GateVerdict
-        One for each challenger, and with groups one more for each group, whose name is `group`;
-        `passed` says whether it holds, and `str` why.
+        One for each challenger, and with groups one more for each group, named in `group`;
+        `passed` is True if the gate holds, and `str` gives the reason.
 
     Examples
     --------
@@ -124,7 +118,7 @@ def gate(
             raise InputError("ledger: counts the looks at one test set; expected no data sets")
         verdicts: tuple[GateVerdict, ...] = (_judge_mean(comparisons, kind, margin, confidence),)
     else:
-        wanted = _listed(comparisons)
+        wanted = _as_list(comparisons)
         baseline, metric = wanted[0].a, wanted[0].metric
         first = [c for c in wanted if (c.a, c.metric) == (baseline, metric)]
         counting = [_Judged.of(c, comparisons, kind, margin) for c in _that_count(first)]
@@ -141,7 +135,7 @@ def gate(
 
 
 def check_ledger_options(kind: str, ledger: object, candidates: str = CANDIDATES[0]) -> None:
-    """Check what a gate with a ledger is told, before anything is computed."""
+    """Validate the options of a gate with a ledger before anything is computed."""
     one_of("candidates", candidates, CANDIDATES)
     if ledger is None:
         if candidates != CANDIDATES[0]:
@@ -164,7 +158,7 @@ def _by_ledger(
     *,
     shown: bool,
 ) -> tuple[GateVerdict, ...]:
-    """The same gates at the confidence that is left to their test set."""
+    """Return the verdicts at the confidence that is left to their test set."""
     found = comparisons.fingerprints if isinstance(comparisons, Comparisons) else None
     if not isinstance(comparisons, Comparisons) or found is None:
         raise InputError(
@@ -191,20 +185,20 @@ def _by_ledger(
 
 
 def _hide(verdict: GateVerdict) -> GateVerdict:
-    # why there is no evidence tells more than that there is none
+    # the reason for missing evidence would reveal more than the verdict
     return replace(
         verdict, probability=nan, pvalue=None, least=None, reason=None, warning=None, hidden=True
     )
 
 
 def _that_count(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """One comparison per challenger: of several runs that of the procedures, where there is one."""
+    """Return one comparison per challenger: that of the procedures, if there is one."""
     answered = {(c.a, c.b) for c in comparisons if c.question == "procedures"}
     return [c for c in comparisons if c.question == "procedures" or (c.a, c.b) not in answered]
 
 
-def _listed(comparisons: object) -> Sequence[Comparison]:
-    """The comparisons, one or many."""
+def _as_list(comparisons: object) -> Sequence[Comparison]:
+    """Return one or many comparisons as a sequence."""
     if isinstance(comparisons, Comparison):
         return (comparisons,)
     if isinstance(comparisons, (Comparisons, CurveComparison)):
@@ -220,7 +214,7 @@ def _listed(comparisons: object) -> Sequence[Comparison]:
 
 @dataclass(frozen=True)
 class _Judged:
-    """What a gate asks of a challenger: of the whole, and of each group."""
+    """Gate applied to a challenger, for the whole test set and for each group."""
 
     comparison: Comparison
     kind: str
@@ -231,7 +225,7 @@ class _Judged:
 
     @classmethod
     def of(cls, c: Comparison, result: object, kind: str, margin: float) -> _Judged:
-        """Return what is asked of a comparison that belongs to this result."""
+        """Return the gate on a comparison of this result, with its groups."""
         if not isinstance(result, Comparisons) or result.groups is None:
             return cls(c, kind, margin)
         groups = tuple(
@@ -246,7 +240,7 @@ class _Judged:
 
     @property
     def reason(self) -> str | None:
-        """Why nothing can be judged, or None."""
+        """Return why no verdict is possible, or None."""
         c = self.comparison
         if self.group is not None and c.identical:
             return None
@@ -255,17 +249,17 @@ class _Judged:
 
     @property
     def probability(self) -> float:
-        """Of the difference that the gate asks about."""
+        """Return the probability of the difference that the gate asks about."""
         c = self.comparison
-        # identical outputs are neither better nor worse, whatever a posterior says of their items
+        # identical outputs are neither better nor worse, whatever the posterior of their items
         if c.identical:
             return float(self.kind == "require-not-worse")
         return _tail(c.posterior, self.kind, self.margin)
 
     def doubt(self) -> float:
-        """The least doubt at which what the gate requires is shown; NaN without evidence.
+        """Return the smallest doubt at which the requirement is shown; NaN without evidence.
 
-        Of "fail-if-worse": at which it is shown that B is worse.
+        For "fail-if-worse", the smallest doubt at which B is shown to be worse.
         """
         c = self.comparison
         if self.reason:
@@ -280,11 +274,11 @@ class _Judged:
         return max(by_posterior, _doubt_of_interval(c.posterior, self._boundary))
 
     def doubt_of_all(self) -> float:
-        """The same for the whole and all groups together."""
+        """Return the smallest doubt at which the whole and all groups are shown."""
         return float(np.max([self.doubt(), *self._adjusted()]))
 
     def _adjusted(self) -> list[float]:
-        """The doubts of the groups, adjusted by Holm's method; NaN without evidence."""
+        """Return the doubts of the groups, adjusted by Holm's method; NaN without evidence."""
         doubts = np.array([one.doubt() for one in self.groups])
         known = ~np.isnan(doubts)
         doubts[known] = adjust_pvalues(doubts[known])
@@ -296,24 +290,24 @@ class _Judged:
 
     @property
     def _by_test(self) -> bool:
-        """Whether the p-value stands beside the posterior, or else the interval."""
+        """Return True if the p-value is required besides the posterior, not the interval."""
         asks_for_any = self.kind == "require-better" and self.margin == 0
         return asks_for_any and not isnan(self.comparison.pvalue)
 
     @property
     def _pvalue(self) -> float:
-        """Of the one-sided test that B is better, adjusted where the verdict's is."""
+        """Return the one-sided p-value that B is better, adjusted as in the verdict."""
         c = self.comparison
-        # the doubts of groups are adjusted together
+        # the doubts of groups are adjusted together, later
         decides = pvalue_of(c) if self.group is None else c.p_decision
         return one_sided(decides, c.difference)
 
     def verdict(self, confidence: float) -> GateVerdict:
-        """Judge at this confidence."""
+        """Return the verdict at this confidence."""
         return self._verdict(confidence, self.doubt())
 
     def of_groups(self, confidence: float) -> list[GateVerdict]:
-        """Judge every group, by doubts that allow for their number."""
+        """Return the verdict on every group, with doubts adjusted for their number."""
         found = zip(self.groups, self._adjusted(), strict=True)
         return [one._verdict(confidence, doubt) for one, doubt in found]
 
@@ -349,7 +343,7 @@ class _Judged:
 
 
 def _doubt_of_interval(posterior: DifferencePosterior, boundary: float) -> float:
-    """The least doubt at which the one-sided interval lies above a boundary."""
+    """Return the smallest doubt at which the one-sided interval exceeds a boundary."""
     if not one_sided_low(posterior, 0.5) > boundary:
         return 1.0
     low, high = -12.0, math.log10(0.5)  # powers of ten
@@ -363,7 +357,7 @@ def _doubt_of_interval(posterior: DifferencePosterior, boundary: float) -> float
 def _judge_mean(
     result: DatasetComparisons, kind: str, margin: float, confidence: float
 ) -> GateVerdict:
-    """Of several data sets, the mean difference over them counts."""
+    """Return the verdict on the mean difference over several data sets."""
     mean = result.mean
     reason = None
     if isnan(mean.p_b_better):
@@ -391,14 +385,14 @@ def _judge_mean(
 
 
 def _without_runs(c: Comparison) -> str | None:
-    """Why nothing can be said about new runs, where a system has several."""
+    """Return why new runs cannot be judged although a system has several, or None."""
     if c.question == "models" and max((c.runs or {}).values(), default=1) > 1:
         return "what new runs would do is not known: " + (c.note or "one run of a system")
     return None
 
 
 def _tail(posterior: DifferencePosterior, kind: str, margin: float) -> float:
-    """The probability that a gate asks about."""
+    """Return the posterior probability that a gate asks about."""
     if kind == "fail-if-worse":
         return float(posterior.cdf(-margin))
     return float(posterior.sf(margin if kind == "require-better" else -margin))

@@ -1,4 +1,4 @@
-"""Compare systems group by group, and judge what the groups show together."""
+"""Compare systems group by group, and summarise the groups."""
 
 from __future__ import annotations
 
@@ -25,34 +25,19 @@ if TYPE_CHECKING:
     from probative.results import Comparison, Comparisons, Interval
 
 
-# -----------------------------------------------------------------------------
-# Do the groups agree with each other, and with all of them together?
+# --- Agreement of the groups with each other and with the whole
 #
-# The overall score of a system is a mean of its scores in the groups, weighted by its
-# denominators. Those of accuracy and recall are the same for both systems: then the overall
-# difference is a mean of the groups' differences, and cannot have another sign than all of them.
-# Those of precision and F1 grow with what a system returns. Then it can: Simpson's paradox.
-# -----------------------------------------------------------------------------
+# The overall score of a system is a mean of its scores in the groups, weighted by its denominators.
+# Those of accuracy and recall are the same for both systems: then the overall difference is a mean
+# of the differences of the groups, and cannot have another sign than all of them. Those of
+# precision and F1 grow with the number of items that a system returns; then it can (Simpson's
+# paradox).
 
 
 def _summarize(
     whole: Comparison, groups: Sequence[Group], column: str, *, level: float, beta: float = 1.0
 ) -> GroupSummary:
-    """What the groups say together about one pair and metric.
-
-    Parameters
-    ----------
-    whole
-        The comparison over all groups.
-    groups
-        The groups, p-values adjusted.
-    column
-        What the groups are told by.
-    level
-        The level at which a difference is decided.
-    beta
-        The weight of recall in F-beta.
-    """
+    """Summarise the groups of `column` for one pair and metric; their p-values are adjusted."""
     a, b, metric = whole.a, whole.b, whole.metric
     own = {group.group: group.of_pair(a, b, metric) for group in groups}
     decided = {name: c for name, c in own.items() if _is_decided(c, level)}
@@ -85,12 +70,12 @@ def _summarize(
 
 
 def _is_decided(c: Comparison, level: float) -> bool:
-    """Whether a pair is known to differ, by the p-value that counts."""
+    """Return True if a pair is shown to differ, by the p-value that counts."""
     return no_verdict(c) is None and pvalue_of(c) <= (1 - level) * (1 + 1e-9)
 
 
 def _can_be_tested(c: Comparison) -> bool:
-    """Whether the test of a comparison could have found anything."""
+    """Return True if the test of a comparison could have found a difference."""
     one_unit = c.observed_units is not None and c.observed_units < 2
     nothing = c.positives == 0 and c.metric.removeprefix("macro_") not in NEEDS_TN
     return not (c.identical or nothing or one_unit)
@@ -101,7 +86,7 @@ def _number(value: float | None) -> float:
 
 
 def _disagreements(s: GroupSummary, whole: Comparison, level: float) -> tuple[str, ...]:
-    """In which ways the groups contradict each other or all of them together, with confidence."""
+    """Return how the groups contradict each other or the whole, at this level."""
     found = []
     if s.better and s.worse:
         found.append("mixed")
@@ -121,9 +106,9 @@ def _disagreements(s: GroupSummary, whole: Comparison, level: float) -> tuple[st
 def _weights(
     groups: Sequence[Group], a: str, b: str, metric: str, beta: float
 ) -> tuple[GroupWeight, ...] | None:
-    """How much every group weighs in the overall score of either system."""
+    """Return the weight of every group in the overall score of each system."""
     if not isinstance(TABLE.get(metric), Metric):
-        return None  # a macro average, say, is no mean over groups
+        return None  # a macro average, for example, is no mean over groups
     tables = [{system.name: system.counts for system in group.systems} for group in groups]
 
     def shares(name: str) -> list[float]:
@@ -144,17 +129,14 @@ def _weights(
 
 
 def _bottom(counts: Counts, metric: str, beta: float) -> float:
-    """The denominator of a score, which is its weight in that of all groups."""
+    """Return the denominator of a score, which is its weight in the overall score."""
     return float(ratio(counts, metric, beta=beta)[1])
 
 
-# -----------------------------------------------------------------------------
-# From the comparisons of every group to what they say together.
+# --- Adding the comparisons of every group to the result
 #
-# Whoever has the comparisons of a pair in every group, from items or from counts alone, hands them
-# over as `Group` objects; p-values are adjusted here, and what the groups say together is found
-# out.
-# -----------------------------------------------------------------------------
+# The comparisons of a pair in every group, from items or from counts, come as `Group` objects;
+# their p-values are adjusted and summarised here.
 
 _CROSSING = (
     "{n:,} {unit}{s} with rows in several groups of {column!r}: each group counts its own rows, so "
@@ -170,20 +152,10 @@ def with_groups(
     beta: float = 1.0,
     crossing: int = 0,
 ) -> Comparisons:
-    """A comparison with what it says in each group, and what the groups say together.
+    """Add the groups and their summaries to a comparison.
 
-    Parameters
-    ----------
-    whole
-        The comparison of all groups together.
-    groups
-        Every group with the comparisons of the same pairs and metrics, as each test gave them.
-    column
-        What the groups are told by.
-    beta
-        The weight of recall in F-beta.
-    crossing
-        How many units have rows in several groups.
+    `groups` have unadjusted p-values; `crossing` is the number of units with rows in several
+    groups.
     """
     adjusted = _adjust_groups(groups)
     notes = whole.notes
@@ -193,7 +165,7 @@ def with_groups(
     summaries = tuple(
         _summarize(c, adjusted, column, level=whole.level, beta=beta) for c in whole.comparisons
     )
-    # a verdict per pair, on the first metric
+    # one verdict per pair, on the first metric
     said = [words_of_disagreement(summary) for summary in summaries[: len(whole.verdicts)]]
     verdicts = [
         verdict if words is None else f"{verdict} But {words}."
@@ -209,10 +181,9 @@ def with_groups(
 
 
 def _adjust_groups(groups: Sequence[Group]) -> tuple[Group, ...]:
-    """The same groups with p-values that allow for their number and for that of pairs.
+    """Adjust the p-values for the number of groups and pairs, separately for each metric.
 
-    Every metric is a family of its own. A test whose p-value is 1 whatever the systems say is none:
-    of one unit, of identical outputs, or where there is nothing to be found.
+    Tests that cannot reject do not count: one unit, identical outputs, or no positive items.
     """
     metrics = dict.fromkeys(c.metric for group in groups for c in group.comparisons or ())
     for metric in metrics:
@@ -242,9 +213,7 @@ def _adjust_metric(groups: Sequence[Group], metric: str) -> list[Group]:
     ]
 
 
-# -----------------------------------------------------------------------------
-# A group from what is known of it: items of systems, or the cases of their pairs alone.
-# -----------------------------------------------------------------------------
+# --- A group from the cases of its pairs
 
 if TYPE_CHECKING:
     Pair = tuple[str, str]
@@ -260,24 +229,11 @@ def group_of_cases(
     beta: float = 1.0,
     all_classes: bool = False,
 ) -> Group:
-    """What a group says, from the cases of every pair of systems in it.
+    """Build a group from the cases of every pair of systems in it, the baseline's name first.
 
-    Parameters
-    ----------
-    name
-        The group.
-    cases
-        The cases by pair, the baseline's name first: one row per unit (with multiplicities, where
-        equal units are kept once), or one table of independent items.
-    metrics
-        What is compared.
-    judge
-        Compares a pair by a metric: `probative.jobs.compare.compare_cases` with its choices.
-    level, beta
-        Of the intervals of scores; the weight of recall in F-beta.
-    all_classes
-        Whether these are right and wrong answers over all classes of single-label data: then every
-        score is the share of right ones, and what was given instead is no item of its own.
+    `judge` compares a pair by a metric (`probative.jobs.compare.compare_cases`). With `all_classes`
+    the cases are right and wrong answers over all classes of single-label data: then every score is
+    the share of right answers, and a wrong label is not an item of its own.
     """
     comparisons = [
         without_claims(judge(paired, pair, metric))
@@ -291,7 +247,7 @@ def group_of_cases(
             if system not in systems:
                 scores = _scores(counts, metrics, level, beta, all_classes=all_classes)
                 total = counts.sum() if counts.shape else counts
-                # an answer that is wrong is one too many, and one is missing
+                # a wrong answer is a false positive and a false negative
                 shown = Counts(total.tp, total.fn, total.fn) if all_classes else total
                 systems[system] = SystemScores(system, shown, scores)
     rows = int(first.total().cases.sum())

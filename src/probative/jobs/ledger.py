@@ -1,4 +1,7 @@
-"""Record every use that gates make of a test set; survive crashes and two writers at once."""
+"""Record every use that gates make of a test set.
+
+The file survives crashes and two writers at once.
+"""
 
 from __future__ import annotations
 
@@ -24,24 +27,21 @@ if TYPE_CHECKING:
     from probative.results.ledger import Fingerprints
 
 
-# -----------------------------------------------------------------------------
-# The file of a ledger: one line per use of a test set, and never a torn or lost one.
+# --- The file: one line per use of a test set
 #
-# One exclusive lock is held from reading what came before until the new line is on the disk; it
-# ends with the process, however that ends. Every line has the number of its look and a checksum,
-# which takes that of the line before into account. The first line says how many follow and what
-# the last checksum is: it is written after them, so that lines that are missing at the end are
-# noticed.
-# -----------------------------------------------------------------------------
+# An exclusive lock is held from reading the earlier uses until the new line is on the disk; it ends
+# with the process, however that ends. Every line has the number of its look and a checksum, which
+# includes that of the line before. The first line holds the number of uses and the last checksum;
+# it is written after them, so that missing lines at the end are noticed.
 
 _FORMAT = "probative ledger 1"
-_START = json.dumps({"format": _FORMAT})[:-1].encode()  # of every line
-_DIGITS = 16  # of a checksum
-_LOCKED = 2**40  # of Windows, where a lock keeps others from reading: a byte behind all others
+_START = json.dumps({"format": _FORMAT})[:-1].encode()  # start of every line
+_DIGITS = 16  # hexadecimal digits of a checksum
+_OFFSET_OF_LOCK = 2**40  # a byte behind all content: on Windows a lock keeps others from reading
 
 
 class _End(NamedTuple):
-    """Where what is whole of a file ends: its bytes, its uses, and the checksum of the last."""
+    """End of the complete part of a file: its bytes, its uses, and the checksum of the last."""
 
     size: int = 0
     uses: int = 0
@@ -50,7 +50,7 @@ class _End(NamedTuple):
 
 @contextmanager
 def open_locked(path: Path | str) -> Iterator[IO[bytes]]:
-    """The file, open for this process alone."""
+    """Open the file, created if it is missing, with an exclusive lock."""
     target = check_target(path)
     fresh = not target.exists()
     try:
@@ -65,7 +65,7 @@ def open_locked(path: Path | str) -> Iterator[IO[bytes]]:
 
 
 def lock(file: IO[bytes], path: Path | str, *, shared: bool = False) -> None:
-    """Wait until nobody else has the file; the lock ends when it is closed."""
+    """Wait for a lock on the file, which ends when the file is closed."""
     try:
         import fcntl
     except ImportError:  # Windows
@@ -73,7 +73,7 @@ def lock(file: IO[bytes], path: Path | str, *, shared: bool = False) -> None:
         import time
 
         while True:
-            file.seek(_LOCKED)
+            file.seek(_OFFSET_OF_LOCK)
             try:
                 place = file.fileno()
                 msvcrt.locking(place, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
@@ -92,7 +92,7 @@ def lock(file: IO[bytes], path: Path | str, *, shared: bool = False) -> None:
 
 
 def _keep_name(folder: Path) -> None:
-    """Make sure that the name of a new file outlasts a loss of power, where that can be asked."""
+    """Write the entry of a new file to the disk, where the system can do that."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError:  # Windows opens no folders
@@ -104,7 +104,7 @@ def _keep_name(folder: Path) -> None:
 
 
 def _append_uses(file: IO[bytes], path: Path | str, end: _End, uses: Sequence[TestSetUse]) -> None:
-    """Put uses behind what is whole, on the disk; or leave the file as it was."""
+    """Append uses after the complete part and write them to the disk; undo on failure."""
     lines, check = lines_of(uses, end.check)
     file.seek(0)
     head = file.read(min(end.size, len(_head(end))))
@@ -116,7 +116,7 @@ def _append_uses(file: IO[bytes], path: Path | str, end: _End, uses: Sequence[Te
     try:
         file.truncate(end.size)
         _write(file, end.size, lines)
-        # what is cut off from now on is missed
+        # from here on, the first line reveals if lines are cut off
         _write(file, 0, _head(_End(uses=end.uses + len(uses), check=check)))
     except OSError as error:
         file.truncate(end.size)
@@ -135,24 +135,24 @@ def _write(file: IO[bytes], place: int, content: bytes) -> None:
 
 
 def _read_uses(file: IO[bytes], path: Path | str) -> tuple[list[TestSetUse], _End, tuple[str, ...]]:
-    """Return the uses in a file, where what is whole ends, and what is to be said of the rest."""
+    """Parse the file; return its uses, the end of the complete part, and notes on the rest."""
     file.seek(0)
     data = file.read()
     size = data.rfind(b"\n") + 1
     rest = data[size:]
-    if size and rest.startswith(_START) and rest.endswith(b"}"):  # whole, but for the line's end
+    if size and rest.startswith(_START) and rest.endswith(b"}"):  # complete, apart from the newline
         size, rest = len(data), b""
     head, *lines = data[:size].splitlines() or [_head(_End()).rstrip()]
-    told = _parse_head(head, path)
+    last = _parse_head(head, path)
     uses, check = [], _End().check
     for number, line in enumerate(lines, 2):
         use, check = _parse(line, check, path, number)
         uses.append(use)
-        if len(uses) == told.uses and check != told.check:
+        if len(uses) == last.uses and check != last.check:
             raise _damaged(path, number)
-    if len(uses) < told.uses:
+    if len(uses) < last.uses:
         raise InputError(
-            f"has {len(uses)} uses of test sets, and had {told.uses}: lines were cut from its end; "
+            f"has {len(uses)} uses of test sets, and had {last.uses}: lines were cut from its end; "
             f"expected the file as it was written",
             path,
         )
@@ -170,7 +170,7 @@ def _read_uses(file: IO[bytes], path: Path | str) -> tuple[list[TestSetUse], _En
 
 
 def _head(end: _End) -> bytes:
-    """Return the first line, as long whatever it says."""
+    """Return the first line, which has the same length for any content."""
     content = {"format": _FORMAT, "uses": f"{end.uses:012}", "check": end.check}
     return json.dumps(content).encode() + b"\n"
 
@@ -180,17 +180,17 @@ def _parse_head(line: bytes, path: Path | str) -> _End:
         raise _no_ledger(path)
     try:
         content = json.loads(line)
-        told = _End(uses=int(content["uses"]), check=content["check"])
-        known = _head(told).rstrip() == line
+        end = _End(uses=int(content["uses"]), check=content["check"])
+        known = _head(end).rstrip() == line
     except (ValueError, KeyError, TypeError, RecursionError):
         known = False
     if not known:
         raise _damaged(path, 1)
-    return told
+    return end
 
 
 def _parse(line: bytes, before: str, path: Path | str, number: int) -> tuple[TestSetUse, str]:
-    """Return a use from its line, and its checksum; not a byte may have changed."""
+    """Parse a line; return its use and checksum, or refuse it if a byte was changed."""
     if not line.startswith(_START):
         raise InputError(
             "is damaged: this is no line of a ledger; expected it as it was", path, number
@@ -223,7 +223,7 @@ def _no_ledger(path: Path | str) -> InputError:
 
 
 def lines_of(uses: Sequence[TestSetUse], check: str) -> tuple[bytes, str]:
-    """Return uses as lines behind one with this checksum, and the last checksum."""
+    """Return uses as lines that follow a line with this checksum, and the last checksum."""
     lines = []
     for use in uses:
         content = {"format": _FORMAT} | {f.name: getattr(use, f.name) for f in fields(use)}
@@ -238,38 +238,35 @@ def _check_of(content: dict[str, Any], before: str) -> str:
 
 
 def _reason_of(error: OSError) -> str:
-    """Why the system refused, in words."""
+    """Return the reason of an OSError in words."""
     return os.strerror(error.errno) if error.errno is not None else str(error)
 
 
-# -----------------------------------------------------------------------------
-# A file of every use that gates made of test sets; it survives crashes and two writers at once.
+# --- Deciding and recording uses
 #
-# A use is written down, and is on the disk, before anybody is told the verdict. One exclusive lock
-# is held from reading what came before until the new line is there, so that no two uses get the
-# same allowance; it ends with the process, however that ends.
-# -----------------------------------------------------------------------------
+# A use is on the disk before anybody learns the verdict. One exclusive lock is held from reading
+# the earlier uses until the new line is written, so that no two uses get the same allowance.
 
-_SURE = 1e-9  # doubt below which probabilities are not known well enough
-_ALIKE = 0.5  # the share of known units from which on a test set is no new one
+_SMALLEST_THRESHOLD = 1e-9  # below it, probabilities are not accurate enough to pass a gate
+_SHARE_OF_A_KNOWN_TEST_SET = 0.5  # of known units; with fewer, a test set counts as a new one
 
 
 @dataclass(frozen=True)
 class Question:
-    """What a gate asks of a test set.
+    """Question of a gate to a test set.
 
     Attributes
     ----------
     test_set
-        The answer and the outputs.
+        The fingerprints of gold and outputs.
     a, b, metric, kind, margin, confidence, choices
-        As `TestSetUse` has them.
+        As in `TestSetUse`.
     candidates
-        How candidates come about.
+        "adaptive" or "independent", as for `gate`.
     doubt
-        1 - P of what the gate asks for; NaN where there is no evidence.
+        1 - P of what the gate requires; NaN without evidence.
     scores_shown
-        Whether more than the verdict is shown.
+        True if more than the verdict is shown.
     """
 
     test_set: Fingerprints
@@ -288,36 +285,23 @@ class Question:
 def record(
     path: str | os.PathLike[str], questions: Sequence[Question]
 ) -> tuple[list[bool], list[GateUse]]:
-    """Decide these questions by what is left of their test set, and write them down.
-
-    Parameters
-    ----------
-    path
-        The ledger; it is made where it is missing.
-    questions
-        One per candidate.
-
-    Returns
-    -------
-    tuple
-        Whether each passes, and what each has used.
-    """
+    """Decide these questions (one per candidate) by the allowance left, and record them."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     path = Path(path)
     new: list[TestSetUse] = []
-    told = []
+    gate_uses = []
     with open_locked(path) as file:
         known, end, notes = _read_uses(file, path)
         for question in questions:
             use, said = _decide(question, known, new, now)
             new.append(use)
-            told.append(replace(said, note=notes[0] if notes else None))
+            gate_uses.append(replace(said, note=notes[0] if notes else None))
         _append_uses(file, path, end, new)
-    return [use.passed for use in new], told
+    return [use.passed for use in new], gate_uses
 
 
 def read_ledger(path: Path | str) -> Ledger:
-    """Read a ledger of gates: which test sets were used how often, and what is left of them.
+    """Read a ledger of gates: how often each test set was used, and what is left of it.
 
     Parameters
     ----------
@@ -359,7 +343,7 @@ def read_ledger(path: Path | str) -> Ledger:
 
 
 def check_ledger(path: object) -> Path:
-    """The ledger, if it can be one: asked before anything is computed."""
+    """Return the path of a ledger; refuse it, before any computation, if it cannot be one."""
     if not isinstance(path, (str, os.PathLike)) or isinstance(path, bytes) or not str(path):
         raise InputError(f"ledger: {shown(path)}; expected a path")
     place = Path(path)
@@ -368,13 +352,13 @@ def check_ledger(path: object) -> Path:
     return place
 
 
-# --- what a use may ask for -----------------------------------------------------------------------
+# --- Allowance of a use
 
 
 def _decide(
     question: Question, past: Sequence[TestSetUse], at_once: Sequence[TestSetUse], now: str
 ) -> tuple[TestSetUse, GateUse]:
-    """The verdict on a question, given the uses so far and those of the same moment."""
+    """Return the verdict on a question, given earlier uses and those of the same call."""
     known = [*past, *at_once]
     name, overlap = _which(question.test_set, known)
     own = [use for use in known if use.test_set == name]
@@ -418,22 +402,22 @@ def _decide(
             sketched=question.test_set.sketched,
             sketch=question.test_set.sketch,
         )
-    # who asks about several candidates at once has seen no score of any
+    # who asks about several candidates in one call has not seen a score of any
     seen = [one for one in past if one.test_set == use.test_set]
     seen = seen if before is None else own[: own.index(before)]
-    told = _told(use, own, _shown(seen), before)
-    return use, replace(told, overlap=overlap)
+    gate_use = _use_of_gate(use, own, _shown(seen), before)
+    return use, replace(gate_use, overlap=overlap)
 
 
 def _passes(doubt: float, threshold: float) -> bool:
-    # without evidence the doubt is not a number, and nothing passes
-    return threshold >= _SURE and doubt <= threshold
+    # without evidence the doubt is NaN, and nothing passes
+    return threshold >= _SMALLEST_THRESHOLD and doubt <= threshold
 
 
-def _told(
+def _use_of_gate(
     use: TestSetUse, own: Sequence[TestSetUse], shown_before: int, before: TestSetUse | None
 ) -> GateUse:
-    """What a use has cost, and what is left."""
+    """Return the cost of a use, and what is left of the test set."""
     looks = _verdicts(own)
     until = looks[: use.look - 1]
     after = looks if before is not None else [*looks, use.passed]
@@ -456,7 +440,7 @@ def _told(
 
 
 def _test_set(uses: Sequence[TestSetUse]) -> TestSet:
-    """What is left of a test set after these uses."""
+    """Return the state of a test set after these uses."""
     last = uses[-1]
     verdicts, doubt = _verdicts(uses), 1 - last.confidence
     times = _shown(uses)
@@ -489,9 +473,9 @@ def _shown(uses: Sequence[TestSetUse]) -> int:
 
 
 def _is_same(use: TestSetUse, question: Question) -> bool:
-    """Return whether this was asked before: the same outputs, gate and way of computing.
+    """Return True if this was asked before: same outputs, gate and choices.
 
-    A verdict that the probability contradicts is of another question, whatever it looks like.
+    A verdict that contradicts the present doubt belongs to another question.
     """
     asked = ("metric", "kind", "margin", "confidence", "choices")
     return (
@@ -512,13 +496,13 @@ def _refuse_another_way(question: Question, own: Sequence[TestSetUse]) -> None:
 
 
 def _which(found: Fingerprints, known: Sequence[TestSetUse]) -> tuple[str, float | None]:
-    """Return which test set this is, and the share of its units that tells so if it is changed."""
+    """Return the name of the test set, and the share of known units if it was changed."""
     shares: dict[str, float] = {}
     for use in known:
         shares[use.test_set] = max(shares.get(use.test_set, 0.0), _share(found, use))
     best = max(shares, key=lambda name: shares[name], default=None)
-    if best is None or shares[best] < _ALIKE:
-        # texts tell two apart that hold the same
+    if best is None or shares[best] < _SHARE_OF_A_KNOWN_TEST_SET:
+        # texts distinguish two test sets with the same labels
         taken = found.answer in shares
         return (found.sketch[0] if taken else found.answer), None
     same = any(use.test_set == best and use.content == found.answer for use in known)
@@ -526,14 +510,15 @@ def _which(found: Fingerprints, known: Sequence[TestSetUse]) -> tuple[str, float
 
 
 def _share(found: Fingerprints, use: TestSetUse) -> float:
-    """Return about which share of the units of a test set were those of one that was used."""
+    """Estimate the share of the units of this test set that were in one used before."""
     share = 0.0
     if found.sketched == use.sketched:
-        # each has the smallest numbers of its units: those up to the end of both can be compared
+        # a sketch holds the smallest hashes of the units: compare up to the end of both
         ends = [s[-1] for s in (found.sketch, use.sketch) if len(s) == SKETCH]
         own = [unit for unit in found.sketch if unit <= min(ends, default=unit)]
         share = len({*own} & {*use.sketch}) / len(own) if own else 0.0
-    if found.sketched == use.sketched == "texts":  # many sets have equally many of each label
+    # many test sets have the same number of each label
+    if found.sketched == use.sketched == "texts":
         return share
     same = found.answer == use.content or found.unnamed == use.unnamed
     return 1.0 if same else share

@@ -1,4 +1,4 @@
-"""How much data a comparison needs: from the cases of a pilot, or from its files."""
+"""Plan how much data a comparison needs, from the cases or the files of a pilot."""
 
 from __future__ import annotations
 
@@ -105,33 +105,33 @@ def plan(
     *systems: Systems | Mapping[str, Sequence[Input]],
     **how: Any,
 ) -> Plan | RunsPlan:
-    """Sample size, power or smallest detectable difference for a comparison of two systems.
+    """Compute sample size, power or smallest detectable difference of a comparison.
 
-    A pilot tells how much the difference varies from unit to unit (sentence to sentence). Given
+    A pilot shows how much the difference varies from unit to unit (sentence to sentence). Given
     two of difference, power and number of units, the third follows, for the two-sided exchange
     test at ``1 - level`` and new units like those of the pilot.
 
     Parameters
     ----------
     pilot, systems
-        The answer and the outputs of two systems, as for `compare`; or their `PairedCounts`, with
-        one row per unit where items are not independent. Then the metric may come second. With
+        Gold and the outputs of two systems, as for `compare`; or their `PairedCounts`, with one
+        row per unit where items are not independent. Then the metric may come second. With
         several runs, ``{name: [run, ...], name: [run, ...]}``, as for `compare`, or the `Counts`
         of each run by system.
     names
-        What the systems are called; not for `PairedCounts`.
+        The names of the systems; not for `PairedCounts`.
     metric
         The score; by default as for `compare`, and f1 for `PairedCounts`.
     by
-        What counts as a unit, as for `compare`; not for `PairedCounts`.
+        The units, as for `compare`; not for `PairedCounts`.
     difference
-        The difference to be shown, a fraction of 1; by default the observed one, unless power
-        and units are given: then the smallest one that would show.
+        The difference to detect, a fraction of 1; by default the observed one, unless power and
+        units are given: then the smallest detectable difference is computed.
     power
-        The probability of showing it; 0.8 by default, unless units and difference are given: then
-        it is what is computed.
+        The probability of detecting it; 0.8 by default, unless units and difference are given:
+        then the power is computed.
     units
-        The number of units; what is computed, by default.
+        The number of units; computed by default.
     level
         1 minus the level of significance.
     beta
@@ -139,27 +139,28 @@ def plan(
     paired_runs
         Whether run i of either system belongs to run i of the other, as for `compare`.
     **reading
-        How to read and match, as for `score`; not for `PairedCounts`.
+        Options of reading and matching, as for `score`; not for `PairedCounts`.
 
     Returns
     -------
     Plan
-        With `difference`, `power`, `units`, and `observed_units` of the pilot. What no number
-        would do for is None: `units` for a difference of 0, `difference` where even one of 1
-        would not show. A `note` says why.
+        With `difference`, `power`, `units`, and `observed_units` of the pilot. A value that no
+        number could reach is None: `units` for a difference of 0, `difference` if even one of 1
+        could not be detected. A `note` gives the reason.
     RunsPlan
         With several runs: the length of the interval for procedures and the power for other
-        numbers of runs and units, and what another run would do compared with more units.
+        numbers of runs and units, and the effect of another run compared with more units.
 
     Notes
     -----
-    By the normal approximation, with the variances of the pilot: a pilot of few units makes it
-    rough, and one in which the systems hardly differ makes it blind. The observed difference is
-    an estimate too; if it happens to be too large, so is the power, and the number of units too
+    The plan uses the normal approximation with the variances of the pilot: it is rough for a pilot
+    of few units, and useless for one in which the systems hardly differ. The observed difference is
+    an estimate, too; if it happens to be too large, so is the power, and the number of units is too
     small. Plan with the smallest difference that would matter to you.
 
-    Units in which nothing counts (sentences without any entity) tell nothing, but they have to be
-    collected: new units are taken to have as many of them as the pilot, and `units` includes them.
+    Units without any counts (sentences without any entity) carry no information, but have to be
+    collected: new units are assumed to have as many of them as the pilot, and `units` includes
+    them.
 
     Examples
     --------
@@ -181,7 +182,7 @@ def plan(
         return plan_counts(pilot, PlanOptions.of(how))
     if not isinstance(pilot, PairedCounts):
         return plan_from_files(pilot, *systems, **how)
-    options = PlanOptions.of(how)  # complains about names that nobody knows
+    options = PlanOptions.of(how)  # raises an error for unknown names
     for name in how.keys() - _OF_CASES:
         raise InputError(f"{name}: says how to read inputs, and PairedCounts are none")
     if systems:
@@ -210,19 +211,7 @@ def plan_from_files(
     paired_runs: bool = False,
     **reading: Unpack[ReadingKeywords],
 ) -> Plan | RunsPlan:
-    """A `plan` from the inputs of a comparison, which are the pilot.
-
-    Parameters
-    ----------
-    gold, systems
-        The answer and two systems, as for `compare`.
-    names
-        What the systems are called.
-    metric, by, **reading
-        As for `compare`.
-    difference, power, units, level, beta, paired_runs
-        As for `plan`.
-    """
+    """Compute a `plan` from the inputs of a comparison, which are the pilot."""
     options = PlanOptions.of(
         {
             "metric": metric,

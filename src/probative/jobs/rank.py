@@ -1,4 +1,4 @@
-"""Rank systems: read, match, count, test every pair, put in order."""
+"""Rank systems: read, match, count, test every pair, and order them."""
 
 from __future__ import annotations
 
@@ -75,25 +75,23 @@ if TYPE_CHECKING:
     from probative.results import Comparison, Comparisons, SystemScores
 
 
-# -----------------------------------------------------------------------------
-# What is known of the scores of all systems, before they are put in order.
-# -----------------------------------------------------------------------------
+# --- Evidence on the scores of all systems
 
-_WRITTEN_OUT = 10_000_000  # units that are drawn one by one at most
-_WITHOUT_POSITIVES = ("accuracy", "specificity", "npv")  # scores that need nothing to be found
+_MOST_UNITS_DRAWN_SINGLY = 10_000_000  # more would not fit into memory
+_WITHOUT_POSITIVES = ("accuracy", "specificity", "npv")  # defined even without positive items
 
 
 def _evidence_of_means(matched: Matched, unit: str, metric: str, how: dict[str, Any]) -> Evidence:
-    """What is known of means over labels."""
+    """Return the evidence on means over labels."""
     by = cells_of(matched, unit)
     cells = [matched.items.by_unit_and_label(i, by=by) for i in range(len(matched.names))]
-    if cells[0].repeats.sum() > _WRITTEN_OUT:
+    if cells[0].repeats.sum() > _MOST_UNITS_DRAWN_SINGLY:
         raise InputError(
             f"average: the macro ranks of {int(cells[0].repeats.sum()):,} units would not fit into "
             f"memory; expected 'micro', or larger units"
         )
     return evidence_of_labels(
-        [own.written_out() for own in cells],  # each unit is drawn for itself
+        [own.written_out() for own in cells],  # the bootstrap draws every unit separately
         metric,
         labels=matched.averaged,
         answered=matched.items.uses() if matched.own_labels else matched.averaged[0],
@@ -103,7 +101,7 @@ def _evidence_of_means(matched: Matched, unit: str, metric: str, how: dict[str, 
 
 
 def _evidence_of_classes(matched: Matched, unit: str, metric: str, how: dict[str, Any]) -> Evidence:
-    """What is known of scores of the whole table of all classes."""
+    """Return the evidence on scores of the whole confusion table."""
     if metric == "balanced_accuracy":  # the mean recall of the classes
         if matched.runs:
             raise InputError(
@@ -120,7 +118,7 @@ def _evidence_of_classes(matched: Matched, unit: str, metric: str, how: dict[str
 
 
 def _unit_table(matched: Matched, unit: str) -> UnitTable:
-    """The counts of every system on each unit, as the tests of pairs exchange them."""
+    """Return the counts of every system on each unit, for the tests of pairs."""
     items = matched.items
     if matched.runs:
         return UnitTable.of_counts(
@@ -135,16 +133,16 @@ def _unit_table(matched: Matched, unit: str) -> UnitTable:
     if unit == "item" and not datum:
         return _item_table(matched)
     by = "document" if unit == "document" else "sentence"
-    # halves of items are exchanged on a lattice of whole ones: no score changes if all are doubled
+    # tests need whole numbers: dividing by the weight makes half items whole, scores stay equal
     counts = [items.counts(i, by=by) / items.weight for i in range(len(matched.names))]
-    if matched.all_classes:  # what was given instead of the right label is no item of its own
+    if matched.all_classes:  # the wrong label that was given is not an item of its own
         counts = [Counts(c.tp, np.zeros_like(c.fp), c.fn) for c in counts]
     table = UnitTable.of_counts(counts)
     return table if items.number is None else replace(table, number=items.number)
 
 
 def _item_table(matched: Matched) -> UnitTable:
-    """The same with every item for a unit."""
+    """Return the counts of every system with each item as a unit."""
     items = matched.items
     kept = items.answer if matched.all_classes else np.ones(len(items.answer), dtype=bool)
     says, answer = items.says[:, kept], items.answer[kept]
@@ -154,7 +152,7 @@ def _item_table(matched: Matched) -> UnitTable:
     if weights is not None:
         number = weights[kept].astype(np.int64)
     if items.universe is not None and len(items.labels) == 1:
-        # what nobody proposes, and the answer does not have
+        # add the items that neither gold nor any system has
         says = np.concatenate([says, np.zeros((len(says), 1), dtype=bool)], axis=1)
         answer = np.append(answer, False)
         number = np.append(number, items.decisions - number.sum())
@@ -169,9 +167,7 @@ def _item_table(matched: Matched) -> UnitTable:
     )
 
 
-# -----------------------------------------------------------------------------
-# From a leaderboard to what a ranking says of every system and pair.
-# -----------------------------------------------------------------------------
+# --- From a leaderboard to the result
 
 
 def _make_ranking(
@@ -183,18 +179,9 @@ def _make_ranking(
     facts: tuple[str, ...],
     alone: Comparison | None = None,
 ) -> Ranking:
-    """Build the result, without and then with its sentence.
+    """Build the result; `facts` describe the inputs in the signature.
 
-    Parameters
-    ----------
-    scores, metric
-        What the systems score, and what they are ranked by.
-    board, evidence
-        Their order, and what it rests on.
-    options, facts
-        The choices, and what the signature says of the inputs.
-    alone
-        Of two systems: what `compare` says of them.
+    `alone` is the comparison of two systems by `compare`, whose numbers are then used.
     """
     if alone is not None:
         board = _result_as_compared(board, alone)
@@ -242,7 +229,7 @@ def _make_ranking(
 def _result_as_compared(board: Leaderboard, c: Comparison) -> Leaderboard:
     """Return the leaderboard of two systems with the interval, p-value and P of `compare`."""
     low, high, best = c.low, c.high, np.array([c.p_b_better, c.p_a_better])
-    if board.order[0] == 0:  # A leads: its score minus that of B
+    if board.order[0] == 0:  # A leads: the difference is A minus B
         low, high, best = -c.high, -c.low, best[::-1]
     lows, highs = board.low.copy(), board.high.copy()
     lows[0, 1], highs[0, 1], lows[1, 0], highs[1, 0] = low, high, -high, -low
@@ -255,34 +242,34 @@ def _result_as_compared(board: Leaderboard, c: Comparison) -> Leaderboard:
 
 
 def _remarks(board: Leaderboard, evidence: Evidence, options: RankOptions) -> list[str]:
-    """What must be said about how the pairs were judged."""
-    said = []
+    """Return notes on how the pairs were tested."""
+    notes = []
     n_pairs = len(evidence.estimates) * (len(evidence.estimates) - 1) // 2
     if evidence.approximate and n_pairs:
         fewest, most = (f"{number:,}" for number in evidence.draws)
         drawn = fewest if fewest == most else f"{fewest} to {most}"
-        said.append(
+        notes.append(
             f"{evidence.approximate}: the tests are sampled ({drawn} exchanges each), intervals "
             f"are approximations"
         )
         if n_pairs / (most_exchanges(n_pairs) + 1) > 1 - options.level:
-            said.append(
+            notes.append(
                 f"{n_pairs:,} pairs are too many for sampled tests: none can be decided at this "
                 f"level; expected fewer systems"
             )
     elif evidence.sampled:
-        said.append(
+        notes.append(
             f"{evidence.sampled:,} of {n_pairs:,} tests are sampled, because the exact ones would "
             f"not fit into memory"
         )
     if evidence.unclear:
-        said.append(
+        notes.append(
             f"of {evidence.unclear:,} of {n_pairs:,} pairs it is not clear what all exchanges "
             f"would decide: the leaderboard goes by those drawn"
         )
     if evidence.overstated:
         amounts = f" (up to {evidence.returned:.2f} times)" if evidence.returned >= 1.05 else ""
-        said.append(
+        notes.append(
             f"the systems return different amounts{amounts}: of {evidence.overstated:,} of "
             f"{n_pairs:,} pairs the exchange test alone would overstate the evidence, so they are "
             f"decided by Student's p by unit"
@@ -295,15 +282,15 @@ def _remarks(board: Leaderboard, evidence: Evidence, options: RankOptions) -> li
         (np.count_nonzero(decided & ~apart), "decided, but the limits include 0"),
     ):
         if number:
-            said.append(
+            notes.append(
                 f"interval and test disagree on {number:,} of {n_pairs:,} pairs: {what}; the "
                 f"leaderboard goes by the test"
             )
-    return said
+    return notes
 
 
 def _pairs(names: list[str], metric: str, board: Leaderboard) -> tuple[RankedPair, ...]:
-    """Every pair, in the order of the leaderboard; b stands above a."""
+    """Return every pair in the order of the leaderboard; b is ranked above a."""
     columns: list[NDArray[Any]] = [
         board.difference,
         board.low,
@@ -324,12 +311,10 @@ def _pairs(names: list[str], metric: str, board: Leaderboard) -> tuple[RankedPai
     )
 
 
-# -----------------------------------------------------------------------------
-# From inputs to a leaderboard: read, match, count, test every pair, put in order.
-# -----------------------------------------------------------------------------
+# --- From inputs to a leaderboard
 
 _USUAL = ("precision", "recall", "f1")
-_ENOUGH = 6  # pairs from which on other processes are worth their start
+_FEWEST_PAIRS_FOR_PROCESSES = 6  # with fewer, starting processes costs more than it saves
 
 
 def rank(
@@ -352,56 +337,57 @@ def rank(
     """Rank many systems on one test set: rank sets, tiers, ties and the probability of being best.
 
     Every pair is tested by the exact randomisation test, and the p-values are adjusted for the
-    number of pairs. Whatever the leaderboard says is decided is right, for all pairs at once, with
-    the confidence `level`; the rest is a tie.
+    number of pairs. All pairs that the leaderboard calls decided are right together with
+    confidence `level`; the rest are ties.
 
     Parameters
     ----------
     gold
-        The right answer, in any form that `score` takes. Without systems: a file or a data frame
-        that holds answer and systems in its columns; or a dictionary of `Counts` by the names of
-        the systems, one row per unit, the same units in each; or of lists of these, one per run;
-        or of logs of evaluations, or lists of them.
+        Gold, in any form that `score` takes. Without systems: a file or a data frame that holds
+        gold and systems in its columns; or a dictionary of `Counts` by the names of the systems,
+        one row per unit, the same units in each; or of lists of these, one per run; or of logs of
+        evaluations, or lists of them.
     systems, more
         A dictionary of outputs by the names of their systems; or the outputs, one after the other.
         A system may be a list of outputs, one per run: then the counts of its runs are added up,
-        and the ranks are those of these trained models, not of the procedures that made them.
+        and these trained models are ranked, not the procedures that made them.
     names
-        What the systems are called; by default after their files.
+        The names of the systems; by default those of their files.
     metric
-        What to rank by, as for `compare`: one of precision, recall, f1, fbeta, jaccard, accuracy,
+        The metric to rank by, as for `compare`: one of precision, recall, f1, fbeta, jaccard,
+        accuracy,
         specificity, npv, balanced_accuracy, mcc, kappa, informedness, markedness and
         fowlkes_mallows.
     average
-        "micro" pools all labels. "macro" takes the mean over the labels of the answer, or over
-        `labels`; its tests are sampled and its intervals approximate.
+        "micro" pools all labels. "macro" takes the mean over the gold labels, or over `labels`;
+        its tests are sampled and its intervals approximate.
     by
-        What is exchanged and resampled: sentence, document, unit or item, as for `compare`.
+        The units to exchange and resample: sentence, document, unit or item, as for `compare`.
     level
         The level of the intervals, and the confidence of the whole leaderboard.
     beta
         The weight of recall in F-beta.
     adjust
-        How p-values are adjusted for the number of pairs: "holm", whatever the hypotheses;
+        The adjustment of p-values for the number of pairs: "holm", valid for any hypotheses;
         "shaffer", never weaker, because equal systems form groups.
     rng
-        A seed or generator for what is drawn: the limits of the differences, the probabilities of
-        being best, the tests of macro averages.
+        A seed or generator for random draws: the intervals of the differences, the probabilities
+        of being best, the tests of macro averages.
     n_jobs
-        How many processes test pairs at once, where there are many; -1 for all cores.
+        The number of processes that test pairs, if there are many pairs; -1 for all cores.
     report
-        Is told how many pairs are done, and how many there are.
+        Called with the number of finished pairs and their total.
     comparisons
-        How many pairs to compare in full, as `compare` does, for the page to show: all, or those
-        of the leader and of neighbours first, from the top. None where systems have several runs:
-        `compare` has two answers then, for these models and for new runs.
+        The number of pairs to compare in full, as `compare` does, for the page: all, or first those
+        of the leader and of neighbours, from the top. None if systems have several runs, since
+        `compare` then has two answers, for these models and for new runs.
     **reading
-        How to read and match, as for `score`.
+        Options of reading and matching, as for `score`.
 
     Returns
     -------
     Ranking
-        The leaderboard in `ranking`, best first, every pair in `pairs`, and a `summary`.
+        The leaderboard in `ranking`, best first; every pair in `pairs`; and a `summary`.
 
     Examples
     --------
@@ -444,23 +430,23 @@ def rank(
     matched = match_inputs(gold, given, names=names, find_positive=looking, reading=options)
     ranking = rank_matched(matched, options, how)
     if matched.runs:
-        return ranking  # two systems with several runs have two answers: `compare` tells both
+        return ranking  # systems with several runs have two comparisons, which `compare` gives
     chosen = _pairs_in_full(len(matched.names), comparisons)
     return replace(ranking, comparisons=_compare_pairs(matched, ranking, chosen, options, **how))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """What need not be computed, because it was before, by the same choices.
+    """Results computed before with the same choices.
 
     Attributes
     ----------
     scores
-        What systems score, by their numbers.
+        The scores of systems, by their position.
     tests
-        As for `pair_tests`; what is new is added.
+        As for `pair_tests`; new tests are added.
     limits
-        As for `limits_of_pairs`, of scores of which nothing is exact; what is new is added.
+        As for `limits_of_pairs`, for scores without exact intervals; new ones are added.
     """
 
     scores: Mapping[int, SystemScores] = field(default_factory=dict)
@@ -471,19 +457,7 @@ class Known:
 def rank_matched(
     matched: Matched, options: RankOptions, how: dict[str, Any], known: Known | None = None
 ) -> Ranking:
-    """Rank the systems of what has been read and matched.
-
-    Parameters
-    ----------
-    matched
-        The systems.
-    options
-        The choices.
-    how
-        How the pairs are tested: `n_jobs` and `report`, as for `rank`.
-    known
-        What need not be computed.
-    """
+    """Rank the matched systems; `how` holds `n_jobs` and `report`, as for `rank`."""
     known = Known() if known is None else known
     unit = unit_of_runs(matched, options.by) if matched.runs else unit_of(matched, options.by)
     (metric,) = compared_metrics(matched, options.metric, options.average, tables=True)
@@ -520,12 +494,12 @@ def rank_matched(
 
 
 def _compare_two(matched: Matched, scores: Scores, options: RankOptions) -> Comparison | None:
-    """Return what `compare` says of two systems: alone, they are asked the same question."""
+    """Return the comparison by `compare` if there are exactly two systems, else None."""
     if len(matched.runs or matched.names) != 2:
         return None
     known = {} if matched.runs else dict(enumerate(scores.systems))
     found = compare_matched(matched, _ranking_as_compared(options), examples=False, known=known)
-    return found.comparisons[0]  # with several runs, that of these models
+    return found.comparisons[0]  # with several runs, the comparison of the models
 
 
 def _ranking_as_compared(options: RankOptions) -> CompareOptions:
@@ -535,7 +509,7 @@ def _ranking_as_compared(options: RankOptions) -> CompareOptions:
 
 
 def _pairs_in_full(n_systems: int, most: int) -> list[tuple[int, int]]:
-    """The places of the pairs to be compared in full: the leader's and neighbours' come first."""
+    """Return the places of the pairs to compare in full: leader and neighbours first."""
     places = combinations(range(n_systems), 2)
     by_interest = sorted(places, key=lambda pair: (pair[0] > 0 and pair[1] - pair[0] > 1, pair[1]))
     return sorted(by_interest[:most])
@@ -550,14 +524,14 @@ def _compare_pairs(
     n_jobs: int | None,
     report: Callable[[int, int], None] | None,
 ) -> tuple[Comparisons, ...]:
-    """What `compare` tells of the pairs in these places, the lower system for the baseline."""
+    """Compare the pairs in these places in full, with the lower system as baseline."""
     number = {name: i for i, name in enumerate(matched.names)}
     names = [(ranking.ranking[j].name, ranking.ranking[i].name) for i, j in places]
     parts = [
         (matched.only(number[a], number[b]), {0: ranking[a], 1: ranking[b]}, ranking.pair(a, b))
         for a, b in names
     ]
-    jobs = n_jobs if len(parts) >= _ENOUGH else 1
+    jobs = n_jobs if len(parts) >= _FEWEST_PAIRS_FOR_PROCESSES else 1
     compared = []
     for done, (_, comparisons) in enumerate(
         in_processes(partial(_compare_pair, options, len(ranking.pairs)), parts, jobs), 1
@@ -571,7 +545,7 @@ def _compare_pairs(
 def _compare_pair(
     options: RankOptions, n_pairs: int, part: tuple[Matched, dict[int, SystemScores], RankedPair]
 ) -> Comparisons:
-    """The comparison of two systems in full, with the p-values that the leaderboard goes by."""
+    """Compare two systems in full, with the p-values of the leaderboard."""
     matched, known, pair = part
     alone = replace(matched, notes=())
     result = compare_matched(
@@ -588,7 +562,7 @@ def _compare_pair(
 
 
 def _as_ranked(comparison: Comparison, pair: RankedPair, *, alone: bool) -> Comparison:
-    """The same comparison with the p-values of a leaderboard; a pair alone needs no adjustment."""
+    """Give a comparison the p-values of the leaderboard, adjusted if there are more pairs."""
     if isnan(pair.p_adjusted):
         return comparison
     adjusted = None if alone else pair.p_adjusted
@@ -598,17 +572,7 @@ def _as_ranked(comparison: Comparison, pair: RankedPair, *, alone: bool) -> Comp
 def ranked_scores(
     matched: Matched, options: RankOptions, known: Mapping[int, SystemScores] | None = None
 ) -> Scores:
-    """All scores of the systems, with that by which they are ranked.
-
-    Parameters
-    ----------
-    matched
-        The systems.
-    options
-        The choices.
-    known
-        What systems score, by their numbers, where that is known already.
-    """
+    """Score the systems, including the metric that they are ranked by."""
     (metric,) = compared_metrics(matched, options.metric, options.average, tables=True)
     also = f"macro_{metric}" if options.average == "macro" else metric
     by = options.by if matched.runs else unit_of(matched, options.by)
@@ -617,7 +581,7 @@ def ranked_scores(
 
 
 def _rank_counts(systems: Mapping[str, Any], options: RankOptions, how: dict[str, Any]) -> Ranking:
-    """Rank systems of which only the counts by unit are known, those of several runs together."""
+    """Rank systems from their counts by unit, summed over runs."""
     refuse_all_but(options, "metric", "level", "beta", "adjust", "rng")
     by_system = counts_by_system(systems)
     metric = options.metric or "f1"

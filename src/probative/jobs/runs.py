@@ -1,4 +1,8 @@
-"""Compare systems that have several runs: do these models differ, and would new runs?"""
+"""Compare systems that have several runs.
+
+Two questions are answered: do these trained models differ (models), and would new runs of the
+training procedures differ (procedures)?
+"""
 
 from __future__ import annotations
 
@@ -74,9 +78,7 @@ if TYPE_CHECKING:
     from probative.results import ModelsAnswer, ProceduresAnswer, RunsDifference, RunsPlan
 
 
-# -----------------------------------------------------------------------------
-# From what two questions were answered to what a comparison says of each.
-# -----------------------------------------------------------------------------
+# --- From the answers to both questions to comparisons
 
 
 def _answer_both(
@@ -86,7 +88,7 @@ def _answer_both(
     unit: str,
     by_label: tuple[LabelDifference, ...] = (),
 ) -> list[Comparison]:
-    """The answers to both questions, or to the one that has an answer."""
+    """Return the comparison of the models and, if there is one, that of the procedures."""
     common = {
         **common,
         "level": options.level,
@@ -175,14 +177,14 @@ def _of_procedures(
 
 
 def without_claims(c: Comparison) -> Comparison:
-    """No probabilities where there is no evidence: a prior alone would seem to know something."""
+    """Remove the probabilities if there is no evidence: they would show the prior alone."""
     if no_verdict(c) is None:
         return c
     return replace(c, p_a_better=math.nan, p_equivalent=math.nan, p_b_better=math.nan)
 
 
 def _adjust_answers(answers: list[list[Comparison]]) -> list[list[Comparison]]:
-    """The same with p-values that allow for the number of pairs, each question for itself."""
+    """Adjust the p-values for the number of pairs, separately for each question."""
     every = [c for both in answers for c in both]
     questions = dict.fromkeys(c.question for c in every)
     values = {q: [c.p_decision for c in every if c.question == q] for q in questions}
@@ -191,7 +193,7 @@ def _adjust_answers(answers: list[list[Comparison]]) -> list[list[Comparison]]:
 
 
 def _check_options(options: CompareOptions) -> None:
-    """Refuse choices that there are not, or that several runs do not have."""
+    """Refuse invalid choices, and those that several runs do not support."""
     open_probability("level", options.level)
     fraction("rope", options.rope)
     open_probability("power", options.power)
@@ -213,7 +215,7 @@ def _check_pairs(a: str, runs_a: int, b: str, runs_b: int, options: CompareOptio
 def _sign_answers(
     facts: Sequence[str], options: CompareOptions, comparisons: Sequence[Comparison]
 ) -> str:
-    """The signature of a comparison of runs: what was done, and every choice."""
+    """Return the signature of a comparison of runs: methods and choices."""
     first = comparisons[0]
     kinds = dict.fromkeys(c.posterior.kind for c in comparisons)
     return options.signature(
@@ -231,7 +233,7 @@ def _with_verdicts(
     pairs: Sequence[tuple[str, str]],
     signature: str,
 ) -> Comparisons:
-    """Everything together, with a verdict per pair on the first metric."""
+    """Combine scores and comparisons, with one verdict per pair on the first metric."""
     result = Comparisons(
         **{field.name: getattr(scores, field.name) for field in fields(scores)},
         comparisons=tuple(comparisons),
@@ -241,15 +243,13 @@ def _with_verdicts(
     return replace(result, verdicts=verdicts, signature=signature)
 
 
-# -----------------------------------------------------------------------------
-# Counts by run and unit, whatever they were made from.
-# -----------------------------------------------------------------------------
+# --- Counts by run and unit, from any source
 
 
 def counts_by_system(
     systems: Mapping[str, Counts | Sequence[Counts]],
 ) -> dict[str, list[Counts]]:
-    """The counts of every run by system, if they were counted on the same units and answer."""
+    """Return the counts of every run by system; refuse different units or gold."""
     if not systems:
         raise InputError("systems: none; expected at least one")
     by_system = {str(name): _as_runs(str(name), own) for name, own in systems.items()}
@@ -267,7 +267,7 @@ def counts_by_system(
 
 
 def _as_runs(name: str, own: object) -> list[Counts]:
-    """One or several counts as a list."""
+    """Return one or several counts as a list."""
     runs: list[Any] = list(own) if isinstance(own, (list, tuple)) else [own]
     if not all(isinstance(counts, Counts) for counts in runs):
         raise InputError(f"{name}: {shown(own)}; expected Counts, one row per unit")
@@ -275,7 +275,7 @@ def _as_runs(name: str, own: object) -> list[Counts]:
 
 
 def _check_same_answer(first: str, one: Counts, name: str, other: Counts) -> None:
-    """Refuse counts that cannot be those of one answer."""
+    """Refuse counts that cannot come from the same gold."""
     if len(one) != len(other):
         raise InputError(f"{name}: {len(other)} units, but {first} has {len(one)}")
     if (one.tn is None) != (other.tn is None):
@@ -294,13 +294,7 @@ def _check_same_answer(first: str, one: Counts, name: str, other: Counts) -> Non
 
 
 def pooled_counts(systems: Sequence[Sequence[Counts]]) -> list[Counts]:
-    """The sums over the runs of each system, as if each had the same number of runs.
-
-    Parameters
-    ----------
-    systems
-        The counts of each run, one row per unit.
-    """
+    """Sum the counts of the runs of each system, scaled to the same number of runs."""
     most = math.lcm(*(len(runs) for runs in systems))
     return [sum(runs[1:], start=runs[0]) * (most // len(runs)) for runs in systems]
 
@@ -308,17 +302,7 @@ def pooled_counts(systems: Sequence[Sequence[Counts]]) -> list[Counts]:
 def scores_of_counts(
     systems: Mapping[str, Sequence[Counts]], level: float, beta: float, metrics: Sequence[str]
 ) -> Scores:
-    """The scores of systems of which the counts by run and unit are known.
-
-    Parameters
-    ----------
-    systems
-        The counts of each run, by system.
-    level, beta
-        Of the intervals.
-    metrics
-        The scores beside the usual ones.
-    """
+    """Score systems from their counts by run and unit, in `metrics` and the usual ones."""
     wanted = dict.fromkeys((*PRF, *metrics))
     scored, of_runs = [], []
     for name, runs in systems.items():
@@ -336,23 +320,21 @@ def scores_of_counts(
 
 
 def refuse_all_but(options: ReadingOptions, *known: str) -> None:
-    """Refuse choices that counts have no use for."""
+    """Refuse choices that do not apply to counts."""
     usual = type(options)()
     for entry in fields(options):
         if entry.name not in known and getattr(options, entry.name) != getattr(usual, entry.name):
             raise InputError(f"{entry.name}: means nothing for counts; expected it left out")
 
 
-# -----------------------------------------------------------------------------
-# What may be wrong with the choice of runs; each is a hint and changes no number.
-# -----------------------------------------------------------------------------
+# --- Hints that runs may be badly chosen; they change no number
 
-# a word of its own, as in best.conll and run-best-3.conll
+# as a separate word, as in best.conll and run-best-3.conll
 _BEST = re.compile(r"(?<![a-z])best(?![a-z])", re.IGNORECASE)
 
 
 def hints_of_runs(matched: Matched) -> list[str]:
-    """What may be wrong with the choice of runs; each is a hint and changes no number."""
+    """Return hints that the runs may be badly chosen: identical, or picked as the best."""
     hints = []
     for group in matched.runs:
         hints += _twins(matched, group)
@@ -362,15 +344,9 @@ def hints_of_runs(matched: Matched) -> list[str]:
 
 
 def hints_of_files(systems: Sequence[object]) -> list[str]:
-    """Signs that files of a plain comparison are the best, or one, of several runs.
-
-    Parameters
-    ----------
-    systems
-        What was given for the systems; only paths are looked at.
-    """
+    """Return hints that files of a plain comparison are the best, or one, of several runs."""
     files = [str(system) for system in systems if isinstance(system, (str, Path))]
-    # files of one folder that differ by a number are systems of a shared task, as a rule
+    # files of one folder that differ by a number are usually systems of a shared task
     apart = len({Path(file).parent for file in files}) == len(files) > 1
     return [
         hint
@@ -381,7 +357,7 @@ def hints_of_files(systems: Sequence[object]) -> list[str]:
 
 
 def _twins(matched: Matched, group: RunGroup) -> list[str]:
-    """Runs of a system that gave identical outputs."""
+    """Return a hint for each run that gave the same output as an earlier run of its system."""
     seen: dict[bytes, tuple[int, str]] = {}
     hints = []
     for place, run in zip(group.places, group.runs, strict=True):
@@ -396,7 +372,7 @@ def _twins(matched: Matched, group: RunGroup) -> list[str]:
 
 
 def _picked(name: str, file: str | None) -> list[str]:
-    """Signs that one run was picked from several."""
+    """Return a hint if the name of a file suggests that it was picked from several runs."""
     if file is None:
         return []
     head = "" if name == file else f"{name}: "
@@ -416,14 +392,12 @@ def _picked(name: str, file: str | None) -> list[str]:
     return [hint]
 
 
-# -----------------------------------------------------------------------------
-# Systems with several runs: do these models differ, and would new runs?
-# -----------------------------------------------------------------------------
+# --- Systems with several runs: models and procedures
 
 
 @dataclass(frozen=True)
 class _Choices:
-    """What all pairs of a comparison have in common."""
+    """Choices shared by all pairs of a comparison."""
 
     unit: str
     options: CompareOptions
@@ -432,25 +406,14 @@ class _Choices:
 
     @property
     def how(self) -> dict[str, Any]:
-        """The score and its limits."""
+        """Return the level of the intervals and the beta of the score."""
         return {"level": self.options.level, "beta": self.options.beta}
 
 
 def compare_groups(
     matched: Matched, options: CompareOptions, *, figures: bool = False, buckets: bool = False
 ) -> Comparisons:
-    """Compare systems of which at least one has several runs.
-
-    Parameters
-    ----------
-    matched
-        What has been gathered, with the runs of every system.
-    options
-        The choices, as for `compare`.
-    figures, buckets
-        Whether to keep the null distributions, for their figures; whether to score items of
-        different kinds apart.
-    """
+    """Compare systems of which at least one has several runs."""
     _check_options(options)
     unit = unit_of_runs(matched, options.by)
     metrics = compared_metrics(matched, options.metric, options.average, tables=True)
@@ -485,15 +448,7 @@ def compare_groups(
 def compare_counts(
     systems: Mapping[str, Any], options: CompareOptions, *, figures: bool
 ) -> Comparisons:
-    """Compare systems of which only the counts by run and unit are known.
-
-    Parameters
-    ----------
-    systems
-        The `Counts` of each run, one row per unit, the same units in all; by system.
-    options, figures
-        As for `compare_groups`.
-    """
+    """Compare systems from the counts of each run, one row per unit."""
     refuse_all_but(
         options,
         "metric",
@@ -553,7 +508,7 @@ def compare_counts(
 def _answers(
     matched: Matched, a: RunGroup, b: RunGroup, metric: str, choices: _Choices
 ) -> list[Comparison]:
-    """What is known of one pair: of its models, and of how they were trained."""
+    """Compare one pair: its models, and the procedures that trained them."""
     unit, options = choices.unit, choices.options
     _check_pairs(a.name, len(a.places), b.name, len(b.places), options)
     cases = pool_cases(cases_of_runs(matched, a, b, unit), len(a.places), len(b.places))
@@ -597,7 +552,7 @@ def _answers(
 def _by_label(
     matched: Matched, a: RunGroup, b: RunGroup, metric: str, choices: _Choices
 ) -> tuple[LabelDifference, ...]:
-    """The differences of these models on every label."""
+    """Return the differences of these models on every label."""
     items = matched.items
     used = np.any([items.uses(place) for place in (*a.places, *b.places)], axis=0)
     if np.count_nonzero(used) < 2:
@@ -625,7 +580,7 @@ def _bucket_of_runs(
     pairs: Sequence[tuple[RunGroup, RunGroup]],
     choices: _Choices,
 ) -> Bucket:
-    """What these models score on items of one kind."""
+    """Return the bucket of items of one kind, with scores and differences of the models."""
     scored, unit = scored_as(part, metric), choices.unit
     usual = ScoreOptions(metric=metric, by="unit" if unit == "item" else unit, **choices.how)
     scores = [(g.name, intervals_of(pool_runs(part, g), usual)[0]) for g in part.runs]
@@ -637,15 +592,7 @@ def _bucket_of_runs(
 
 
 def with_one_run(matched: Matched, plain: Comparisons) -> Comparisons:
-    """A plain comparison of systems that were given as runs, one each: it is about models alone.
-
-    Parameters
-    ----------
-    matched
-        What has been gathered.
-    plain
-        The comparison.
-    """
+    """Mark a comparison of single runs as one of models, and add the hints on runs."""
     comparisons = tuple(
         replace(c, question="models", runs={c.a: 1, c.b: 1}) for c in plain.comparisons
     )
@@ -658,21 +605,11 @@ def with_one_run(matched: Matched, plain: Comparisons) -> Comparisons:
     )
 
 
-# -----------------------------------------------------------------------------
-# How many runs, and how many units?
-# -----------------------------------------------------------------------------
+# --- Planning: numbers of runs and units
 
 
 def plan_groups(matched: Matched, options: PlanOptions) -> RunsPlan:
-    """How many runs, and how many units, a comparison of two systems with several runs needs.
-
-    Parameters
-    ----------
-    matched
-        What has been gathered, with the runs of both systems: the pilot.
-    options
-        The choices, as for `plan`.
-    """
+    """Plan the number of runs and units for two systems, from the runs of a pilot."""
     if len(matched.runs) != 2:
         raise InputError(f"systems: {len(matched.runs)} of them; expected two")
     unit = unit_of_runs(matched, options.by)
@@ -690,15 +627,7 @@ def plan_groups(matched: Matched, options: PlanOptions) -> RunsPlan:
 
 
 def plan_counts(systems: Mapping[str, Counts | Sequence[Counts]], options: PlanOptions) -> RunsPlan:
-    """The same for systems of which only the counts by run and unit are known.
-
-    Parameters
-    ----------
-    systems
-        The `Counts` of each run, one row per unit, the same units in all; by system.
-    options
-        The choices, as for `plan`.
-    """
+    """Plan the number of runs and units from the counts of each run, one row per unit."""
     refuse_all_but(
         options, "metric", "difference", "power", "units", "level", "beta", "paired_runs"
     )
@@ -724,7 +653,7 @@ def _plan_of(
     n_units: int,
     options: PlanOptions,
 ) -> RunsPlan:
-    """A plan from the runs of two systems, and what compares them."""
+    """Plan from the runs of two systems and the function that compares them."""
     (name_a, a), (name_b, b) = systems.items()
     for name, runs in systems.items():
         if len(runs) < 2:

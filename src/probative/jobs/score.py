@@ -1,4 +1,4 @@
-"""Score systems: read, match, count, give intervals."""
+"""Score systems: read, match, count, and compute intervals."""
 
 from __future__ import annotations
 
@@ -77,27 +77,26 @@ if TYPE_CHECKING:
     from probative.results import Difference, RandomizationTest
 
 
-# -----------------------------------------------------------------------------
-# What a job scores, and what it takes to be independent.
-# -----------------------------------------------------------------------------
+# --- Metrics and units of a job
 
 UNITS = ("sentence", "document", "unit", "item")
 AVERAGES = ("micro", "macro")
-# what accuracy is also called where every class of single-label data counts
+# other names of accuracy where every class of single-label data counts
 _ALL_CLASSES = (
     "accuracy",
     *(name for name, m in TABLE.items() if m.is_share_of_right and not m.depends_on_beta),
 )
-# what the whole table of all classes tells besides
+# further metrics of the whole confusion table
 _OF_ALL_CLASSES = (*OF_TABLES, "balanced_accuracy")
 _MACRO = "macro_"
-_OF_WORDS = ("recall", "precision", "f1")  # recall first: the others reward splitting too little
+# recall first: the others reward systems that split too little
+_OF_WORDS = ("recall", "precision", "f1")
 
 
 def by_name(
     systems: list[Any], names: Sequence[str] | None
 ) -> tuple[list[Any], Sequence[str] | None]:
-    """The systems and their names, which a dictionary holds together."""
+    """Return the systems and their names, taken from a dictionary if one was given."""
     if len(systems) != 1 or not isinstance(systems[0], Mapping):
         return systems, names
     if names is not None:
@@ -106,7 +105,7 @@ def by_name(
 
 
 def facts_of_reading(matched: Matched, options: ReadingOptions) -> tuple[str, ...]:
-    """What a signature says first: the task, and how tags were read."""
+    """Return the first parts of a signature: the task and how tags were read."""
     if isinstance(matched.gold, LabelSets):
         return matched.task, "sets"
     if matched.scheme is None:
@@ -115,17 +114,17 @@ def facts_of_reading(matched: Matched, options: ReadingOptions) -> tuple[str, ..
 
 
 def signed_runs(matched: Matched) -> str:
-    """How many runs there are, as a signature tells it."""
+    """Return the number of runs of each system as part of a signature."""
     return f"runs:{','.join(str(len(group.places)) for group in matched.runs)}"
 
 
 def match_of(matched: Matched) -> str | None:
-    """When a span counts as right, where it need not be equal."""
+    """Return the matching rule of spans, or None for exact matching."""
     return None if matched.match == STRICT else matched.match
 
 
 def unit_of(matched: Matched, by: str | None) -> str:
-    """What is taken to be independent, by the name that its users give it."""
+    """Return the name of the independent units; refuse units that the data do not have."""
     if by is None:
         return matched.unit
     one_of("by", by, UNITS)
@@ -143,7 +142,7 @@ def unit_of(matched: Matched, by: str | None) -> str:
 
 
 def unit_of_runs(matched: Matched, by: str | None) -> str:
-    """What is taken to be independent, where what runs say of one item is not."""
+    """Return the name of the independent units; refuse items, on which runs are not independent."""
     unit = unit_of(matched, by)
     if unit == "item" and matched.unit != "item":
         raise InputError(
@@ -159,9 +158,9 @@ def _metrics_of(
     average: str = "micro",
     tables: bool = False,
 ) -> tuple[str, ...]:
-    """The metrics that were asked for, each once, if they are defined for this task.
+    """Return the requested metrics without repeats; refuse those not defined for this task.
 
-    With `tables`, those of the whole table of all classes are among them.
+    With `tables`, metrics of the whole confusion table are accepted.
     """
     names = (metric,) if isinstance(metric, str) else names_of("metric", metric)
     for name in names:
@@ -189,12 +188,12 @@ def _metrics_of(
 
 
 def is_of_classes(matched: Matched, metric: str) -> bool:
-    """Whether a metric is that of the whole table of all classes here."""
+    """Return True if the metric is computed from the whole confusion table here."""
     return matched.all_classes and metric in _OF_ALL_CLASSES and not _is_right_or_wrong(matched)
 
 
 def _is_right_or_wrong(matched: Matched) -> bool:
-    """Whether there is nothing to be found, only answers that are right or wrong."""
+    """Return True if the data are answers that are only right or wrong."""
     return matched.task == "samples" and matched.all_classes
 
 
@@ -205,7 +204,7 @@ def compared_metrics(
     *,
     tables: bool = False,
 ) -> tuple[str, ...]:
-    """The metrics that systems are compared by: those asked for, or the usual one of the task."""
+    """Return the metrics to compare by: the requested ones, or the default of the task."""
     if matched.task == "samples" and average != "micro":
         raise InputError(f"average: {average!r} means nothing for logs; expected 'micro'")
     asked = () if metric is None else _metrics_of(matched, metric, average=average, tables=tables)
@@ -217,20 +216,18 @@ def compared_metrics(
 
 
 def scored_as(matched: Matched, metric: str) -> str:
-    """Over all classes of single-label data a score is the share of the answers found."""
+    """Return the metric to compute: over all classes of single-label data it is recall."""
     return "recall" if matched.all_classes else metric
 
 
-# -----------------------------------------------------------------------------
-# The interval of a score that is pooled over labels, from the counts of the units.
-# -----------------------------------------------------------------------------
+# --- Interval of a score that is pooled over labels, from the counts of the units
 
 
 @dataclass(frozen=True)
 class _Choices:
-    """What all scores of a call have in common.
+    """Choices shared by all scores of a call.
 
-    `asked` are the metrics that were asked for; none for the usual ones. `also` come on top.
+    `asked` are the requested metrics, empty for the default ones; `also` are added to them.
     """
 
     unit: str
@@ -243,25 +240,17 @@ class _Choices:
 
     @property
     def how(self) -> dict[str, Any]:
-        """How every interval is made."""
+        """Return the keywords that every interval is computed with."""
         return {"level": self.level, "beta": self.beta, "method": self.method}
 
     def among(self, usual: Sequence[str]) -> tuple[str, ...]:
-        """The metrics to compute, where these are the usual ones."""
+        """Return the metrics to compute, given the default ones."""
         single = [metric for metric in self.also if not metric.startswith(_MACRO)]
         return tuple(dict.fromkeys((*(self.asked or usual), *single)))
 
 
 def intervals_of(matched: Matched, options: ScoreOptions) -> list[Interval]:
-    """The interval of one metric of every system, pooled over labels.
-
-    Parameters
-    ----------
-    matched
-        What has been gathered.
-    options
-        The choices, with a single metric.
-    """
+    """Return the interval of one metric for every system, pooled over labels."""
     metrics = _metrics_of(matched, options.metric or ())
     unit = unit_of(matched, options.by)
     choices = _Choices(unit, options.level, metrics, (), options.beta, options.method)
@@ -269,51 +258,41 @@ def intervals_of(matched: Matched, options: ScoreOptions) -> list[Interval]:
     intervals = []
     for i in range(len(matched.names)):
         units = matched.items.counts(i, by="sentence")
-        if matched.all_classes:  # what was given instead of the right label is no item of its own
+        if matched.all_classes:  # the wrong label that was given is not an item of its own
             units = Counts(units.tp, np.zeros_like(units.fp), units.fn)
         intervals.append(_pooled_interval(matched, units, scored, choices))
     return intervals
 
 
 def _pooled_interval(matched: Matched, units: Counts, metric: str, choices: _Choices) -> Interval:
-    """The interval of a metric from the counts of every sentence (unit, datum)."""
+    """Compute the interval of a metric from the counts of every sentence (unit, item)."""
     number = matched.items.number
     if choices.unit == "document":
         units = _by_document(units, matched.items.document)
     elif choices.unit == "item" and (matched.unit != "item" or np.max(units.nu, initial=0) <= 1):
         table = units.sum() if number is None else (units * number).sum()
         return interval(table, metric, **choices.how)
-    # the label that was missed and the one that was given instead belong to one datum
+    # the label that was missed and the one given instead belong to one item
     return interval(units, metric, clustered=True, multiplicity=number, **choices.how)
 
 
 def _by_document(units: Counts, document: Any) -> Counts:
-    """The counts of every sentence, added up for each document."""
+    """Sum the counts of the sentences of each document."""
     tp, fp, fn = (np.bincount(document, weights=n) for n in (units.tp, units.fp, units.fn))
     tn = None if units.tn is None else np.bincount(document, weights=units.tn)
     return Counts(tp, fp, fn, tn)
 
 
 def cells_of(matched: Matched, unit: str) -> str:
-    """The units by the name that items have for them; a datum's labels belong together."""
+    """Return the name that the items use for a unit ("sentence" for the unit of the data)."""
     return "sentence" if unit == matched.unit else unit
 
 
-# -----------------------------------------------------------------------------
-# Scores of the whole table of all classes: what is called what.
-# -----------------------------------------------------------------------------
+# --- Scores of the whole confusion table
 
 
 def _table_interval(matched: Matched, i: int, options: ScoreOptions) -> Interval:
-    """The interval of the one metric that was asked for, of all classes.
-
-    Parameters
-    ----------
-    matched, i
-        What has been gathered, and the number of the system.
-    options
-        The choices.
-    """
+    """Compute the interval of one metric of all classes for system `i`."""
     unit = unit_of(matched, options.by)
     choices = _Choices(unit, options.level, method=options.method)
     by = cells_of(matched, unit)
@@ -324,10 +303,10 @@ def _table_interval(matched: Matched, i: int, options: ScoreOptions) -> Interval
 def _interval_of_classes(
     matched: Matched, i: int, metric: str, choices: _Choices, cells: Callable[[], LabelCounts]
 ) -> Interval:
-    """The interval of a score of the whole table of all classes."""
+    """Compute the interval of a score of the whole confusion table."""
     if choices.method is not None:
         raise InputError(f"method: {choices.method!r} means nothing for {metric} of all classes")
-    if metric == "balanced_accuracy":  # the mean recall of the classes that the answer has
+    if metric == "balanced_accuracy":  # the mean recall of the gold classes
         recall = macro_interval(cells().only(matched.items.uses()), "recall", level=choices.level)
         return replace(recall, metric=metric, signature="")
     items = confused_items(matched, i, choices.unit)
@@ -337,15 +316,7 @@ def _interval_of_classes(
 def _gap_of_classes(
     matched: Matched, i: int, j: int, options: ScoreOptions
 ) -> tuple[Difference, RandomizationTest]:
-    """The difference of two systems, the second minus the first, and its test.
-
-    Parameters
-    ----------
-    matched, i, j
-        What has been gathered, and the numbers of the systems.
-    options
-        The choices, with one metric of all classes.
-    """
+    """Return the difference j minus i in a metric of all classes, and its test."""
     metric, level, unit = str(options.metric), options.level, unit_of(matched, options.by)
     if metric != "balanced_accuracy":
         a, b = (confused_items(matched, k, unit) for k in (i, j))
@@ -358,7 +329,7 @@ def _gap_of_classes(
 
 
 def over_answered(matched: Matched) -> Matched:
-    """The same, with means over the classes of the answer alone, whatever labels were asked for.
+    """Restrict means over labels to the gold classes, ignoring requested labels.
 
     The mean of their recalls is balanced accuracy.
     """
@@ -367,11 +338,11 @@ def over_answered(matched: Matched) -> Matched:
 
 
 def confused_items(matched: Matched, i: int, unit: str) -> ConfusedItems:
-    """The class of every item, and what a system calls it."""
+    """Return the gold class and the predicted class of every item."""
     gold, system = matched.gold, matched.systems[i]
     if isinstance(gold, LabelSets) or not hasattr(gold, "codes"):
         raise InputError("metric: of sets of labels there is no table of classes")
-    # one numbering for all systems: what they say of an item is exchanged
+    # one numbering for all systems, since their outputs on an item are exchanged
     names, codes = union([gold.names, *(side.names for side in matched.systems)])
     of_gold, of_system = codes[0], codes[1 + i]
     units = None if unit == "item" or gold.units is None else gold.units
@@ -383,13 +354,11 @@ def confused_items(matched: Matched, i: int, unit: str) -> ConfusedItems:
 
 
 def confused_runs(matched: Matched, group: RunGroup, unit: str) -> list[ConfusedItems]:
-    """The same of every run of a system."""
+    """Return the gold and predicted classes of every item, for each run of a system."""
     return [confused_items(matched, place, unit) for place in group.places]
 
 
-# -----------------------------------------------------------------------------
-# A second annotation beside the systems: the ceiling that it puts on their scores.
-# -----------------------------------------------------------------------------
+# --- Second annotation: the ceiling that it puts on the scores of the systems
 
 _SECOND = "second annotation"
 
@@ -397,17 +366,7 @@ _SECOND = "second annotation"
 def match_beside(
     gold: Any, systems: list[Any], names: Sequence[str] | None, options: Any, **how: Any
 ) -> tuple[Matched, Matched | None]:
-    """What was gathered of the systems; and with the second annotation as one more, if there is.
-
-    Parameters
-    ----------
-    gold, systems, names
-        The inputs.
-    options
-        The choices, with `second_gold`.
-    how
-        As for `match_inputs`.
-    """
+    """Match the systems, and match them again with `second_gold` as the last system."""
     second = options.second_gold
     if second is None:
         return match_inputs(gold, systems, names=names, reading=options, **how), None
@@ -415,7 +374,7 @@ def match_beside(
         raise InputError("second_gold: the systems stand in one file; expected files of their own")
     named = None if names is None else [*names, _SECOND]
     everyone = match_inputs(gold, [*systems, second], names=named, reading=options, **how)
-    if names is None and not is_path(second):  # a file gives its name
+    if names is None and not is_path(second):  # a file has a name already
         everyone = replace(everyone, names=(*everyone.names[:-1], _SECOND))
     if everyone.runs:
         raise InputError(
@@ -425,15 +384,7 @@ def match_beside(
 
 
 def ceilings_of(matched: Matched | None, options: Any) -> tuple[Ceiling, ...] | None:
-    """Every system beside the second annotation, which is the last.
-
-    Parameters
-    ----------
-    matched
-        The systems and the second annotation.
-    options
-        The choices: what is compared, by what, at which level.
-    """
+    """Compare every system with the second annotation, which is the last of `matched`."""
     if matched is None:
         return None
     unit = unit_of(matched, options.by)
@@ -474,7 +425,7 @@ def ceilings_of(matched: Matched | None, options: Any) -> tuple[Ceiling, ...] | 
 def _gap_of_items(
     matched: Matched, i: int, j: int, options: ScoreOptions
 ) -> tuple[Difference, RandomizationTest]:
-    """The difference of two systems in a score of the pooled items, and its test."""
+    """Return the difference j minus i in a score of the pooled items, and its test."""
     scored, beta = scored_as(matched, str(options.metric)), options.beta
     paired = cases_of_pair(matched, i, j, str(options.by)).grouped()
     by = "unit" if paired.has_units else "item"
@@ -482,25 +433,15 @@ def _gap_of_items(
     return difference(paired, scored, level=options.level, beta=beta), test
 
 
-# -----------------------------------------------------------------------------
-# Everything that one system scores: pooled, by label, as a mean over labels.
-# -----------------------------------------------------------------------------
+# --- All scores of one system: pooled, by label, as a mean over labels
 
 
 def system_scores(matched: Matched, i: int, choices: _Choices) -> SystemScores:
-    """The counts and scores of a system, and those of its labels.
-
-    Parameters
-    ----------
-    matched, i
-        What has been gathered, and the number of the system.
-    choices
-        What to score, and how.
-    """
+    """Return the counts and scores of system `i`, and those of its labels."""
     items = matched.items
     counts = items.counts(i)
-    # a single type of tags is worth naming, a single kind of words is not; what only another
-    # system uses is none of this one's labels
+    # a single type of tags has a name to show, a single kind of words has none; labels that only
+    # another system uses are left out
     own = np.count_nonzero(items.uses(i))
     named = own > 1 or (own == 1 and matched.scheme and items.labels != (UNTYPED,))
     biased = matched.task == "segmentation" and counts.positives > 0
@@ -518,16 +459,9 @@ def system_scores(matched: Matched, i: int, choices: _Choices) -> SystemScores:
 def scores_in(
     matched: Matched, metrics: Sequence[str], options: ScoreOptions
 ) -> tuple[SystemScores, ...]:
-    """The counts of every system and its scores in these metrics alone, without its labels.
+    """Return the counts of every system and its scores in these metrics, without its labels.
 
-    Parameters
-    ----------
-    matched
-        What has been gathered, of a group, say.
-    metrics
-        What to score; means over labels are called macro_f1 and so on.
-    options
-        The choices.
+    Means over labels are named macro_f1 and so on.
     """
     metrics = tuple(dict.fromkeys(metrics))
     columns = []
@@ -582,7 +516,7 @@ def _scores(
 def _by_label(
     matched: Matched, i: int, choices: _Choices, cells: Callable[[], LabelCounts]
 ) -> tuple[LabelScores, ...]:
-    """The scores of every label that the answer or the system has."""
+    """Return the scores of every label that occurs in gold or in the system."""
     metrics = tuple(m for m in choices.asked if label_metric(m) == m) or PRF
     items = matched.items
     counts = items.counts(i, by="label")
@@ -601,7 +535,7 @@ def _of_labels(
     metric: str,
     choices: _Choices,
 ) -> Interval | list[Interval]:
-    """The intervals of a metric of all labels; a hundred thousand of them should not take long."""
+    """Compute the intervals of a metric for all labels, at once where possible."""
     if cells is None:  # one decision per label and item
         return interval(counts, metric, **choices.how)
     if is_at_once(metric) and choices.method is None:
@@ -615,7 +549,7 @@ def _of_labels(
 def _macro_scores(
     matched: Matched, i: int, choices: _Choices, cells: Callable[[], LabelCounts]
 ) -> tuple[Interval, ...]:
-    """Means over the labels of the answer, or over those that were chosen."""
+    """Compute the means over the gold labels, or over the requested labels."""
     also = [m.removeprefix(_MACRO) for m in choices.also if m.startswith(_MACRO)]
     labels = matched.averaged[i]
     if not also and np.count_nonzero(labels) < 2:
@@ -667,9 +601,7 @@ def _recall_counts(gold: Any, is_right: Any, which: Any) -> Counts:
     return Counts(tp, np.zeros_like(tp), number(~is_right & which))
 
 
-# -----------------------------------------------------------------------------
-# From inputs to scores: read, match, count, judge.
-# -----------------------------------------------------------------------------
+# --- From inputs to scores
 
 ONE_RUN = "one run of a system tells nothing about other runs of it"
 
@@ -688,42 +620,42 @@ def score(
     second_gold: Input | None = None,
     **reading: Unpack[ReadingKeywords],
 ) -> Scores:
-    """Score the outputs of one or more systems against an answer.
+    """Score the outputs of one or more systems against gold.
 
     Parameters
     ----------
     gold
-        The right answer: the path of a file; a list of tags (or of words) per sentence; a set of
+        The gold annotation: the path of a file; a list of tags (or of words) per sentence; a set of
         ``(start, end, label)`` per sentence; a label per item, as a list or an array; or a set of
         labels per item.
     pred, more
         The outputs, in the same form or another one of the same task; or one dictionary of them
-        by name. A system may be a list of outputs, one per run or repeated answer: what they say
-        of a unit then counts as one unit. Without any, `gold` is a file or a data frame that holds
-        the answer and the outputs in its columns.
+        by name. A system may be a list of outputs, one per run or repeated answer: all of them on
+        one unit then count as one unit. Without any, `gold` is a file or a data frame that holds
+        gold and the outputs in its columns.
     names
-        What the systems are called; by default after their files.
+        The names of the systems; by default those of their files.
     metric
         One or several of precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv,
         balanced_accuracy, mcc, kappa, informedness, markedness and fowlkes_mallows. By default
-        those that the task is usually scored by. Of several classes mcc (Gorodkin's R_K), kappa and
-        balanced_accuracy are those of the whole confusion table.
+        the usual ones of the task. For several classes mcc (Gorodkin's R_K), kappa and
+        balanced_accuracy are computed from the whole confusion table.
     beta
         The weight of recall in F-beta.
     method
-        How the intervals are made, as for `probative.interval`; by default Wilson's way.
+        The method of the intervals, as for `probative.interval`; by default Wilson's.
     by
-        What counts as independent: sentence, document, unit or item. By default sentences for
+        The independent units: sentence, document, unit or item. By default sentences for
         sequences, the units of a table that has them, else single items.
     level
         The level of the intervals.
     overlap
         Whether to count partial overlaps of spans, too.
     second_gold
-        A second annotation of the same texts, by another person: it is scored against the answer
-        as well, and every system is compared with it.
+        A second annotation of the same texts by another person. It is scored against gold, and
+        every system is compared with it.
     **reading
-        How to read and match, where it should not be recognised: `task` (entities,
+        Options of reading and matching, instead of recognising them: `task` (entities,
         segmentation, labels, samples), `input_format`, `encoding`, `tag_column`, `gold_column`,
         `columns`, `unit_column`, `group`, `comments`, `header`, `multilabel`,
         `probability_columns`, `threshold`, `mapping`, `ignore_case`, `align_by`, `scheme`,
@@ -734,8 +666,8 @@ def score(
     Returns
     -------
     Scores
-        A `SystemScores` for each system, with counts, and scores with their intervals: widened by
-        the design effect of the units, since the items of a unit are not independent.
+        One `SystemScores` per system, with counts, and scores with their intervals. The intervals
+        are widened by the design effect, since the items of a unit are not independent.
 
     Examples
     --------
@@ -770,7 +702,7 @@ def score(
 
 
 def _with_groups(matched: Matched, scores: Scores, options: ScoreOptions) -> Scores:
-    """The same, with what the systems score in each group."""
+    """Add the scores of the systems in each group."""
     if matched.runs:
         raise InputError("group: means nothing for several runs; expected one output per system")
     metrics = [score.metric for score in scores.systems[0].scores]
@@ -795,18 +727,9 @@ def scores_of(
     also: Sequence[str] = (),
     known: Mapping[int, SystemScores] | None = None,
 ) -> Scores:
-    """Score what has been gathered, by the usual metrics or by those that were asked for.
+    """Score the matched systems by the requested metrics, or the default ones, and by `also`.
 
-    Parameters
-    ----------
-    matched
-        What has been gathered.
-    options
-        The choices.
-    also
-        Metrics on top of those.
-    known
-        What systems score by the same choices, by their numbers, where that is known already.
+    `known` holds scores already computed with the same choices, by the position of the system.
     """
     if matched.runs:
         return _scores_of_runs(matched, options, also)
@@ -849,7 +772,7 @@ def scores_of(
 
 
 def _design_notes(matched: Matched, unit: str) -> list[str]:
-    """Say what the number and the sizes of the units leave open; nothing of single items."""
+    """Return notes on too few or too unequal units; none for single items."""
     if unit == "item":
         return []
     items = matched.items
@@ -859,7 +782,7 @@ def _design_notes(matched: Matched, unit: str) -> list[str]:
 
 
 def _scores_of_runs(matched: Matched, options: ScoreOptions, also: Sequence[str]) -> Scores:
-    """Score systems with several runs: the runs of a unit belong to that unit."""
+    """Score systems with several runs, with all runs on a unit as one unit."""
     if all(len(group.places) == 1 for group in matched.runs):
         alone = scores_of(unpooled(matched), options, also)
         return replace(
@@ -890,7 +813,7 @@ def _scores_of_runs(matched: Matched, options: ScoreOptions, also: Sequence[str]
 
 
 def _run_scores(matched: Matched, scores: Scores, options: ScoreOptions) -> tuple[RunScores, ...]:
-    """What every run scores, by system and metric; means over labels are left out."""
+    """Return the score of every run, by system and metric, without means over labels."""
     metrics = [s.metric for s in scores.systems[0].scores if s.metric in TABLE]
     own = []
     for group in matched.runs:
@@ -907,10 +830,10 @@ def _run_scores(matched: Matched, scores: Scores, options: ScoreOptions) -> tupl
 
 
 def _with_repeats(matched: Matched, scores: Scores, options: ScoreOptions) -> Scores:
-    """The same, with what more units and what more runs would tell."""
+    """Add to the scores of runs how much more units and more runs would help."""
     groups = {group.name: group for group in matched.runs}
 
-    def told(own: RunScores) -> RunScores:
+    def with_repeats(own: RunScores) -> RunScores:
         if len(own) < 2 or is_of_classes(matched, own.metric):
             return own
         runs = counts_of_runs(matched, groups[own.system], scores.by)
@@ -920,12 +843,10 @@ def _with_repeats(matched: Matched, scores: Scores, options: ScoreOptions) -> Sc
         found = score_repeats(Counts(**cells), scored, level=options.level, beta=options.beta)
         return replace(own, repeated=replace(found, metric=own.metric))
 
-    return replace(scores, run_scores=tuple(map(told, scores.run_scores or ())))
+    return replace(scores, run_scores=tuple(map(with_repeats, scores.run_scores or ())))
 
 
-# -----------------------------------------------------------------------------
-# Items of different kinds, scored apart.
-# -----------------------------------------------------------------------------
+# --- Buckets: items of different kinds, scored separately
 
 
 def find_buckets(
@@ -934,23 +855,14 @@ def find_buckets(
     options: CompareOptions,
     make: Callable[[Matched, str, str, str], Bucket],
 ) -> tuple[Bucket, ...]:
-    """The scores and differences on items of each kind, pooled over labels.
+    """Score and compare the systems on items of each kind, pooled over labels.
 
-    Parameters
-    ----------
-    matched
-        What has been gathered.
-    metric
-        What is compared.
-    options
-        The choices, among them the training data.
-    make
-        Makes a bucket from its items, the metric, its kind and its name.
+    `make` builds a bucket from its items, the metric, its kind and its name.
     """
     if matched.all_classes:
         metric = "accuracy"
     elif metric in NEEDS_TN:
-        return ()  # what is no item has no length and no label
+        return ()  # true negatives have no length and no label
     train = None if options.train is None else match_training(options.train, matched, options)
     return tuple(
         make(replace(matched, items=items), metric, bucketing.kind, name)
@@ -968,7 +880,7 @@ def make_bucket(
     differences: Iterable[tuple[str, str, Difference]],
     metric: str,
 ) -> Bucket:
-    """A bucket from the scores of its systems and the differences of its pairs."""
+    """Return a bucket with the scores of its systems and the differences of its pairs."""
     own = part.items.unit[part.items.answer]
     if unit == "document" and part.items.document is not None:
         own = part.items.document[own]

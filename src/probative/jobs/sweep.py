@@ -1,4 +1,4 @@
-"""The threshold sweep of a word segmenter: read, rank once, count every cut, give intervals."""
+"""Sweep the threshold of a word segmenter: score every share of accepted boundaries."""
 
 from __future__ import annotations
 
@@ -46,24 +46,24 @@ def segmentation_sweep(
     Parameters
     ----------
     gold
-        The answer: a path, or a list of words (or a string with spaces) per sentence.
+        Gold: a path, or a list of words (or a string with spaces) per sentence.
     probabilities
         For each sentence a probability of a boundary between its first and second character, its
         second and third, and so on; or the path of a file with such a list per line, as JSON.
-        Spaces do not count as characters. Any scores that rank the positions will do; of equal
-        ones the first in the text is accepted first.
+        Spaces do not count as characters. Any scores that rank the positions will do; among equal
+        scores the first in the text is accepted first.
     steps
-        How many steps lead from 0 to 1.
+        The number of steps from 0 to 1.
     level
         The level of the intervals. They are widened by the design effect of sentences.
     input_format, encoding
-        How to read the answer, where it should not be recognised.
+        The format and encoding of gold; recognised by default.
 
     Returns
     -------
     SegmentationSweep
-        Counts and scores at each λ, and where each score is highest: of the steps, and of all
-        possible λ.
+        Counts and scores at each λ, and where each score is highest: among the steps, and among
+        all possible λ.
 
     References
     ----------
@@ -117,7 +117,7 @@ def _signature(steps: int, level: float, input_format: str | None, encoding: str
 
 
 def _has_numbers(data: Any) -> bool:
-    """Whether these are rows of numbers, which no answer is."""
+    """Return True if the data are rows of numbers, which cannot be gold."""
     if isinstance(data, Probabilities):
         return True
     sequence = isinstance(data, (list, tuple)) or (isinstance(data, np.ndarray) and data.ndim > 0)
@@ -142,7 +142,7 @@ def segmented(
 
 
 def _intervals(cuts: Cuts, level: float) -> tuple[Interval, ...]:
-    """Intervals of each score at the chosen cuts; words of one sentence are not independent."""
+    """Compute the interval of each score at the chosen cuts, clustered by sentence."""
     by_cut = [
         [interval(units, metric, level=level, clustered=True) for metric in METRICS.values()]
         for units in cuts.by_sentence()
@@ -154,7 +154,7 @@ def _intervals(cuts: Cuts, level: float) -> tuple[Interval, ...]:
 
 
 def _stacked(name: str, intervals: list[Interval]) -> Interval:
-    """One interval of arrays instead of many."""
+    """Combine intervals into one that holds arrays."""
     note = np.array([one.note for one in intervals], dtype=object)
     return replace(
         intervals[0],

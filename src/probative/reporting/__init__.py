@@ -1,1 +1,1 @@
-"""Results to text, JSON, Markdown, LaTeX, CSV, figures and HTML."""
+"""Turn results into text, JSON, Markdown, LaTeX, CSV, figures and HTML."""

@@ -1,4 +1,4 @@
-"""Agreement between annotators as a document."""
+"""Build the document of the agreement between annotators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["agreement_document", "ceiling_table"]
 
 _SAME = "F1 is the same whoever of two is taken for the answer."
 _FIRST = "The first of two is taken for the answer: who is paired with whom can depend on it."
-_IN_ORDER = ("exact", "partial", "type")  # rules that go through the spans of one side in order
+_IN_ORDER = ("exact", "partial", "type")  # rules that pair the spans of one side in order
 _SPANS = "Kappa is not told of spans: nobody can count the places where neither annotator sees one."
 _LABELS = (
     "alpha: Krippendorff's, nominal, of all annotators together; kappa: Cohen's, of items that "
@@ -25,7 +25,7 @@ _LABELS = (
 
 
 def agreement_document(found: Agreement) -> Document:
-    """Show how far annotators agree."""
+    """Build the document of the agreement between annotators."""
     content = found.to_dict()
     scores = [*([] if found.alpha is None else [("all", found.alpha)])]
     scores += [(f"{p.a}, {p.b}", score) for p in found.pairs for score in p.scores]
@@ -78,7 +78,7 @@ def _three(score: Interval) -> tuple[str, str, str]:
 
 
 def ceiling_table(ceilings: tuple[Ceiling, ...]) -> Table:
-    """Systems beside the second annotation, all scored against the answer."""
+    """Build the table of systems and the second annotation, all scored against gold."""
     from probative.wording.numbers import metric_name, points, pvalue
 
     first = ceilings[0]

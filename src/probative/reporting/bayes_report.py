@@ -1,4 +1,4 @@
-"""Bayes tests as documents."""
+"""Build the documents of Bayes tests, cross-validated comparisons and splits."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def bayes_document(
     signature: str,
     drawings: Sequence[Drawing] = (),
 ) -> Document:
-    """Show the tests of two models."""
+    """Build the document of the tests of two models."""
     records = [test.to_dict() for test in tests]
     verdicts = [outcome_sentence(test, *models) for test in tests]
     remarks = [sentence for test in tests if (sentence := training_sentence(test))]
@@ -51,17 +51,9 @@ def bayes_document(
 
 
 def _tests_table(tests: Sequence[BayesTest], models: tuple[str, str], *, verdicts: bool) -> Table:
-    """Show scores, differences and probabilities, one row per test.
+    """Build a table of scores, differences and probabilities, one row per test.
 
-    Parameters
-    ----------
-    tests
-        The tests.
-    models
-        What A and B are called.
-    verdicts
-        Whether the verdict rests on these tests; else they are the published ones beside it, by
-        their posteriors.
+    Without `verdicts` these are the published tests beside those that the verdict rests on.
     """
     rope = any(test.rope > 0 for test in tests)
     effects = any(test.fold_design_effect is not None for test in tests)
@@ -96,7 +88,7 @@ def _tests_table(tests: Sequence[BayesTest], models: tuple[str, str], *, verdict
     named = "" if models == ("A", "B") else f"A = {models[0]}, B = {models[1]}: "
     title = f"{named}{scores}" if named else scores.capitalize()
     beside = "Published tests, which do not allow for the training variance"
-    of_a, of_b = 3, 5  # the intervals of the two scores
+    of_a, of_b = 3, 5  # columns of the intervals of the two scores
     first = [columns.index(head) for head in (*effect, "P(H0)")]
     then = [columns.index(head) for head in (*three[:1], *(("P(H1)",) if rope else ()))]
     return Table(
@@ -117,7 +109,7 @@ def bayes_study_document(
     *,
     signature: str,
 ) -> Document:
-    """Show the three tasks beside the published figures, and the simulation where it was run."""
+    """Build the document of three tasks beside published figures, and a simulation."""
     tables = [_intervals_table(tasks)]
     tables += [_decisions_table(task, 3 + i) for i, task in enumerate(tasks)]
     note = (
@@ -239,7 +231,7 @@ def _limits(limits: Any) -> str:
 
 
 def _flat(record: dict[str, Any]) -> dict[str, Any]:
-    """Intervals as two columns each, for CSV."""
+    """Split intervals into two columns each, for CSV."""
     flat: dict[str, Any] = {}
     for key, value in record.items():
         if isinstance(value, list):
@@ -249,9 +241,7 @@ def _flat(record: dict[str, Any]) -> dict[str, Any]:
     return flat
 
 
-# -----------------------------------------------------------------------------
-# Cross-validated comparisons and splits as documents.
-# -----------------------------------------------------------------------------
+# --- Cross-validated comparisons and splits
 
 
 def crossval_document(
@@ -260,7 +250,7 @@ def crossval_document(
     command: str = "crossval",
     drawings: Sequence[Drawing] = (),
 ) -> Document:
-    """Show which of two models is better, and the folds on which that rests."""
+    """Build the document of a cross-validated comparison and its folds."""
     models = comparison.a, comparison.b
     verdicts = model_verdicts(comparison)
     folds = [fold.to_dict() for fold in comparison.folds]
@@ -323,9 +313,9 @@ def crossval_drawings(comparison: ModelComparison) -> list[Drawing]:
 
 
 def _folds_table(comparison: ModelComparison) -> Table:
-    """The counts of every fold and model."""
+    """Build the table of the counts of every fold and model."""
     names = list(comparison.folds[0].counts.to_dict())
-    # what depends on beta cannot be told from the counts of a fold alone
+    # the counts of a fold do not determine metrics that depend on beta
     tested = dict.fromkeys(test.metric for test in comparison.tests)
     metrics = [metric for metric in tested if not TABLE[metric].depends_on_beta]
     timed = any(fold.seconds is not None for fold in comparison.folds)
@@ -351,7 +341,7 @@ def _folds_table(comparison: ModelComparison) -> Table:
 
 
 def _balance_table(balance: Mapping[str, Any]) -> Table:
-    """How equal the halves are, next to random splits."""
+    """Build the table of the balance of the halves, compared with random splits."""
     sizes = balance["block_sizes"]
     size = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
     note = (
@@ -384,7 +374,7 @@ def _balance_table(balance: Mapping[str, Any]) -> Table:
 
 
 def split_document(manifest: Mapping[str, Any], folder: str, *, signature: str) -> Document:
-    """Show which folds were written, and how equal their halves are."""
+    """Build the document of the written folds and the balance of their halves."""
     folds = manifest["folds"]
     parts = ("train", "validation")
     rows = [

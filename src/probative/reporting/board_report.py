@@ -1,4 +1,4 @@
-"""A board of submissions as a document."""
+"""Build the document and the site of a board of submissions."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     )
 
 
-# what there is to say of no system at all
+# payload of a board without any scored system
 _NOTHING: dict[str, Any] = {"systems": [], "ranking": [], "pairs": [], "summary": ""}
 
 
 def board_document(board: Board) -> Document:
-    """Show the leaderboard, and which submissions are not on it and why."""
+    """Build the document of a board: the leaderboard, and the refused submissions."""
     ranked = Document("", {}, (), ()) if board.ranking is None else rank_document(board.ranking)
     tables = [] if board.ranking is None else [leaderboard_table(board.ranking)]
     tables += [_refused_table(board)] if board.refused else []
@@ -64,7 +64,7 @@ def board_document(board: Board) -> Document:
 
 
 def _board_payload(board: Board) -> dict[str, Any]:
-    """The contract: the submissions, and what a ranking has."""
+    """Return the JSON contract: the submissions, and the payload of a ranking."""
     content = dict(_NOTHING)
     if board.ranking is not None:
         content = board.ranking.to_dict()
@@ -73,7 +73,7 @@ def _board_payload(board: Board) -> dict[str, Any]:
 
 
 def _refused_table(board: Board) -> Table:
-    """The submissions that could not be scored, and why."""
+    """Build the table of submissions that could not be scored, with the reasons."""
     rows = [(one.name, one.error or "") for one in board.submissions if one.status == "refused"]
     return Table(
         ("submission", "why"),
@@ -83,9 +83,7 @@ def _refused_table(board: Board) -> Table:
     )
 
 
-# -----------------------------------------------------------------------------
-# The pages and files of a board's site, from results alone.
-# -----------------------------------------------------------------------------
+# --- Pages and files of the site
 
 if TYPE_CHECKING:
     Pair = tuple[str, str]
@@ -107,18 +105,12 @@ def board_pages(
     pairs: Sequence[Pair],
     examples: Mapping[Pair, Sequence[Example | LabelExample]],
 ) -> dict[str, str]:
-    """The files of the site, content by path.
+    """Return the files of the site, content by path.
 
-    Parameters
-    ----------
-    board
-        The board.
-    pairs
-        Which pairs have a page: the names of the lower and of the higher system.
-    examples
-        The sentences on which they differ, where these may be shown.
+    `pairs` that have a page are named lower system first; `examples` are sentences on which they
+    differ, if these may be shown.
     """
-    # a site does not depend on what was known when it was built
+    # the site must not depend on what was cached when it was built
     steady = replace(
         board,
         submissions=tuple(
@@ -138,7 +130,7 @@ def board_pages(
 
 
 def _addresses(ranking: Ranking) -> dict[str, str]:
-    """What the page of every system is called: its name, where that can be a file's."""
+    """Return the file name of the page of every system: its name, if that is safe and unique."""
     names = [system.name for system in ranking.ranking]
     times = Counter(name.casefold() for name in names)
     return {
@@ -159,7 +151,7 @@ def _short_digest(name: str) -> str:
 
 @dataclass(frozen=True)
 class _Site:
-    """A board, and where the pages of its systems and pairs stand."""
+    """Board, with the addresses of the pages of its systems and pairs."""
 
     board: Board
     address: Mapping[str, str]
@@ -176,7 +168,7 @@ class _Site:
         return f"{parts[1]}.{parts[0]}.{_short_digest(chr(0).join(pair))}"
 
     def index(self) -> str:
-        """The leaderboard."""
+        """Render the page of the leaderboard."""
         if self.board.ranking is None:
             tables = [_refused_table(self.board)] if self.board.refused else []
             why = "No submission could be scored." if tables else "No submissions yet."
@@ -194,7 +186,7 @@ class _Site:
         return as_html(replace(document, page="leaderboard.html", content=lambda: content))
 
     def downloads(self) -> dict[str, str]:
-        """The files to download."""
+        """Return the files to download, content by name."""
         ranking = self.board.ranking
         systems = () if ranking is None else ranking.ranking
         pairs = () if ranking is None else ranking.pairs
@@ -209,7 +201,7 @@ class _Site:
         }
 
     def system(self, own: RankedSystem) -> str:
-        """The page of one system."""
+        """Render the page of one system."""
         ranking = self.ranking
         scores = ranking[own.name]
         tables = [_score_table(ranking, scores)]
@@ -220,7 +212,7 @@ class _Site:
         return self._page(own.name, _place(ranking, own), tables, way=_HOME)
 
     def _rivals(self, name: str) -> Table:
-        """One system against every other, in the order of the leaderboard."""
+        """Build the table of one system against every other, in leaderboard order."""
         ranking = self.ranking
         rows, links, tracks = [], [], []
         for other in ranking.ranking:
@@ -254,7 +246,7 @@ class _Site:
         )
 
     def pair(self, names: Pair, examples: Sequence[Example | LabelExample]) -> str:
-        """The page of two systems."""
+        """Render the page of two systems."""
         ranking = self.ranking
         pair = ranking.pair(*names)
         gap = (pair.difference, pair.low, pair.high)
@@ -299,7 +291,7 @@ class _Site:
 
 
 def _score_records(ranking: Ranking) -> Iterable[dict[str, Any]]:
-    """Every score of every system and label."""
+    """Return every score of every system and label as records."""
     return [record for system in ranking.systems for record in system.records()]
 
 
@@ -308,7 +300,7 @@ def _csv(records: Iterable[dict[str, Any]]) -> str:
 
 
 def _place(ranking: Ranking, own: RankedSystem) -> str:
-    """Where a system stands, in a sentence."""
+    """Return the place of a system in a sentence."""
     score = metric_name(ranking.metric, ranking.match)
     if isnan(own.estimate):
         return f"{own.name} has no {score}: {own.note or 'undefined'}."
@@ -356,7 +348,7 @@ def _score_table(ranking: Ranking, scores: SystemScores) -> Table:
 
 
 def _seen_from(pair: RankedPair, name: str) -> tuple[float, float, float]:
-    """The difference of a system and the other, and its limits."""
+    """Return the difference of a system and the other, and its interval."""
     if pair.b == name:
         return pair.difference, pair.low, pair.high
     return -pair.difference, -pair.high, -pair.low
@@ -399,7 +391,7 @@ def _both(
     other: Sequence[Interval],
     title: str,
 ) -> Table:
-    """The scores of two systems side by side."""
+    """Build a table of the scores of two systems side by side."""
     second = {score.metric: score for score in other}
     rows = [
         (
@@ -415,7 +407,7 @@ def _both(
 
 
 def _labels_of_both(above: SystemScores, below: SystemScores, metric: str) -> list[Table]:
-    """The same for every label that both may be scored on."""
+    """Build a table of two systems side by side for every label that both have."""
     second = {own.label: own for own in below.by_label}
     wanted = metric.removeprefix("macro_")
     rows = []
@@ -438,7 +430,7 @@ def _labels_of_both(above: SystemScores, below: SystemScores, metric: str) -> li
 
 
 def _of(scores: Sequence[Interval], metric: str) -> Interval:
-    """The score of a label that is nearest to what systems are ranked by."""
+    """Return the score in this metric, or the last one if there is none."""
     return next((score for score in scores if score.metric == metric), scores[-1])
 
 

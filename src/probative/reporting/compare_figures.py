@@ -1,4 +1,4 @@
-"""Figures of scores and comparisons for papers and notebooks."""
+"""Draw figures of scores and comparisons for papers and notebooks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
 
 
 def comparison_figure(result: Comparisons) -> Figure:
-    """Scores of the systems, and the differences of the pairs, side by side."""
+    """Draw the scores of the systems and the differences of the pairs side by side."""
     first = [c for c in result.comparisons if c.metric == result.comparisons[0].metric]
     rows = max(len(result.systems), len(first))
     width = _panel_width(
@@ -42,7 +42,7 @@ def comparison_figure(result: Comparisons) -> Figure:
 
 
 def scores_figure(scores: Scores) -> Figure:
-    """Scores of the systems, a panel for each of the first three."""
+    """Draw the scores of the systems, one panel for each of the first three metrics."""
     metrics = [score.metric for score in scores.systems[0].scores[:3]]
     width = _panel_width([safe_name(system.name) for system in scores.systems])
     figure, axes = new_figure(
@@ -54,7 +54,7 @@ def scores_figure(scores: Scores) -> Figure:
 
 
 def posterior_figure(comparison: Comparison) -> Figure:
-    """The posterior of one difference."""
+    """Draw the posterior of one difference."""
     figure, axis = new_figure()
     draw_posterior(axis, comparison)
     return figure
@@ -65,7 +65,7 @@ def draw_scores(axis: Axes, result: Scores, metric: str) -> None:
     names = [score.metric for score in result.systems[0].scores]
     shown = names.index(metric) if metric in names else 0
     scores = [system.scores[shown] for system in result.systems]
-    # alone, a system is no baseline
+    # a single system is no baseline
     marked = {0} if len(result.systems) > 1 else set()
     _draw_runs(axis, result, names[shown], marked)
     _draw_limits(
@@ -108,7 +108,7 @@ def draw_differences(axis: Axes, comparisons: Sequence[Comparison]) -> None:
 
 
 def draw_posterior(axis: Axes, comparison: Comparison) -> None:
-    """Draw the posterior of the difference, the region of equivalence shaded."""
+    """Draw the posterior of the difference, with the region of equivalence shaded."""
     c = comparison
     if c.rope > 0:
         axis.axvspan(-100 * c.rope, 100 * c.rope, color="0.85", zorder=0)
@@ -145,7 +145,7 @@ def _draw_limits(
 ) -> None:
     for i, (estimate, low, high) in enumerate(limits):
         if estimate != estimate:
-            place = axis.get_yaxis_transform()  # across in parts of the axis, down in rows
+            place = axis.get_yaxis_transform()  # x in fractions of the axis, y in rows
             axis.text(0.02, i, "undefined", transform=place, va="center", fontsize=9, color="0.4")
             continue
         colour = BASELINE if i in marked else CHALLENGER
@@ -157,7 +157,7 @@ def _draw_limits(
 
 
 def _panel_width(names: Sequence[str]) -> float:
-    """Inches that leave room for the plot beside the longest name."""
+    """Return the inches that leave room for the plot beside the longest name."""
     longest = max(sum(2 if ord(c) > 0x2E80 else 1 for c in name) for name in names)
     return max(4.0, 2.6 + 0.08 * longest)
 

@@ -1,4 +1,4 @@
-"""What the page of a comparison shows besides its tables."""
+"""Build the content of the page of a comparison besides its tables."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ __all__ = [
     "shown_example",
 ]
 
-_PAIRS = 6  # pairs that are shown at once; the others unfold
-_LABELS = 200  # of a table that people read
-_CONFUSED = 10  # labels of a heat map; more do not fit on a phone
+_MOST_OPEN_PAIRS = 6  # pairs shown open; the others unfold
+_MOST_LABELS = 200  # labels in a table
+_MOST_CONFUSED_LABELS = 10  # labels of a heat map; more do not fit on a phone
 
 
 def page_content(
     result: Comparisons, scores: Table, differences: Table, gates: Sequence[GateVerdict] = ()
 ) -> dict[str, Any]:
-    """Everything that the template asks for."""
+    """Return the variables of the template."""
     main = result.comparisons[0].metric
     first = [c for c in result.comparisons if c.metric == main]
     drawn = [
@@ -49,8 +49,8 @@ def page_content(
     kind = "labels" if result.task in ("labels", "samples") else "spans"
     by_label = [label_differences(c) for c in first if c.by_label]
     return {
-        "verdicts": result.verdicts[:_PAIRS],
-        "more_verdicts": result.verdicts[_PAIRS:],
+        "verdicts": result.verdicts[:_MOST_OPEN_PAIRS],
+        "more_verdicts": result.verdicts[_MOST_OPEN_PAIRS:],
         "gates": [f"{gate}."[:1].upper() + f"{gate}."[1:] for gate in gates],
         "facts": _facts(result),
         "recognised": result.notes,
@@ -58,10 +58,10 @@ def page_content(
         "difference_table": differences,
         "score_drawings": [_score_forest(result, main)],
         "difference_drawings": [_difference_forest(first)],
-        "pairs": drawn[:_PAIRS],
-        "more_pairs": drawn[_PAIRS:],
-        "label_tables": by_label[:_PAIRS],
-        "more_label_tables": by_label[_PAIRS:],
+        "pairs": drawn[:_MOST_OPEN_PAIRS],
+        "more_pairs": drawn[_MOST_OPEN_PAIRS:],
+        "label_tables": by_label[:_MOST_OPEN_PAIRS],
+        "more_label_tables": by_label[_MOST_OPEN_PAIRS:],
         **_bucket_content(result, [c for c in first if c.question != "procedures"]),
         "confusions": _confusions(result),
         "confusion_words": _CONFUSION_WORDS[kind],
@@ -76,7 +76,7 @@ def page_content(
 
 
 def _of_which_pairs(result: Comparisons, first: Sequence[Comparison]) -> str:
-    """Which pairs the examples are of, if not of all."""
+    """Return a sentence on the pairs without examples, if there are any."""
     shown = len({(example.a, example.b) for example in result.examples})
     more = len([c for c in first if not c.identical]) - shown
     return f" Of {counted(shown, 'pair')}; those of {more:,} more are left out." if more > 0 else ""
@@ -113,7 +113,7 @@ def _score_forest(result: Comparisons, metric: str) -> Drawing:
 
 
 def _runs_of(result: Comparisons, system: str, metric: str) -> tuple[float, ...]:
-    """The defined scores of the runs of a system, where there are several."""
+    """Return the defined scores of the runs of a system, if it has several."""
     known = {(own.system, own.metric): own.scores for own in result.run_scores or ()}
     scores = known.get((system, metric), ())
     return tuple(score for score in scores if score == score) if len(scores) > 1 else ()
@@ -172,8 +172,8 @@ def _pair_drawings(c: Comparison) -> list[Drawing]:
 
 
 def label_differences(c: Comparison) -> Table:
-    """The scores of two systems and their difference, one row per label."""
-    shown = c.by_label[:_LABELS]
+    """Build the table of the scores of two systems and their difference by label."""
+    shown = c.by_label[:_MOST_LABELS]
     left_out = len(c.by_label) - len(shown)
     more = f"{left_out:,} more labels are left out here; JSON holds all of them."
     return Table(
@@ -205,7 +205,7 @@ def _each_on_its_own(level: float) -> str:
 
 
 def bucket_tables(result: Comparisons, c: Comparison) -> list[Table]:
-    """The scores of two systems and their difference on items of each kind, a table per kind."""
+    """Build one table per kind of bucket: the scores of two systems and their difference."""
     kinds = dict.fromkeys(bucket.kind for bucket in result.buckets or ())
     return [_bucket_table(result, c, kind) for kind in kinds]
 
@@ -234,7 +234,7 @@ def _bucket_table(result: Comparisons, c: Comparison, kind: str) -> Table:
         title=f"{c.b} against {c.a}, {metric_name(metric, c.match)} by {kind} in points",
         notes=(_each_on_its_own(result.level),),
         tracks=Tracks.of(limits, zero=True),
-        droppable=(3, 5, 2, 4),  # the difference and its interval stay
+        droppable=(3, 5, 2, 4),  # keep the difference and its interval
     )
 
 
@@ -243,7 +243,7 @@ def _with_limits(score: SystemScore) -> tuple[str, str]:
 
 
 def _bucket_content(result: Comparisons, first: Sequence[Comparison]) -> dict[str, Any]:
-    """The kinds of items of the first pairs, and of the others, which unfold."""
+    """Return the tables of buckets of the first pair, and those of the others."""
     tables = [bucket_tables(result, c) for c in first]
     shown, more = tables[:1], [own for own in tables[1:] if own]
     return {
@@ -257,12 +257,12 @@ def _bucket_content(result: Comparisons, first: Sequence[Comparison]) -> dict[st
 
 
 def _label_metric(c: Comparison) -> str:
-    """The score of a label, which has no macro average."""
+    """Return the name of the metric of single labels, which have no macro average."""
     return metric_name(label_metric(c.metric.removeprefix("macro_")), c.match)
 
 
 def _confusions(result: Comparisons) -> list[dict[str, Any]]:
-    """The confusions of each system as a heat map of the labels that are confused most."""
+    """Return a heat map for each system, of the labels that are confused most."""
     systems = [
         (system, rows)
         for system, rows in zip(result.systems, result.confusions, strict=False)
@@ -274,11 +274,11 @@ def _confusions(result: Comparisons) -> list[dict[str, Any]]:
             for label in (right, given):
                 if label is not None:
                     times[label] = times.get(label, 0) + n
-    most = sorted(times, key=lambda label: (-times[label], label))[:_CONFUSED]
+    most = sorted(times, key=lambda label: (-times[label], label))[:_MOST_CONFUSED_LABELS]
     labels: list[str | None] = [*sorted(most)]
     if any(None in row[:2] for _, rows in systems for row in rows):
         labels.append(None)
-    # one scale for all, so that a colour means the same everywhere
+    # one scale for all, so that a colour has one meaning
     largest = max((n for _, rows in systems for *_, n in rows), default=1)
     return [_heat_map(system.name, rows, labels, largest) for system, rows in systems]
 
@@ -323,7 +323,7 @@ def _said(label: str | None) -> str:
 
 
 def shown_example(example: Example | LabelExample) -> dict[str, Any]:
-    """What the page tells of an example: a head, a text, and a line per side."""
+    """Return an example for the page: a head, a text, and one line per side."""
     if isinstance(example, LabelExample):
         given = (
             ("answer", example.gold),
@@ -352,11 +352,11 @@ def shown_example(example: Example | LabelExample) -> dict[str, Any]:
 def _mark(
     example: Example, spans: Sequence[tuple[int, int, str]], right: set[tuple[int, int, str]]
 ) -> list[dict[str, str]]:
-    """The sentence in parts, the spans marked; of overlapping spans the first is shown."""
+    """Split a sentence into parts with its spans marked; of overlapping spans, keep the first."""
     parts: list[dict[str, str]] = []
     at, space = 0, example.separator
     for first, end, label in sorted(spans):
-        start = max(first, 0)  # a span may begin before the words that are shown
+        start = max(first, 0)  # a span may begin before the shown words
         if start < at:
             continue
         if start > at:
@@ -375,7 +375,7 @@ def _mark(
 
 
 def methods_of(result: Comparisons) -> list[tuple[str, str]]:
-    """Each number's recipe and what it assumes."""
+    """Return the method and the assumptions of each number."""
     c = result.comparisons[0]
     words = {
         **_SCORES,
@@ -433,7 +433,7 @@ _VERDICT = {
     "What it speaks of": "These trained systems on data like this test set, whose {unit}s count as "
     "drawn independently of each other. Not other training runs, and not other domains.",
 }
-# what a comparison is called where several questions are asked of a pair
+# suffix of a comparison, where several questions are asked about a pair
 _OF = {None: "", "models": ", these models", "procedures": ", new runs"}
 _RUNS_BELOW = " The pale dots below are the single runs; the dark one stands for all of them."
 _RUNS = {

@@ -1,4 +1,4 @@
-"""A comparison of systems as a document: the table for the paper, and the page to look at."""
+"""Build the document of a comparison: the tables for a paper, and the page."""
 
 from __future__ import annotations
 
@@ -52,23 +52,11 @@ def compare_document(
     digits: int | None = None,
     compact: bool = False,
 ) -> Document:
-    """Show scores, differences and verdicts.
+    """Build the document of scores, differences and verdicts.
 
-    Parameters
-    ----------
-    result
-        The comparison.
-    by_label
-        Whether to print a table for each label, too; JSON and the page always have it.
-    buckets
-        Whether to tell the scores of different kinds of items, where they were computed; the page
-        always does.
-    gates
-        What the gate said that was asked for.
-    digits
-        How many decimals points have; by default 2, and 1 for limits of scores.
-    compact
-        Whether to print one table with one row per system instead of scores and differences.
+    `by_label` and `buckets` add tables to the text; the page always has them. `digits` are the
+    decimals of points, by default 2, and 1 for intervals of scores. `compact` prints one table with
+    one row per system instead of scores and differences.
     """
     if digits is not None:
         whole_number("digits", digits, least=0, most=15)
@@ -85,7 +73,7 @@ def compare_document(
     difference_table = _differences(result, digits)
     tables = [score_table, difference_table]
     if compact:
-        # means and spreads with the limits in the caption are one row per system already
+        # means and spreads, with intervals in the caption, have one row per system already
         tables = [score_table if several else _compact(result, digits)]
     if several and not compact:
         tables.insert(1, run_table(result, result.comparisons[0].metric))
@@ -103,7 +91,7 @@ def compare_document(
     beside = [ceiling_table(result.ceilings)] if result.ceilings else []
     names = [system.name for system in result.systems]
     return Document(
-        title=_listed(names),
+        title=_names_in_title(names),
         payload=payload("compare", signed, **content),
         tables=(*tables, *beside),
         records=tuple(_records(result)),
@@ -116,7 +104,7 @@ def compare_document(
 
 
 def _runs_content(result: Comparisons) -> dict[str, Any]:
-    """What the page shows of single runs."""
+    """Return the variables of the template for single runs."""
     if not has_runs(result):
         return {"run_tables": [], "more_tables": [], "single_runs": None}
     metric = result.comparisons[0].metric
@@ -131,20 +119,20 @@ def _runs_content(result: Comparisons) -> dict[str, Any]:
 
 
 def comparison_part(result: Comparisons) -> Markup:
-    """What the page of a comparison shows below its title, for a page that holds several."""
+    """Render the page of a comparison without its title, for a page that holds several."""
     shown = mean_table(result) if has_runs(result) else _scores(result, None)
     content = page_content(result, shown, _differences(result, None)) | _runs_content(result)
     return as_part("comparison_body.html", {**content, "top": 3})
 
 
-def _listed(names: Sequence[str]) -> str:
+def _names_in_title(names: Sequence[str]) -> str:
     if len(names) == 2:
         return f"{names[1]} against {names[0]}"
     return f"{len(names)} systems: {', '.join(names)}"
 
 
 def _metrics(result: Comparisons) -> list[str]:
-    """The scores to show: those of the average that is compared."""
+    """Return the metrics to show: macro averages if these are compared, else the others."""
     macro = result.comparisons[0].metric.startswith("macro_")
     return [
         score.metric
@@ -154,7 +142,7 @@ def _metrics(result: Comparisons) -> list[str]:
 
 
 def _compact(result: Comparisons, digits: int | None) -> Table:
-    """One row per system: scores, and what is known of its difference from the baseline."""
+    """Build a table with one row per system: scores, and its difference from the baseline."""
     main = result.comparisons[0].metric
     baseline = result.systems[0].name
     if any(c.a != baseline for c in result.comparisons):
@@ -200,7 +188,7 @@ def _compact(result: Comparisons, digits: int | None) -> Table:
 
 
 def _short(metric: str) -> str:
-    """The head of a narrow column."""
+    """Return the heading of a narrow column."""
     plain = metric.removeprefix("macro_")
     return {"precision": "P", "recall": "R"}.get(plain, metric_words(plain))
 
@@ -214,7 +202,7 @@ def _limits(low: float, high: float, digits: int | None) -> str:
 
 
 def _scores(result: Comparisons, digits: int | None) -> Table:
-    """Systems by scores, the best in bold, those that differ from the baseline marked."""
+    """Build the table of scores, the best in bold, differences from the baseline marked."""
     metrics = _metrics(result)
     best = {metric: _best(result.systems, metric) for metric in metrics}
     marked = _significant_scores(result)
@@ -241,7 +229,7 @@ def _scores(result: Comparisons, digits: int | None) -> Table:
         tuple(rows),
         title="Scores in points",
         notes=tuple(notes),
-        # the intervals of scores that are not compared, then those scores
+        # first the intervals of scores that are not compared, then those scores
         droppable=(*(2 * i + 2 for i in beside), *(2 * i + 1 for i in beside)),
         bold_note="The best is in bold.",
     )
@@ -254,7 +242,7 @@ def _best(systems: Sequence[SystemScores], metric: str) -> float | None:
 
 
 def _significant_scores(result: Comparisons) -> set[tuple[str, str]]:
-    """Systems and metrics whose difference from the baseline is significant."""
+    """Return systems and metrics whose difference from the baseline is significant."""
     baseline = result.systems[0].name
     return {
         (c.b, c.metric)
@@ -276,7 +264,7 @@ def _differences(result: Comparisons, digits: int | None) -> Table:
     rope = result.comparisons[0].rope
     equivalent = (f"P(within {100 * rope:.4g})",) if rope > 0 else ()
     notes = {c.note for c in result.comparisons}
-    has_notes = len(notes) > 1  # what holds for all of them is said once, below
+    has_notes = len(notes) > 1  # a note that all share is printed once, below
     columns = (
         "comparison",
         "score",
@@ -333,7 +321,7 @@ def _differences(result: Comparisons, digits: int | None) -> Table:
             *(f"Note: {same}." for same in notes if same and not has_notes),
             *dict.fromkeys(named_pairs(c) for c in result.comparisons if c.pairs),
         ),
-        # without a region of equivalence the one probability tells the other
+        # without a region of equivalence, one probability gives the other
         droppable=tuple(columns.index(name) for name in spare),
         text_columns=3 if asked else 2,
         closing_words=has_notes,

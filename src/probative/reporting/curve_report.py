@@ -1,4 +1,4 @@
-"""Curves as documents: what people read of average precision, thresholds and calibration."""
+"""Build the documents and figures of curves: average precision, thresholds, calibration."""
 
 from __future__ import annotations
 
@@ -30,26 +30,16 @@ if TYPE_CHECKING:
     from probative.results import Comparison, Curve, CurveComparison, GateVerdict, Interval
 
 
-# -----------------------------------------------------------------------------
-# The figures of a curve for the page: precision by recall, scores by threshold, reliability.
-# -----------------------------------------------------------------------------
+# --- Figures for the page: precision by recall, scores by threshold, reliability
 
-_SHOWN = 200  # thresholds that a figure has room for
+_MOST_THRESHOLDS_DRAWN = 200  # thresholds in a figure
 
 
 def _curve_drawings(curve: Curve, name: str = "") -> list[Drawing]:
-    """All figures of one curve.
-
-    Parameters
-    ----------
-    curve
-        What was found.
-    name
-        What titles call the system; nothing where there is one only.
-    """
+    """Draw all figures of one curve; `name` is empty if there is only one system."""
     who = f" of {name}" if name else ""
     drawings = []
-    if len(curve.thresholds) > 1:  # of a single point there is no line
+    if len(curve.thresholds) > 1:  # a single point is no line
         drawings = [_by_recall(curve, who), _by_threshold(curve, who)]
     if curve.calibration is not None and len(curve.calibration.bins) > 1:
         drawings.append(_reliability(curve, who))
@@ -57,20 +47,20 @@ def _curve_drawings(curve: Curve, name: str = "") -> list[Drawing]:
 
 
 def _steps_shown(curve: Curve) -> NDArray[np.int64]:
-    """The thresholds that a figure shows."""
-    return curve.shown(_SHOWN)
+    """Return the thresholds that a figure shows."""
+    return curve.shown(_MOST_THRESHOLDS_DRAWN)
 
 
 def _fbeta_along(curve: Curve, at: NDArray[np.int64]) -> Array:
-    """F-beta at these thresholds."""
+    """Compute F-beta at these thresholds."""
     b = curve.best.beta**2
     return (1 + b) * curve.tp[at] / (b * curve.positives + curve.tp[at] + curve.fp[at])
 
 
 def _as_steps(x: Array, *values: Array) -> tuple[Array, ...]:
-    """Rising thresholds and what holds at each, as corners of steps.
+    """Return rising thresholds and their values as corners of steps.
 
-    What a threshold scores holds for all above the next lower score, too: nothing slopes.
+    The score at a threshold holds down to the next lower score, so that nothing slopes.
     """
     return np.repeat(x, 2)[:-1], *(np.repeat(v, 2)[1:] for v in values)
 
@@ -148,7 +138,7 @@ def _reliability(curve: Curve, who: str) -> Drawing:
 
 
 def curves_document(curves: Sequence[Curve]) -> Document:
-    """Show the curves of one or more systems."""
+    """Build the document of the curves of one or more systems."""
     return Document(
         title="What the probabilities are worth"
         if _probable(curves)
@@ -164,7 +154,7 @@ def curves_document(curves: Sequence[Curve]) -> Document:
 
 
 def comparison_document(comparison: CurveComparison, gates: Sequence[GateVerdict] = ()) -> Document:
-    """Show the curves of two systems, how they differ, the verdict, and what gates say."""
+    """Build the document of two curves: differences, verdict and gates."""
     curves, c = comparison.curves, comparison.comparisons
     judged = {"gates": [gate.to_dict() for gate in gates]} if gates else {}
     table = Table(
@@ -209,7 +199,7 @@ def comparison_document(comparison: CurveComparison, gates: Sequence[GateVerdict
 
 
 def _how(comparisons: Sequence[Comparison]) -> str:
-    """How the p-values came about, and after how many draws they were settled."""
+    """Return how the p-values were computed, and the number of draws."""
     by = comparisons[0].by
     draws = [c.draws for c in comparisons if c.draws is not None]
     if not draws:
@@ -397,7 +387,7 @@ def _readings(curves: Sequence[Curve]) -> tuple[str, ...]:
 
 
 def _summary(curve: Curve) -> dict[str, Any]:
-    """One line of numbers per system, for CSV."""
+    """Return one record of numbers per system, for CSV."""
     ap, auc, best, c = curve.average_precision, curve.roc_auc, curve.best, curve.calibration
     return {
         "items": curve.items,
@@ -422,26 +412,18 @@ def _summary(curve: Curve) -> dict[str, Any]:
 
 
 def _drawings(curves: Sequence[Curve]) -> tuple[Drawing, ...]:
-    """The figures of all systems, those of one kind side by side."""
+    """Return the figures of all systems, with those of one kind side by side."""
     several = len(curves) > 1
     by_system = [_curve_drawings(c, c.name if several else "") for c in curves]
     most = max(map(len, by_system))
     return tuple(own[k] for k in range(most) for own in by_system if k < len(own))
 
 
-# -----------------------------------------------------------------------------
-# Curves of precision and recall as a figure for papers.
-# -----------------------------------------------------------------------------
+# --- Figure for papers
 
 
 def curves_figure(curves: Sequence[Curve]) -> Figure:
-    """Draw precision by recall, F-beta by threshold, and reliability where there are probabilities.
-
-    Parameters
-    ----------
-    curves
-        Of one system, or of several on the same items.
-    """
+    """Draw precision by recall, F-beta by threshold, and reliability of probabilities."""
     calibrated = [curve for curve in curves if curve.calibration is not None]
     figure, axes = new_figure(2 + bool(calibrated), width=3.6, height=3.4, squeeze=False)
     by_recall, by_threshold, *reliability = axes[0]
@@ -504,7 +486,7 @@ def _draw_by_recall(axis: Axes, curve: Curve, colour: str) -> None:
 
 def _draw_by_threshold(axis: Axes, curve: Curve, colour: str) -> None:
     at, best = _steps_shown(curve), curve.best
-    # what a threshold scores holds for all above the next lower score, too
+    # the score at a threshold holds down to the next lower score
     axis.step(
         curve.thresholds[at][::-1],
         100 * _fbeta_along(curve, at)[::-1],

@@ -1,4 +1,4 @@
-"""A comparison on several data sets as a document, a drawing and a figure."""
+"""Build the document and the figure of a comparison on several data sets."""
 
 from __future__ import annotations
 
@@ -22,15 +22,7 @@ _MEAN, _POOLED = "mean", "all pooled"
 
 
 def datasets_document(result: DatasetComparisons, *, gates: Sequence[GateVerdict] = ()) -> Document:
-    """Show every data set, the mean and the pooled difference, and on how many B is better.
-
-    Parameters
-    ----------
-    result
-        The comparison.
-    gates
-        What the gate said that was asked for.
-    """
+    """Build the document of every data set, the mean, the pooled difference and counts."""
     rows = _rows(result)
     pair = (result.a, result.b)
     title = f"{result.b} − {result.a}, {metric_name(result.metric, result.match)} by data set"
@@ -59,7 +51,7 @@ def datasets_document(result: DatasetComparisons, *, gates: Sequence[GateVerdict
 
 
 def datasets_figure(result: DatasetComparisons) -> Figure:
-    """The forest plot for a paper."""
+    """Draw the forest plot for a paper."""
     pair = (result.a, result.b)
     return forest_figure(_rows(result), pair=pair, metric=result.metric, level=result.level)
 
@@ -69,7 +61,7 @@ def _rows(result: DatasetComparisons) -> list[ForestRow]:
     rows = []
     for one in result.datasets:
         c = one.comparison
-        told = no_verdict(c) is None
+        has_evidence = no_verdict(c) is None
         rows.append(
             ForestRow(
                 one.dataset,
@@ -77,7 +69,7 @@ def _rows(result: DatasetComparisons) -> list[ForestRow]:
                 c.difference,
                 c.low,
                 c.high,
-                c.pvalue if told else None,
+                c.pvalue if has_evidence else None,
                 c.score_a,
                 c.score_b,
                 decided=min(one.p_holm_better, one.p_holm_worse) <= limit,
@@ -123,7 +115,7 @@ def _about(result: DatasetComparisons) -> str:
 
 
 def _counts(result: DatasetComparisons) -> Table:
-    """The partial-conjunction p-values of both directions."""
+    """Build the table of the partial-conjunction p-values of both directions."""
     better, worse = result.better, result.worse
     columns = zip(
         better.p_bonferroni, better.p_fisher, worse.p_bonferroni, worse.p_fisher, strict=True

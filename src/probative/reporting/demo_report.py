@@ -1,4 +1,4 @@
-"""The demonstration as one document, and the page of its comparison."""
+"""Build the document of the demonstration, and the page of its comparison."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def demo_document(
     *,
     signature: str,
 ) -> tuple[Document, Document]:
-    """Everything for the terminal, and the comparison of the seven systems for the page."""
+    """Build the document for the terminal, and that of the seven systems for the page."""
     page = compare_document(comparison)
     segmentation = scores_document(segmenters)
     scores, differences = page.tables[:2]
@@ -53,7 +53,7 @@ def demo_document(
 
 
 def _few_scores(table: Table) -> Table:
-    """Words alone; scores of boundaries and negatives are for those who ask."""
+    """Keep only precision, recall and F1 of words."""
     columns = table.columns[:5]
     rows = tuple(row[:5] for row in table.rows if row[1] in ("recall", "precision", "f1"))
     return Table(columns, rows, table.title, table.notes, text_columns=2)

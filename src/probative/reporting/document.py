@@ -1,4 +1,4 @@
-"""What a command has to say, before it is known in which form.
+"""Describe what a command prints, whatever the form.
 
 A `Document` is made from results; `reporting.render` turns it into text, JSON, Markdown, LaTeX,
 CSV or HTML.
@@ -19,7 +19,7 @@ __all__ = ["Document", "Drawing", "Strong", "Table", "Tracks", "number", "payloa
 
 
 class Strong(str):
-    """Text that stands out: bold, where the form has it."""
+    """Text in bold, where the form has it."""
 
     __slots__ = ()
 
@@ -28,8 +28,8 @@ class Strong(str):
 class Tracks:
     """Intervals drawn in the rows of a table, all on one scale from `low` to `high`.
 
-    `rows` hold the estimate and the limits of each row, None where it has none; `zero` draws the
-    line of no difference, `marked` rows have the colour of the baseline.
+    `rows` hold the estimate and the interval of each row, or None; `zero` draws the line of no
+    difference, `marked` rows have the colour of the baseline.
     """
 
     rows: tuple[tuple[float, float, float] | None, ...]
@@ -46,27 +46,26 @@ class Tracks:
         zero: bool = False,
         marked: Iterable[int] = (),
     ) -> Tracks:
-        """Put these estimates and limits on one scale; what is undefined is not drawn."""
+        """Put these estimates and intervals on one scale; undefined ones are not drawn."""
         defined = tuple(row if row[0] == row[0] else None for row in rows)
         values = [value for row in defined if row for value in row] + [0.0] * zero
         low, high = min(values, default=0.0), max(values, default=1.0)
         return cls(defined, low, high if high > low else low + 0.01, zero, frozenset(marked))
 
     def place(self, value: float) -> str:
-        """Where a value lies on the scale, in percent."""
+        """Return the place of a value on the scale, in percent."""
         return f"{100 * (value - self.low) / (self.high - self.low):.1f}%"
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of ready-made text under column heads.
+    """Rows of formatted text under column headings.
 
-    The first `text_columns` hold words, and so does the last one where `closing_words`; the others
-    hold numbers. Where there are `tracks`, the page draws each row's interval in it. Where there
-    is no room for all columns, the `droppable` ones are left out, the first of them first.
-    `bold_note` says what bold text means, where the form shows any. `links` are where the first
-    cells of the rows lead on a page. `caption` is what a paper's caption says besides. Before
-    `track_column`, text draws the tracks where there is room; None: it does not.
+    The first `text_columns` hold words, and so does the last one if `closing_words`; the others
+    hold numbers. The page draws the `tracks` in the rows; text draws them before `track_column`, if
+    that is not None and there is room. If there is no room for all columns, the `droppable` ones
+    are left out in this order. `bold_note` explains bold text, `links` are the targets of the first
+    cells on a page, and `caption` is added to the caption in a paper.
     """
 
     columns: tuple[str, ...]
@@ -84,31 +83,31 @@ class Table:
 
     @property
     def all_notes(self) -> tuple[str, ...]:
-        """The notes of a form that shows what stands out."""
+        """Return the notes, with the one on bold text if there is any."""
         shown = self.bold_note and any(
             isinstance(cell, Strong) for row in self.rows for cell in row
         )
         return (*self.notes, self.bold_note) if shown else self.notes
 
     def holds_words(self, column: int) -> bool:
-        """Whether a column is to be read from the left, and may be broken into lines."""
+        """Return True if a column is aligned left and may be broken into lines."""
         last = column == len(self.columns) - 1
         return column < self.text_columns or (last and self.closing_words)
 
     @property
     def word_columns(self) -> tuple[bool, ...]:
-        """Of every column, whether it is to be read from the left."""
+        """Return for every column True if it is aligned left."""
         return tuple(self.holds_words(i) for i in range(len(self.columns)))
 
     def full_head(self, column: int) -> str:
-        """The head of a column; where several have it, with what it belongs to, left of it."""
+        """Return the heading of a column, with that of its left neighbour if not unique."""
         head = self.columns[column]
         if self.columns.count(head) == 1:
             return head
         return f"{head} of {self.columns[column - 1]}"
 
     def without(self, column: int) -> Table:
-        """The same table without a column."""
+        """Return the table without a column."""
         kept = [i for i in range(len(self.columns)) if i != column]
         return replace(
             self,
@@ -123,7 +122,7 @@ class Table:
         )
 
     def with_column(self, place: int, head: str, cells: Sequence[str]) -> Table:
-        """The same table with one more column before this place."""
+        """Return the table with one more column before this place."""
         rows = zip(self.rows, cells, strict=True)
         return replace(
             self,
@@ -137,9 +136,9 @@ class Table:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure as SVG, with its words for those who cannot see it.
+    """Figure as SVG, with a description for those who cannot see it.
 
-    `title` says what it shows, `reading` in plain words how to read it.
+    `title` says what it shows, `reading` how to read it.
     """
 
     svg: str
@@ -150,18 +149,18 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Document:
-    """Everything a command prints.
+    """Content of everything that a command prints.
 
     Attributes
     ----------
     title
-        The head of the page.
+        The heading of the page.
     payload
-        What ``--format json`` prints: the contract.
+        The output of ``--format json``: the contract.
     tables
-        What people read, in order.
+        The tables in order.
     records
-        What ``--format csv`` prints: one dictionary per line, numbers in full precision.
+        The output of ``--format csv``: one dictionary per line, numbers in full precision.
     leading
         Sentences above the tables: the verdicts.
     notes
@@ -169,8 +168,8 @@ class Document:
     drawings
         Figures for the HTML page.
     page, content
-        The template of the HTML page, and a function that gives what it shows besides all this:
-        figures take time, and not everybody wants the page.
+        The template of the HTML page, and a function that returns its further variables: a
+        function, because figures take time and not everybody wants the page.
     """
 
     title: str
@@ -185,5 +184,5 @@ class Document:
 
 
 def payload(command: str, signature: str, **content: Any) -> dict[str, Any]:
-    """The top level of every JSON answer."""
+    """Return the top level of every JSON output."""
     return {"command": command, "version": __version__, "signature": signature, **content}

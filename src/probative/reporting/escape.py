@@ -1,4 +1,4 @@
-"""Text from files, made harmless for the place where it will stand."""
+"""Escape text from files for the format that it is printed in."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ _LATEX = {
     "λ": r"$\lambda$",
     "ν": r"$\nu$",
 }
-_LAST_LATIN = 0x17F  # of the letters with accents that LaTeX itself knows
-# what spreadsheets take for the start of a formula, also in the width of Chinese characters
+_LAST_LATIN = 0x17F  # last accented letter that LaTeX itself knows
+# characters that start a formula in spreadsheets, also in full width
 _FORMULA = set("=+-@＝＋－＠")
 # control characters, bidirectional marks and the like, lone surrogates, line breaks
 _INVISIBLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
 def plain(text: str) -> str:
-    """Show characters that would steer a terminal or turn the reading direction as escapes."""
+    """Escape characters that would control a terminal or turn the reading direction."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(
@@ -63,15 +63,15 @@ def plain(text: str) -> str:
 
 
 def ascii_json(text: str) -> str:
-    """Write every other character of JSON as JSON's own escape, which any encoding has."""
+    """Escape all characters of JSON that are not ASCII."""
     return text.translate({ord(c): _json_escape(c) for c in set(text) if not c.isascii()})
 
 
 def json_text(text: str) -> str:
-    """Show what `plain` shows as escapes in JSON's own, which stay the same characters."""
+    """Escape the characters that `plain` escapes, as JSON escapes, which keep their meaning."""
     if text.isascii() and "\x7f" not in text:
         return text
-    # the line breaks are those between the keys; inside words they are escapes already
+    # line breaks separate keys; inside strings they are escaped already
     hidden = {c for c in set(text) - {"\n"} if unicodedata.category(c) in _INVISIBLE}
     return text.translate({ord(c): _json_escape(c) for c in hidden})
 
@@ -81,25 +81,25 @@ def _json_escape(character: str) -> str:
 
 
 def markdown(text: str) -> str:
-    """Escape what Markdown and the HTML inside it would read as structure."""
+    """Escape characters that are structure in Markdown or in HTML inside it."""
     safe = plain(text).strip().replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     safe = re.sub(r"([\\`*_\[\]|~#$])", r"\\\1", safe)
-    # a list, a rule or the underline of a head, if it stands at the start of a line
+    # at the start of a line, these begin a list, a rule or the underline of a heading
     return re.sub(r"^([0-9]*)([-+=]|[.)](?=\s|$))", r"\1\\\2", safe)
 
 
 def latex(text: str) -> str:
-    """Escape what LaTeX would read as a command."""
+    """Escape characters that LaTeX would read as commands."""
     return "".join(_LATEX.get(c, c) for c in plain(text))
 
 
 def is_latin(text: str) -> bool:
-    """Whether pdfLaTeX has all characters of a text, as they stand or by their commands."""
+    """Return True if pdfLaTeX has all characters of a text, directly or as commands."""
     return all(ord(c) <= _LAST_LATIN or c in _LATEX for c in plain(text))
 
 
 def csv_cell(value: object) -> object:
-    """Keep spreadsheets from running a cell of text as a formula; numbers stay as they are."""
+    """Prefix text that a spreadsheet would run as a formula; leave numbers as they are."""
     if isinstance(value, str):
         safe = plain(value)
         return f"'{safe}" if safe.lstrip()[:1] in _FORMULA else safe

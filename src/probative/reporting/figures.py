@@ -1,4 +1,4 @@
-"""What all figures share: one look, no global state, the same bytes for the same input."""
+"""Make figures with one style, no global state, and the same bytes for the same input."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FIGURE_FORMATS = ("png", "svg", "pdf")
 def new_figure(
     columns: int = 1, rows: int = 1, *, width: float = 4.0, height: float = 3.2, **grid: Any
 ) -> tuple[Figure, Any]:
-    """Return a figure and its axes in the house style; sizes are inches a panel."""
+    """Return a figure and its axes in the house style; sizes are inches per panel."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
@@ -47,26 +47,26 @@ def _tidy(axis: Axes) -> None:
 
 
 def figure_bytes(figure: Figure, form: str) -> bytes:
-    """Return a figure as PNG, SVG or PDF, with neither date nor random names inside."""
+    """Return a figure as PNG, SVG or PDF, without dates and random names."""
     import matplotlib as mpl
 
     out = io.BytesIO()
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form, {})
     repeatable = mpl.rc_context({"svg.hashsalt": "probative", "svg.fonttype": "path"})
     with repeatable, warnings.catch_warnings():
-        # characters that the font lacks are drawn as boxes, which the reader sees without a warning
+        # characters that the font lacks are drawn as boxes, which the reader sees anyway
         warnings.filterwarnings("ignore", message="Glyph .* missing from ")
         figure.savefig(out, format=form, dpi=160, metadata=undated)
     return out.getvalue()
 
 
 def save_figure(figure: Figure, path: Path | str) -> None:
-    """Write a figure; the ending of the file's name says in which form."""
+    """Write a figure in the format of the file's ending."""
     write_whole(path, figure_bytes(figure, figure_format(path)))
 
 
 def figure_format(path: Path | str) -> str:
-    """Return the form that the ending of a file's name asks for."""
+    """Return the format of the file's ending."""
     form = Path(path).suffix.lower().lstrip(".")
     if form not in _FIGURE_FORMATS:
         raise InputError(
@@ -77,27 +77,25 @@ def figure_format(path: Path | str) -> str:
 
 
 def safe_name(name: str, longest: int = 30) -> str:
-    """Keep matplotlib from reading dollar signs as formulas, and long names from taking over."""
+    """Shorten a name, and escape dollar signs, which matplotlib reads as formulas."""
     short = name if len(name) <= longest else name[: longest - 1] + "…"
     return plain(short).replace("$", r"\$")
 
 
-# -----------------------------------------------------------------------------
-# The curve of a posterior, for every figure that shows one.
-# -----------------------------------------------------------------------------
+# --- Curve of a posterior
 
-_SHOWN = 0.999  # of the probability; what lies further out is too low to be seen
-_POINTS = 101
-_ENDS = 1 - 1e-9  # of the largest difference, which has no density itself
+_DRAWN_PROBABILITY = 0.999  # beyond this range the density is too low to be seen
+_POINTS_OF_A_CURVE = 101
+_LARGEST_DRAWN = 1 - 1e-9  # of the largest difference, at which there is no density
 
 
 def density_curve(posterior: DifferencePosterior) -> tuple[list[float], list[float]] | None:
-    """Differences and the density there, or None where there is no curve to draw."""
-    limits = np.array(getattr(posterior, "shown", posterior.interval)(_SHOWN))
-    most = 1.0 if np.max(np.abs(limits)) <= 1 else 2.0  # what scores down to -1 may differ by
-    low, high = np.clip(limits, -_ENDS * most, _ENDS * most)
+    """Return differences and their density, or None if there is no curve."""
+    limits = np.array(getattr(posterior, "shown", posterior.interval)(_DRAWN_PROBABILITY))
+    most = 1.0 if np.max(np.abs(limits)) <= 1 else 2.0  # scores that go down to -1 can differ by 2
+    low, high = np.clip(limits, -_LARGEST_DRAWN * most, _LARGEST_DRAWN * most)
     if not low < high:
         return None
-    grid = np.linspace(low, high, _POINTS)
+    grid = np.linspace(low, high, _POINTS_OF_A_CURVE)
     density = np.asarray(posterior.pdf(grid))
     return (grid.tolist(), density.tolist()) if np.all(np.isfinite(density)) else None

@@ -1,4 +1,4 @@
-"""Show differences in groups: table, forest plot, reversal."""
+"""Build forest plots of differences in groups, as table, drawing and figure."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from probative.results import Comparison, Comparisons, Group, GroupSummary, Scores
 
 
-IN_TEXT, ON_A_PAGE = 25, 60  # rows that people read
+IN_TEXT, ON_A_PAGE = 25, 60  # rows shown
 _CUT = "Drawn intervals that reach far beyond the others are cut."
 
 
 @dataclass(frozen=True)
 class ForestRow:
-    """A difference with its interval, and what it rests on.
+    """Difference with its interval and number of units.
 
-    `p` is the p-value that counts, None where there is no test; `decided` says whether it decides,
-    and `whole` that this row is about all others together.
+    `p` is the p-value that counts, None without a test; `decided` is True if it decides, `whole` if
+    the row is about all others together.
     """
 
     name: str
@@ -52,9 +52,9 @@ class ForestRow:
 
 
 def _choose_rows(rows: Sequence[ForestRow], most: int) -> tuple[list[ForestRow], int]:
-    """The rows to show, the largest difference first and the whole last; how many are left out.
+    """Return the rows to show, by falling difference with the whole last, and the number left out.
 
-    Of too many, those that are decided stay, and then those with the most units.
+    If there are too many, decided rows are kept first, then those with the most units.
     """
     single = [row for row in rows if not row.whole]
     kept = sorted(single, key=lambda row: (not row.decided, -row.units))[:most]
@@ -74,7 +74,7 @@ def forest_table(
     most: int = IN_TEXT,
     unit: str = "unit",
 ) -> Table:
-    """Estimates, limits, units and p-values, one row each; text and page draw the intervals."""
+    """Build a table of estimates, intervals, units and p-values, with drawn intervals."""
     shown, left_out = _choose_rows(rows, most)
     with_scores = all(row.score_a is not None for row in shown if not row.whole)
     columns = (
@@ -122,9 +122,9 @@ def forest_table(
 
 
 def _cut(limits: list[tuple[float, float, float]]) -> list[tuple[float, float, float]]:
-    """The same within a scale on which the shorter half of the intervals can be seen.
+    """Cut intervals to a scale on which the shorter half of them can be seen.
 
-    One tiny group would have all others drawn as dots.
+    Otherwise one tiny group would turn all others into dots.
     """
     defined = [row for row in limits if row[0] == row[0]]
     if len(defined) < 4:
@@ -139,7 +139,7 @@ def _cut(limits: list[tuple[float, float, float]]) -> list[tuple[float, float, f
 def forest_drawing(
     rows: Sequence[ForestRow], *, pair: tuple[str, str], metric: str, title: str, level: float
 ) -> Drawing:
-    """The same for the page."""
+    """Draw the forest plot for the page."""
     shown, left_out = _choose_rows(rows, ON_A_PAGE)
     a, b = pair
     limits = _cut([(row.difference, row.low, row.high) for row in shown])
@@ -147,7 +147,7 @@ def forest_drawing(
         Bar(f"{row.name} ({row.units:,})", *own, row.whole)
         for row, own in zip(shown, limits, strict=True)
     ]
-    said = "; ".join(
+    listed = "; ".join(
         f"{row.name} {points(row.difference)} ({points(row.low)} to {points(row.high)})"
         for row in shown
     )
@@ -156,7 +156,7 @@ def forest_drawing(
         bars,
         axis=f"{b} − {a}, {metric_name(metric)}, points",
         title=f"{title} with {100 * level:g} % intervals; all together in orange.",
-        description=f"Differences in {metric_name(metric)}: {said}",
+        description=f"Differences in {metric_name(metric)}: {listed}",
         zero=True,
         reading=f"Right of the dashed line {b} is better, left of it {a}; behind each name stands "
         f"on how many units it rests. Each interval stands for itself: it is not adjusted for "
@@ -167,7 +167,7 @@ def forest_drawing(
 def forest_figure(
     rows: Sequence[ForestRow], *, pair: tuple[str, str], metric: str, level: float
 ) -> Figure:
-    """The same for a paper: numbers on the right of every row."""
+    """Draw the forest plot for a paper, with numbers on the right of every row."""
     shown, left_out = _choose_rows(rows, ON_A_PAGE)
     figure, axis = new_figure(width=7.0, height=1.1 + 0.26 * len(shown))
     axis.axvline(0, color="0.4", linewidth=1, linestyle=(0, (4, 3)))
@@ -195,11 +195,9 @@ def forest_figure(
     return figure
 
 
-# -----------------------------------------------------------------------------
-# What groups say: a forest plot as a table, a drawing and a figure; tables of a reversal.
-# -----------------------------------------------------------------------------
+# --- Groups of a comparison: forest plots, and tables of a reversal
 
-_SCORED = 25  # groups whose scores a table shows
+_MOST_SCORED_GROUPS = 25  # groups in a table of scores
 _ALL = "all groups"
 _WEIGHTS = (
     "A weight is the group's share of the denominator of the system's overall score, which is the "
@@ -208,7 +206,7 @@ _WEIGHTS = (
 
 
 def group_tables(result: Comparisons, *, most: int | None = None) -> list[Table]:
-    """A forest plot for each pair and metric, and the tables of a reversal."""
+    """Build a forest table for each pair and metric, and the tables of a reversal."""
     tables = []
     for whole, summary in zip(result.comparisons, result.group_summaries or (), strict=False):
         how = {} if most is None else {"most": most}
@@ -230,7 +228,7 @@ def group_tables(result: Comparisons, *, most: int | None = None) -> list[Table]
 
 
 def group_drawings(result: Comparisons) -> list[Drawing]:
-    """A forest plot for each pair and metric, for the page."""
+    """Draw a forest plot for each pair and metric, for the page."""
     pairs = zip(result.comparisons, result.group_summaries or (), strict=False)
     return [
         forest_drawing(
@@ -245,7 +243,7 @@ def group_drawings(result: Comparisons) -> list[Drawing]:
 
 
 def group_figure(result: Comparisons) -> Figure:
-    """The forest plot of the first pair and metric, for a paper."""
+    """Draw the forest plot of the first pair and metric, for a paper."""
     whole = result.comparisons[0]
     return forest_figure(
         _rows(result, whole),
@@ -256,12 +254,12 @@ def group_figure(result: Comparisons) -> Figure:
 
 
 def group_notes(result: Comparisons) -> tuple[str, ...]:
-    """What the groups say together, a paragraph per pair and metric."""
+    """Return the summary of the groups, one paragraph per pair and metric."""
     return tuple(str(summary) for summary in result.group_summaries or ())
 
 
-def group_score_table(scores: Scores, column: str, *, most: int = _SCORED) -> Table:
-    """What every system scores in each group, by the last of its usual scores."""
+def group_score_table(scores: Scores, column: str, *, most: int = _MOST_SCORED_GROUPS) -> Table:
+    """Build the table of the main score (F1 or accuracy) of every system in each group."""
     groups = scores.groups or ()
     metric = _main_metric(scores)
     shown = sorted(groups, key=lambda group: -group.rows)[:most]
@@ -307,32 +305,32 @@ def _about(result: Comparisons, summary: GroupSummary) -> str:
 
 
 def _rows(result: Comparisons, whole: Comparison) -> list[ForestRow]:
-    found = []
+    rows = []
     for group in result.groups or ():
         c = group.of_pair(whole.a, whole.b, whole.metric)
-        found.append(_row(group.group, group.units, c, result.level))
+        rows.append(_row(group.group, group.units, c, result.level))
     total = whole.observed_units or result.units
-    return [*found, _row(_ALL, total, whole, result.level, whole=True)]
+    return [*rows, _row(_ALL, total, whole, result.level, whole=True)]
 
 
 def _row(name: str, units: int, c: Comparison, level: float, *, whole: bool = False) -> ForestRow:
-    told = no_verdict(c) is None
+    has_evidence = no_verdict(c) is None
     return ForestRow(
         name,
         units,
         c.difference,
         c.low,
         c.high,
-        tested_pvalue(c) if told else None,
+        tested_pvalue(c) if has_evidence else None,
         c.score_a,
         c.score_b,
-        decided=told and pvalue_of(c) <= (1 - level) * (1 + 1e-9),
+        decided=has_evidence and pvalue_of(c) <= (1 - level) * (1 + 1e-9),
         whole=whole,
     )
 
 
 def _reversal_tables(whole: Comparison, summary: GroupSummary) -> list[Table]:
-    """The two tables that show Simpson's paradox: every group, and all of them together."""
+    """Build two tables that show Simpson's paradox: every group, and the whole."""
     if not summary.weights:
         return []
     a, b, metric = whole.a, whole.b, metric_words(whole.metric)

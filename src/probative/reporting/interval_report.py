@@ -1,4 +1,4 @@
-"""Intervals as a document."""
+"""Build the document of intervals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LIMITS = ("estimate", "low", "high")
 def intervals_document(
     counts: Counts, intervals: Sequence[Interval], *, signature: str
 ) -> Document:
-    """Show intervals of one table of counts, or of each of many."""
+    """Build the document of the intervals of one table of counts, or of many."""
     if counts.shape:
         rows: list[dict[str, Any]] = [
             {

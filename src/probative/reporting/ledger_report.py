@@ -1,4 +1,4 @@
-"""The verdicts of gates with nothing beside them, and the ledger that counts them."""
+"""Build the documents of verdicts alone, and of a ledger of gates."""
 
 from __future__ import annotations
 
@@ -18,19 +18,11 @@ _HEADS = (
     "shown: uses after which scores were shown; next: what 1 − P may be at most at the next look; "
     "left: looks before one needs twice the difference that the first needed, if none passes"
 )
-_SHORT = 8  # digits of a fingerprint that tables show
+_FINGERPRINT_DIGITS = 8  # digits of a fingerprint in tables
 
 
 def verdict_document(verdicts: Sequence[GateVerdict], signature: str) -> Document:
-    """What gates say and nothing else: no score, no difference, no probability.
-
-    Parameters
-    ----------
-    verdicts
-        Of each challenger, with what is to be hidden left out.
-    signature
-        Of the comparison.
-    """
+    """Build the document of verdicts alone: no score, difference or probability."""
     verdict_dicts = [verdict.to_dict() for verdict in verdicts]
     rows = tuple(
         (
@@ -59,21 +51,13 @@ def verdict_document(verdicts: Sequence[GateVerdict], signature: str) -> Documen
 
 
 def _flat(verdict: dict[str, Any]) -> dict[str, Any]:
-    """What the ledger says of a verdict in columns of its own, as rows of a table need it."""
+    """Return a verdict with the fields of its use as columns of their own."""
     use = verdict.get("use") or {}
     return {**{k: v for k, v in verdict.items() if k != "use"}, **use}
 
 
 def ledger_document(ledger: Ledger, *, uses: bool = True) -> Document:
-    """The test sets of a ledger and what is left of them; and every use.
-
-    Parameters
-    ----------
-    ledger
-        What was read.
-    uses
-        Whether to list the uses in a table, too.
-    """
+    """Build the document of the test sets of a ledger, with its uses if `uses`."""
     tables = [
         Table(
             (
@@ -113,9 +97,9 @@ def ledger_document(ledger: Ledger, *, uses: bool = True) -> Document:
                 closing_words=True,
             )
         )
-    said = tuple(f"{one.test_set[:_SHORT]}: {one.state}." for one in ledger.sets)
+    notes = tuple(f"{one.test_set[:_FINGERPRINT_DIGITS]}: {one.state}." for one in ledger.sets)
     if not ledger.uses:
-        tables, said = [], ("No gate has used this ledger yet.",)
+        tables, notes = [], ("No gate has used this ledger yet.",)
     return Document(
         title=f"Ledger of gates: {counted(len(ledger.sets), 'test set')}",
         payload=payload(
@@ -128,14 +112,14 @@ def ledger_document(ledger: Ledger, *, uses: bool = True) -> Document:
         ),
         tables=tuple(tables),
         records=tuple(ledger.records()),
-        notes=(*said, *ledger.notes, ledger.signature),
+        notes=(*notes, *ledger.notes, ledger.signature),
     )
 
 
 def _set(one: TestSet) -> tuple[str, ...]:
     left = "0" if one.worn_out else f"{one.looks_left:,}"
     return (
-        one.test_set[:_SHORT],
+        one.test_set[:_FINGERPRINT_DIGITS],
         one.answer,
         one.candidates,
         f"{one.units:,}",
@@ -151,7 +135,7 @@ def _use(use: TestSetUse) -> tuple[str, ...]:
     margin = f", {region(use.margin)}" if use.margin else ""
     return (
         use.time[:16].replace("T", " "),
-        use.test_set[:_SHORT],
+        use.test_set[:_FINGERPRINT_DIGITS],
         use.b,
         use.a,
         metric_name(use.metric),

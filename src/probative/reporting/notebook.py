@@ -22,7 +22,7 @@ _BACKENDS = ("pandas", "polars", "pyarrow")
 
 
 def document_html(document: Document) -> str:
-    """The tables of a document and the sentences below them."""
+    """Render the tables and sentences of a document as HTML."""
     parts = [f"<p>{_cell(words)}</p>" for words in document.leading]
     for table in document.tables:
         head = "".join(f"<th>{_cell(column)}</th>" for column in table.columns)
@@ -39,7 +39,7 @@ def document_html(document: Document) -> str:
 
 
 def to_frame(records: Sequence[dict[str, Any]], backend: str = "pandas") -> Any:
-    """Records as a data frame of pandas, Polars or PyArrow."""
+    """Return records as a data frame of pandas, Polars or PyArrow."""
     one_of("backend", backend, _BACKENDS)
     columns = list(dict.fromkeys(key for record in records for key in record))
     data = {column: [record.get(column) for record in records] for column in columns}
@@ -66,16 +66,14 @@ def _cell(value: Any) -> str:
     return f"<strong>{safe}</strong>" if isinstance(value, Strong) else safe
 
 
-# -----------------------------------------------------------------------------
-# Any result as a document: its records as a table, and what it says of itself.
-# -----------------------------------------------------------------------------
+# --- Any result as a document
 
 
 def result_document(result: Result) -> Document:
-    """Show a result that has no layout of its own."""
+    """Build the document of a result that has no layout of its own."""
     records = result.records()
     columns = list(dict.fromkeys(key for record in records for key in record))
-    # words first, numbers after them; a note is read last
+    # words first, then numbers, the note last
     columns.sort(key=lambda column: (column == "note", not _holds_words(records, column)))
     words = [column for column in columns if column != "note" and _holds_words(records, column)]
     title = _spaced(type(result).__name__)
@@ -110,5 +108,5 @@ def _result_report_cell(value: Any) -> str:
 
 
 def _spaced(name: str) -> str:
-    """``RandomizationTest`` as words."""
+    """Split a class name such as ``RandomizationTest`` into words."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).capitalize()

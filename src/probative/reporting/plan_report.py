@@ -1,4 +1,4 @@
-"""Show a plan of units, or of runs and units."""
+"""Build the documents and the figure of a plan of units, or of runs and units."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def plan_document(plan: Plan) -> Document:
-    """Show which difference, power and number of units belong together."""
+    """Build the document of a plan: difference, power and number of units."""
     unit = plan.by
     signed = plan.signature or sign("plan", plan.metric, f"level:{plan.level:g}")
     units = "–" if plan.units is None else f"{plan.units:,}"
@@ -66,13 +66,11 @@ def _sentence(plan: Plan, unit: str) -> str:
     )
 
 
-# -----------------------------------------------------------------------------
-# A plan of runs and units as a document.
-# -----------------------------------------------------------------------------
+# --- Plan of runs and units
 
 
 def runs_plan_document(plan: RunsPlan) -> Document:
-    """Show how long the interval would be, how likely the difference shows, and what to buy."""
+    """Build the document of a plan of runs: interval lengths, power, and advice."""
     signed = plan.signature or sign("plan", plan.metric, f"level:{plan.level:g}")
     return Document(
         title="How many runs, how much data?",
@@ -84,7 +82,7 @@ def runs_plan_document(plan: RunsPlan) -> Document:
 
 
 def _grid(plan: RunsPlan) -> Table:
-    """Half-widths with the power below them, and the units that the power needs."""
+    """Build the table of half-widths and power, and the units that the power needs."""
     unit = plan.by
     heads = ("runs of either", *(f"{n:,} {unit}s" for n in plan.units), f"{unit}s needed")
     rows = []
@@ -119,40 +117,38 @@ def _sentences(plan: RunsPlan) -> list[str]:
         more = plan.units_instead - plan.observed_units
         instead = f"so would {more:,} more {unit}{'s' if more != 1 else ''}"
     now, then = (100 * w for w in (plan.half_width, plan.half_width_with_another_run))
-    told = [
+    sentences = [
         f"The pilot ({pilot}) gives an interval of ±{now:.2f} points.",
         f"One more run of either system would make it ±{then:.2f}; {instead}.",
     ]
     shares = {name: share for name, share in plan.shares.items() if not math.isnan(share)}
     if shares:
         seeds = shares["runs_a"] + shares["runs_b"]
-        told.append(
+        sentences.append(
             f"Of the variance of the difference, {100 * shares['units']:.0f} % comes from which "
             f"{unit}s are in the test set, {100 * seeds:.0f} % from which runs there are, and "
             f"{100 * shares['interaction']:.0f} % from what single runs do to single {unit}s, "
             f"which more of either would lessen."
         )
-    told.append(
+    sentences.append(
         "With the variances of the pilot, which are estimates: those of few runs are rough. Plan "
         "with the smallest difference that would matter to you."
     )
-    return [*told, *([plan.note] if plan.note else [])]
+    return [*sentences, *([plan.note] if plan.note else [])]
 
 
-# -----------------------------------------------------------------------------
-# What runs and units would bring, as contours.
-# -----------------------------------------------------------------------------
+# --- Figure of a plan of runs and units
 
-# points that people call by name; one contour for each that lies on the figure
+# round numbers of points; one contour for each that lies on the figure
 _ROUND = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
 _MOST_LINES = 8
 
 
 def runs_plan_figure(plan: RunsPlan) -> Figure:
-    """Draw the half-width of the interval over units and runs, and where the power is enough.
+    """Draw the half-width of the interval over units and runs, and where the power is reached.
 
-    A contour joins designs whose intervals are as long: where it is upright, only more units help,
-    where it lies flat, only more runs do.
+    A contour joins designs with intervals of the same length: where it is upright, only more units
+    help, where it is flat, only more runs do.
     """
     surface = plan.surface
     if surface is None or not np.all(surface.half_widths > 0):
@@ -203,7 +199,7 @@ def runs_plan_figure(plan: RunsPlan) -> Figure:
 
 
 def _levels(low: float, high: float) -> list[float]:
-    """Round numbers between two others, a few of them at most."""
+    """Return a few round numbers between two others."""
     found = [value for value in _ROUND if low < value < high]
     if len(found) > _MOST_LINES:
         found = found[:: -(-len(found) // _MOST_LINES)]

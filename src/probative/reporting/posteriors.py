@@ -28,11 +28,9 @@ if TYPE_CHECKING:
     from probative.results import BayesTest, DifferencePosterior, ScorePosteriors
 
 
-# -----------------------------------------------------------------------------
-# Posteriors for the page: the scores of two models, and their differences.
-# -----------------------------------------------------------------------------
+# --- Drawings for the page
 
-_SEEN = 0.01  # of the probability beyond the ends of a curve, from which on it is told
+_MENTIONED_BEYOND = 0.01  # smallest probability beyond the ends of a curve that is mentioned
 
 
 def model_drawings(
@@ -42,18 +40,9 @@ def model_drawings(
     *,
     adjusted: bool = False,
 ) -> list[Drawing]:
-    """Draw of each score the posteriors of both models, and that of their difference.
+    """Draw for each score the posteriors of both models, and that of their difference.
 
-    Parameters
-    ----------
-    panels
-        The posteriors of the scores.
-    tests
-        The tests that the verdict rests on.
-    models
-        What A and B are called.
-    adjusted
-        Whether the tests allow for the training variance, which the posteriors of scores do not.
+    `adjusted` tests allow for the training variance, which the posteriors of scores do not.
     """
     drawings = []
     for panel, test in zip(panels, tests, strict=True):
@@ -112,18 +101,9 @@ def difference_drawing(
     rope: float,
     probabilities: tuple[float, float, float],
 ) -> Drawing | None:
-    """The posterior of one difference; None where there is no curve to draw.
+    """Draw the posterior of one difference; return None if there is no curve.
 
-    Parameters
-    ----------
-    posterior
-        The posterior of B minus A.
-    metric, models
-        The score, and what A and B are called.
-    rope
-        Half the width of the region of equivalence.
-    probabilities
-        That A is better, that both are equivalent, that B is better.
+    `probabilities` are those that A is better, that both are equivalent, and that B is better.
     """
     curve = density_curve(posterior)
     if curve is None:
@@ -143,7 +123,7 @@ def difference_drawing(
             f"area left of it that {a} is, {p_a}."
         )
     beyond = float(posterior.cdf(curve[0][0]) + posterior.sf(curve[0][-1]))
-    if beyond > _SEEN:
+    if beyond > _MENTIONED_BEYOND:
         reading += (
             f" So few units rule nothing out: a probability of {probability(beyond)} lies beyond "
             f"the ends of the curve."
@@ -160,25 +140,15 @@ def difference_drawing(
     )
 
 
-# -----------------------------------------------------------------------------
-# Posterior densities of two models, and the posterior of their difference.
-# -----------------------------------------------------------------------------
+# --- Figures for papers
 
 _MODELS = (BASELINE, CHALLENGER, *COLOURS[2:])
-# Effective counts solid, averaged counts dash-dotted, as Wang and Li draw them.
+# effective counts solid, averaged counts dash-dotted, as Wang and Li draw them
 _STYLES = {"effective": "-", "averaged": "-."}
 
 
 def density_figure(panels: Sequence[ScorePosteriors], *, title: str = "") -> Figure:
-    """Draw posterior densities, one panel per score, one colour per model.
-
-    Parameters
-    ----------
-    panels
-        For each score, its posteriors by model and by weight.
-    title
-        The head of the figure.
-    """
+    """Draw posterior densities, one panel per score, one colour per model."""
     from matplotlib.lines import Line2D
 
     figure, axes = new_figure(len(panels), squeeze=False, width=3.4, height=2.9)
@@ -213,7 +183,7 @@ def density_figure(panels: Sequence[ScorePosteriors], *, title: str = "") -> Fig
 
 
 def _legend_columns(labels: Sequence[str], width: float) -> int:
-    """How many entries of a legend fit side by side, in inches."""
+    """Return the number of legend entries that fit side by side; `width` in inches."""
     entry = 0.5 + 0.068 * max(map(len, labels))
     return max(1, min(len(labels), int(width / entry)))
 
@@ -223,15 +193,7 @@ def difference_figure(
     *,
     models: tuple[str, str] = ("A", "B"),
 ) -> Figure:
-    """Draw the posterior of the difference of each score, with the three probabilities.
-
-    Parameters
-    ----------
-    tests
-        The tests, a panel each.
-    models
-        The names of A and B.
-    """
+    """Draw the posterior of the difference of each score, one panel per test."""
     figure, axes = new_figure(len(tests), squeeze=False, width=3.4, height=3.1)
     for axis, test in zip(axes[0], tests, strict=True):
         _draw_difference(axis, test, models)
@@ -270,7 +232,7 @@ def _draw_difference(axis: Axes, test: BayesTest, models: tuple[str, str]) -> No
 
 
 def _draw_shaded(axis: Axes, differences: Array, density: Array, rope: float) -> None:
-    """The curve, and below it in colour the sides on which A and B are better."""
+    """Draw the curve, with the sides on which A and B are better in colour."""
     edges = np.clip([-rope, rope], differences[0], differences[-1])
     grid = np.union1d(differences, edges)  # so that the shaded parts meet
     height = np.interp(grid, differences, density)
@@ -285,5 +247,5 @@ def _styles(weights: Sequence[str]) -> list[Any]:
 
 
 def _opening(words: str) -> str:
-    """Words with a capital letter in front, as a label has them."""
+    """Capitalise the first letter."""
     return words[:1].upper() + words[1:]

@@ -1,4 +1,4 @@
-"""A leaderboard as a document."""
+"""Build the document and the figure of a leaderboard."""
 
 from __future__ import annotations
 
@@ -39,34 +39,32 @@ if TYPE_CHECKING:
     from probative.results import Interval, LabelScores, RankedSystem, Ranking
 
 
-# -----------------------------------------------------------------------------
-# What the page of a leaderboard shows besides its sentences.
-# -----------------------------------------------------------------------------
+# --- Content of the page of a leaderboard
 
-_SCORES_BY_LABEL = 100_000  # systems times labels that a page holds; about 2 MB
-_NAMED = 60  # systems that a matrix has room to name
-_PAIRS = 45_000  # pairs that it holds, those of 300 systems; about 3 MB
-_IN_FULL = 6_000_000  # bytes of comparisons in full; one has about 50,000
-_ENOUGH = 6  # comparisons from which on other processes are worth their start
+_MOST_SCORES_BY_LABEL = 100_000  # systems times labels; about 2 MB
+_MOST_NAMED_IN_MATRIX = 60  # systems; with more, the squares of the matrix have no room for names
+_MOST_PAIRS = 45_000  # pairs of 300 systems; about 3 MB
+_MOST_BYTES_IN_FULL = 6_000_000  # bytes; one comparison has about 50,000
+_FEWEST_FOR_PROCESSES = 6  # with fewer, starting processes costs more than it saves
 
 
 @dataclass(frozen=True)
 class PairCommand:
-    """The command that compares two systems in full.
+    """Command that compares two systems in full.
 
     Attributes
     ----------
     parts
-        Its words around those that stand for the two systems, the baseline first: once, or twice.
+        The words around the places of the two systems, the baseline first: once, or twice.
     systems
-        What stands for every system in these places, by name.
+        The words for every system in these places, by name.
     """
 
     parts: tuple[str, ...]
     systems: Mapping[str, tuple[str, ...]]
 
     def of(self, a: str, b: str) -> str:
-        """The command, with these words in the places of the two systems."""
+        """Return the command with these words in the places of the two systems."""
         gaps = (*(a, b) * (len(self.parts) // 2), "")
         return "".join(part + word for part, word in zip(self.parts, gaps, strict=False))
 
@@ -78,22 +76,14 @@ def _ranking_content(
     command: PairCommand | None = None,
     pages: Mapping[tuple[str, str], str] | None = None,
 ) -> dict[str, Any]:
-    """Everything that the template asks for.
+    """Return the variables of the template.
 
-    Parameters
-    ----------
-    ranking
-        The ranking.
-    board, pairs
-        Its tables; the pairs as a table only where they are few.
-    command
-        What to type to see a pair in full that the page does not hold, where that is known.
-    pages
-        Where pairs have a page of their own, by the names of the lower and the higher system.
+    `command` shows a pair in full that the page does not hold; `pages` are the addresses of pairs
+    with a page of their own, by the names of the lower and the higher system.
     """
     labels = _labels(ranking)
     in_full = _in_full(ranking)
-    held = len(ranking.pairs) <= _PAIRS
+    held = len(ranking.pairs) <= _MOST_PAIRS
     tracks = Tracks.of([(s.estimate, s.low, s.high) for s in ranking.ranking])
     return {
         "facts": _facts(ranking),
@@ -134,7 +124,7 @@ def _starts_tier(ranking: Sequence[RankedSystem], place: int) -> bool:
 
 
 def _sort_values(system: RankedSystem) -> list[Any]:
-    """What each column of the leaderboard is sorted by: names as text, the rest as numbers."""
+    """Return the value by which each column is sorted: names as text, the rest as numbers."""
     return [
         system.name,
         system.estimate,
@@ -148,41 +138,41 @@ def _sort_values(system: RankedSystem) -> list[Any]:
 
 
 def _label_metric(ranking: Ranking) -> str:
-    """A label has no macro average, and no accuracy where all labels are pooled."""
+    """Return the metric of single labels: f1 if they do not have the metric of the ranking."""
     metric = ranking.metric.removeprefix("macro_")
     there = {s.metric for system in ranking.systems for e in system.by_label[:1] for s in e.scores}
     return metric if metric in there else "f1"
 
 
 def _labels(ranking: Ranking) -> list[str]:
-    """The labels of all systems, or none where there are too many for a page."""
+    """Return the labels of all systems, or none if there are too many for a page."""
     labels = sorted({entry.label for system in ranking.systems for entry in system.by_label})
-    return labels if len(labels) * len(ranking.systems) <= _SCORES_BY_LABEL else []
+    return labels if len(labels) * len(ranking.systems) <= _MOST_SCORES_BY_LABEL else []
 
 
 def _left_out(ranking: Ranking, labels: Sequence[str], *, held: bool) -> list[str]:
-    said = []
+    notes = []
     if not labels and any(system.by_label for system in ranking.systems):
-        said.append(
-            f"Scores by label are left out here: the page holds {_SCORES_BY_LABEL:,} of them at "
-            f"most. JSON and CSV have all."
+        notes.append(
+            f"Scores by label are left out here: the page holds {_MOST_SCORES_BY_LABEL:,} of them "
+            f"at most. JSON and CSV have all."
         )
     if not held:
-        said.append(
-            f"The {len(ranking.pairs):,} pairs are left out here: the page holds {_PAIRS:,} at "
-            f"most. JSON and CSV have all."
+        notes.append(
+            f"The {len(ranking.pairs):,} pairs are left out here: the page holds {_MOST_PAIRS:,} "
+            f"at most. JSON and CSV have all."
         )
-    return said
+    return notes
 
 
 def _in_full(ranking: Ranking) -> list[dict[str, Any]]:
-    """The comparisons that fit into the page, each with its address and a line that sums it up."""
+    """Return the comparisons that fit into the page, each with its address and a summary."""
     place = {system.name: i for i, system in enumerate(ranking.ranking)}
-    jobs = -1 if len(ranking.comparisons) >= _ENOUGH else 1
+    jobs = -1 if len(ranking.comparisons) >= _FEWEST_FOR_PROCESSES else 1
     shown, size = [], 0
     for result, part in in_processes(comparison_part, ranking.comparisons, jobs):
         size += len(part.encode())
-        if size > _IN_FULL:
+        if size > _MOST_BYTES_IN_FULL:
             break
         c = result.comparisons[0]
         shown.append(
@@ -197,16 +187,16 @@ def _in_full(ranking: Ranking) -> list[dict[str, Any]]:
 
 
 def _pair_words(ranking: Ranking, above: str, below: str) -> str:
-    """What is decided of a pair, in a few words."""
+    """Return the result of a pair in a few words."""
     pair = ranking.pair(above, below)
     if pair.identical:
         return "the same everywhere"
     if isnan(pair.p_adjusted):
         return "no evidence"
-    told = "decided" if pair.decided else "not told apart"
+    decision = "decided" if pair.decided else "not told apart"
     adjusted = "adjusted " if len(ranking.pairs) > 1 else ""
     p = f"{adjusted}p = {pvalue(pair.p_adjusted)}"
-    return f"{signed_points(pair.difference)} points, {p}, {told}"
+    return f"{signed_points(pair.difference)} points, {p}, {decision}"
 
 
 def _in_full_words(ranking: Ranking, in_full: Sequence[dict[str, Any]]) -> str:
@@ -235,9 +225,9 @@ def _in_full_words(ranking: Ranking, in_full: Sequence[dict[str, Any]]) -> str:
 def _elsewhere(
     ranking: Ranking, in_full: Sequence[dict[str, Any]], command: PairCommand | None
 ) -> tuple[str, str]:
-    """How to see the other pairs in full: a sentence, and a command where there is one."""
+    """Return a sentence on how to see the other pairs in full, and the command, if any."""
     if len(in_full) == len(ranking.pairs) or ranking.task == "counts":
-        return "", ""  # of counts nothing more is known
+        return "", ""  # counts have no further details
     if has_runs(ranking):
         words = "Two systems with several runs have two answers, for these models and for new runs."
         return f"{words} This page has neither in full: compare tells both, pair by pair.", ""
@@ -252,7 +242,7 @@ def _elsewhere(
 
 
 def _methods(ranking: Ranking) -> list[tuple[str, str]]:
-    """Each number's recipe; the p-values are those of the leaderboard."""
+    """Return the methods of a comparison, with the adjustment of the leaderboard."""
     several = (
         f"p-values are adjusted for all {len(ranking.pairs):,} pairs of the leaderboard by "
         f"{ranking.adjustment.capitalize()}'s method; intervals are not."
@@ -271,10 +261,10 @@ def _page_data(
     command: PairCommand | None = None,
     pages: Mapping[tuple[str, str], str],
 ) -> str:
-    """The numbers of the page as JSON that can stand in a script element.
+    """Return the numbers of the page as JSON for a script element.
 
     Scores and differences are fractions of 1 to six decimals, p-values to four digits; undefined
-    is null. `pairs` go by the places of their systems: 0 with 1, 0 with 2, …, 1 with 2, ….
+    is null. `pairs` are ordered by the places of their systems: 0 with 1, 0 with 2, …, 1 with 2, ….
     """
     place = {label: i for i, label in enumerate(labels)}
     own = {system.name: system for system in ranking.systems}
@@ -305,7 +295,7 @@ def _page_data(
         words = [[plain(w) for w in command.systems[system.name]] for system in ranking.ranking]
         content["command"] = {"systems": words, "parts": [plain(part) for part in command.parts]}
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    # nothing in it may end the element, or begin another
+    # no content may end the element or begin another
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
@@ -332,12 +322,12 @@ def _digits(value: float) -> float | None:
 
 
 def _narrow(ranking: Ranking) -> str:
-    many = len(ranking.ranking) > _NAMED
+    many = len(ranking.ranking) > _MOST_NAMED_IN_MATRIX
     return " Fewer systems, chosen by name above, make larger squares." if many else ""
 
 
 def _words(ranking: Ranking) -> dict[str, str]:
-    """Each part of the page in plain words."""
+    """Return the explanation of each part of the page."""
     metric, level = metric_name(ranking.metric, ranking.match), f"{100 * ranking.level:g} %"
     scores = [system.estimate for system in ranking.ranking if isfinite(system.estimate)]
     several = len(ranking.pairs) > 1
@@ -365,7 +355,7 @@ def _words(ranking: Ranking) -> dict[str, str]:
     }
 
 
-_SHOWN = 28  # pairs of a table that people read: those of eight systems
+_MOST_PAIRS_IN_A_TABLE = 28  # the pairs of eight systems
 
 
 def rank_document(
@@ -373,24 +363,17 @@ def rank_document(
     command: PairCommand | None = None,
     pages: Mapping[tuple[str, str], str] | None = None,
 ) -> Document:
-    """Show a leaderboard, the pairs where they are few, and the sentences that sum it up.
+    """Build the document of a leaderboard, with the pairs if they are few, and a summary.
 
-    Parameters
-    ----------
-    ranking
-        The ranking.
-    command
-        What to type to see a pair in full that the page does not hold, where that is known.
-    pages
-        Where pairs have a page of their own, by the names of the lower and the higher system.
+    `command` and `pages` are those of `_ranking_content`.
     """
     content = ranking.to_dict()
     del content["level"]
     board = leaderboard_table(ranking)
-    pairs = pair_table(ranking) if 0 < len(ranking.pairs) <= _SHOWN else None
+    pairs = pair_table(ranking) if 0 < len(ranking.pairs) <= _MOST_PAIRS_IN_A_TABLE else None
     runs = spread_table(ranking) if has_runs(ranking) else None
     tables = [table for table in (board, runs, pairs) if table is not None]
-    many = len(ranking.pairs) > _SHOWN
+    many = len(ranking.pairs) > _MOST_PAIRS_IN_A_TABLE
     unseen = (f"JSON and CSV hold all {len(ranking.pairs):,} pairs.",) if many else ()
     return Document(
         title=f"Leaderboard of {counted(len(ranking.ranking), 'system')}",
@@ -406,7 +389,7 @@ def rank_document(
 
 
 def leaderboard_table(ranking: Ranking) -> Table:
-    """The systems, best first; those that may be the best of all in bold."""
+    """Build the table of systems, best first, with those that may lead in bold."""
     level, score = f"{100 * ranking.level:g} %", metric_words(ranking.metric)
     rows = tuple(
         (
@@ -478,7 +461,7 @@ def _leaderboard_notes(ranking: Ranking) -> list[str]:
 
 
 def _surer_than_tests(ranking: Ranking) -> bool:
-    """Whether the first is all but certainly the best, though not decided to be."""
+    """Return True if P(best) of the first is high, but a test does not decide it."""
     first, *others = ranking.ranking
     if not first.p_best >= ranking.level:
         return False
@@ -487,7 +470,7 @@ def _surer_than_tests(ranking: Ranking) -> bool:
 
 
 def pair_table(ranking: Ranking) -> Table:
-    """Every pair: the difference, its simultaneous limits, the p-values."""
+    """Build the table of all pairs: difference, simultaneous interval, p-values."""
     rows = tuple(
         (
             f"{pair.b} − {pair.a}",
@@ -520,12 +503,10 @@ def _records(ranking: Ranking) -> list[dict[str, Any]]:
     return systems + [{"kind": "pair", **pair.to_dict()} for pair in ranking.pairs]
 
 
-# -----------------------------------------------------------------------------
-# The leaderboard as a figure for a paper: scores, intervals, and bars that join what ties.
-# -----------------------------------------------------------------------------
+# --- Figure for a paper: scores with intervals, and bars that join ties
 
-_ROW, _HEAD = 0.27, 1.1  # inches
-_LONGEST = 32  # characters of a name
+_ROW, _HEAD = 0.27, 1.1  # inches per row, and for the axis and title
+_LONGEST_NAME = 32  # characters of a name
 
 
 def rank_figure(ranking: Ranking) -> Figure:
@@ -551,7 +532,7 @@ def rank_figure(ranking: Ranking) -> Figure:
 
 
 def _tied_groups(ranking: Ranking) -> list[list[int]]:
-    """The places of the systems that share each letter, where it is more than one."""
+    """Return the places of the systems that share each letter, if there are several."""
     groups: dict[str, list[int]] = {}
     for place, system in enumerate(ranking.ranking):
         for letter in re.findall(r"[A-Za-z]'*", system.letters):
@@ -595,6 +576,6 @@ def _draw_ties(axis: Axes, groups: list[list[int]], rows: int) -> None:
 
 
 def _short(name: str) -> str:
-    """A name that leaves room for the figure, without what matplotlib would take for formulas."""
+    """Shorten a name for the figure, and escape characters that matplotlib reads as formulas."""
     text = plain(name).replace("$", r"\$")
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"

@@ -1,4 +1,4 @@
-"""A `Document` as text, JSON, Markdown, LaTeX, CSV or HTML."""
+"""Render a `Document` as text, JSON, Markdown, LaTeX, CSV or HTML."""
 
 from __future__ import annotations
 
@@ -31,16 +31,14 @@ if TYPE_CHECKING:
     from probative.reporting.document import Document, Table, Tracks
 
 
-# -----------------------------------------------------------------------------
-# Tables as plain text where nothing must be broken: what goes to a file or a pipe.
+# --- Tables as plain text for a file or a pipe, if they fit
 #
 # Rich draws the others, in colour or on a narrow terminal; it takes longer to load than a score
 # takes to compute.
-# -----------------------------------------------------------------------------
 
 
 def _table_lines(table: Table, width: int) -> list[str] | None:
-    """The lines of a table, each column as wide as it needs; None where that is not all."""
+    """Return the lines of a table with columns at full width; None if it does not fit."""
     rows = [[plain(cell) for cell in row] for row in (table.columns, *table.rows)]
     title = plain(table.title)
     texts = [title, *(cell for row in rows for cell in row)]
@@ -56,7 +54,7 @@ def _table_lines(table: Table, width: int) -> list[str] | None:
 
 
 def note_lines(note: str, width: int | None) -> list[str]:
-    """A sentence in lines of this width; on one line where there is no limit."""
+    """Break a sentence into lines of this width; return one line without a width."""
     text = plain(note)
     if width is None or _cell_len(text) <= width:
         return [text]
@@ -68,7 +66,7 @@ def note_lines(note: str, width: int | None) -> list[str]:
             line = word
         else:
             line = wider
-        while _cell_len(line) > width:  # longer than a line: cut
+        while _cell_len(line) > width:  # a word longer than a line is cut
             at = next((i for i in range(len(line), 0, -1) if _cell_len(line[:i]) <= width), 1)
             lines.append(line[:at])
             line = line[at:]
@@ -76,8 +74,8 @@ def note_lines(note: str, width: int | None) -> list[str]:
 
 
 def _cell_len(text: str) -> int:
-    """How many columns of a terminal a text takes."""
-    if text.isascii():  # as most are: no need for tables of wide characters
+    """Return the number of terminal columns that a text takes."""
+    if text.isascii():  # most are: avoids loading the tables of wide characters
         return len(text)
     from rich.cells import cell_len as columns_of
 
@@ -91,29 +89,27 @@ def _padded(row: list[str], widths: list[int], words: list[bool]) -> Iterable[st
         yield text + room if from_left else room + text
 
 
-# -----------------------------------------------------------------------------
-# Intervals drawn with characters in the rows of a table: a forest plot for the terminal.
-# -----------------------------------------------------------------------------
+# --- Intervals drawn with characters in the rows of a table
 
-_LEAST, _MOST = 15, 41  # characters of a drawing; odd, so that something stands in the middle
-_TEXT_TRACKS_GAP = 3  # between columns
+_NARROWEST_TRACK, _WIDEST_TRACK = 15, 41  # characters of a drawing; odd, so that there is a middle
+_TEXT_TRACKS_GAP = 3  # characters between columns
 
 
 def _draw_tracks(table: Table, width: int) -> Table:
-    """The table with its intervals drawn, where it asks for that and there is room.
+    """Draw the intervals of a table in a column, if it asks for that and there is room.
 
-    Columns that can be spared make room for it.
+    Droppable columns make room for it.
     """
     if table.track_column is None or table.tracks is None:
         return table
     room = _room(table, width)
     narrow = table
-    while room < _LEAST and narrow.droppable and narrow.track_column is not None:
+    while room < _NARROWEST_TRACK and narrow.droppable and narrow.track_column is not None:
         narrow = narrow.without(narrow.droppable[0])
         room = _room(narrow, width)
-    if room < _LEAST or narrow.track_column is None:
+    if room < _NARROWEST_TRACK or narrow.track_column is None:
         return table
-    size, place = min(room, _MOST), narrow.track_column
+    size, place = min(room, _WIDEST_TRACK), narrow.track_column
     if narrow is not table:
         spared = [head for head in table.columns if head not in narrow.columns]
         words = f"Columns left out for want of room: {', '.join(spared)}."
@@ -123,14 +119,14 @@ def _draw_tracks(table: Table, width: int) -> Table:
 
 
 def _room(table: Table, width: int) -> int:
-    """The characters that the other columns leave."""
+    """Return the number of characters that the other columns leave."""
     rows = (table.columns, *table.rows)
     widths = [max(map(_cell_len, column)) for column in zip(*rows, strict=True)]
     return width - sum(widths) - _TEXT_TRACKS_GAP * len(widths) - 4
 
 
 def _drawn(row: tuple[float, float, float] | None, tracks: Tracks, size: int) -> str:
-    """One interval: ``├──●──┤``, with ``┊`` at zero."""
+    """Draw one interval: ``├──●──┤``, with ``┊`` at zero."""
 
     def place(value: float) -> int:
         share = (value - tracks.low) / (tracks.high - tracks.low)
@@ -145,16 +141,18 @@ def _drawn(row: tuple[float, float, float] | None, tracks: Tracks, size: int) ->
             signs[at] = "┼" if signs[at] == "┊" and low < at < high else "─"
         signs[low], signs[high] = "├", "┤"
         signs[estimate] = "●"
-    return f"│{''.join(signs)}│"  # a column of numbers would lose the blanks at its ends
+    # bars at both ends, since a column of numbers would lose its blanks
+    return f"│{''.join(signs)}│"
 
 
-_WIDE, _MOST_COLUMNS = 7, 8  # columns of a LaTeX table that are set closely; that fit a page
-_PAGE, _GAP = 80, 1.5  # letters in a line of a small table, and those that columns are apart
-_SHORT = 20  # letters of a name that need no second line
+# columns of a LaTeX table: from this number on they are set closely; more do not fit a page
+_FEWEST_CLOSE_COLUMNS, _MOST_COLUMNS = 7, 8
+_PAGE_LETTERS, _GAP_LETTERS = 80, 1.5  # letters in a line of a small table, and between columns
+_SHORT_NAME_LETTERS = 20  # letters of a name that never need a second line
 _RAGGED = r"\raggedright "
 _NOT_LATIN = "% holds letters that pdfLaTeX does not have; needs LuaLaTeX or XeLaTeX, and a font"
-_NAMES_OF_SCORES = ("metric", "score")  # heads of columns
-UNLIMITED = 200  # columns where no terminal sets a limit: tables fit, sentences stay on one line
+_NAMES_OF_SCORES = ("metric", "score")  # headings of columns
+UNLIMITED = 200  # terminal columns without a terminal: tables fit, sentences stay on one line
 
 
 def render(document: Document, form: str, *, colour: bool = False, width: int = UNLIMITED) -> str:
@@ -166,7 +164,7 @@ def render(document: Document, form: str, *, colour: bool = False, width: int = 
 
 
 def as_text(document: Document, *, colour: bool = False, width: int = UNLIMITED) -> str:
-    """Tables for the terminal, a file or a pipe."""
+    """Render tables and notes for the terminal, a file or a pipe."""
     document = replace(document, tables=tuple(_draw_tracks(t, width) for t in document.tables))
     text = None if colour else _as_plain_text(document, width)
     if text is None:
@@ -176,7 +174,7 @@ def as_text(document: Document, *, colour: bool = False, width: int = UNLIMITED)
 
 
 def _as_plain_text(document: Document, width: int = UNLIMITED) -> str | None:
-    """The same without Rich, where all tables fit."""
+    """Render as text without Rich; return None if a table does not fit."""
     lines: list[str] = []
     room = None if width == UNLIMITED else width
     for words in document.leading:
@@ -231,7 +229,7 @@ def _print_table(table: Table, console: Console, width: int) -> list[str]:
             break
         left_out.append(table.full_head(table.droppable[0]))
         table = table.without(table.droppable[0])
-    console.width = max(width, needed)  # Rich takes what is missing from the words, to the last
+    console.width = max(width, needed)  # otherwise Rich would shrink columns of words to nothing
     console.print(grid, crop=False)
     console.width = width
     return left_out
@@ -252,14 +250,14 @@ def _rich_table(table: Table) -> RichTable:
     for i, head in enumerate(table.columns):
         cells = [escape.plain(text) for text in (head, *(row[i] for row in table.rows))]
         words = table.holds_words(i)
-        # numbers are never broken or cut: a table that needs more room than there is takes it
+        # numbers are never broken or cut: the table is then wider than the terminal
         whole = cells if not words else [word for cell in cells for word in cell.split()]
         grid.add_column(
             Text(cells[0]),
             justify="left" if words else "right",
             min_width=min(max(map(cell_len, whole), default=0), 40),
-            no_wrap=not words,  # what is too much is taken from the words alone
-            overflow="fold",  # a name that is longer than its column goes on in the next line
+            no_wrap=not words,  # only columns of words shrink
+            overflow="fold",  # a long name continues on the next line
         )
     for row in table.rows:
         grid.add_row(
@@ -272,13 +270,13 @@ def _rich_table(table: Table) -> RichTable:
 
 
 def as_json(document: Document) -> str:
-    """The contract."""
+    """Render the payload as JSON, which is a contract."""
     text = json.dumps(document.payload, ensure_ascii=False, indent=2, allow_nan=False)
     return escape.json_text(text) + "\n"
 
 
 def as_csv(document: Document) -> str:
-    """One line per record; the columns are those of all records, in order of appearance."""
+    """Render one line per record; columns are those of all records in order of appearance."""
     columns = list(dict.fromkeys(key for record in document.records for key in record))
     out = io.StringIO()
     writer = csv.DictWriter(out, columns, lineterminator="\n")
@@ -289,7 +287,7 @@ def as_csv(document: Document) -> str:
 
 
 def as_markdown(document: Document) -> str:
-    """Pipe tables, as README files and issue trackers show them."""
+    """Render pipe tables, as README files and issue trackers show them."""
     parts = [escape.markdown(words) for words in document.leading]
     for table in document.tables:
         lines = [f"**{escape.markdown(table.title)}**", ""] if table.title else []
@@ -303,15 +301,10 @@ def as_markdown(document: Document) -> str:
 
 
 def as_latex(document: Document, label: str | None = None) -> str:
-    r"""Tables for a paper, in the style of the booktabs package; what else is said, as comments.
+    r"""Render booktabs tables for a paper, with all notes as comments.
 
-    Parameters
-    ----------
-    document
-        What is to be shown.
-    label
-        What ``\ref`` calls the first table, and with a number the others; by default they are
-        called after their titles.
+    `label` is the ``\ref`` name of the first table, numbered for the others; by default they are
+    named after their titles.
     """
     tables = [
         _latex_table(table, name)
@@ -322,13 +315,13 @@ def as_latex(document: Document, label: str | None = None) -> str:
 
 
 def _latex_comment(note: str) -> str:
-    """A sentence that stands beside the table, in lines that an editor shows whole."""
+    """Return a sentence as comment lines that fit into an editor."""
     lines = wrap(escape.plain(note), 98, break_long_words=False, break_on_hyphens=False)
     return "".join(f"% {line}\n" for line in lines)
 
 
 def _labels(tables: Sequence[Table], label: str | None) -> list[str]:
-    """A name for every table that no other one has."""
+    """Return a unique label for every table."""
     if label is not None and not re.fullmatch(r"[\w:.-]+", label, re.ASCII):
         raise InputError(f"label: {label!r}; expected letters, digits, colons, dots and hyphens")
     names: list[str] = []
@@ -347,7 +340,7 @@ def _latex_table(table: Table, label: str) -> str:
     table = _fitting(table)
     aligned = ["l" if table.holds_words(i) else "r" for i in range(len(table.columns))]
     room = _room_for_names(table)
-    wide = len(table.columns) >= _WIDE or room is not None
+    wide = len(table.columns) >= _FEWEST_CLOSE_COLUMNS or room is not None
     if room is not None:
         aligned[0] = rf"p{{{room:.2f}\linewidth}}"
         first = [_RAGGED + _latex(row[0]) for row in table.rows]
@@ -381,7 +374,7 @@ def _latex_table(table: Table, label: str) -> str:
 
 
 def _fitting(table: Table) -> Table:
-    """The table without columns that a page has no room for; those of one head go together."""
+    """Drop columns that do not fit on a page; those with the same heading go together."""
     left_out: set[str] = set()
     while table.droppable and (
         len(table.columns) > _MOST_COLUMNS or table.columns[table.droppable[0]] in left_out
@@ -392,10 +385,10 @@ def _fitting(table: Table) -> Table:
 
 
 def _room_for_names(table: Table) -> float | None:
-    """The share of a page's width for the first column, where names are too long for a line."""
+    """Return the share of the line for the first column if its names are too long."""
     widths = [max(map(len, column)) for column in zip(table.columns, *table.rows, strict=True)]
-    room = _PAGE - sum(width + _GAP for width in widths[1:])
-    return None if widths[0] <= max(room, _SHORT) else max(room / _PAGE, 0.25)
+    room = _PAGE_LETTERS - sum(width + _GAP_LETTERS for width in widths[1:])
+    return None if widths[0] <= max(room, _SHORT_NAME_LETTERS) else max(room / _PAGE_LETTERS, 0.25)
 
 
 def _markdown(cell: str) -> str:
@@ -410,7 +403,7 @@ def _latex_row(columns: Sequence[str], row: Sequence[str]) -> Iterator[str]:
 
 
 def _latex_name(text: str) -> str:
-    """A head or the name of a score, as papers print it: F1 with its 1 below the line."""
+    """Return a heading or the name of a score in LaTeX, such as F1 with a subscript."""
     whole = TABLE.get(text.replace(" ", "_"))
     if whole is not None:
         return whole.latex
@@ -424,20 +417,20 @@ def _latex(cell: str) -> str:
 
 
 def as_html(document: Document) -> str:
-    """One page, nothing loaded from anywhere; a script only where there is something to choose."""
+    """Render one page that loads nothing; a script only where there is something to choose."""
     template = _templates().get_template(document.page)
     return template.render(document=document, **document.content())
 
 
 def as_part(template: str, content: Mapping[str, Any]) -> Markup:
-    """A part of a page, from a template that is none by itself."""
+    """Render a part of a page from a template."""
     from markupsafe import Markup
 
     return Markup(_templates().get_template(template).render(content))  # noqa: S704  # escaped there
 
 
 def is_page(path: Path) -> bool:
-    """Whether a file is a page of this program, which it may replace, or is not there yet."""
+    """Return True if a file may be replaced: a page of this program, empty or missing."""
     try:
         with path.open("rb") as file:
             return _GENERATOR in file.read(2000) or path.stat().st_size == 0
@@ -466,7 +459,7 @@ def _templates() -> Environment:
 
 
 def _sort_value(value: str | float) -> str:
-    """What a column is sorted by, as an attribute; an undefined number is empty."""
+    """Return the sort key of a cell as an attribute; an undefined number is empty."""
     if isinstance(value, str):
         return escape.plain(value)
     return "" if value != value else repr(value)

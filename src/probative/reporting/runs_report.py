@@ -1,4 +1,4 @@
-"""What several runs add to a report: mean and spread, single runs, parts of the variance."""
+"""Build the tables of several runs: mean and spread, single runs, parts of the variance."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
     from probative.results import Comparison, Ranking, RunScores, Scores
 
 
-# what the parts of the variance come from, and the colours in which they are drawn
+# source of each part of the variance, and its colour in the drawing
 _PARTS = {
     "units": ("test set", "soft"),
     "runs_a": ("runs of {a}", "a"),
     "runs_b": ("runs of {b}", "b"),
     "interaction": ("both together", "d"),
 }
-_LISTED = 30  # runs of a table that people read
-_NAMED = 6  # pairs of runs that are named
+_MOST_RUNS = 30  # runs in a table
+_MOST_NAMED_PAIRS = 6  # pairs of runs that are named
 
 
 def has_runs(scores: Scores) -> bool:
-    """Whether a system has several runs."""
+    """Return True if a system has several runs."""
     return any(len(own) > 1 for own in scores.run_scores or ())
 
 
 def main_metric(scores: Scores) -> str:
-    """The score that a task is usually known by: F1, or what comes first."""
+    """Return the usual metric of the task: F1, or the first one."""
     known = [own.metric for own in scores.run_scores or ()]
     return "f1" if "f1" in known and scores.task != "segmentation" else known[0]
 
@@ -42,16 +42,9 @@ def main_metric(scores: Scores) -> str:
 def mean_table(
     result: Scores, comparisons: Sequence[Comparison] = (), digits: int | None = None
 ) -> Table:
-    """Systems by mean and spread of their scores, the best in bold, those that differ marked.
+    """Build the table of mean and spread of scores, with the best in bold and differences marked.
 
-    Parameters
-    ----------
-    result
-        The scores.
-    comparisons
-        The differences of the procedures, where there are any.
-    digits
-        Decimals of the points; two if None.
+    `comparisons` are those of the procedures.
     """
     decimals = 2 if digits is None else digits
     metrics = list(dict.fromkeys(own.metric for own in result.run_scores or ()))
@@ -115,15 +108,15 @@ def _in_a_caption(c: Comparison, decimals: int) -> str:
 
 
 def named_pairs(c: Comparison) -> str:
-    """Which runs are paired, of many the first."""
+    """Return a sentence that names the paired runs; of many, the first."""
     pairs = c.pairs or ()
-    listed = ", ".join(f"{one} with {other}" for one, other in pairs[:_NAMED])
-    more = f" and {len(pairs) - _NAMED:,} more" if len(pairs) > _NAMED else ""
+    listed = ", ".join(f"{one} with {other}" for one, other in pairs[:_MOST_NAMED_PAIRS])
+    more = f" and {len(pairs) - _MOST_NAMED_PAIRS:,} more" if len(pairs) > _MOST_NAMED_PAIRS else ""
     return f"Pairs of runs, {c.a} with {c.b}: {listed}{more}."
 
 
 def run_table(result: Scores, metric: str) -> Table:
-    """The worst and the best run of every system, and all runs together."""
+    """Build the table of the worst and best run of every system, and all runs together."""
     level = f"{100 * result.level:g} %"
     rows = []
     for system in result.systems:
@@ -155,24 +148,24 @@ _SHARES = (
 
 
 def repeats_table(result: Scores, metric: str) -> Table:
-    """What more units, and what more runs, would do to the interval of every system."""
+    """Build the table of the interval of every system with more units or more runs."""
     unit = result.by
     rows = []
     for system in result.systems:
-        told = result.runs_of(system.name, metric).repeated
-        if told is None or told.share_of_answers is None:
+        repeated = result.runs_of(system.name, metric).repeated
+        if repeated is None or repeated.share_of_answers is None:
             continue
         widths = (
-            told.width_with(),
-            told.width_with(samples=2 * told.samples),
-            told.width_with(repeats=2 * told.repeats),
-            told.width_with(repeats=inf),
+            repeated.width_with(),
+            repeated.width_with(samples=2 * repeated.samples),
+            repeated.width_with(repeats=2 * repeated.repeats),
+            repeated.width_with(repeats=inf),
         )
         rows.append(
             (
                 system.name,
-                _percent(1 - told.share_of_answers),
-                _percent(told.share_of_answers),
+                _percent(1 - repeated.share_of_answers),
+                _percent(repeated.share_of_answers),
                 *(points(width) for width in widths),
             )
         )
@@ -199,7 +192,7 @@ _MORE = (
 
 
 def spread_table(ranking: Ranking) -> Table:
-    """How the runs of every system spread, in the order of a leaderboard."""
+    """Build the table of the spread of the runs, in the order of a leaderboard."""
     own = [ranking.runs_of(system.name, ranking.metric) for system in ranking.ranking]
     return Table(
         ("system", "runs", "mean ± spread", "worst run", "best run"),
@@ -226,12 +219,12 @@ _RANKED = (
 
 
 def single_runs(result: Scores, metric: str) -> Table:
-    """What every run scores, one row per run; of many runs the first."""
+    """Build the table of the scores of single runs; of many runs, the first."""
     rows = [
         (own.system, run, points(score))
         for own in result.run_scores or ()
         if own.metric == metric
-        for run, score in list(zip(own.runs, own.scores, strict=True))[:_LISTED]
+        for run, score in list(zip(own.runs, own.scores, strict=True))[:_MOST_RUNS]
     ]
     total = sum(len(own) for own in result.run_scores or () if own.metric == metric)
     left_out = total - len(rows)
@@ -247,7 +240,7 @@ def single_runs(result: Scores, metric: str) -> Table:
 
 
 def _named_shares(c: Comparison) -> list[tuple[str, str, float]]:
-    """The parts of a variance: what each comes from, its colour, and its share."""
+    """Return the source, the colour and the share of each part of the variance."""
     parts = c.variance
     if parts is None:
         return []
@@ -255,14 +248,14 @@ def _named_shares(c: Comparison) -> list[tuple[str, str, float]]:
     for name, share in parts.shares.items():
         words, colour = _PARTS[name]
         if parts.paired_runs and name == "runs_b":
-            continue  # pairs vary, not the runs of either
+            continue  # pairs vary, not the runs of each system
         text = "pairs of runs" if parts.paired_runs and name == "runs_a" else words
         named.append((text.format(a=c.a, b=c.b), colour, share))
     return named
 
 
 def variance_table(comparisons: Sequence[Comparison]) -> Table:
-    """Where the variance of every mean difference comes from."""
+    """Build the table of the parts of the variance of every mean difference."""
     paired = bool(comparisons[0].variance and comparisons[0].variance.paired_runs)
     alone = len({(c.a, c.b) for c in comparisons}) == 1
     c = comparisons[0]
@@ -296,10 +289,10 @@ def variance_table(comparisons: Sequence[Comparison]) -> Table:
 
 
 def companion_table(comparisons: Sequence[Comparison]) -> Table:
-    """What tests of the scores of runs alone say."""
+    """Build the table of tests that use only the scores of the runs."""
     several = len({c.metric for c in comparisons}) > 1
-    told = [(c, c.companions) for c in comparisons if c.companions is not None]
-    rank_test = _RANK_TESTS[told[0][1].rank_test]
+    companions = [(c, c.companions) for c in comparisons if c.companions is not None]
+    rank_test = _RANK_TESTS[companions[0][1].rank_test]
     rows = tuple(
         (
             f"{c.b} − {c.a}",
@@ -309,9 +302,9 @@ def companion_table(comparisons: Sequence[Comparison]) -> Table:
             number(own.p_run_better, 2),
             number(own.eps_min, 3),
         )
-        for c, own in told
+        for c, own in companions
     )
-    exact = "all" if all(own.exact for _, own in told) else "sampled"
+    exact = "all" if all(own.exact for _, own in companions) else "sampled"
     return Table(
         (
             "comparison",
@@ -342,15 +335,15 @@ def _percent(share: float) -> str:
 
 
 def variance_drawing(c: Comparison) -> Drawing | None:
-    """The shares of the parts of the variance as one bar."""
+    """Draw the shares of the parts of the variance as one bar."""
     parts = [Part(name, share, colour) for name, colour, share in _named_shares(c)]
     if not parts or any(part.share != part.share for part in parts):
         return None
-    said = ", ".join(f"{part.name} {100 * part.share:.0f} %" for part in parts)
+    listed = ", ".join(f"{part.name} {100 * part.share:.0f} %" for part in parts)
     return shares(
         parts,
         title="Where the uncertainty about new runs comes from.",
-        description=f"Shares of the variance of the mean difference: {said}",
+        description=f"Shares of the variance of the mean difference: {listed}",
         reading="More sentences shrink the first part, more runs the parts of the runs; what both "
         "do together shrinks with either.",
     )

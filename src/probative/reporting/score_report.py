@@ -1,4 +1,4 @@
-"""Scores as a document, and in the layout of conlleval."""
+"""Build the document of scores, also in the layout of conlleval, and of a file check."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 
 _UNTYPED = "_"
-_SHOWN = 200  # labels of a table that people read
-_LISTED = 6  # names written out before the rest is only counted
+_MOST_LABELS = 200  # labels in a table
+_MOST_NAMES = 6  # names written out; the rest is counted
 
 
 def scores_document(scores: Scores) -> Document:
-    """Show what systems score."""
+    """Build the document of the scores of systems."""
     signed = scores.signature
     content = scores.to_dict()
     del content["level"]
@@ -55,7 +55,7 @@ def scores_document(scores: Scores) -> Document:
 
 
 def _records(scores: Scores) -> list[dict[str, Any]]:
-    """One line per score; one per run and score, where there are several runs."""
+    """Return one record per score, and one per run and score if there are several runs."""
     if scores.groups:
         groups = (record for group in scores.groups for record in group.records())
         return [{"group": "", **record} for record in scores.records()] + list(groups)
@@ -139,7 +139,7 @@ def _overview(scores: Scores) -> Table:
 
 
 def oddities(scores: Scores) -> list[str]:
-    """What a reader should know before the numbers puzzle them."""
+    """Return remarks on unusual data: nothing to find, nothing returned, unknown labels."""
     remarks = []
     if not any(system.counts.positives for system in scores.systems):
         remarks.append(
@@ -162,7 +162,7 @@ def oddities(scores: Scores) -> list[str]:
 
 
 def _unknown_labels(scores: Scores) -> list[str]:
-    """Labels that only systems use, and which."""
+    """Return the labels that only systems use, each with these systems."""
     users: dict[str, list[str]] = {}
     for system in scores.systems:
         for entry in system.by_label:
@@ -172,9 +172,9 @@ def _unknown_labels(scores: Scores) -> list[str]:
 
 
 def _some(names: Sequence[str]) -> str:
-    """The first names of a list, and how many more there are."""
-    listed = ", ".join(names[:_LISTED])
-    more = len(names) - _LISTED
+    """Return the first names of a list, and the number of the others."""
+    listed = ", ".join(names[:_MOST_NAMES])
+    more = len(names) - _MOST_NAMES
     return f"{listed} and {more:,} more" if more > 0 else listed
 
 
@@ -196,7 +196,7 @@ def _tally(counts: Counts, task: str) -> str:
 
 
 def label_table(scores: Scores, system: SystemScores) -> Table:
-    """The scores of a system, one row per label."""
+    """Build the table of the scores of a system, one row per label."""
     several = len(scores.systems) > 1
     metrics = [score.metric for score in system.by_label[0].scores]
     last = metrics[-1]
@@ -207,7 +207,7 @@ def label_table(scores: Scores, system: SystemScores) -> Table:
             *_limits(entry.scores[-1])[1:],
             *(amount(value) for value in _three(entry.counts)),
         )
-        for entry in system.by_label[:_SHOWN]
+        for entry in system.by_label[:_MOST_LABELS]
     ]
     left_out = len(system.by_label) - len(rows)
     note = f"{left_out:,} more labels are left out here; JSON and CSV hold all of them."
@@ -216,7 +216,7 @@ def label_table(scores: Scores, system: SystemScores) -> Table:
         tuple(rows),
         title=f"By label{': ' + system.name if several else ''}",
         notes=(note,) if left_out else (),
-        tracks=Tracks.of([_three_of(entry.scores[-1]) for entry in system.by_label[:_SHOWN]]),
+        tracks=Tracks.of([_three_of(entry.scores[-1]) for entry in system.by_label[:_MOST_LABELS]]),
     )
 
 
@@ -242,7 +242,7 @@ def _overlaps(system: SystemScores) -> Table:
 
 
 def conlleval_report(scores: Scores) -> str:
-    """What conlleval prints, one block per system; an undefined score is 0, as it is there."""
+    """Render scores as conlleval prints them; an undefined score is 0, as there."""
     if scores.match is not None:
         raise InputError(
             f"form: conlleval knows no match={scores.match!r}; expected another format"
@@ -263,7 +263,7 @@ def conlleval_report(scores: Scores) -> str:
             f"{plain(entry.label):>17s}: {_conlleval_scores(entry.counts)}  "
             f"{entry.counts.predicted:.0f}"
             for entry in system.by_label
-            if entry.label != _UNTYPED  # the script names no type that is none
+            if entry.label != _UNTYPED  # the script does not print the empty type
         ]
         blocks.append("\n".join(lines) + "\n")
     return "\n".join(blocks)
@@ -277,13 +277,11 @@ def _conlleval_scores(counts: Counts) -> str:
     return f"precision: {precision:6.2f}%; recall: {recall:6.2f}%; FB1: {f1:6.2f}"
 
 
-# -----------------------------------------------------------------------------
-# The check of a file as a document.
-# -----------------------------------------------------------------------------
+# --- Check of a file
 
 
 def check_document(report: FileCheck, *, signature: str = "") -> Document:
-    """Show what a file is, and what is wrong with it."""
+    """Build the document of a file check: format, facts and problems."""
     signed = signature or sign("check", report.input_format, report.task)
     facts = (
         ("file", report.path),

@@ -1,4 +1,4 @@
-"""The study of word segmentation as a document, and its figures."""
+"""Build the document, the figures and the files of the study of word segmentation."""
 
 from __future__ import annotations
 
@@ -42,19 +42,7 @@ def study_document(
     html: bool = False,
     signature: str = "",
 ) -> Document:
-    """Show a study.
-
-    Parameters
-    ----------
-    study
-        What was found.
-    published
-        The published scores, by language.
-    html
-        Whether a page will be written, which needs the figures.
-    signature
-        What was done.
-    """
+    """Build the document of a study; `html` adds the figures of the page."""
     signature = signature or sign("segmentation", f"level:{study.comparisons.level:g}")
     tables = [_table2(study, published), _differences(study.comparisons.comparisons)]
     if study.sweep is not None:
@@ -82,7 +70,7 @@ def study_document(
 
 
 def _table2(study: SegmentationStudy, published: Mapping[str, Any]) -> Table:
-    """The systems, and the published scores of the network below them."""
+    """Build the table of the systems, with the published scores of the network below them."""
     comparisons = study.comparisons
     level = f"{100 * comparisons.level:g} %"
     rows = [
@@ -229,7 +217,7 @@ def curve_figure(study: SegmentationStudy, title: str = "") -> Figure:
 
 
 class _Columns:
-    """One score along the curve."""
+    """Estimates and intervals of one score along the learning curve."""
 
     def __init__(self, study: SegmentationStudy, metric: str):
         scores = [point.scores[metric] for point in study.curve]
@@ -239,7 +227,7 @@ class _Columns:
 
 
 def _drawings(study: SegmentationStudy) -> list[Drawing]:
-    """The figures of the page."""
+    """Draw the figures of the page."""
     drawings = []
     if study.sweep is not None:
         drawings.append(sweep_drawing(study.sweep, str(study.sweep_system)))
@@ -273,10 +261,10 @@ def _figures(study: SegmentationStudy) -> dict[str, Figure]:
 
 
 def output_files(study: SegmentationStudy, document: Document) -> dict[str, str | bytes]:
-    """Everything that a study leaves behind, by file name.
+    """Return the output files of a study, by name.
 
     Tables (Markdown), everything (JSON), figures 1 and 2 (PNG and SVG), the outputs of the systems
-    as segmented text, and the boundary probabilities that were swept.
+    as segmented text, and the boundary probabilities of the sweep.
     """
     files: dict[str, str | bytes] = {
         "study.json": as_json(document),

@@ -1,4 +1,4 @@
-"""Show samples, estimates of a pool, and checks while labels arrive."""
+"""Build the documents of samples, estimates of a pool, and looks while labels arrive."""
 
 from __future__ import annotations
 
@@ -45,9 +45,7 @@ if TYPE_CHECKING:
     from probative.results.surveys import Look, Looks
 
 
-# -----------------------------------------------------------------------------
-# What few labels tell of a pool, as a document.
-# -----------------------------------------------------------------------------
+# --- Estimate of a pool
 
 _WORTH = (
     "worth: how many labels of simply random units would be expected to give as narrow an interval."
@@ -56,15 +54,7 @@ _ESTIMATE_REPORT_SHARE = "variance: how much of what is not known lies in the st
 
 
 def estimate_document(estimate: Estimate, *, gates: Sequence[GateVerdict] = ()) -> Document:
-    """Show scores and differences of a pool, and from what they come.
-
-    Parameters
-    ----------
-    estimate
-        What is known of the pool.
-    gates
-        What the gate said that was asked for.
-    """
+    """Build the document of an estimate: scores and differences of a pool, and strata."""
     content = estimate.to_dict()
     if gates:
         content["gates"] = [gate.to_dict() for gate in gates]
@@ -88,7 +78,7 @@ def estimate_document(estimate: Estimate, *, gates: Sequence[GateVerdict] = ()) 
 
 
 def _judged(estimate: Estimate) -> list[str]:
-    """What the judge has changed in what the sample was drawn for."""
+    """Return a sentence on how the judge changed the first estimate."""
     if estimate.judge is None:
         return []
     if estimate.comparisons:
@@ -119,14 +109,14 @@ def _cells(estimate: Estimate, found: EstimatedScore | EstimatedDifference) -> t
 
 
 def _notes(estimate: Estimate, found: Sequence[EstimatedScore | EstimatedDifference]) -> list[str]:
-    """What is to be known of the columns, and of single rows."""
-    told = [_WORTH] if found is estimate.scores else []
+    """Return the notes on columns and on single rows."""
+    notes = [_WORTH] if found is estimate.scores else []
     if found is estimate.scores and estimate.judge is not None:
-        told.append(
+        notes.append(
             "moved, width: by how many points the judge moved the estimate, and what is left of "
             "the interval's width."
         )
-    return [*told, *merged_notes(found)]
+    return [*notes, *merged_notes(found)]
 
 
 def _scores(estimate: Estimate) -> Table:
@@ -232,24 +222,14 @@ def _estimate_report_strata(estimate: Estimate) -> Table:
     )
 
 
-# -----------------------------------------------------------------------------
-# A sample as a document: what was drawn, from where and why.
-# -----------------------------------------------------------------------------
+# --- Sample
 
 _BESIDE = "Scores, which are told beside differences, count for a twentieth where units are placed."
 _SAMPLE_REPORT_SHARE = "information: how much of what is not known yet lies in the stratum."
 
 
 def sample_document(sampled: Sampled, *, explain: bool = False) -> Document:
-    """Show what was drawn.
-
-    Parameters
-    ----------
-    sampled
-        The sample.
-    explain
-        Whether to show its strata.
-    """
+    """Build the document of a sample, with its strata if `explain`."""
     return Document(
         title=f"A sample of {counted(sampled.pool, sampled.unit)}",
         payload=payload("sample", sampled.signature, **sampled.to_dict()),
@@ -289,9 +269,7 @@ def _sample_report_strata(sampled: Sampled) -> Table:
     )
 
 
-# -----------------------------------------------------------------------------
-# Looks while labels arrive, as a document and as a figure.
-# -----------------------------------------------------------------------------
+# --- Looks while labels arrive
 
 _READING = (
     "The band holds at every look: however often it is read, and whenever one stops, it misses "
@@ -300,7 +278,7 @@ _READING = (
 
 
 def watch_document(looks: Looks) -> Document:
-    """The looks in a table, what the last one says, and the limits against the labels."""
+    """Build the document of looks: a table, the last verdict, and a figure."""
     if not looks.looks:
         raise InputError("looks: there are none yet; expected at least one batch")
     last = looks.last
@@ -348,17 +326,17 @@ def _table(looks: Looks) -> Table:
 
 
 def _track(look: Look) -> tuple[float, float, float]:
-    """The limits of a look, where it has any: others would fill all the room."""
+    """Return estimate and interval of a look; the estimate is NaN if it has no interval."""
     return (look.estimate if look.has_limits else math.nan, look.low, look.high)
 
 
 def _has_band(looks: Looks) -> bool:
-    """Whether there is anything to draw: limits that tell something, and are not one point."""
+    """Return True if there is an interval to draw that is not a single point."""
     return any(look.has_limits and look.low < look.high for look in looks.looks)
 
 
 def _drawn(looks: Looks) -> list[Look]:
-    """The looks that a figure shows: those with limits, if there are any."""
+    """Return the looks that a figure shows: those with intervals, if there are any."""
     return [look for look in looks.looks if look.has_limits] or list(looks.looks)
 
 
@@ -397,12 +375,12 @@ def _series(looks: Looks) -> tuple[list[float], list[float], list[float]]:
 
 
 def looks_figure(looks: Looks) -> Figure:
-    """The limits against the number of labels, as a figure."""
+    """Draw the intervals against the number of labels; return the figure."""
     return _drawing_of(looks)[0]
 
 
 def draw_looks(looks: Looks) -> Axes:
-    """Draw the limits against the number of labels; return the axes."""
+    """Draw the intervals against the number of labels; return the axes."""
     return _drawing_of(looks)[1]
 
 

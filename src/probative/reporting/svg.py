@@ -1,7 +1,7 @@
-"""Figures for the page, drawn as SVG that takes its colours from the page's style.
+"""Draw figures for the page as SVG, with colours from the style of the page.
 
 They follow the reader's light or dark mode, need no font and no script, and the same input gives
-the same bytes. Figures for papers are drawn by matplotlib, elsewhere.
+the same bytes. Figures for papers are drawn by matplotlib.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ __all__ = [
     "shares",
 ]
 
-_WIDTH = 560.0  # of a figure that has the page to itself
-_HALF = 400.0  # of one that shares it
+_WIDTH = 560.0  # a figure over the full page
+_HALF = 400.0  # one of two figures side by side
 _MARGIN = 14.0
-_ROW = 26.0
-_NAME = 20.0  # of a name that stands above its row
-_BESIDE = 200.0  # names up to this width stand beside their rows
-_AXIS = 40.0  # room for ticks and the name of the axis
+_ROW_HEIGHT = 26.0
+_NAME_HEIGHT = 20.0  # height of a name above its row
+_WIDEST_NAME_BESIDE = 200.0  # widest name that is set beside its row
+_AXIS_HEIGHT = 40.0  # height of ticks and the name of the axis
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A row of a forest plot: an estimate and its limits, in fractions of 1; and single runs."""
+    """Row of a forest plot: an estimate, its interval and single runs, in fractions of 1."""
 
     name: str
     estimate: float
@@ -62,23 +62,23 @@ def forest(
     zero: bool = False,
     reading: str = "",
 ) -> Drawing:
-    """Estimates with their limits, one per row; `zero` draws the line of no difference."""
+    """Draw estimates with their intervals, one per row, with a line at 0 if `zero`."""
     defined = [bar for bar in bars if bar.estimate == bar.estimate]
     values = [v for bar in defined for v in (bar.low, bar.high, *bar.runs)] + [0.0] * zero
     widest = max((_text_width(bar.name) for bar in bars), default=0)
-    beside = widest <= _BESIDE
-    left, row = (widest + 12, _ROW) if beside else (_MARGIN, _ROW + _NAME)
+    beside = widest <= _WIDEST_NAME_BESIDE
+    left, row = (widest + 12, _ROW_HEIGHT) if beside else (_MARGIN, _ROW_HEIGHT + _NAME_HEIGHT)
     scale = _Scale.around(values or [0.0, 1.0], left, _WIDTH - _MARGIN)
     bottom = _MARGIN + row * len(bars)
     parts = scale.axis(bottom, axis)
     if zero:
         parts.append(_line(scale(0), _MARGIN - 6, scale(0), bottom, "zero"))
     for i, bar in enumerate(bars):
-        y = _MARGIN + row * (i + 1) - _ROW / 2
+        y = _MARGIN + row * (i + 1) - _ROW_HEIGHT / 2
         if beside:
             parts.append(_text(left - 10, y + 4, bar.name, "name", "end"))
         else:
-            parts.append(_text(left, y - _NAME + 6, _short(bar.name), "name", "start"))
+            parts.append(_text(left, y - _NAME_HEIGHT + 6, _short(bar.name), "name", "start"))
         if bar not in defined:
             parts.append(_text(scale.left + 4, y + 4, "undefined", "tick", "start"))
             continue
@@ -91,12 +91,12 @@ def forest(
         parts.append(
             f'<circle class="estimate{kind}" cx="{scale(bar.estimate):.1f}" cy="{y:.1f}" r="4.5"/>'
         )
-    return _drawing(parts, bottom + _AXIS, title, description, reading=reading)
+    return _drawing(parts, bottom + _AXIS_HEIGHT, title, description, reading=reading)
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a whole: its name, its share of 1 and its colour."""
+    """Part of a whole: its name, its share of 1 and its colour."""
 
     name: str
     share: float
@@ -104,8 +104,8 @@ class Part:
 
 
 def shares(parts: Sequence[Part], *, title: str, description: str, reading: str = "") -> Drawing:
-    """The parts of a whole as one bar, with a line for the name and the share of each."""
-    height, row = 22.0, _NAME + 4
+    """Draw the parts of a whole as one bar, with the name and share of each below."""
+    height, row = 22.0, _NAME_HEIGHT + 4
     room = _HALF - 2 * _MARGIN
     drawn: list[str] = []
     at = _MARGIN
@@ -140,10 +140,10 @@ def density(
     description: str,
     reading: str = "",
 ) -> Drawing:
-    """A posterior of the difference, the region of equivalence shaded.
+    """Draw the posterior of a difference, with the region of equivalence shaded.
 
-    `sides` hold what is said left and right of it, in the colours of the baseline and of the
-    challenger: a name, and a line below it.
+    `sides` are the words on the left and right, in the colours of baseline and challenger: a name,
+    and a line below it.
     """
     height = 130.0
     scale = _Scale.around([*x, 0.0], _MARGIN, _HALF - _MARGIN)
@@ -173,13 +173,13 @@ def density(
         for row, words in enumerate(side):
             shown = _short(words, _HALF / 2 - 2 * _MARGIN)
             parts.append(_text(place, _MARGIN + 4 + 17 * row, shown, kind, anchor))
-    return _drawing(parts, bottom + _AXIS, title, description, _HALF, reading)
+    return _drawing(parts, bottom + _AXIS_HEIGHT, title, description, _HALF, reading)
 
 
 def _clipped(
     curve: Sequence[tuple[float, float]], low: float, high: float
 ) -> list[tuple[float, float]]:
-    """The part of a curve between two places, its ends interpolated."""
+    """Return the part of a curve between two places, with interpolated ends."""
     inside = [point for point in curve if low <= point[0] <= high]
     for edge in (low, high):
         for (a, y_a), (b, y_b) in pairwise(curve):
@@ -190,7 +190,7 @@ def _clipped(
 
 @dataclass(frozen=True)
 class Curve:
-    """A density, in fractions of 1; the baseline's is marked, a second one of a name dashed."""
+    """Density, in fractions of 1; `marked` is the baseline, `dashed` a second one of a name."""
 
     name: str
     x: Sequence[float]
@@ -202,18 +202,18 @@ class Curve:
 def densities(
     curves: Sequence[Curve], *, axis: str, title: str, description: str, reading: str = ""
 ) -> Drawing:
-    """Posteriors of the same score, one above the other; their names stand on top."""
+    """Draw posteriors of the same score in one figure, with their names on top."""
     height = 130.0
     solid = [curve for curve in curves if not curve.dashed]
     scale = _Scale.around([x for curve in curves for x in curve.x], _MARGIN, _HALF - _MARGIN)
-    top = _MARGIN + _NAME * len(solid)
+    top = _MARGIN + _NAME_HEIGHT * len(solid)
     bottom = top + height
     peak = max((y for curve in curves for y in curve.y), default=1.0) or 1.0
     parts = scale.axis(bottom, axis)
     for row, curve in enumerate(solid):
         kind = "named marked" if curve.marked else "named"
         name = _short(curve.name, _HALF - 2 * _MARGIN)
-        parts.append(_text(_MARGIN, _MARGIN + 4 + _NAME * row, name, kind, "start"))
+        parts.append(_text(_MARGIN, _MARGIN + 4 + _NAME_HEIGHT * row, name, kind, "start"))
     for curve in curves:
         kind = f"curve{' marked' * curve.marked}{' dashed' * curve.dashed}"
         path = " ".join(
@@ -221,7 +221,7 @@ def densities(
             for a, b in zip(curve.x, curve.y, strict=True)
         )
         parts.append(f'<polyline class="{kind}" points="{path}"/>')
-    return _drawing(parts, bottom + _AXIS, title, description, _HALF, reading)
+    return _drawing(parts, bottom + _AXIS_HEIGHT, title, description, _HALF, reading)
 
 
 def histogram(
@@ -234,9 +234,9 @@ def histogram(
     description: str,
     reading: str = "",
 ) -> Drawing:
-    """A null distribution with the observed difference marked; what is as extreme is coloured."""
+    """Draw a null distribution, with the observed difference and the extreme part marked."""
     height = 120.0
-    # where nothing can be, at more than 100 points, say, there is nothing to show
+    # leave out empty ends, such as differences above 100 points
     used = [k for k, p in enumerate(probabilities) if p > 0] or [0]
     probabilities = probabilities[used[0] : used[-1] + 1]
     edges = edges[used[0] : used[-1] + 2]
@@ -249,7 +249,7 @@ def histogram(
     peak = max(heights, default=1.0) or 1.0
     parts = scale.axis(bottom, axis)
     for value, a, b in zip(heights, edges[:-1], edges[1:], strict=True):
-        # an edge parts what is as extreme from what is not
+        # edges separate extreme differences from the others
         extreme = max(abs(a), abs(b)) > abs(observed) * (1 + 1e-9)
         size = height * value / peak
         parts.append(
@@ -262,12 +262,12 @@ def histogram(
     parts.append(
         _text(scale(observed), _MARGIN + 4, f"observed {points(observed)}", "share", anchor)
     )
-    return _drawing(parts, bottom + _AXIS, title, description, _HALF, reading)
+    return _drawing(parts, bottom + _AXIS_HEIGHT, title, description, _HALF, reading)
 
 
 @dataclass(frozen=True)
 class Series:
-    """A score along an axis, with its limits, in fractions of 1."""
+    """Score along an axis, with its interval, in fractions of 1."""
 
     name: str
     estimate: Sequence[float]
@@ -285,9 +285,9 @@ def lines(
     shaded: Sequence[tuple[float, float]] = (),
     reading: str = "",
 ) -> Drawing:
-    """Scores along an axis, one line each with a band for its limits; some stretches shaded."""
+    """Draw scores along an axis, each as a line with the band of its interval; shade ranges."""
     height, left = 230.0, 46.0
-    top = _MARGIN + _NAME
+    top = _MARGIN + _NAME_HEIGHT
     bottom = top + height
     across = _Scale.around(x, left, _WIDTH - _MARGIN)
     values = [v for one in series for v in (*one.estimate, *one.low, *one.high) if v == v]
@@ -313,12 +313,12 @@ def lines(
         parts.append(f'<polygon class="area s{i}" points="{" ".join(ahead + back)}"/>')
         path = " ".join(f"{across(x[k]):.1f},{up(one.estimate[k]):.1f}" for k in there)
         parts.append(f'<polyline class="curve s{i}" points="{path}"/>')
-    return _drawing(parts, bottom + _AXIS, title, description, reading=reading)
+    return _drawing(parts, bottom + _AXIS_HEIGHT, title, description, reading=reading)
 
 
 @dataclass(frozen=True)
 class _Scale:
-    """From fractions of 1 to places across the figure."""
+    """Mapping from values (fractions of 1) to places in the figure."""
 
     low: float
     high: float
@@ -335,7 +335,7 @@ class _Scale:
         return self.left + (value - self.low) / (self.high - self.low) * (self.right - self.left)
 
     def ticks(self, unit: int = 100, room: float = 75) -> list[tuple[float, str]]:
-        """Round values, and what they are called: in points, or as they are with a unit of 1."""
+        """Return round values with their labels: in points, or as they are with a unit of 1."""
         step = _round_step((self.high - self.low) / abs(self.right - self.left) * room)
         first, last = ceil(self.low / step), floor(self.high / step)
         digits = max(0, -floor(log10(unit * step)))
@@ -354,7 +354,7 @@ class _Scale:
 
 
 def _round_step(rough: float) -> float:
-    """The next of 1, 2, 5, 10, … (times a power of ten) above a rough step."""
+    """Return the next of 1, 2, 5, 10, … (times a power of ten) above a rough step."""
     power = 10.0 ** floor(log10(rough))
     return next(m * power for m in (1, 2, 5, 10) if m * power >= rough * 0.999)
 
@@ -371,12 +371,12 @@ def _text(x: float, y: float, words: str, kind: str, anchor: str) -> str:
 
 
 def _text_width(words: str) -> float:
-    """About how wide words are at the size they have on a phone; wide characters count double."""
+    """Estimate the width of words at the size on a phone; wide characters count double."""
     return sum(20.0 if ord(c) > 0x2E80 else 10.8 for c in plain(words))
 
 
 def _short(words: str, room: float = _WIDTH - 4 * _MARGIN) -> str:
-    """As much of the words as there is room for, by default in a row."""
+    """Shorten words to the room, by default that of a row."""
     shown = words
     while _text_width(shown) > room:
         shown = shown[: len(shown) * 9 // 10]

@@ -1,4 +1,4 @@
-"""The threshold sweep as a document, and its figure."""
+"""Build the document and the figure of a threshold sweep."""
 
 from __future__ import annotations
 
@@ -33,21 +33,11 @@ __all__ = [
 
 NAMES = {"precision": "precision", "recall": "recall", "f1": "F1", "tnr": "true negative rate"}
 _MARKERS = {"precision": "v", "recall": "o", "f1": "s", "tnr": "^"}
-_MOST_ROWS = 50  # of a table that people read; CSV and JSON have all
+_MOST_ROWS = 50  # of a table; CSV and JSON have all
 
 
 def sweep_document(sweep: SegmentationSweep, *, name: str = "", html: bool = False) -> Document:
-    """Show a sweep.
-
-    Parameters
-    ----------
-    sweep
-        What was found.
-    name
-        What the segmenter is called.
-    html
-        Whether a page will be written, which needs the figure.
-    """
+    """Build the document of a sweep; `html` adds the figure of the page."""
     drawings = [sweep_drawing(sweep, name)] if html else []
     return Document(
         title=f"Threshold sweep{' of ' + name if name else ''}",
@@ -60,7 +50,7 @@ def sweep_document(sweep: SegmentationSweep, *, name: str = "", html: bool = Fal
 
 
 def sweep_drawing(sweep: SegmentationSweep, name: str = "") -> Drawing:
-    """The scores against λ, for the page."""
+    """Draw the scores against λ, for the page."""
     series = [_series(score) for score in sweep.scores]
     who = f" of {name}" if name else ""
     return lines(
@@ -76,8 +66,8 @@ def sweep_drawing(sweep: SegmentationSweep, name: str = "") -> Drawing:
 
 
 def _series(score: Any) -> Series:
-    """A score with its limits, or without where these say nothing."""
-    known = (score.low, score.high) if _tells_something(score) else (score.estimate,) * 2
+    """Return a score with its interval, or without it if that is not informative."""
+    known = (score.low, score.high) if _is_informative(score) else (score.estimate,) * 2
     return Series(NAMES[score.metric], *(np.asarray(v).tolist() for v in (score.estimate, *known)))
 
 
@@ -90,7 +80,7 @@ def _reading(sweep: SegmentationSweep) -> str:
 
 
 def sweep_table(sweep: SegmentationSweep) -> Table:
-    """Scores in points at each λ; of many steps only some."""
+    """Build the table of scores in points at each λ; of many steps, only some."""
     every = -(-len(sweep.shares) // _MOST_ROWS)
     rows = [
         (
@@ -112,12 +102,12 @@ def sweep_table(sweep: SegmentationSweep) -> Table:
 
 
 def score_cells(score: Interval) -> tuple[str, str]:
-    """A score and its limits, in points."""
+    """Return a score and its interval, in points."""
     return points(score.estimate), f"{points(score.low)}–{points(score.high)}"
 
 
 def best_table(sweep: SegmentationSweep) -> Table:
-    """Where each score is highest."""
+    """Build the table of the λ at which each score is highest."""
     rows = tuple(
         (
             NAMES[best.metric],
@@ -163,14 +153,7 @@ def sweep_figure(
 ) -> Figure:
     """Draw the scores against λ, with their intervals and their peaks.
 
-    Parameters
-    ----------
-    sweep
-        What was found.
-    title
-        What stands above.
-    peaks
-        Published values of the best λ by score, drawn as ticks at the top.
+    `peaks` are published values of the best λ by score, drawn as dotted lines.
     """
     figure, axis = new_figure(width=6.4, height=4.2)
     draw_scores(axis, sweep.shares, {score.metric: score for score in sweep.scores})
@@ -191,11 +174,11 @@ def sweep_figure(
 
 
 def _has_intervals(sweep: SegmentationSweep) -> bool:
-    return any(_tells_something(score) for score in sweep.scores)
+    return any(_is_informative(score) for score in sweep.scores)
 
 
-def _tells_something(score: Any) -> bool:
-    """Whether any interval is narrower than all that there is."""
+def _is_informative(score: Any) -> bool:
+    """Return True if any interval is shorter than 1."""
     return any(high - low < 1 for low, high in zip(score.low, score.high, strict=True))
 
 
@@ -213,7 +196,7 @@ def draw_scores(axis: Axes, x: Any, scores: Mapping[str, Any]) -> None:
             linewidth=1.4,
             label=NAMES[metric],
         )
-        if not _tells_something(score):
+        if not _is_informative(score):
             continue
         low, high = ([100 * value for value in side] for side in (score.low, score.high))
         axis.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
