@@ -197,8 +197,8 @@ def _places(system: Segmented, k: int, expected: str, given: str) -> list[int]:
     """Return the index in gold's text of every character of a sentence; -1 if not in it."""
     if max(len(expected), len(given)) > _MOST_ALIGNED:
         raise InputError(
-            f"sentence {k + 1} has another text and more than {_MOST_ALIGNED:,} characters; expected "
-            f"shorter ones to be aligned",
+            f"sentence {k + 1} has another text and more than {_MOST_ALIGNED:,} characters; "
+            f"expected shorter ones to be aligned",
             system.name,
             None if system.line is None else int(system.line[k]),
         )
