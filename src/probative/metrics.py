@@ -448,7 +448,7 @@ def span(metric: str) -> float:
 
 
 def label_metric(metric: str) -> str:
-    """Return the metric of single labels in place of `metric`: f1 for accuracy and composites with tn."""
+    """Return the metric for single labels: f1 instead of accuracy or of a composite with tn."""
     known = TABLE[metric]
     needs_all = known.is_of_all_items or (isinstance(known, Composite) and known.needs_tn)
     return "f1" if needs_all else metric
