@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from probative.surveys.watching import watch
     from probative.tables.counting import tally
 
-# Where each name comes from; it is imported when it is first asked for, since nobody uses all.
+# The module of each name; it is imported on first use, to keep the start fast.
 _HOMES = {
     "counts": (
         "Counts",

@@ -1,4 +1,4 @@
-"""``python -m probative``."""
+"""Run ``python -m probative``."""
 
 import sys
 
@@ -8,7 +8,7 @@ def _main() -> int:
         from probative.cli import main
 
         return main()
-    except KeyboardInterrupt:  # while that was loaded
+    except KeyboardInterrupt:  # while the modules are imported
         return 130
 
 

@@ -1,4 +1,4 @@
-"""Packages whose names are imported when they are first asked for."""
+"""Import the names of a package on first use."""
 
 from __future__ import annotations
 
@@ -14,15 +14,7 @@ __all__ = ["names_on_demand"]
 def names_on_demand(
     package: str, homes: Mapping[str, Sequence[str]]
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return a package's ``__getattr__`` and ``__dir__``: nobody uses all of its modules at once.
-
-    Parameters
-    ----------
-    package
-        Its name.
-    homes
-        The public names that each of its modules has.
-    """
+    """Return a package's ``__getattr__`` and ``__dir__``, given the names in each module."""
     home = {name: module for module, names in homes.items() for name in names}
 
     def find(name: str) -> object:

@@ -1,4 +1,4 @@
-"""Check arguments that public functions share; every error names the parameter."""
+"""Validate arguments that public functions share; every error names the parameter."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 
-# The most that can be counted: up to here every whole number has its own float.
+# The largest count: up to here every whole number is exactly a float.
 MOST = 2**53
-# The least that a number may be which is not 0.
-_LEAST = 1e-150
+# The smallest number other than 0: its square is not 0.
+_SMALLEST = 1e-150
 
 
 def shown(value: object) -> str:
-    """A value as it can stand in a one-line message."""
+    """Return a value as text for a one-line message."""
     try:
         text = " ".join(repr(value).split())
-    except Exception:  # an integer of more than 4,300 digits, or somebody's own class
+    except Exception:  # an integer of more than 4,300 digits, or a broken __repr__
         text = f"a value of type {type(value).__name__}"
     return text if len(text) <= 80 else text[:80] + "…"
 
 
 def one_of(parameter: str, value: object, options: Collection[str]) -> str:
-    """Return `value` if it is one of the options, else say which there are."""
+    """Return `value` if it is one of the options, else refuse it and list them."""
     if isinstance(value, str) and value in options:
         return value
     listed = ", ".join(list(options)[:40]) + (", …" if len(options) > 40 else "")
@@ -43,7 +43,7 @@ def one_of(parameter: str, value: object, options: Collection[str]) -> str:
 
 
 def names_of(parameter: str, value: Any) -> tuple[str, ...]:
-    """Return several names as a tuple; a single text is refused, since it is a sequence, too."""
+    """Return several names as a tuple; refuse a single text, which is a sequence, too."""
     try:
         names = () if isinstance(value, (str, bytes)) else tuple(value)
     except TypeError:
@@ -90,24 +90,24 @@ def open_probability(parameter: str, value: Any) -> float:
 
 
 def positive(parameter: str, value: Any, *, zero: bool = False) -> float:
-    """Return `value` as a finite number above 0 (or 0 too, where `zero` allows it).
+    """Return `value` as a finite number above 0 (with `zero`, 0 is allowed, too).
 
-    What is beyond all measure is refused, too: its square would be infinite, or 0.
+    Refuse numbers whose square would overflow or underflow.
     """
     number = one_number(parameter, value)
     if not math.isfinite(number) or number < 0 or (number == 0 and not zero):
         sign = ">=" if zero else ">"
         raise InputError(f"{parameter}: {shown(value)} is not a finite number {sign} 0")
-    if number > MOST or 0 < number < _LEAST:
+    if number > MOST or 0 < number < _SMALLEST:
         raise InputError(
             f"{parameter}: {shown(value)} is too {'large' if number > MOST else 'small'}; expected "
-            f"a number from {_LEAST:g} to 2**53"
+            f"a number from {_SMALLEST:g} to 2**53"
         )
     return number
 
 
 def fraction(parameter: str, value: Any) -> float:
-    """Return `value` as a number of at least 0 and below 1: a margin or region around 0."""
+    """Return `value` as a number of at least 0 and below 1, for a margin or a region around 0."""
     number = positive(parameter, value, zero=True)
     if number >= 1:
         raise InputError(
@@ -127,9 +127,9 @@ def whole_number(parameter: str, value: Any, *, least: int = 1, most: int = MOST
 
 
 def amounts(parameter: str, value: Any) -> NDArray[np.float64]:
-    """Return `value` as an array of its own of numbers >= 0, none missing, that stays as it is."""
+    """Return `value` as a new read-only array of finite numbers >= 0."""
     array = numbers(parameter, value)
-    # min and max carry NaN along, so two passes check everything
+    # min and max propagate NaN, so two passes check everything
     if array.size and not (array.min() >= 0 and array.max() <= MOST):
         if array.max() > MOST and np.isfinite(array).all() and array.min() >= 0:
             raise InputError(f"{parameter}: {array.max():g} is too large; expected at most 2**53")
@@ -140,16 +140,16 @@ def amounts(parameter: str, value: Any) -> NDArray[np.float64]:
 
 
 def factors(parameter: str, value: Any, *, zero: bool = True) -> NDArray[np.float64]:
-    """Return `value` as what counts can be multiplied with, or (without `zero`) divided by."""
+    """Return `value` as factors that counts can be multiplied with, or divided by (zero=False)."""
     array = numbers(parameter, value)
-    if not (np.isfinite(array) & (array >= 0)).all() or not (zero or (array >= _LEAST).all()):
+    if not (np.isfinite(array) & (array >= 0)).all() or not (zero or (array >= _SMALLEST).all()):
         sign = ">=" if zero else ">"
         raise InputError(f"{parameter}: {shown(value)}; expected finite numbers {sign} 0")
     return array
 
 
 def numbers(parameter: str, value: Any) -> NDArray[np.float64]:
-    """A new array of floats from numbers of any kind; text, even of digits, is none."""
+    """Return a new array of floats from numbers of any kind; refuse text, even of digits."""
     try:
         if np.ma.is_masked(value):
             missing = int(np.ma.getmaskarray(value).sum())
@@ -169,15 +169,15 @@ def numbers(parameter: str, value: Any) -> NDArray[np.float64]:
 
 
 def random_generator(rng: Any) -> np.random.Generator:
-    """Return the generator that SciPy's `rng` argument stands for: a seed, a generator or None."""
+    """Return the generator for SciPy's `rng` argument: a seed, a generator or None."""
     try:
         return np.random.default_rng(rng)
-    except Exception:  # whatever it is that NumPy does not like about it
+    except Exception:  # NumPy raises several types
         raise InputError(f"rng: {shown(rng)} is not a seed or a numpy.random.Generator") from None
 
 
 def one_number(parameter: str, value: Any) -> float:
-    """One number; text and truth values are none."""
+    """Return `value` as a float; refuse text and truth values."""
     try:
         if not isinstance(value, (str, bytes, bool, np.bool_)) and np.ndim(value) == 0:
             return float(value)
@@ -186,11 +186,7 @@ def one_number(parameter: str, value: Any) -> float:
     raise InputError(f"{parameter}: {shown(value)} is not a number")
 
 
-# -----------------------------------------------------------------------------
-# What the public functions take and return, in types.
-#
-# Data may come in any form that people have them in: these names say which forms those are.
-# -----------------------------------------------------------------------------
+# --- Types of arguments and results of public functions
 
 Array: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -200,43 +196,43 @@ Mask: TypeAlias = NDArray[np.bool_]
 Number: TypeAlias = float | Any
 # Words, one per table.
 Words: TypeAlias = NDArray[Any]
-# a seed, or what NumPy makes random numbers from
+# a seed, or a source of random numbers of NumPy
 RNG: TypeAlias = (
     int | Sequence[int] | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator
 )
 
 
 class _Column(Protocol):
-    """A column of a data frame, of pandas, Polars or PyArrow."""
+    """Column of a data frame of pandas, Polars or PyArrow."""
 
     def to_numpy(self) -> NDArray[Any]:
-        """Return it as an array."""
+        """Return the column as an array."""
 
 
 class _Frame(Protocol):
-    """A data frame, of pandas, Polars or PyArrow."""
+    """Data frame of pandas, Polars or PyArrow."""
 
     @property
     def columns(self) -> Any:
-        """The columns, or their names."""
+        """Return the columns, or their names."""
 
 
 class _Matrix(Protocol):
-    """An array without a length, as sparse matrices are."""
+    """Array without a length, such as a sparse matrix."""
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The numbers of its rows and columns."""
+        """Return the number of rows and columns."""
 
 
 class Model(Protocol):
-    """What can be trained: a scikit-learn classifier, or any object with these two methods."""
+    """Model that can be trained: a scikit-learn classifier, or any object with these methods."""
 
     def fit(self, X: Any, y: Any, /) -> object:
-        """Learn from instances and their answers."""
+        """Learn from instances and their labels."""
 
     def predict(self, X: Any, /) -> Any:
-        """Return an answer for each instance."""
+        """Return a label for each instance."""
 
 
 # one label per item: text, whole numbers, truth values

@@ -1,7 +1,8 @@
-"""Confusion counts: the only currency between the rooms of this package.
+"""Hold confusion counts, from which all scores and tests are computed.
 
 `Counts` holds true positives, false positives, false negatives and, where they exist, true
-negatives of one system; `PairedCounts` the eight cases of two systems judged on the same items.
+negatives of one system; `PairedCounts` the eight cases of two systems judged on the same items;
+`LabelCounts` the counts of one system by unit and label.
 """
 
 from __future__ import annotations
@@ -27,18 +28,16 @@ if TYPE_CHECKING:
     from probative._validation import Array, Number
 
 
-# -----------------------------------------------------------------------------
-# How items become counts, and counts become text: what `Counts` and `PairedCounts` share.
-# -----------------------------------------------------------------------------
+# --- Helpers of `Counts` and `PairedCounts`
 
 
 def plain(array: NDArray[np.float64]) -> Any:
-    """A single number as NumPy's float (which divides by 0 quietly), an array as itself."""
+    """Return a 0-dimensional array as a NumPy float (which divides by 0 quietly), others as is."""
     return array[()]
 
 
 def whole(value: Any) -> Any:
-    """Whole numbers as int, arrays as nested lists, for people and JSON."""
+    """Return whole numbers as int and arrays as nested lists, for people and JSON."""
     if isinstance(value, np.ndarray):
         return [whole(item) for item in value.tolist()]
     if isinstance(value, list):
@@ -56,10 +55,10 @@ def _show(value: Any) -> str:
 
 
 def _is_positive(name: str, labels: Any, positive: object) -> NDArray[np.bool_]:
-    """Which items have the label `positive`: by its text, numbers by value, none missing."""
+    """Return True for the items with the label `positive`; refuse missing labels."""
     whole_numbers = type(labels) is np.ndarray and labels.dtype.kind in "bui" and labels.ndim == 1
     if whole_numbers and isinstance(positive, int) and abs(positive) < 2**63:
-        return np.asarray(labels == int(positive))  # the same, a hundred times faster
+        return np.asarray(labels == int(positive))  # gives the same, a hundred times faster
     codes, names = labels_of(items_of(name, labels), lambda text: InputError(f"{name}: {text}"))
     wanted = label_name("positive", positive)
     return np.asarray(codes == (names.index(wanted) if wanted in names else -1))
@@ -76,13 +75,13 @@ def _same_length(name: str, array: NDArray[Any], other_name: str, other: NDArray
 def _case_of(
     a: NDArray[np.bool_], b: NDArray[np.bool_], answer: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """Number the cases as the class's table does."""
+    """Return the number of the case of each item, as in the table of `PairedCounts`."""
     group = np.where(a, np.where(b, 4, 0), np.where(b, 2, 6))
     return np.asarray(group + ~answer, dtype=np.int64)
 
 
 def _span_sets(name: str, sentences: Any) -> list[set[Hashable]]:
-    """The spans of every sentence as a set."""
+    """Return the spans of every sentence as a set."""
     wrong = InputError(
         f"{name}: {shown(sentences)}; expected a list with a set of spans per sentence"
     )
@@ -118,7 +117,7 @@ def by_first_appearance(name: str, units: Any) -> tuple[NDArray[np.int64], int]:
 
 
 def _distinct_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where each distinct row stands first, and which of them every row equals."""
+    """Return the index of the first of each distinct row, and the code of every row."""
     size = rows.max(axis=0, initial=0) + 1
     if np.prod(size) < 2**53 and np.array_equal(rows, np.round(rows)):
         # small whole numbers: one integer per row sorts many times faster than eight columns
@@ -130,10 +129,7 @@ def _distinct_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArra
     return first, group.reshape(-1)
 
 
-# -----------------------------------------------------------------------------
-# `Counts` holds true positives, false positives, false negatives and, where they exist, true
-# negatives of one system; `PairedCounts` the eight cases of two systems judged on the same items.
-# -----------------------------------------------------------------------------
+# --- Counts of one system, and of two
 
 _FIELDS = ("tp", "fp", "fn", "tn")
 
@@ -145,12 +141,12 @@ class Counts:
     Parameters
     ----------
     tp, fp, fn
-        Numbers, or arrays of one shape: then each position is a table of its own. They may be
+        Numbers, or arrays of one shape, where each position is a separate table. They may be
         fractions, as effective counts are.
     tn
         True negatives, where they can be counted. For chunks and words they cannot.
 
-    What is given is copied, and the arrays cannot be changed.
+    Arguments are copied, and the arrays are read-only.
 
     Examples
     --------
@@ -171,7 +167,7 @@ class Counts:
     fn: Number
     tn: Number | None = None
 
-    if TYPE_CHECKING:  # what is given may be anything that makes numbers
+    if TYPE_CHECKING:  # arguments may be anything that NumPy turns into numbers
 
         def __init__(
             self, tp: ArrayLike, fp: ArrayLike, fn: ArrayLike, tn: ArrayLike | None = None
@@ -199,7 +195,7 @@ class Counts:
         Parameters
         ----------
         gold, pred
-            The right labels and the predicted ones, one per position.
+            The gold labels and the predicted ones, one per position.
         positive
             The label that counts as "yes"; every other one is a "no".
 
@@ -221,22 +217,22 @@ class Counts:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the arrays; () for a single table."""
+        """Return the shape of the arrays; () for a single table."""
         return np.shape(self.tp)
 
     @property
     def predicted(self) -> Number:
-        """How many items the system returned: tp + fp."""
+        """Return the number of items that the system returned: tp + fp."""
         return self.tp + self.fp
 
     @property
     def positives(self) -> Number:
-        """How many items were to be found: tp + fn."""
+        """Return the number of gold items: tp + fn."""
         return self.tp + self.fn
 
     @property
     def nu(self) -> Number:
-        """How many items matter to F1: tp + fp + fn."""
+        """Return the number of items that matter to F1: tp + fp + fn."""
         return self.tp + self.fp + self.fn
 
     def sum(self) -> Self:
@@ -248,7 +244,7 @@ class Counts:
         return self._map(lambda value: value.reshape(*shape))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the counts by name, whole numbers as int; tn only where it exists."""
+        """Return the counts by name, whole numbers as int; tn only if it exists."""
         return {name: whole(getattr(self, name)) for name in self._names()}
 
     def __add__(self, other: object) -> Self:
@@ -290,7 +286,7 @@ class Counts:
 
     @classmethod
     def _of_checked(cls, names: tuple[str, ...], row: tuple[Any, ...]) -> Self:
-        """One table of an array of them, which needs no checking again."""
+        """Make one table of a validated array without validating it again."""
         table = object.__new__(cls)
         for name in _FIELDS:
             object.__setattr__(table, name, None)
@@ -323,18 +319,18 @@ class Counts:
             raise InputError(f"counts of shape {self.shape}: {error}") from None
 
 
-# Which of the eight cases make up each count: A says yes in 0, 1, 4, 5; B in 2, 3, 4, 5; the
-# answer is yes in 0, 2, 4, 6.
+# The cases that add up to each count: A says yes in 0, 1, 4, 5; B in 2, 3, 4, 5; gold is yes in
+# 0, 2, 4, 6.
 _CASES_A = {"tp": (0, 4), "fp": (1, 5), "fn": (2, 6), "tn": (3, 7)}
 _CASES_B = {"tp": (2, 4), "fp": (3, 5), "fn": (0, 6), "tn": (1, 7)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PairedCounts:
-    """The eight cases of a baseline A and a challenger B judged on the same items.
+    """Counts of the eight cases of a baseline A and a challenger B on the same items.
 
     ====  ===  ===  ======
-    case  A    B    answer
+    case  A    B    gold
     ====  ===  ===  ======
     0     yes  no   yes
     1     yes  no   no
@@ -350,9 +346,10 @@ class PairedCounts:
     ----------
     cases
         Eight numbers, or one row of eight per unit (sentence, document). Seven, without case 7,
-        where what nobody proposed cannot be counted, as with chunks and words.
+        where items that no side has cannot be counted, as with chunks and words.
     multiplicity
-        How many units each row stands for, so that equal units are stored once; 1 by default.
+        The number of units that each row stands for, so that equal units are stored once; 1 by
+        default.
 
     Examples
     --------
@@ -368,7 +365,7 @@ class PairedCounts:
     multiplicity: NDArray[np.int64] | None = None
     has_negatives: bool = field(init=False)
 
-    if TYPE_CHECKING:  # what is given may be anything that makes numbers
+    if TYPE_CHECKING:  # arguments may be anything that NumPy turns into numbers
 
         def __init__(self, cases: ArrayLike, multiplicity: ArrayLike | None = None) -> None: ...
 
@@ -420,11 +417,11 @@ class PairedCounts:
         Parameters
         ----------
         gold, a, b
-            The right labels, those of the baseline and those of the challenger.
+            The gold labels, those of the baseline and those of the challenger.
         positive
             The label that counts as "yes"; every other one is a "no".
         units
-            The sentence, document or group of every item, where items are not independent. The
+            The sentence, document or group of every item, if items are not independent. The
             result then has one row per unit, in the order of their first appearance.
 
         Examples
@@ -452,10 +449,10 @@ class PairedCounts:
         a: Sequence[Iterable[Hashable]],
         b: Sequence[Iterable[Hashable]],
     ) -> Self:
-        """Count the cases of spans, a set of them per sentence.
+        """Count the cases of spans, given as one set per sentence.
 
-        An item is any distinct span that A, B or the answer proposes, so case 7 is empty. The
-        result has one row per sentence.
+        An item is any distinct span that A, B or gold has, so case 7 is empty. The result has one
+        row per sentence.
 
         Parameters
         ----------
@@ -480,24 +477,24 @@ class PairedCounts:
 
     @property
     def has_units(self) -> bool:
-        """Whether there is one row per unit, rather than one table."""
+        """Return True if there is one row per unit, False if there is one table."""
         return bool(self.cases.ndim == 2)
 
     @property
     def n_units(self) -> int:
-        """How many units the rows stand for; 0 where there is one table without units."""
+        """Return the number of units; 0 if there is one table without units."""
         if not self.has_units:
             return 0
         return len(self.cases) if self.multiplicity is None else int(self.multiplicity.sum())
 
     @property
     def a(self) -> Counts:
-        """The baseline's counts: one table, or one per unit (every unit, repeats written out)."""
+        """Return the baseline's counts: one table, or one per unit, with equal units repeated."""
         return self._system(_CASES_A)
 
     @property
     def b(self) -> Counts:
-        """The challenger's counts, like `a`."""
+        """Return the challenger's counts, like `a`."""
         return self._system(_CASES_B)
 
     def total(self) -> Self:
@@ -509,7 +506,7 @@ class PairedCounts:
         return self._with(self.multiplicity @ self.cases)
 
     def grouped(self) -> Self:
-        """Store equal units once, with their multiplicity; a table without units stays as it is."""
+        """Store equal units once, with their multiplicity; leave a single table as it is."""
         if not self.has_units:
             return self
         weight = self.multiplicity
@@ -616,36 +613,26 @@ def paired_of(parameter: str, value: object) -> PairedCounts:
     raise InputError(f"{parameter}: {shown(value)}; expected PairedCounts")
 
 
-# -----------------------------------------------------------------------------
-# Counts by unit and label, kept only where there is something to count.
-# -----------------------------------------------------------------------------
+# --- Counts by unit and label, stored only for cells that hold an item
 
 
 @dataclass(frozen=True, eq=False)
 class LabelCounts:
-    """The counts of one system in every cell of units and labels that holds an item.
+    """Counts of one system in every cell of units and labels that holds an item.
 
-    A table of all units and labels is nearly empty: a hundred thousand labels on as many units
-    would have ten thousand million cells.
+    A full table of units and labels would be nearly empty: 100,000 labels on 100,000 units have
+    10^10 cells.
 
     Attributes
     ----------
     unit, label
         The unit and the label of every cell.
     counts
-        The counts in it.
+        The counts of every cell.
     n_units, n_labels
-        How many units and labels there are, with or without items.
+        The number of units and labels, with or without items.
     number
-        How many equal units each unit stands for; None where it is one.
-
-    Examples
-    --------
-    >>> import probative as pv
-    >>> from probative.counts import LabelCounts
-    >>> cells = LabelCounts.from_table(pv.Counts(tp=[[8, 1]], fp=[[2, 1]], fn=[[0, 2]]))
-    >>> cells.by_label().tp
-    array([8., 1.])
+        The number of equal units that each unit stands for; None if it is one.
     """
 
     unit: NDArray[Any]
@@ -657,7 +644,7 @@ class LabelCounts:
 
     @classmethod
     def from_table(cls, counts: Counts) -> LabelCounts:
-        """Of a full table: one row per unit and one column per label."""
+        """Make the cells of a full table: one row per unit and one column per label."""
         if len(counts.shape) != 2:
             raise InputError(
                 f"counts: shape {counts.shape}; expected one row per unit, one column per label"
@@ -669,10 +656,10 @@ class LabelCounts:
 
     @cached_property
     def kinds(self) -> tuple[LabelCounts, NDArray[np.float64]]:
-        """Cells of one label that have the same counts, as one, and how many there are of each.
+        """Return the distinct kinds of cells (label and counts), and the number of cells of each.
 
-        Sentences are small: a million tokens have a few hundred kinds of cells. Where there would
-        be more kinds than cells, or counts are fractions, every cell is a kind.
+        Sentences are small: a million tokens have a few hundred kinds of cells. If there would be
+        more kinds than cells, or counts are fractions, every cell is a kind.
         """
         counts = self.counts
         cells_of = (counts.tp, counts.fp, counts.fn, counts.tn)
@@ -689,7 +676,7 @@ class LabelCounts:
         return kinds, number[there].astype(np.float64)
 
     def by_label(self) -> Counts:
-        """One table per label: the sums over the units."""
+        """Return one table per label: the sums over the units."""
         return self._by_label
 
     @cached_property
@@ -698,28 +685,28 @@ class LabelCounts:
 
     @cached_property
     def items_by_unit(self) -> NDArray[np.float64]:
-        """How many items every unit holds."""
+        """Return the number of items in every unit."""
         return self.sum_by_unit(self.counts.nu)
 
     def sum_by_label(self, cells: Any) -> NDArray[np.float64]:
-        """Add up a number per cell for every label, over all units that each one stands for."""
+        """Sum a number per cell for every label, counting equal units each."""
         if self.number is not None:
             cells = np.asarray(cells) * self.number[self.unit]
         return self._sum(self.label, cells, self.n_labels)
 
     def sum_by_unit(self, cells: Any) -> NDArray[np.float64]:
-        """Add up a number per cell for every unit, once where it stands for several."""
+        """Sum a number per cell for every unit, counting equal units once."""
         return self._sum(self.unit, cells, self.n_units)
 
     @cached_property
     def repeats(self) -> NDArray[np.float64]:
-        """How many units each unit stands for."""
+        """Return the number of units that each unit stands for."""
         if self.number is None:
             return np.ones(self.n_units)
         return np.asarray(self.number, dtype=np.float64)
 
     def written_out(self) -> LabelCounts:
-        """The same with every unit for itself."""
+        """Return the cells with equal units repeated."""
         if self.number is None:
             return self
         number = np.asarray(self.number, dtype=np.int64)
@@ -736,7 +723,7 @@ class LabelCounts:
         return np.bincount(group, weights=weights, minlength=size).astype(np.float64)
 
     def only(self, labels: NDArray[np.bool_]) -> LabelCounts:
-        """The cells of some labels alone, and the labels numbered anew."""
+        """Return the cells of some labels alone, with the labels renumbered."""
         if labels.all():
             return self
         kept = labels[self.label]

@@ -1,4 +1,4 @@
-"""What goes wrong with people's files, said so that they can mend it."""
+"""Define the error for unusable files and arguments."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ if TYPE_CHECKING:
 
 __all__ = ["ONE_POINT", "InputError", "suggestion"]
 
-ONE_POINT = "0.01 is one point"  # what a message says to who writes 1 for it
+ONE_POINT = "0.01 is one point"  # in messages to users who write 1 for one point
 
 
 class InputError(ValueError):
-    """A file or an argument that cannot be used.
+    """Error about a file or an argument that cannot be used.
 
-    Its text is one line, ``file:line: what is wrong; what was expected``. Where it is about an
+    Its text is one line, ``file:line: what is wrong; what was expected``. If it is about an
     argument, it begins with that keyword and a colon (``beta: …``); further keywords are followed
-    by an equals sign (``gold_column=``, ``align_by='position'``). The command line puts its own
-    names in the place of both.
+    by an equals sign (``gold_column=``, ``align_by='position'``). The command line replaces both by
+    its own names.
 
     Parameters
     ----------
     message
         What was found and what was expected.
     path, line
-        Where, if it was in a file; lines count from 1.
+        The file, and the line in it from 1 on.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class InputError(ValueError):
 
 
 def suggestion(word: object, options: Iterable[str]) -> str:
-    """A closing phrase that names the option nearest to a misspelt word, or nothing."""
+    """Return a closing phrase that names the option nearest to a misspelt word, or ""."""
     from difflib import get_close_matches
 
     known = {option.lower(): option for option in options}

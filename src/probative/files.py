@@ -1,4 +1,4 @@
-"""Write files whole or not at all, fingerprint values, and keep the finished parts of a run."""
+"""Write files atomically, compute digests of values and code, and resume interrupted runs."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ _KINDS = (
 
 
 def find_paths(pattern: str, *, recursive: bool = False) -> list[str]:
-    """The paths that a pattern stands for, in order; it may begin anywhere, and have ``**``."""
-    return sorted(glob(pattern, recursive=recursive))  # noqa: PTH207  # Path's begin in a folder
+    """Return the sorted paths that match a pattern, which may contain ``**``."""
+    return sorted(glob(pattern, recursive=recursive))  # noqa: PTH207  # Path.glob needs a folder to start from
 
 
 def write_whole(path: Path | str, content: str | bytes) -> None:
-    """Write a file under another name first, so that a failure leaves what was there.
+    """Write a file atomically, so that a failure leaves the old content.
 
-    A symbolic link stays a link: what it points to is written. A device, a pipe, a socket or a
+    A symbolic link stays a link, and its target is written. A device, a pipe, a socket or a
     directory is never replaced.
     """
     target = check_target(path)
@@ -51,19 +51,9 @@ def write_whole(path: Path | str, content: str | bytes) -> None:
 
 
 def create_whole(path: Path | str, content: str | bytes) -> bool:
-    """Write a file unless there is one; of several that try at once, one succeeds.
+    """Create a file atomically; return False and leave it unchanged if it exists.
 
-    Parameters
-    ----------
-    path
-        The file.
-    content
-        What shall be in it, from the moment it is there.
-
-    Returns
-    -------
-    bool
-        Whether it was written. False: there was one, and it is as it was.
+    If several processes try at once, one succeeds.
     """
     target = Path(path)
     with _beside(target, content, path) as temporary:
@@ -71,7 +61,7 @@ def create_whole(path: Path | str, content: str | bytes) -> bool:
             os.link(temporary, target)
         except FileExistsError:
             return False
-        except (OSError, NotImplementedError):  # a file system without second names
+        except (OSError, NotImplementedError):  # a file system without hard links
             try:
                 with target.open("xb") as file:
                     file.write(temporary.read_bytes())
@@ -82,7 +72,7 @@ def create_whole(path: Path | str, content: str | bytes) -> bool:
 
 @contextmanager
 def _beside(target: Path, content: str | bytes, path: Path | str) -> Iterator[Path]:
-    """A finished file beside the target, to be put into its place; what is not, is removed."""
+    """Write the content to a temporary file beside the target; remove it if it was not moved."""
     data = content.encode() if isinstance(content, str) else content
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}-")
@@ -99,9 +89,9 @@ def _beside(target: Path, content: str | bytes, path: Path | str) -> Iterator[Pa
 
 
 def check_target(path: Path | str) -> Path:
-    """Return the file that writing to this path would make or replace, or say why none can be.
+    """Return the file that writing to this path would create or replace; refuse an unusable path.
 
-    Nothing is opened or changed: a command can ask before it begins to work.
+    Nothing is opened or changed, so that a command can check before it starts to work.
     """
     try:
         target = Path(os.path.realpath(path))
@@ -126,7 +116,7 @@ def check_target(path: Path | str) -> Path:
 
 
 def check_folder(path: Path | str) -> None:
-    """Say why files cannot be put into a folder of this name, existing or not; change nothing."""
+    """Refuse a folder, existing or not, into which files cannot be written; change nothing."""
     folder = Path(path)
     try:
         while _file_mode(folder) is None and folder != folder.parent:
@@ -142,7 +132,7 @@ def check_folder(path: Path | str) -> None:
 
 
 def make_folder(path: Path | str) -> None:
-    """Make a folder, with those above it, where it is missing."""
+    """Create a folder and its parents if they are missing."""
     check_folder(path)
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
@@ -151,7 +141,7 @@ def make_folder(path: Path | str) -> None:
 
 
 def _file_mode(path: Path) -> int | None:
-    """What kind of file a path is, or None where there is none."""
+    """Return the mode of a file, or None if it does not exist."""
     try:
         return path.stat().st_mode
     except FileNotFoundError:
@@ -161,7 +151,7 @@ def _file_mode(path: Path) -> int | None:
 
 
 def _mode(target: Path) -> int:
-    """The permissions of the file that is replaced, or those that a plain open() would give."""
+    """Return the permissions of the file that is replaced, or the default of open()."""
     mode = _file_mode(target)
     if mode is not None:
         return stat.S_IMODE(mode)
@@ -171,34 +161,19 @@ def _mode(target: Path) -> int:
 
 
 def _reason(error: OSError | ValueError) -> str:
-    """The reason in words, without the path that the message names already."""
+    """Return the reason of an error in words, without the path."""
     if isinstance(error, OSError) and error.errno is not None:
         return os.strerror(error.errno) if error.errno != errno.ENOSPC else "the disk is full"
     return str(error)
 
 
-# -----------------------------------------------------------------------------
-# Short texts that tell whether two values are the same, also in another process.
-# -----------------------------------------------------------------------------
+# --- Digests that identify values and code, also in another process
 
 _PLAIN = (bool, int, float, str, bytes, tuple, frozenset, type(None))
 
 
 def digest(parameter: str, value: Any) -> str:
-    """A text that equal values share, and no others.
-
-    Parameters
-    ----------
-    parameter
-        What messages call it.
-    value
-        Anything that can be pickled.
-
-    Examples
-    --------
-    >>> digest("X", [1, 2]) == digest("X", [1, 2]) != digest("X", [2, 1])
-    True
-    """
+    """Return a digest of any value that can be pickled; `parameter` names it in messages."""
     from joblib import hash as joblib_hash
 
     try:
@@ -208,18 +183,11 @@ def digest(parameter: str, value: Any) -> str:
 
 
 def code_digest(parameter: str, value: Any) -> str:
-    """A text that values share whose classes and functions have the same code.
+    """Return a digest of the code of all classes and functions that a value uses.
 
-    Of modules of one's own the source counts, and that of the modules they use; of installed
-    packages the version; of what is defined in a script or a notebook the source of the classes
-    and functions that are used.
-
-    Parameters
-    ----------
-    parameter
-        What messages call it.
-    value
-        Anything that can be pickled.
+    It covers the source of the user's own modules and of the modules they use, the version of
+    installed packages, and the source of the classes and functions that are used from a script or
+    a notebook.
     """
     collector = _Collector()
     try:
@@ -232,6 +200,7 @@ def code_digest(parameter: str, value: Any) -> str:
 
 
 def _unknowable(parameter: str, value: Any, error: Exception) -> InputError:
+    """Return the error for a value that cannot be identified."""
     return InputError(
         f"{parameter}: {type(value).__name__} cannot be told from others ({error}), as results in "
         f"a folder must be; expected what pickle can store, with classes and functions that stand "
@@ -240,7 +209,7 @@ def _unknowable(parameter: str, value: Any, error: Exception) -> InputError:
 
 
 class _Collector(pickle.Pickler):
-    """Pickles into nothing, and notes the classes and functions that it meets."""
+    """Pickler that discards its output and records the classes and functions it meets."""
 
     def __init__(self) -> None:
         super().__init__(io.BytesIO(), protocol=5)
@@ -252,14 +221,14 @@ class _Collector(pickle.Pickler):
 
 
 class _Code:
-    """The code behind classes and functions, in pieces that do not depend on their order."""
+    """Source code or versions behind classes and functions, as a set of texts."""
 
     def __init__(self) -> None:
         self.pieces: set[str] = set()
         self._seen: set[int] = set()
 
     def follow(self, things: list[Any]) -> None:
-        """Take in classes, functions and modules, and what these use."""
+        """Add classes, functions and modules, and everything that they use."""
         waiting = list(things)
         while waiting:
             thing = waiting.pop()
@@ -276,6 +245,7 @@ class _Code:
                 waiting += thing.__mro__
 
     def _module(self, module: ModuleType) -> list[Any]:
+        """Add the version of an installed package or the digest of a file; return its contents."""
         top = module.__name__.partition(".")[0]
         if top in sys.stdlib_module_names or module.__name__ == "__main__":
             return []
@@ -292,7 +262,7 @@ class _Code:
         return _parts(vars(module).values())
 
     def _piece(self, thing: Any) -> list[Any]:
-        """A class or function of a script, with the names that its code mentions."""
+        """Add a class or function of a script; return the objects that its code mentions."""
         functions = (
             [f for f in map(inspect.unwrap, _functions(thing)) if isinstance(f, FunctionType)]
             if isinstance(thing, type)
@@ -312,7 +282,7 @@ def _parts(values: Any) -> list[Any]:
 
 
 def _functions(thing: type) -> list[Any]:
-    """The functions that a class defines, out of what may be wrapped around them."""
+    """Return the functions that a class defines, unwrapped from properties and methods."""
     return [
         getattr(value, "fget", None) or getattr(value, "__func__", value)
         for value in vars(thing).values()
@@ -320,10 +290,11 @@ def _functions(thing: type) -> list[Any]:
 
 
 def _source(thing: Any, functions: list[FunctionType]) -> str:
+    """Return the source of a class or function."""
     try:
         return inspect.getsource(thing)
     except (OSError, TypeError):
-        # of a notebook's classes Python knows the functions only
+        # in a notebook, Python has the source of functions, but not of classes
         if thing in functions:
             raise
         plain = {k: v for k, v in vars(thing).items() if isinstance(v, _PLAIN) and k[:2] != "__"}
@@ -331,15 +302,18 @@ def _source(thing: Any, functions: list[FunctionType]) -> str:
 
 
 def _names(code: CodeType) -> set[str]:
+    """Return the names that code mentions, with those of nested functions."""
     inner = (const for const in code.co_consts if isinstance(const, CodeType))
     return set(code.co_names).union(*map(_names, inner))
 
 
 def _installed(file: str | None) -> bool:
+    """Return True if a file belongs to an installed package."""
     return file is not None and bool({"site-packages", "dist-packages"} & set(Path(file).parts))
 
 
 def _version(package: str) -> str | None:
+    """Return the version of a package; None if it has none."""
     version = getattr(sys.modules.get(package), "__version__", None)
     if isinstance(version, str):
         return version
@@ -349,9 +323,7 @@ def _version(package: str) -> str | None:
         return None
 
 
-# -----------------------------------------------------------------------------
-# A folder that belongs to one run: what is done stays done, and counts for that run alone.
-# -----------------------------------------------------------------------------
+# --- Resuming an interrupted run from a folder of finished parts
 
 FORMAT = "probative results 2"
 _RUN = "run.json"
@@ -361,36 +333,12 @@ _ELSEWHERE = "expected another folder"
 
 
 class ResumableFolder:
-    """A file for every finished part of a run, each written whole or not at all.
+    """Folder with one file for every finished part of a run, each written atomically.
 
-    Every file carries a checksum of its content, and names the run and the part that it belongs
-    to; both are checked when it is read. The first to come writes down which run the folder is
-    for, and everybody who comes later must have the same.
-
-    Parameters
-    ----------
-    path
-        The folder; it is made where it is missing.
-    run
-        What makes this run what it is: data, models, options. A folder of another run is refused.
-    adopt
-        The names of entries of `run` that are a mere suggestion: where the folder has other
-        values, these are taken.
-
-    Attributes
-    ----------
-    run
-        What makes the run of this folder what it is.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = ResumableFolder(tempfile.mkdtemp(), {"seed": 7})
-    >>> folder.keep("fold-1", {"fold": 1}, [0, 1, 1])
-    >>> folder.load("fold-1", {"fold": 1})
-    [0, 1, 1]
-    >>> folder.load("fold-2", {"fold": 2}) is None
-    True
+    Every file holds a checksum of its content and names its run and part; both are checked when it
+    is read. The first user writes `run` (data, models, options) into the folder, and a folder of
+    another run is refused. The entries of `run` named in `adopt` are replaced by those of the
+    folder. `run` is an attribute, too.
     """
 
     def __init__(self, path: Path | str, run: dict[str, Any], *, adopt: Collection[str] = ()):
@@ -411,25 +359,21 @@ class ResumableFolder:
         self._run_digest = hashlib.sha256(_json(self.run)).hexdigest()
 
     def check_writable(self) -> None:
-        """Refuse a folder that cannot keep anything, before there is something to keep."""
+        """Refuse a folder that cannot be written, before any work is done."""
         try:
             tempfile.TemporaryFile(dir=self.path).close()
         except OSError as error:
             raise _unusable(error, self.path) from None
 
     def file(self, name: str) -> Path:
-        """Where a part is kept."""
+        """Return the path of a part's file."""
         return self.path / f"{name}.json"
 
     def load(self, name: str, part: dict[str, Any]) -> Any:
-        """What was kept of a part, or None.
+        """Return the stored result of a part, or None.
 
-        Parameters
-        ----------
-        name
-            The name of its file.
-        part
-            What makes this part what it is; a file of another part is refused.
+        `name` is the name of its file; `part` describes the part, and a file of another part is
+        refused.
         """
         path = self.file(name)
         if not path.exists():
@@ -450,15 +394,7 @@ class ResumableFolder:
         return content["result"]
 
     def keep(self, name: str, part: dict[str, Any], result: Any) -> None:
-        """Keep what came of a part.
-
-        Parameters
-        ----------
-        name, part
-            As for `load`.
-        result
-            Anything that JSON can hold.
-        """
+        """Store the result of a part, which JSON must be able to hold."""
         path = self.file(name)
         try:
             content = _sealed({"run": self._run_digest, "part": part, "result": result})
@@ -467,14 +403,14 @@ class ResumableFolder:
         write_whole(path, content)
 
     def damage(self, name: str, what: str) -> InputError:
-        """An error about the content of a part's file."""
+        """Return an error about the content of a part's file."""
         return InputError(f"cannot be read ({what}); {_AGAIN}", self.file(name))
 
     def _refuse_strangers(self, record: Path) -> None:
-        """Refuse a folder with other people's files; temporary files of a killed run are none."""
+        """Refuse a folder with other files, except temporary files of a killed run."""
         names = sorted(path.name for path in self.path.iterdir())
         strangers = [name for name in names if not name.startswith(".")]
-        if strangers and not record.exists():  # it may have come while we looked
+        if strangers and not record.exists():  # another process may have just written it
             raise InputError(
                 f"holds {strangers[0]!r} and no {_RUN}; expected a new or empty folder, or that of "
                 f"this run",
@@ -487,7 +423,7 @@ def _json(content: Any) -> bytes:
 
 
 def _sealed(content: Any) -> bytes:
-    """JSON with its own checksum."""
+    """Return content as JSON with its own checksum."""
     return _seal(_json(content))
 
 
@@ -500,7 +436,7 @@ _HEAD = len(_seal(b"")) - len(b"}\n")
 
 
 def _open(path: Path, remedy: str) -> Any:
-    """What was sealed; not a byte may have changed."""
+    """Return the content of a sealed file; refuse one that was changed."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -518,6 +454,7 @@ def _open(path: Path, remedy: str) -> Any:
 
 
 def _refuse_another(recorded: dict[str, Any], run: dict[str, Any], path: Path) -> None:
+    """Refuse the folder of a run with other data, models or options."""
     for key in {**run, **recorded}:
         there, here = recorded.get(key), run.get(key)
         if there != here:

@@ -23,13 +23,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# -----------------------------------------------------------------------------
-# What a value of a table, an array or a list is called as a label.
+# --- The text of a label
 #
-# Labels are compared by their text. Text is its own; a number's is the shortest that tells its
-# value, without a point where it is whole, so that 1 and 1.0 (and True, which equals 1) are one
-# label, written 1, in every format. What is missing is no label.
-# -----------------------------------------------------------------------------
+# Labels are compared by their text. A number has the shortest text that identifies its value,
+# without a decimal point if it is whole, so that 1 and 1.0 (and True, which equals 1) are one
+# label, written 1, in every format. A missing value is not a label.
 
 if TYPE_CHECKING:
     Ints = NDArray[np.int32]
@@ -37,28 +35,19 @@ if TYPE_CHECKING:
 
 _MISSING_TYPES = {"NAType", "NaTType", "MaskedConstant"}
 _EXPECTED = "expected text, a number or a truth value"
-# The places of missing labels that a message names, and the longest number.
-_NAMED, _DIGITS = 3, 4_000
+_PLACES_SHOWN = 3  # of missing labels, in messages
+_MOST_DIGITS = 4_000  # of a decimal number that is a label
 
 
 def label_text(value: Any) -> str | None:
-    """The text of a label; None for what is missing: None, NaN, NA, an infinity, empty text.
+    """Return the text of a label; None for a missing one: None, NaN, NA, infinity, empty text.
 
-    Parameters
-    ----------
-    value
-        Text, a number, a truth value, a date or a UUID; a TypeError or a ValueError tells of
-        anything else.
-
-    Examples
-    --------
-    >>> [label_text(value) for value in ("1.0", 1.0, True, 2**60 + 1, 0.5, float("nan"))]
-    ['1.0', '1', '1', '1152921504606846977', '0.5', None]
+    Raise TypeError or ValueError unless it is text, a number, a truth value, a date or a UUID.
     """
     if isinstance(value, bytes):
         value = value.decode()
     if isinstance(value, str):
-        value.encode()  # half a character is no text
+        value.encode()  # refuse lone surrogates
         return str(value) or None
     if value is None or type(value).__name__ in _MISSING_TYPES:
         return None
@@ -74,7 +63,7 @@ def label_text(value: Any) -> str | None:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether there is no label; what can be none at all is not missing, but wrong."""
+    """Return True if a value is a missing label; False for one that cannot be a label at all."""
     try:
         return label_text(value) is None
     except (TypeError, ValueError, ArithmeticError):
@@ -82,7 +71,7 @@ def is_missing(value: Any) -> bool:
 
 
 def label_name(parameter: str, value: Any) -> str:
-    """The text of a label that was asked for."""
+    """Return the text of a label given as an argument."""
     (_, (name,)) = labels_of([value], lambda text: InputError(f"{parameter}: {text}"), "label")
     return name
 
@@ -93,7 +82,7 @@ def _number_text(value: Any) -> str | None:
     number = float(value)
     if not math.isfinite(number):
         return None
-    if number != value:  # a fraction that no float equals
+    if number != value:  # a fraction that is not exactly a float
         return str(value)
     return str(int(number)) if number.is_integer() else repr(number)
 
@@ -101,7 +90,7 @@ def _number_text(value: Any) -> str | None:
 def _decimal_text(value: Decimal) -> str | None:
     if not value.is_finite():
         return None
-    if abs(value.adjusted()) > _DIGITS:
+    if abs(value.adjusted()) > _MOST_DIGITS:
         raise ValueError("too many digits")
     if value == value.to_integral_value():
         return str(int(value))
@@ -110,19 +99,19 @@ def _decimal_text(value: Decimal) -> str | None:
 
 
 class Column:
-    """A column of labels that is read value by value."""
+    """Column of labels that is read value by value."""
 
     def __init__(self) -> None:
         self._code: dict[Any, int] = {}
         self._codes = array("i")
 
     def add(self, value: Any) -> None:
-        """Take the next value."""
+        """Append a value."""
         code = self._code
         self._codes.append(code.setdefault(value, len(code)))
 
     def extend(self, values: Sequence[Any]) -> None:
-        """Take many values; all before the first that has no hash, if there is one."""
+        """Append many values; stop with a TypeError at the first that is not hashable."""
         code = self._code
         try:
             fresh = dict.fromkeys(values)
@@ -135,17 +124,17 @@ class Column:
 
     @property
     def codes(self) -> Ints:
-        """One number per value."""
+        """Return the code of every value."""
         return np.array(self._codes, dtype=np.int32)
 
     @property
     def values(self) -> list[Any]:
-        """The value that every number stands for."""
+        """Return the value of every code."""
         return list(self._code)
 
 
 def items_of(name: str, values: Any) -> list[Any]:
-    """The values of a list, an array or a column as Python objects, with what is masked as None."""
+    """Return the values of a list, an array or a column as Python objects, masked ones as None."""
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise InputError(f"{name}: shape {values.shape}; expected one label per item")
     if isinstance(values, (str, bytes, Mapping, Set)):
@@ -197,11 +186,11 @@ def refuse_continuous(
 def labels_of(
     values: Sequence[Any], error: Callable[[str], InputError], item: str = "item"
 ) -> tuple[Ints, tuple[str, ...]]:
-    """Number the labels of a sequence, as `named` does."""
+    """Return codes and names of the labels of a sequence, as `named` does."""
     column = Column()
     try:
         column.extend(values)
-    except TypeError:  # it has no hash
+    except TypeError:  # a value is not hashable
         place = len(column.codes)
         raise error(f"{item} {place + 1} is {shown(values[place])}; {_EXPECTED}") from None
     return named(column.codes, column.values, error, item)
@@ -210,21 +199,10 @@ def labels_of(
 def named(
     codes: Ints, values: Sequence[Any], error: Callable[[str], InputError], item: str = "item"
 ) -> tuple[Ints, tuple[str, ...]]:
-    """Number labels by their texts, so that equal ones have one number; refuse what is none.
+    """Merge codes of values that have the same text; return the codes and the sorted texts.
 
-    Parameters
-    ----------
-    codes, values
-        One number per item, and the value that every number stands for.
-    error
-        Makes an error of a message, which says what is wrong with the column.
-    item
-        What the places of labels are called in messages.
-
-    Returns
-    -------
-    codes, names
-        One number per item, and the text that every number stands for.
+    Refuse missing labels and values that are not labels. `error` makes an error of a message, and
+    `item` names the places of labels in it.
     """
     texts = []
     for code, value in enumerate(values):
@@ -238,8 +216,8 @@ def named(
     merged = np.array([-1 if t is None else number[t] for t in texts], dtype=np.int32)[codes]
     missing = np.flatnonzero(merged < 0)
     if len(missing):
-        places = ", ".join(str(i + 1) for i in missing[:_NAMED].tolist())
-        more = ", …" if len(missing) > _NAMED else ""
+        places = ", ".join(str(i + 1) for i in missing[:_PLACES_SHOWN].tolist())
+        more = ", …" if len(missing) > _PLACES_SHOWN else ""
         raise error(
             f"has missing labels: {len(missing)} of {len(codes)} ({item} {places}{more}); "
             f"expected one for every {item}"
@@ -247,44 +225,18 @@ def named(
     return merged, names
 
 
-# -----------------------------------------------------------------------------
-# Which of two classes is the "yes" that precision and recall speak of: one rule for all.
-# -----------------------------------------------------------------------------
+# --- The positive class of two
 
-# Pairs of labels of which the second means "yes".
+# Pairs of "no" and "yes".
 _YES = (("0", "1"), ("False", "True"), ("false", "true"), ("no", "yes"), ("-1", "1"))
 
 
 def positive_label(labels: Collection[str]) -> str | None:
-    """Return the "yes" of labels that say which it is, else None.
-
-    Parameters
-    ----------
-    labels
-        The texts of all labels that occur.
-
-    Examples
-    --------
-    >>> from probative.labels import positive_label
-    >>> positive_label(["no", "yes"]), positive_label(["maybe", "yes"]), positive_label(["1", "2"])
-    ('yes', None, None)
-    """
+    """Return the "yes" if all labels belong to one known pair of "no" and "yes", else None."""
     used = set(labels)
     return next((yes for no, yes in _YES if used <= {no, yes}), None)
 
 
 def other_class(yes: str) -> str:
-    """Return the "no" that belongs to a "yes"; where none does, what says so.
-
-    Parameters
-    ----------
-    yes
-        The text of the positive label.
-
-    Examples
-    --------
-    >>> from probative.labels import other_class
-    >>> other_class("yes"), other_class("spam")
-    ('no', 'not spam')
-    """
+    """Return the "no" that belongs to a "yes": its pair if known, else "not …"."""
     return next((no for no, known in _YES if known == yes), f"not {yes}")

@@ -1,9 +1,9 @@
-"""The one table of metrics, and scores as functions of `Counts`.
+"""Define all metrics in one table, and compute scores from `Counts`.
 
 Most scores are ratios of two linear forms in tp, fp, fn and tn; the others (`Composite`) are smooth
-functions of the four, and near any table as good as such a ratio. A score whose denominator is 0 is
-undefined: NaN, unless scikit-learn's ``zero_division`` value is asked for. Scores of array-valued
-counts are arrays.
+functions of the four, which near any table are approximated by such a ratio. A score whose
+denominator is 0 is undefined: NaN, or the value of ``zero_division`` as in scikit-learn. Scores of
+array-valued counts are arrays.
 """
 
 from __future__ import annotations
@@ -57,62 +57,63 @@ __all__ = [
     "specificity",
 ]
 
-# -----------------------------------------------------------------------------
-# Scores that are no ratio of linear forms, as functions of tp, fp, fn and tn.
+# --- Scores that are not ratios of linear forms, as functions of tp, fp, fn and tn
 #
 # Each has its value, NaN where a denominator is 0, and its derivatives in the four cells. All
-# depend on the shares of the cells alone, so that the derivatives, weighed by the cells, add up to
-# 0.
-# -----------------------------------------------------------------------------
+# depend on the shares of the cells alone, so that the derivatives, weighted by the cells, add up
+# to 0.
 
 if TYPE_CHECKING:
     Slopes = tuple[Any, Any, Any, Any]
 
 
-_ROUNDING = 1e-13  # derivatives times the number of items; what is smaller is none
+_SMALLEST_SLOPE = 1e-13  # times the number of items; a smaller derivative is a rounding error
 
 
 def _divide(top: Any, bottom: Any) -> Any:
-    """A quotient that is NaN where the denominator is 0."""
+    """Divide; return NaN where the denominator is 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(np.asarray(bottom) > 0, np.divide(top, bottom), np.nan)
 
 
 def informedness_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """Recall + specificity - 1: the difference of the rates at which yes is said."""
+    """Return recall + specificity - 1: the difference of the rates of saying yes."""
     return _divide(tp, tp + fn) - _divide(fp, fp + tn)
 
 
 def informedness_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
-    """Its derivatives."""
+    """Return the derivatives of informedness."""
     yes, no = _divide(1.0, tp + fn), _divide(1.0, fp + tn)
     return fn * yes * yes, -tn * no * no, -tp * yes * yes, fp * no * no
 
 
 def balanced_accuracy_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """The mean of recall and specificity."""
+    """Return the mean of recall and specificity."""
     return (_divide(tp, tp + fn) + _divide(tn, fp + tn)) / 2
 
 
 def balanced_accuracy_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
-    """Its derivatives."""
+    """Return the derivatives of balanced accuracy."""
     a, b, c, d = informedness_slopes(tp, fp, fn, tn)
     return a / 2, b / 2, c / 2, d / 2
 
 
 def markedness_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """Precision + npv - 1: informedness with the answer and the system exchanged."""
+    """Return precision + npv - 1: informedness with gold and system exchanged."""
     return informedness_value(tp, fn, fp, tn)
 
 
 def markedness_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
-    """Its derivatives."""
+    """Return the derivatives of markedness."""
     a, c, b, d = informedness_slopes(tp, fn, fp, tn)
     return a, b, c, d
 
 
 def mcc_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """The correlation of answer and system: the geometric mean of informedness and markedness."""
+    """Return the correlation of gold and system.
+
+    Its absolute value is the geometric mean of those of informedness and markedness.
+    """
     surplus = np.multiply(1.0 * tp, tn) - np.multiply(1.0 * fp, fn)
     informed = _divide(surplus, (1.0 * tp + fn) * (fp + tn))
     marked = _divide(surplus, (1.0 * tp + fp) * (fn + tn))
@@ -120,33 +121,33 @@ def mcc_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
 
 
 def mcc_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
-    """Its derivatives."""
-    said, answer, others, silent = (
+    """Return the derivatives of Matthews' correlation coefficient."""
+    said_yes, gold_yes, gold_no, said_no = (
         _divide(1.0, margin) for margin in (tp + fp, tp + fn, fp + tn, fn + tn)
     )
-    root = np.sqrt(said) * np.sqrt(answer) * np.sqrt(others) * np.sqrt(silent)
+    root = np.sqrt(said_yes) * np.sqrt(gold_yes) * np.sqrt(gold_no) * np.sqrt(said_no)
     half = mcc_value(tp, fp, fn, tn) / 2
     return (
-        tn * root - half * (said + answer),
-        -fn * root - half * (said + others),
-        -fp * root - half * (answer + silent),
-        tp * root - half * (others + silent),
+        tn * root - half * (said_yes + gold_yes),
+        -fn * root - half * (said_yes + gold_no),
+        -fp * root - half * (gold_yes + said_no),
+        tp * root - half * (gold_no + said_no),
     )
 
 
 def kappa_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """Agreement beyond chance, over the most that there could be."""
+    """Return (agreement - expected agreement) / (1 - expected agreement)."""
     top = 2.0 * (np.multiply(1.0 * tp, tn) - np.multiply(1.0 * fp, fn))
     return _divide(top, _chance(tp, fp, fn, tn))
 
 
 def _chance(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """How often answer and system would differ if they were independent, times n²."""
+    """Return the rate at which gold and system would differ if independent, times n²."""
     return (1.0 * tp + fp) * (fp + tn) + (1.0 * tp + fn) * (fn + tn)
 
 
 def kappa_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
-    """Its derivatives."""
+    """Return the derivatives of kappa."""
     value, bottom = kappa_value(tp, fp, fn, tn), _chance(tp, fp, fn, tn)
     return (
         _divide(2.0 * tn - value * (fp + fn + 2.0 * tn), bottom),
@@ -156,13 +157,13 @@ def kappa_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
     )
 
 
-def fowlkes_mallows_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:  # noqa: ARG001  # as the others
-    """The geometric mean of precision and recall."""
+def fowlkes_mallows_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:  # noqa: ARG001  # same arguments as the others
+    """Return the geometric mean of precision and recall."""
     return np.sqrt(_divide(tp, tp + fp) * _divide(tp, tp + fn))
 
 
 def fowlkes_mallows_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
-    """Its derivatives."""
+    """Return the derivatives of the Fowlkes-Mallows index."""
     said, answer = _divide(1.0, tp + fp), _divide(1.0, tp + fn)
     half = fowlkes_mallows_value(tp, fp, fn, tn) / 2
     gain = np.sqrt(said) * np.sqrt(answer)
@@ -177,34 +178,34 @@ def linearised(
     *,
     whole: bool,
 ) -> tuple[Array, Array]:
-    """The x and y of rows of cells whose ratio has the value and the derivatives of a score.
+    """Return x and y of rows of cells, whose ratio has the value and derivatives of a score.
 
     Parameters
     ----------
     rows
         The cells of each row.
     cells
-        The table near which that is so.
+        The table at which value and derivatives agree.
     value, slopes
         The score.
     whole
-        Whether the rows are the units of the table. A score that is undefined without one of them
-        rests on that unit alone, whatever the others hold.
+        Whether the rows are the units of the table. If the score is undefined without one of them,
+        that unit alone gets all of the denominator.
     """
     score = float(value(*cells))
     if np.isnan(score):
         return np.zeros(rows.shape[:-1]), np.zeros(rows.shape[:-1])
     n = cells.sum()
-    slope = np.array([float(one) for one in slopes(*cells)])
-    slope = np.where(n * np.abs(slope) > _ROUNDING, slope, 0.0)
-    # of the items that the answer has, and of those that it has not: number and variance
+    slope = np.array([float(derivative) for derivative in slopes(*cells)])
+    slope = np.where(n * np.abs(slope) > _SMALLEST_SLOPE, slope, 0.0)
+    # number and variance of the items that are yes in gold, and of those that are no
     sides = [np.array([1.0, 0.0, 1.0, 0.0]), np.array([0.0, 1.0, 0.0, 1.0])]
     numbers = [max(float(side @ cells), 1e-300) for side in sides]
     variances = [float((side * cells) @ slope**2) for side in sides]
     if not sum(variances) > 0:
         variances = [1.0, 1.0]
-    worth = sum(v / k * side for v, k, side in zip(variances, numbers, sides, strict=True))
-    y = n / sum(variances) * (rows @ worth)
+    per_item = sum(v / k * side for v, k, side in zip(variances, numbers, sides, strict=True))
+    y = n / sum(variances) * (rows @ per_item)
     if whole:
         rest = np.asarray(value(*np.moveaxis(cells - rows, -1, 0)))
         if np.isnan(rest).any():
@@ -212,23 +213,18 @@ def linearised(
     return score * y + n * (rows @ slope), y
 
 
-# -----------------------------------------------------------------------------
-# Most scores are ratios of two linear forms in tp, fp, fn and tn; the others (`Composite`) are
-# smooth functions of the four, and near any table as good as such a ratio. A score whose
-# denominator is 0 is undefined: NaN, unless scikit-learn's ``zero_division`` value is asked for.
-# Scores of array-valued counts are arrays.
-# -----------------------------------------------------------------------------
+# --- The table of metrics
 
 CELLS = ("tp", "fp", "fn", "tn")
 
 Form = tuple[int, int, int, int]
-# one number or an array of them
+# one number, or an array
 Value = TypeVar("Value", float, "Array")
 
 
 @dataclass(frozen=True)
 class Share:
-    """What makes a score the share of hits among hits and misses, but for a factor of its odds.
+    """Form of a score whose odds are a constant times the odds of hits among hits and misses.
 
     Attributes
     ----------
@@ -243,34 +239,34 @@ class Share:
     factor: float
 
     def proportion(self, counts: Counts) -> tuple[Any, Any]:
-        """How many hits there are, and how many of both."""
+        """Return the number of hits, and the number of hits and misses."""
         hits, misses = (
             sum(getattr(counts, cell) for cell in cells) for cells in (self.hits, self.misses)
         )
         return hits, hits + misses
 
     def score(self, proportion: Value) -> Value:
-        """The score, given the share of hits."""
+        """Return the score for a share of hits."""
         return self.factor * proportion / (1 + (self.factor - 1) * proportion)
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A score: a ratio of two linear forms in tp, fp, fn, tn, which an error never raises.
+    """Score that is a ratio of two linear forms in tp, fp, fn, tn, which an error never raises.
 
-    It lies between 0 and 1, and more is better, in every test and sentence: a rate of errors is
-    told by what is right instead.
+    It lies between 0 and 1, and more is better, in every test and sentence; there are no error
+    rates.
 
     Attributes
     ----------
     name
-        What it is called in Python, on the command line and in JSON.
+        Its name in Python, on the command line and in JSON.
     words, latex
-        What it is called in print, and in a paper.
+        Its name in print, and in a paper.
     top, bottom
         The weights of tp, fp, fn, tn in numerator and denominator.
     top_beta, bottom_beta
-        What β² times adds to these weights; only F-beta has any.
+        The terms that are added to these weights, multiplied by β²; only F-beta has any.
     """
 
     name: str
@@ -293,22 +289,22 @@ class Metric:
                 )
 
     def forms(self, b2: Any = 1) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        """The weights of numerator and denominator, β² being `b2` (any kind of number)."""
+        """Return the weights of numerator and denominator for β² = `b2` (any kind of number)."""
         return _add(self.top, self.top_beta, b2), _add(self.bottom, self.bottom_beta, b2)
 
     @property
     def needs_tn(self) -> bool:
-        """Whether true negatives matter."""
+        """Return True if true negatives matter."""
         return self.bottom[3] != 0
 
     @property
     def is_of_all_items(self) -> bool:
-        """Whether it is a share of all items, as accuracy is."""
+        """Return True if it is a share of all items, as accuracy is."""
         return all(self.bottom)
 
     @property
     def is_share_of_right(self) -> bool:
-        """Whether it is tp / (tp + errors) where every error is one of both kinds: fp = fn."""
+        """Return True if it equals tp / (tp + errors) when every error is both an fp and an fn."""
         (tp, *wrong), (hits, *all_wrong) = (
             (form[0], form[1] + form[2], form[3]) for form in (self.top, self.bottom)
         )
@@ -316,11 +312,11 @@ class Metric:
 
     @property
     def depends_on_beta(self) -> bool:
-        """Whether the weight of recall matters."""
+        """Return True if the weight of recall matters."""
         return any(self.bottom_beta)
 
     def share(self, b2: float = 1.0) -> Share | None:
-        """The score as a share of hits and misses; None where the misses weigh differently."""
+        """Return the score as a share of hits; None if misses have different weights."""
         top, bottom = self.forms(b2)
         hits = {cell: w for cell, w in zip(CELLS, top, strict=True) if w}
         rest = (y - x for x, y in zip(top, bottom, strict=True))
@@ -337,21 +333,21 @@ def _add(form: Form, by_beta: Form, b2: Any) -> tuple[Any, ...]:
 
 @dataclass(frozen=True)
 class Composite:
-    """A score that is no ratio of linear forms: a smooth function of tp, fp, fn and tn.
+    """Score that is a smooth function of tp, fp, fn and tn, but not a ratio of linear forms.
 
-    It depends on their shares alone, not on how many items there are. An error never raises it
-    either, as long as the answer stays the same; more is better.
+    It depends on their shares alone, not on the number of items. An error never raises it either,
+    if gold stays the same; more is better.
 
     Attributes
     ----------
     name, words, latex
-        What it is called, as for `Metric`.
+        Its names, as for `Metric`.
     value
-        The score of four cells, NaN where it is undefined.
+        The score of four cells, NaN if it is undefined.
     slopes
         Its derivatives in the four cells.
     low, high
-        Between which it lies.
+        Its smallest and its largest value.
     needs_tn
         Whether true negatives matter.
     """
@@ -369,12 +365,12 @@ class Composite:
     is_share_of_right: ClassVar[bool] = False
     depends_on_beta: ClassVar[bool] = False
 
-    def share(self, b2: float = 1.0) -> None:  # noqa: ARG002  # as `Metric.share`
-        """It is no share of hits and misses."""
+    def share(self, b2: float = 1.0) -> None:  # noqa: ARG002  # same arguments as `Metric.share`
+        """Return None: it is not a share of hits and misses."""
         return
 
     def cells(self, counts: Counts) -> tuple[Any, ...]:
-        """The four cells; without true negatives, 0 of them."""
+        """Return the four cells, with 0 true negatives if they do not matter."""
         return counts.tp, counts.fp, counts.fn, counts.tn if self.needs_tn else 0 * counts.tp
 
 
@@ -433,28 +429,29 @@ TABLE: dict[str, Metric | Composite] = {
     )
 }
 METRICS = tuple(TABLE)
-PRF = ("precision", "recall", "f1")  # what is shown where nobody asks for others
+PRF = ("precision", "recall", "f1")  # shown by default
 NEEDS_TN = tuple(name for name, metric in TABLE.items() if metric.needs_tn)
 RATIOS = tuple(name for name, metric in TABLE.items() if isinstance(metric, Metric))
 COMPOSITES = tuple(name for name, metric in TABLE.items() if isinstance(metric, Composite))
 
 
 def bounds(metric: str) -> tuple[float, float]:
-    """Between which a score lies; other names than those of the table are shares."""
+    """Return the smallest and largest value of a score; 0 and 1 for names not in the table."""
     known = TABLE.get(metric)
     return (0.0, 1.0) if known is None else (known.low, known.high)
 
 
 def span(metric: str) -> float:
-    """The most by which two scores can differ."""
+    """Return the largest possible difference of two scores."""
     low, high = bounds(metric)
     return high - low
 
 
 def label_metric(metric: str) -> str:
-    """What tells of a single label what `metric` tells of all: a label has no accuracy."""
-    own = TABLE[metric]
-    return "f1" if own.is_of_all_items or (isinstance(own, Composite) and own.needs_tn) else metric
+    """Return the metric for single labels: f1 instead of accuracy or of a composite with tn."""
+    known = TABLE[metric]
+    needs_all = known.is_of_all_items or (isinstance(known, Composite) and known.needs_tn)
+    return "f1" if needs_all else metric
 
 
 def ratio(counts: Counts, metric: str, *, beta: float = 1.0) -> tuple[Any, Any]:
@@ -468,7 +465,7 @@ def ratio(counts: Counts, metric: str, *, beta: float = 1.0) -> tuple[Any, Any]:
 
 
 def _counts_for(metric: str, counts: Counts) -> Counts:
-    """The counts, if they are enough for a metric that there is."""
+    """Return the counts; refuse an unknown metric, or counts without the tn that it needs."""
     one_of("metric", metric, METRICS)
     counts = counts_of("counts", counts)
     if metric in NEEDS_TN and counts.tn is None:
@@ -484,11 +481,11 @@ def contributions(
     units: bool | None = None,
     beta: float = 1.0,
 ) -> tuple[Any, Any]:
-    """What rows of counts add to numerator and denominator of a score x/y.
+    """Return the contributions of rows of counts to numerator and denominator of a score x/y.
 
-    Near a table every score is such a ratio: that of a `Composite` has the same value and the same
-    derivatives. What a row adds to its denominator is how much of the variance it is expected to
-    make, by how many items it has that the answer has, and that it has not.
+    For a `Composite`, x/y has its value and its derivatives at the table. The contribution of a row
+    to the denominator is its expected share of the variance, from its numbers of items that are yes
+    and that are no in gold.
 
     Parameters
     ----------
@@ -499,8 +496,8 @@ def contributions(
     at
         The table; by default the sum of the rows.
     units
-        Whether the rows are the units of that table; by default without `at`. A score that is
-        undefined without one of them rests on that one alone.
+        Whether the rows are the units of that table; by default True without `at`. If the score is
+        undefined without one of them, that unit alone gets all of the denominator.
 
     Examples
     --------
@@ -544,7 +541,7 @@ def score(
     beta
         The weight of recall in F-beta; the other metrics do not use it.
     zero_division
-        What a score with an empty denominator is called: NaN, or 0 or 1 as in scikit-learn.
+        The value of a score whose denominator is 0: NaN, or 0 or 1 as in scikit-learn.
 
     Examples
     --------
@@ -612,9 +609,9 @@ def balanced_accuracy(counts: Counts, *, zero_division: float = np.nan) -> Numbe
 
 
 def mcc(counts: Counts, *, zero_division: float = np.nan) -> Number:
-    """Return Matthews' correlation coefficient of answer and system.
+    """Return Matthews' correlation coefficient of gold and system.
 
-    It is undefined where either says yes to everything or to nothing; scikit-learn calls it 0 then,
+    It is undefined if either says yes to everything or to nothing; scikit-learn returns 0 then,
     as ``zero_division=0`` does.
 
     Examples
@@ -627,7 +624,7 @@ def mcc(counts: Counts, *, zero_division: float = np.nan) -> Number:
 
 
 def kappa(counts: Counts, *, zero_division: float = np.nan) -> Number:
-    """Return Cohen's kappa: the agreement beyond that of independent answers of the same rates."""
+    """Return Cohen's kappa: the agreement beyond that of independent labels of the same rates."""
     return score(counts, "kappa", zero_division=zero_division)
 
 
@@ -647,26 +644,24 @@ def fowlkes_mallows(counts: Counts, *, zero_division: float = np.nan) -> Number:
 
 
 def f1_from_jaccard(share: Value) -> Value:
-    """Carry a Jaccard value (F*) over to F1: 2 F* / (1 + F*)."""
+    """Convert a Jaccard value (F*) to F1: 2 F* / (1 + F*)."""
     return 2 * share / (1 + share)
 
 
-# -----------------------------------------------------------------------------
-# Scores of a whole confusion table of several classes, and their derivatives.
+# --- Scores of a whole confusion table of several classes, and their derivatives
 #
-# Row i, column j of a table counts the items of class i that a system calls j. With two classes,
-# kappa and Matthews' coefficient are those of `metrics`.
-# -----------------------------------------------------------------------------
+# Row i, column j of a table counts the items of gold class i that a system assigns to class j.
+# With two classes, kappa and Matthews' coefficient equal those above.
 
-OF_TABLES = ("mcc", "kappa")  # metrics of a whole table, whatever the number of classes
+OF_TABLES = ("mcc", "kappa")  # metrics of a whole table with any number of classes
 
 
 def score_of_table(table: Array, metric: str) -> Any:
-    """Gorodkin's R_K ("mcc"), Cohen's kappa or balanced accuracy of tables of classes by classes.
+    """Return Gorodkin's R_K ("mcc"), Cohen's kappa or balanced accuracy of confusion tables.
 
-    The classes are the last two axes. NaN where it is undefined: of kappa where everything is one
-    class for both, of R_K where everything is one class for either. Balanced accuracy is the mean
-    recall of the classes that the answer has.
+    The classes are the last two axes. The score is NaN if it is undefined: kappa if gold and system
+    hold one and the same class alone, R_K if either holds one class alone. Balanced accuracy is the
+    mean recall of the classes that gold has.
 
     Examples
     --------
@@ -686,9 +681,9 @@ def score_of_table(table: Array, metric: str) -> Any:
 
 
 def score_of_margins(right: Any, said: Array, answer: Array, metric: str) -> Any:
-    """The same from the number of right items and from how often each class is said, and is right.
+    """Return R_K or kappa from the number of right items and the counts of each class.
 
-    These are all that matter: the answer is the same for all systems.
+    `said` and `answer` count how often the system and gold have each class.
     """
     n = answer.sum(axis=-1)
     chance = (said * answer).sum(axis=-1)
@@ -703,7 +698,7 @@ def score_of_margins(right: Any, said: Array, answer: Array, metric: str) -> Any
 
 
 def slopes_of_table(table: Array, metric: str) -> Array:
-    """The derivatives of the score in every cell of one table."""
+    """Return the derivatives of the score in every cell of one table."""
     n, said, answer = table.sum(), table.sum(axis=0), table.sum(axis=1)
     score = float(score_of_table(table, metric))
     if metric == "balanced_accuracy":

@@ -1,4 +1,4 @@
-"""Declare every choice of every job; signatures are made from these declarations."""
+"""Declare the options of every job, and make signatures from them."""
 
 from __future__ import annotations
 
@@ -18,32 +18,25 @@ if TYPE_CHECKING:
     from probative._validation import RNG
 
 
-# -----------------------------------------------------------------------------
-# What the choices of all jobs share, and the signature made from them.
-# -----------------------------------------------------------------------------
+# --- Base class and signature
 
-ALWAYS = {"always": True}  # said even where it is the default
-_INPUT = {"input": True}  # a further input: that there is one is said, not where it lies
-_LONGEST = 120  # characters of a choice; what is longer is told by its digest
+ALWAYS = {"always": True}  # in the signature even if it is the default
+_INPUT = {"input": True}  # a further input: the signature shows that it exists, not its path
+_LONGEST_VALUE = 120  # characters of an option in a signature; a longer one becomes a digest
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What the options of all jobs share."""
+    """Base class of the options of all jobs."""
 
-    # choices that what comes of them tells: the task that was recognised, the metrics computed …
+    # options that the signature leaves out, because its facts show them: task, metrics …
     told: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
     def of(cls, given: Mapping[str, Any], *, beside: Iterable[str] = ()) -> Self:
-        """Make them from keywords; a name that nobody knows is an error that suggests another.
+        """Make the options from keywords; refuse an unknown name and suggest a known one.
 
-        Parameters
-        ----------
-        given
-            The keywords.
-        beside
-            Further keywords of the function, which are no choices, for what is suggested.
+        `beside` holds further keywords of the function that are not options.
         """
         own = {entry.name for entry in fields(cls)}
         known = [*own, *beside]
@@ -56,12 +49,9 @@ class Options:
         return cls(**given)
 
     def signature(self, *facts: str) -> str:
-        """A short reproducible description: what was done, and every choice but the usual ones.
+        """Return a short reproducible description: facts, and all options that are not defaults.
 
-        Parameters
-        ----------
-        facts
-            What came of the choices: the task, the metrics, the methods.
+        The facts are what resulted from the options: the task, the metrics, the methods.
         """
         chosen = []
         for entry in fields(self):
@@ -78,20 +68,20 @@ class Options:
 
 
 def sign(*facts: str) -> str:
-    """The version and what was done, as one line."""
+    """Join the version and the facts into a signature."""
     return "|".join((f"probative:{__version__}", *(fact for fact in facts if fact)))
 
 
 def _shorten(value: Any) -> str:
-    """A choice as text that no other choice has, not longer than people read."""
+    """Return an option as unique text, as a digest if it is long."""
     text = _text(value)
-    if len(text) <= _LONGEST:
+    if len(text) <= _LONGEST_VALUE:
         return text
     return f"sha256-{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:16]}"
 
 
 def _text(value: Any) -> str:
-    """A choice as text that no other choice has; what would part a signature is encoded."""
+    """Return an option as unique text; characters that separate parts are escaped."""
     if isinstance(value, (list, tuple)):
         return ",".join(
             f"({_text(v)})" if isinstance(v, (list, tuple)) else _text(v) for v in value
@@ -111,20 +101,18 @@ def _text(value: Any) -> str:
         return f"<{type(value).__name__}>"
     try:
         text = str(value)
-    except ValueError:  # a whole number of more digits than Python turns into text
+    except ValueError:  # Python refuses to print very long integers
         text = f"{value:x}"
     for sign_, code in (("%", "%25"), ("|", "%7C"), (",", "%2C"), ("(", "%28"), (")", "%29")):
         text = text.replace(sign_, code)
     return text
 
 
-# -----------------------------------------------------------------------------
-# How to read and match inputs.
-# -----------------------------------------------------------------------------
+# --- Reading and matching
 
 
 class ReadingKeywords(TypedDict, total=False):
-    """How to read and match inputs, as keywords; see `ReadingOptions`."""
+    """Options of reading and matching inputs, as keywords; see `ReadingOptions`."""
 
     task: str | None
     input_format: str | None
@@ -161,66 +149,67 @@ class ReadingKeywords(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingOptions(Options):
-    """How to read and match inputs; what is None is recognised.
+    """Options of reading and matching inputs; an option that is None is recognised.
 
     Attributes
     ----------
     task
         entities, segmentation or labels.
     input_format, encoding, tag_column, comments
-        How to read the files.
+        The format and the encoding of the files, the column of the tags, and whether ``#`` starts
+        a comment.
     gold_column, columns, unit_column
-        The columns of the answer, of the systems and of the units in a file or frame that holds
-        them all: numbers in a column file, names in a table.
+        The columns of gold, of the systems and of the units in a file or frame that holds them
+        all: numbers in a column file, names in a table.
     run_column
-        The column of a table that says which run a row belongs to.
+        The column of a table with the run of each row.
     group
-        The column of a table that says which group a row belongs to: a language, a domain, a day.
-        Every group is scored and compared by itself, too.
+        The column of a table with the group of each row: a language, a domain, a day. Every group
+        is also scored and compared by itself.
     header
-        Whether the first line of a table names its columns; without, columns have numbers.
+        Whether the first line of a table names its columns; without names, columns have numbers.
     multilabel
-        Whether items have any number of labels: True for sets or lists of them, or the text that
-        stands between the labels in a cell of a table.
+        Whether items have any number of labels: True for sets or lists of them, or the text
+        between the labels in a cell of a table.
     probability_columns
-        The columns of a table that hold the probability of a class each, and are called as the
-        classes are: the likeliest class is the label.
+        The columns of a table that hold the probability of one class each, named like the classes:
+        the class with the highest probability is the label.
     threshold
-        For predictions that are probabilities (or scores) of the positive class: from here on yes.
-        For scores of logs: from here on right.
+        For predictions that are probabilities (or scores) of the positive class: the smallest
+        value that counts as yes. For scores of logs: the smallest value that counts as right.
     mapping, ignore_case
-        Other names for labels, or for the types of tags; whether capitals make a difference.
+        New names for labels, or for the types of tags; whether to ignore upper and lower case.
     align_by
-        ``tokens``: files must tell the same tokens. ``position``: as many will do.
-        ``characters``: words of a text that is not quite the answer's are looked up where their
-        characters are.
+        ``tokens``: files must hold the same tokens. ``position``: the same number is enough.
+        ``characters``: words of a text that differs slightly from gold are aligned by their
+        characters.
     scheme, repair
-        The tag scheme, and what to do where tags break its rules.
+        The tag scheme, and how to read tags that break its rules.
     match
         When a span is right: ``strict``, if label and boundaries are; ``exact``, ``partial`` or
-        ``type``, as nervaluate has them; ``boundary:K``, if both ends lie within K of the
-        answer's. Or what is counted instead of spans: ``tokens``, ``characters``.
+        ``type``, as in nervaluate; ``boundary:K``, if both ends lie within K of those of gold. Or
+        what is counted instead of spans: ``tokens``, ``characters``.
     ignore_type, only
         Count boundaries alone; count these labels only.
     positive
         The class that counts as "yes", for labels.
     labels
-        The labels of macro averages: by default the answer's; ``union`` adds those of the system.
+        The labels of macro averages: by default those of gold; ``union`` adds those of the system.
     label_names
-        What the numbers of labels stand for, from 0 on, in rows of tokens and tags.
+        The names of numeric labels, from 0 on, in rows of tokens and tags.
     score_name
-        Of logs: the score to take.
+        The score to use, for logs.
     train_words
         For word segmentation: a file or list of training sentences, or a lexicon.
     key, on_missing
-        The columns that tell which rows of several tables belong together; and what becomes of
-        rows that a system does not have: "error", "drop" (they are left out for all), or
-        "negative" (the system says no to them).
+        The columns by which the rows of several tables are joined; and what happens to rows that a
+        system does not have: "error", "drop" (they are left out for all), or "negative" (the
+        system says no to them).
     memory_limit
-        How much memory the engine may use that counts large tables, such as ``2GB``. A table for
-        which it is given is never read whole.
+        The memory that the engine for large tables may use, such as ``2GB``. A table for which it
+        is given is never read whole.
     table
-        Which table of a database to read.
+        The table of a database to read.
     """
 
     task: str | None = None
@@ -256,31 +245,29 @@ class ReadingOptions(Options):
     table: str | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.mapping, tuple):  # pairs, as the command line reads them
+        if isinstance(self.mapping, tuple):  # pairs from the command line
             object.__setattr__(self, "mapping", _as_dictionary(self.mapping))
         if isinstance(self.key, str):
             object.__setattr__(self, "key", (self.key,))
 
-    # how tags were repaired is told where there were tags; memory changes no number
+    # the facts show how tags were repaired; a memory limit changes no result
     told = frozenset({"task", "scheme", "repair", "memory_limit"})
 
 
 def _as_dictionary(pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:
-    """Pairs of old and new names by the old ones, each of which stands there once."""
+    """Return pairs of old and new names as a dictionary; refuse a repeated old name."""
     twice = next((old for i, (old, _) in enumerate(pairs) if old in dict(pairs[:i])), None)
     if twice is not None:
         raise InputError(f"mapping: {twice!r} twice; expected one new name each")
     return dict(pairs)
 
 
-# -----------------------------------------------------------------------------
-# The choices of a scoring.
-# -----------------------------------------------------------------------------
+# --- Scoring
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreOptions(ReadingOptions):
-    """The choices of a scoring."""
+    """Options of a scoring."""
 
     metric: str | Sequence[str] | None = None
     method: str | None = None
@@ -293,14 +280,12 @@ class ScoreOptions(ReadingOptions):
     told = ReadingOptions.told | {"method", "by"}
 
 
-# -----------------------------------------------------------------------------
-# The choices of comparisons and rankings, of plans for them, and of the demonstration.
-# -----------------------------------------------------------------------------
+# --- Comparisons and plans
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions(ReadingOptions):
-    """The choices of a comparison."""
+    """Options of a comparison."""
 
     metric: str | Sequence[str] | None = None
     average: str = "micro"
@@ -321,7 +306,7 @@ class CompareOptions(ReadingOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions(ReadingOptions):
-    """The choices of a plan."""
+    """Options of a plan."""
 
     metric: str | None = None
     by: str | None = None
@@ -337,19 +322,17 @@ class PlanOptions(ReadingOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class DemoOptions(Options):
-    """The choices of the demonstration."""
+    """Options of the demonstration."""
 
     level: float = field(default=0.95, metadata=ALWAYS)
 
 
-# -----------------------------------------------------------------------------
-# The choices of rankings, and of boards.
-# -----------------------------------------------------------------------------
+# --- Rankings and boards
 
 
 @dataclass(frozen=True, kw_only=True)
 class RankOptions(ReadingOptions):
-    """The choices of a ranking."""
+    """Options of a ranking."""
 
     metric: str | None = None
     average: str = "micro"
@@ -359,34 +342,32 @@ class RankOptions(ReadingOptions):
     adjust: str = "holm"
     rng: RNG | None = field(default=0, metadata={"as": "seed"} | ALWAYS)
 
-    # how p-values were adjusted is told beside the test
+    # the fact about the test shows how p-values were adjusted
     told = ReadingOptions.told | {"metric", "by", "adjust"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class BoardOptions(RankOptions):
-    """The choices of a board.
+    """Options of a board.
 
     Attributes
     ----------
     show_gold
-        Whether the site may show what stands in the answer.
+        Whether the site may show contents of gold.
     max_size
-        The most MiB that a submission may have.
+        The largest size of a submission in MiB.
     """
 
     show_gold: bool = False
     max_size: float = 64.0
 
 
-# -----------------------------------------------------------------------------
-# The choices of agreement between annotators.
-# -----------------------------------------------------------------------------
+# --- Agreement between annotators
 
 
 @dataclass(frozen=True, kw_only=True)
 class AgreementOptions(ReadingOptions):
-    """The choices of agreement between annotators.
+    """Options of agreement between annotators.
 
     Attributes
     ----------
@@ -404,14 +385,12 @@ class AgreementOptions(ReadingOptions):
     told = ReadingOptions.told | {"by"}
 
 
-# -----------------------------------------------------------------------------
-# The choices of curves of precision and recall.
-# -----------------------------------------------------------------------------
+# --- Curves of precision and recall
 
 
 @dataclass(frozen=True, kw_only=True)
 class CurveOptions(ReadingOptions):
-    """The choices of a curve, or of the comparison of two."""
+    """Options of a curve, or of the comparison of two."""
 
     beta: float = 1.0
     bins: int = 10
@@ -420,14 +399,12 @@ class CurveOptions(ReadingOptions):
     rng: RNG | None = field(default=0, metadata={"as": "seed"})
 
 
-# -----------------------------------------------------------------------------
-# The choices of intervals and tests of a difference.
-# -----------------------------------------------------------------------------
+# --- Intervals and tests of a difference
 
 
 @dataclass(frozen=True, kw_only=True)
 class DifferenceOptions(Options):
-    """The choices of an interval of a difference; those of resampling where it resamples."""
+    """Options of an interval of a difference; `n_resamples` and `rng` if it resamples."""
 
     level: float = field(default=0.95, metadata=ALWAYS)
     beta: float = 1.0
@@ -438,7 +415,7 @@ class DifferenceOptions(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class ExchangeOptions(Options):
-    """The choices of a randomisation test."""
+    """Options of a randomisation test."""
 
     alternative: str = field(default="two-sided", metadata=ALWAYS)
     beta: float = 1.0
@@ -446,14 +423,12 @@ class ExchangeOptions(Options):
     rng: RNG | None = field(default=None, metadata={"as": "seed"})
 
 
-# -----------------------------------------------------------------------------
-# The choices of intervals from counts.
-# -----------------------------------------------------------------------------
+# --- Intervals from counts
 
 
 @dataclass(frozen=True, kw_only=True)
 class IntervalOptions(Options):
-    """The choices of intervals from counts."""
+    """Options of intervals from counts."""
 
     metric: str | Sequence[str] | None = None
     method: str | None = None
@@ -465,14 +440,12 @@ class IntervalOptions(Options):
     told = frozenset({"metric", "method"})
 
 
-# -----------------------------------------------------------------------------
-# The choices of what is done with a corpus, and with models trained on it.
-# -----------------------------------------------------------------------------
+# --- Corpora, and models trained on them
 
 
 @dataclass(frozen=True, kw_only=True)
 class FoldsOptions(Options):
-    """The choices of a Bayes test of two models, given their folds."""
+    """Options of a Bayes test of two models, given their folds."""
 
     metric: str | Sequence[str] | None = None
     weight: Any = field(default="effective", metadata=ALWAYS)
@@ -486,16 +459,16 @@ class FoldsOptions(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class BayesOptions(FoldsOptions):
-    """The choices of a Bayes test, from counts or from predictions for folds.
+    """Options of a Bayes test, from counts or from predictions for folds.
 
     Attributes
     ----------
     only, ignore_type
-        Of predictions: count these labels only; count boundaries alone.
+        For predictions: count these labels only; count boundaries alone.
     n_resamples, rng
-        Of counts: how many draws stand for the integral, and their seed; None integrates.
+        For counts: the number of draws that replace the integral, and their seed; None integrates.
     training_variance
-        Whether the differences of folds tell how much to allow for training.
+        Whether to estimate the variance due to training from the differences of folds.
     """
 
     only: Sequence[str] = ()
@@ -507,7 +480,7 @@ class BayesOptions(FoldsOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class _CorpusOptions(Options):
-    """How to read a corpus; what is None is recognised."""
+    """Options of reading a corpus; an option that is None is recognised."""
 
     task: str | None = None
     input_format: str | None = None
@@ -521,18 +494,18 @@ class _CorpusOptions(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class CrossvalOptions(_CorpusOptions, FoldsOptions):
-    """The choices of a cross-validated comparison of two models.
+    """Options of a cross-validated comparison of two models.
 
     Attributes
     ----------
     a, b
-        What the models are called.
+        The names of the models.
     only, ignore_type, features
-        Learn these labels only; learn boundaries alone; the columns that features see.
+        Learn these labels only; learn boundaries alone; the columns that features use.
     positive, groups, regularize
         As for `probative.compare_models`.
     m, keep_documents, rng
-        The repetitions, whether documents stay whole, and the seed of the split.
+        The number of repetitions, whether documents stay whole, and the seed of the split.
     """
 
     a: str | None = None
@@ -547,13 +520,13 @@ class CrossvalOptions(_CorpusOptions, FoldsOptions):
     keep_documents: bool = False
     rng: RNG | None = field(default=None, metadata={"as": "seed"})
 
-    # the seed that was drawn is told where none was given
+    # the facts show the seed, drawn or given
     told = frozenset({"task", "metric", "m", "rng"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class SplitOptions(_CorpusOptions):
-    """The choices of a split into folds."""
+    """Options of a split into folds."""
 
     m: int = field(default=3, metadata=ALWAYS)
     regularize: Sequence[str] = field(default=("entities", "tokens"), metadata=ALWAYS)
@@ -566,7 +539,7 @@ class SplitOptions(_CorpusOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class CheckOptions(_CorpusOptions):
-    """The choices of a check of a file."""
+    """Options of a check of a file."""
 
     column: str | None = None
     unit_column: str | None = None
@@ -579,29 +552,27 @@ class CheckOptions(_CorpusOptions):
     told = frozenset({"task", "input_format"})
 
 
-# -----------------------------------------------------------------------------
-# The choices of a sample.
-# -----------------------------------------------------------------------------
+# --- Samples for annotation
 
 
 @dataclass(frozen=True, kw_only=True)
 class SampleOptions(ReadingOptions):
-    """The choices of a sample.
+    """Options of a sample.
 
     Attributes
     ----------
     size, add
-        How many units to draw, or to draw besides.
+        The number of units to draw, or to draw in addition.
     goal
-        What the sample is to tell best: the ``score`` of each system, or their ``difference``.
+        What the sample is to estimate best: the ``score`` of each system, or their ``difference``.
     by
-        What a unit is: sentence, document, unit or item.
+        The unit: sentence, document, unit or item.
     keep
         Further columns of the pool that annotators may see.
     level
-        The level of the interval whose width is foretold.
+        The level of the interval whose width is predicted.
     rng
-        The seed of the orders in which units are drawn.
+        The seed of the order in which units are drawn.
     """
 
     size: int | None = None
@@ -615,23 +586,21 @@ class SampleOptions(ReadingOptions):
     told = ReadingOptions.told | {"size", "add", "goal", "by"}
 
 
-# -----------------------------------------------------------------------------
-# The choices of an estimate of a pool's scores.
-# -----------------------------------------------------------------------------
+# --- Estimates of a pool's scores
 
 
 @dataclass(frozen=True, kw_only=True)
 class EstimateOptions(Options):
-    """The choices of an estimate; how outputs are read stands in the design.
+    """Options of an estimate; the options of reading outputs are in the design.
 
     Attributes
     ----------
     metric
-        What the systems are scored and compared by.
+        The scores by which the systems are scored and compared.
     population
-        Whether the pool is a random sample of what matters, not all of it.
+        Whether the pool is a random sample of the population of interest, not all of it.
     level
-        The nominal coverage of limits.
+        The nominal coverage of intervals.
     rope
         Half the width of the region of practical equivalence.
     beta
@@ -647,27 +616,25 @@ class EstimateOptions(Options):
     told = frozenset({"metric"})
 
 
-# -----------------------------------------------------------------------------
-# The choices of looks at a sample that is being annotated.
-# -----------------------------------------------------------------------------
+# --- Looks at a sample that is being annotated
 
 
 @dataclass(frozen=True, kw_only=True)
 class WatchOptions(Options):
-    """The choices of `watch`.
+    """Options of `watch`.
 
     Attributes
     ----------
     metric
         The score.
     level
-        With this probability the limits hold at every look.
+        The probability that the intervals hold at every look.
     beta
         The weight of recall in F-beta.
     every
-        After how many units somebody looks.
+        The number of units between looks.
     planned
-        How many units were planned before anything was labelled.
+        The number of units that were planned before anything was labelled.
     """
 
     metric: str | None = None
@@ -679,14 +646,12 @@ class WatchOptions(Options):
     told = frozenset({"metric", "every", "planned"})
 
 
-# -----------------------------------------------------------------------------
-# The choices of a threshold sweep.
-# -----------------------------------------------------------------------------
+# --- Threshold sweeps
 
 
 @dataclass(frozen=True, kw_only=True)
 class SweepOptions(Options):
-    """The choices of a threshold sweep."""
+    """Options of a threshold sweep."""
 
     steps: int = field(default=20, metadata=ALWAYS)
     input_format: str | None = None

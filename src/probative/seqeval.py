@@ -1,7 +1,7 @@
-"""seqeval's functions, with its arguments and its numbers, and intervals beside them.
+"""Provide seqeval's functions with its arguments and numbers, and with intervals.
 
-Change the import and nothing else: ``from probative.seqeval import classification_report``. What
-seqeval leaves unsaid is said here: an argument that it would ignore is a warning or an error.
+Change the import and nothing else: ``from probative.seqeval import classification_report``. An
+argument that seqeval would ignore without notice is a warning or an error here.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _OURS = {"precision": "precision", "recall": "recall", "f1-score": "f1"}
 
 
 class UndefinedMetricWarning(UserWarning):
-    """A score whose denominator is 0, where scikit-learn's class of this name is not loaded."""
+    """Warning about a score whose denominator is 0, if scikit-learn's own class is not loaded."""
 
 
 def classification_report(
@@ -68,35 +68,35 @@ def classification_report(
     *,
     level: float | None = 0.95,
 ) -> str | dict[str, dict[str, float]]:
-    """Precision, recall, F1 and support of every label and of their averages.
+    """Report precision, recall, F1 and support of every label and of their averages.
 
     Parameters
     ----------
     y_true, y_pred
-        A list of tags per sentence: the answer, and what a system says.
+        A list of tags per sentence, of gold and of a system.
     digits
-        How many decimals the text shows.
+        The number of decimals in the text.
     suffix
         Whether tags end with their prefix (``PER-B``).
     output_dict
         Whether to return a dictionary instead of text.
     mode
-        None to read tags as conlleval does, or "strict": only what the scheme allows.
+        None to read tags as conlleval does, or "strict" for only the spans that the scheme allows.
     sample_weight
-        Nothing but None: seqeval takes weights and does not use them.
+        Only None is accepted: seqeval takes weights and does not use them.
     zero_division
-        What an undefined score is: 0 or 1; "warn" for 0 with a warning.
+        The value of an undefined score: 0 or 1; "warn" for 0 with a warning.
     scheme
         For the strict mode: the name of a scheme ("iob2", "iobes", …) or one of seqeval's classes.
-        By default it is recognised, as seqeval does it.
+        By default it is recognised as in seqeval.
     level
-        The level of the intervals; None for seqeval's output to the letter.
+        The level of the intervals; None for exactly seqeval's output.
 
     Returns
     -------
-    The text is seqeval's with a column more, the interval of F1. The dictionary has its keys, and
-    ``precision_low``, ``precision_high``, ``recall_low`` and so on besides. The weighted average
-    has no interval.
+    The text is seqeval's with one more column, the interval of F1. The dictionary has its keys, and
+    also ``precision_low``, ``precision_high``, ``recall_low`` and so on. The weighted average has
+    no interval.
 
     Examples
     --------
@@ -135,19 +135,19 @@ def f1_score(
     scheme: str | type | None = None,
     level: float | None = None,
 ) -> Score:
-    """The F1 of spans.
+    """Compute the F1 of spans.
 
     Parameters
     ----------
     y_true, y_pred, suffix, mode, sample_weight, zero_division, scheme
-        As for `classification_report`; but as in seqeval the mode is strict only where a scheme is
+        As for `classification_report`; but as in seqeval the mode is strict only if a scheme is
         given, too.
     average
         "micro", "macro" or "weighted"; None for an array of the labels' scores, in alphabetical
         order.
     level
-        Given, an `Interval` of this level is returned, or a list of them; the weighted average has
-        none.
+        If given, an `Interval` of this level is returned, or a list of them; the weighted average
+        has none.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def precision_score(
     scheme: str | type | None = None,
     level: float | None = None,
 ) -> Score:
-    """The precision of spans; everything else as for `f1_score`.
+    """Compute the precision of spans, with the arguments of `f1_score`.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def recall_score(
     scheme: str | type | None = None,
     level: float | None = None,
 ) -> Score:
-    """The recall of spans; everything else as for `f1_score`.
+    """Compute the recall of spans, with the arguments of `f1_score`.
 
     Examples
     --------
@@ -216,14 +216,14 @@ def recall_score(
 def accuracy_score(
     y_true: Sequence[Any], y_pred: Sequence[Any], *, level: float | None = None
 ) -> float | Interval:
-    """The share of tokens whose tag is right.
+    """Compute the share of tokens whose tag is right.
 
     Parameters
     ----------
     y_true, y_pred
         A list of tags per sentence, or one list of tags.
     level
-        Given, an `Interval` of this level is returned, by sentence.
+        If given, an `Interval` of this level is returned, with sentences as units.
 
     Examples
     --------
@@ -247,7 +247,7 @@ def accuracy_score(
 
 
 def performance_measure(y_true: Sequence[Any], y_pred: Sequence[Any]) -> dict[str, int]:
-    """How many tokens have the right tag (TP), a wrong one (FP), none (FN), rightly none (TN).
+    """Count tokens: right tag (TP), wrong tag (FP), tag missed (FN), rightly no tag (TN).
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def performance_measure(y_true: Sequence[Any], y_pred: Sequence[Any]) -> dict[st
 
 @dataclass(frozen=True)
 class _Asked:
-    """What a function that returns one score was asked for."""
+    """Arguments of a function that returns one score."""
 
     average: str | None
     suffix: bool
@@ -305,7 +305,7 @@ class _Asked:
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """The spans of both sides, counted by label."""
+    """Spans of both sides, counted by label."""
 
     items: Items
     tagged: tuple[Tagged, Tagged]
@@ -327,7 +327,7 @@ class _Found:
             return {name: float(v[0]) for name, v in _prf(counts.sum().reshape(1), zero).items()}
         support = np.asarray(counts.positives)
         if average == "weighted" and not support.sum():
-            # nothing to be found: a system that says nothing has all there is, or none of it
+            # no gold spans: as in seqeval, a system without spans gets the value of zero_division
             silent = float(zero) if not np.sum(counts.predicted) else 0.0
             return {"precision": silent, "recall": float(zero), "f1-score": silent}
         if not len(support):
@@ -336,7 +336,7 @@ class _Found:
         return {n: float(np.average(v, weights=weights)) for n, v in self.by_label(zero).items()}
 
     def rows(self, zero: float) -> Iterator[tuple[str, dict[str, float], int]]:
-        """The lines of a report: labels, then averages."""
+        """Yield the lines of a report: labels, then averages."""
         support = np.asarray(self.counts.positives).astype(int).tolist()
         own = self.by_label(zero)
         for i, label in enumerate(self.labels):
@@ -345,7 +345,7 @@ class _Found:
             yield f"{average} avg", self.averaged(average, zero), sum(support)
 
     def scores(self, level: float) -> SystemScores:
-        """The same with intervals, of every label and of two averages."""
+        """Return the scores with intervals, of every label and of the micro and macro averages."""
         every = np.ones((1, len(self.labels)), dtype=bool)
         matched = Matched(
             "entities",
@@ -354,7 +354,7 @@ class _Found:
             None,
             (None,),
             tagged=self.tagged,
-            scheme="tags",  # a single label is worth naming, too
+            scheme="tags",  # so that a single label is reported, too
             averaged=every,
             own_labels=True,
         )
@@ -363,7 +363,7 @@ class _Found:
 
 
 def _prf(counts: Counts, zero: float) -> dict[str, NDArray[np.float64]]:
-    """Precision, recall and F1 in seqeval's steps: its last digits come of them."""
+    """Compute precision, recall and F1 in the order of seqeval, so that the last digits agree."""
 
     def share(of: Any) -> NDArray[np.float64]:
         undefined = np.full(np.shape(of), float(zero))
@@ -376,7 +376,7 @@ def _prf(counts: Counts, zero: float) -> dict[str, NDArray[np.float64]]:
 
 
 def _zero(zero_division: Any, sample_weight: Any) -> int | None:
-    """What an undefined score is; None for 0 and a warning."""
+    """Return the value of an undefined score; None for 0 with a warning."""
     if sample_weight is not None:
         raise InputError(
             "sample_weight: is not supported (seqeval takes it and does not use it); expected None"
@@ -389,7 +389,7 @@ def _zero(zero_division: Any, sample_weight: Any) -> int | None:
 
 
 def _warn_undefined(found: _Found, metrics: Sequence[str], average: str | None = None) -> None:
-    """Warn of scores whose denominator is 0, for those that seqeval warns of."""
+    """Warn of scores whose denominator is 0, in the cases in which seqeval warns."""
     counts = found.counts.sum().reshape(1) if average == "micro" else found.counts
     silent, empty = np.asarray(counts.predicted) == 0, np.asarray(counts.positives) == 0
     problems = {
@@ -412,7 +412,7 @@ def _warn_undefined(found: _Found, metrics: Sequence[str], average: str | None =
 
 
 def _limits(scores: SystemScores) -> dict[str, dict[str, float]]:
-    """The limits of every line of a report that has some."""
+    """Return the ends of the intervals of every line of a report that has some."""
     lines = {label.label: label.scores for label in scores.by_label}
     lines["micro avg"] = scores.scores
     lines["macro avg"] = tuple(
@@ -435,7 +435,7 @@ def _interval_of(scores: Sequence[Interval], metric: str) -> Interval:
 
 
 def _text(rows: dict[str, Any], n_labels: int, digits: int, level: float | None) -> str:
-    """The table of seqeval, with the interval of F1 at its right."""
+    """Return seqeval's table, with the interval of F1 on the right."""
     width = max(digits, *(len(name) for name in rows))
     title = "" if level is None else f"f1-score {100 * level:.6g} %"
     room = max(len(title), 2 * (digits + 2) + 4)
@@ -458,7 +458,7 @@ def _text(rows: dict[str, Any], n_labels: int, digits: int, level: float | None)
 def _find(
     y_true: Any, y_pred: Any, mode: str | None, scheme: Any, *, suffix: bool, detect: bool = False
 ) -> _Found:
-    """The spans of both sides; with `detect` a strict reading looks for the scheme itself."""
+    """Match the spans of both sides; with `detect`, a strict reading recognises the scheme."""
     suffix = flag("suffix", suffix)
     if mode is not None:
         one_of("mode", mode, ("strict",))
@@ -476,7 +476,7 @@ def _find(
     labels, codes = union([tuple(side[4]) for side in sides])
     columns = [(*s[:3], code[s[3]]) for s, code in zip(sides, codes, strict=True)]
     items = collect(columns, labels, gold.text.n_sentences)
-    # ends and lengths tell spans apart, but are no starts and ends
+    # end and length identify spans here, but are not the start and end that `Items` expects
     return _Found(replace(items, start=None, end=None), (gold, pred))
 
 
@@ -485,12 +485,13 @@ def _warn(message: str) -> None:
 
 
 def _scheme(scheme: Any) -> str:
-    """The name of a scheme, given by it or by a class that seqeval has for it."""
+    """Return the name of a scheme, given by name or as one of seqeval's classes."""
     name = scheme.__name__ if isinstance(scheme, type) else scheme
     return one_of("scheme", name.lower() if isinstance(name, str) else name, _SCHEMES)
 
 
 def _both(y_true: Any, y_pred: Any) -> tuple[Tagged, Tagged]:
+    """Read both sides; refuse different numbers of sentences or tags."""
     sides = []
     for name, tags in (("y_true", y_true), ("y_pred", y_pred)):
         if isinstance(tags, str) or any(isinstance(sentence, str) for sentence in tags):
@@ -516,19 +517,20 @@ def _both(y_true: Any, y_pred: Any) -> tuple[Tagged, Tagged]:
 
 
 def _tokens(y_true: Any, y_pred: Any) -> tuple[Tagged, Tagged]:
+    """Read both sides, given by sentence or as one list of tags."""
     flat = not any(isinstance(sentence, (list, tuple, np.ndarray)) for sentence in y_true)
     return _both([y_true], [y_pred]) if flat else _both(y_true, y_pred)
 
 
 def _equal(gold: Tagged, pred: Tagged) -> NDArray[np.bool_]:
-    """Which tokens have the right tag."""
+    """Return True for the tokens that have the right tag."""
     code = {name: i for i, name in enumerate(gold.names)}
     same = np.array([code.get(name, -1) for name in pred.names], dtype=np.int32)
     return np.asarray(gold.tags == same[pred.tags]) if len(same) else np.zeros(0, dtype=bool)
 
 
 def _detect(tagged: Tagged, suffix: bool) -> str:
-    """The scheme whose prefixes these are, as seqeval tells it."""
+    """Return the scheme that has these prefixes, by seqeval's rules."""
     prefixes = {name[-1] if suffix else name[0] for name in tagged.names}
     own = prefixes - {"I", "O"}
     for scheme, needed, allowed in (
@@ -548,7 +550,7 @@ def _detect(tagged: Tagged, suffix: bool) -> str:
 
 
 def _strict(tagged: Tagged, scheme: str, suffix: bool) -> Side:
-    """The spans that are well-formed in a scheme: sentence, end, length, label, labels."""
+    """Return the well-formed spans of a scheme: sentence, end, length, label, labels."""
 
     def canonical(name: str) -> str:
         prefix, kind = (name[-1], name[:-1]) if suffix else (name[0], name[1:])
@@ -559,14 +561,14 @@ def _strict(tagged: Tagged, scheme: str, suffix: bool) -> Side:
     return _used(spans.sentence, spans.end, spans.end - spans.start, spans.label, spans.labels)
 
 
-# What the default mode knows of a tag is its first letter. Any other than these only ends a span,
-# or starts one, by its type.
+# The default mode uses the first letter of a tag. A letter other than these starts or ends a span
+# only if the type changes.
 _LETTERS = "OBIES."
 _OUTSIDE = [0, _LETTERS.index(".")]
 
 
 def _lenient_tables() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Where a span starts and where the one before ends, by seqeval's default mode.
+    """Make the tables of seqeval's default mode: where a span starts, and where the last one ends.
 
     Indexed by the previous letter, this letter and whether the types differ.
     """
@@ -589,9 +591,9 @@ _START, _END = _lenient_tables()
 
 
 def _lenient(tagged: Tagged, suffix: bool) -> Side:
-    """The spans that the default mode reads: sentence, end, length, label, labels.
+    """Return the spans that the default mode reads: sentence, end, length, label, labels.
 
-    It takes all sentences for one sequence with an O after each. A span that ends without having
+    It reads all sentences as one sequence with an O after each. A span that ends without having
     started (after a tag that seqeval does not know) begins where the last one did.
     """
     parsed = [_letter_and_type(name, suffix) for name in tagged.names]
@@ -636,6 +638,6 @@ def _is_known(name: str, suffix: bool) -> bool:
 
 
 def _used(unit: Any, end: Any, length: Any, label: Any, labels: tuple[str, ...]) -> Side:
-    """The same with the labels that a span has alone."""
+    """Return the columns with only the labels that some span has."""
     used, codes = np.unique(label, return_inverse=True)
     return unit, end, length, codes.reshape(-1), tuple(labels[i] for i in used.tolist())

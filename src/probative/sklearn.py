@@ -1,7 +1,7 @@
-"""Counts for scikit-learn's cross-validation, instead of scores that have forgotten them.
+"""Count outcomes in scikit-learn's cross-validation, instead of scores without counts.
 
-A mean of fold scores and its standard deviation do not tell how sure a score is: training sets
-overlap, and an F1 of 30 items weighs as much as one of 3,000. The counts tell it.
+The mean and standard deviation of fold scores do not show the uncertainty of a score: training sets
+overlap, and an F1 of 30 items weighs as much as one of 3,000. The counts do.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def counts_scorer(
     Parameters
     ----------
     positive
-        The class that counts as "yes". By default the one that two classes tell themselves: 1 of
-        0 and 1, "yes" of "no" and "yes".
+        The class that counts as "yes". By default it is recognised: 1 of 0 and 1, "yes" of "no"
+        and "yes".
     labels
         Several classes instead, each against all others.
 
@@ -46,13 +46,13 @@ def counts_scorer(
     CountsScorer
         A callable for ``scoring=``. `cross_validate` then returns ``test_tp``, ``test_fp``,
         ``test_fn`` and ``test_tn`` (with `labels` ``test_tp_LABEL`` and so on), and `fold_counts`
-        makes `Counts` of them.
+        turns them into `Counts`.
 
     Examples
     --------
     >>> import probative as pv
     >>> from probative.sklearn import counts_scorer, fold_counts
-    >>> class Threshold:  # in the place of a classifier
+    >>> class Threshold:  # instead of a classifier
     ...     def predict(self, X):
     ...         return [int(x > 2) for x in X]
     >>> scorer = counts_scorer()
@@ -63,11 +63,11 @@ def counts_scorer(
         return CountsScorer(None if positive is None else label_name("positive", positive))
     if positive is not None:
         raise InputError("positive: cannot be combined with labels=; expected one of the two")
-    names = tuple(label_name("labels", label) for label in _listed(labels))
+    names = tuple(label_name("labels", label) for label in _as_list(labels))
     return CountsScorer(None, names_of("labels", names))
 
 
-def _listed(labels: Any) -> list[Any]:
+def _as_list(labels: Any) -> list[Any]:
     if isinstance(labels, str) or not np.iterable(labels) or not len(list(labels)):
         raise InputError(f"labels: {shown(labels)}; expected a list of classes")
     return list(labels)
@@ -75,21 +75,21 @@ def _listed(labels: Any) -> list[Any]:
 
 @dataclass(frozen=True)
 class CountsScorer:
-    """A scorer that returns counts; `counts_scorer` makes it.
+    """Scorer that returns counts; made by `counts_scorer`.
 
     Attributes
     ----------
     positive
-        The class that counts as "yes", or None where it is looked for.
+        The class that counts as "yes", or None if it is recognised.
     labels
-        The classes that are counted each against all others; none for `positive` alone.
+        The classes that are counted each against all others; empty for `positive` alone.
     """
 
     positive: str | None = None
     labels: tuple[str, ...] = ()
 
     def __call__(self, estimator: Model, X: Instances, y: Labels) -> dict[str, int]:
-        """Count what a fitted classifier gets right and wrong.
+        """Count the right and wrong predictions of a fitted classifier.
 
         Parameters
         ----------
@@ -144,19 +144,19 @@ def _count(
 
 
 def fold_counts(results: Mapping[str, Any], label: object = None) -> list[Counts]:
-    """The counts of every fold, from what `cross_validate` returns.
+    """Return the counts of every fold, from the result of `cross_validate`.
 
     Parameters
     ----------
     results
-        Of ``cross_validate(..., scoring=counts_scorer())``.
+        The result of ``cross_validate(..., scoring=counts_scorer())``.
     label
         One of the `labels` of the scorer, if it had some.
 
     Returns
     -------
     list of Counts
-        A list is the folds of a cross-validation: what `bayes_test` and `effective_counts` take.
+        The folds of a cross-validation, as `bayes_test` and `effective_counts` take them.
 
     Examples
     --------

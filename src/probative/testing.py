@@ -1,7 +1,7 @@
-"""Assertions for tests of models: what fails says why, in the words of the verdict.
+"""Assert in tests of models that a system is better, not worse or good enough.
 
-A test that asserts ``f1 > 0.9`` fails or passes by the luck of the test set. These ask how sure
-it is.
+A test that asserts ``f1 > 0.9`` fails or passes by the luck of the test set. These assertions take
+the uncertainty into account, and a failure prints the verdict.
 """
 
 from __future__ import annotations
@@ -37,34 +37,33 @@ def assert_not_worse(
     hide_scores: bool = False,
     **how: Any,
 ) -> Comparisons | None:
-    """Fail unless it is shown that a system loses no more than a margin.
+    """Fail unless the data show that the new system is not worse by more than a margin.
 
     Parameters
     ----------
     gold, old, new
-        The right answer, the baseline and the challenger, in any form that `probative.compare`
-        takes.
+        Gold, the baseline and the challenger, in any form that `probative.compare` takes.
     margin, confidence
         P(new - old > -margin) must reach the confidence; the margin is a fraction of 1. With a
-        margin of 0 only something better passes, or something identical.
+        margin of 0 only a better or an identical system passes.
     ledger, candidates
-        A file in which the uses of test sets are counted, and how candidates come about, as for
+        A file in which the uses of test sets are counted, and how candidates are chosen, as for
         `probative.gate`: then the confidence holds for all uses of this test set together.
     hide_scores
-        Whether to tell the verdict and nothing else: no score is in the text, none is returned.
+        Whether to show the verdict alone: no score is in the text, and none is returned.
     **how
         Further keywords of `probative.compare`.
 
     Returns
     -------
     Comparisons
-        What the comparison says, where it holds; None with `hide_scores`.
+        The comparison, if the assertion holds; None with `hide_scores`.
 
     Raises
     ------
     AssertionError
-        Where it does not. Its text is the verdict and the gate's line. One unit is no evidence, and
-        nothing passes by it.
+        If it does not hold. Its text is the verdict and the line of the gate. With a single unit
+        nothing passes.
 
     Examples
     --------
@@ -91,7 +90,7 @@ def assert_better(
     hide_scores: bool = False,
     **how: Any,
 ) -> Comparisons | None:
-    """Fail unless it is shown that a system is better, by more than a margin.
+    """Fail unless the data show that the new system is better by more than a margin.
 
     Parameters
     ----------
@@ -124,25 +123,25 @@ def assert_score_at_least(
     confidence: float = 0.95,
     **how: Any,
 ) -> Interval:
-    """Fail unless it is shown that a system scores at least so much.
+    """Fail unless the data show that a system scores at least `least`.
 
     Parameters
     ----------
     gold, pred
-        The right answer and the output, in any form that `probative.score` takes.
+        Gold and the output, in any form that `probative.score` takes.
     least
-        The score that the lower limit must reach, a fraction of 1.
+        The score that the lower end of the interval must reach, a fraction of 1.
     metric
         The score; by default the usual one of the task.
     confidence
-        Of the lower limit: a one-sided bound.
+        The confidence of the lower end as a one-sided bound.
     **how
         Further keywords of `probative.score`.
 
     Returns
     -------
     Interval
-        The score, with the limits of which the lower one counts.
+        The score with its interval, of which the lower end counts.
 
     Examples
     --------
@@ -161,7 +160,7 @@ def assert_score_at_least(
         raise InputError(f"metric: {shown(metric)}; expected the name of one score")
     if "level" in how:
         raise InputError("level: follows from the confidence; expected confidence= alone")
-    # of a two-sided interval, each limit is exceeded half as often as both together
+    # each end of a two-sided interval is exceeded half as often as both together
     system = score(gold, pred, metric=metric, level=round(2 * confidence - 1, 12), **how)[0]
     usual = "f1" if any(s.metric == "f1" for s in system.scores) else system.scores[0].metric
     found = system[metric or usual]
@@ -175,7 +174,7 @@ def assert_score_at_least(
 
 
 class _Gate(NamedTuple):
-    """What `probative.gate` is told."""
+    """Arguments of `probative.gate`."""
 
     kind: str
     margin: float
@@ -188,6 +187,7 @@ class _Gate(NamedTuple):
 def _assert_gate(
     asked: _Gate, gold: Any, old: Any, new: Any, how: dict[str, Any]
 ) -> Comparisons | None:
+    """Compare the systems, and fail with the verdict if the gate does not pass."""
     __tracebackhide__ = True
     check_gate(asked.kind, asked.margin, asked.confidence)
     check_ledger_options(asked.kind, asked.ledger, asked.candidates)
@@ -205,7 +205,7 @@ def _assert_gate(
 
 
 def _names(old: Any, new: Any) -> list[str]:
-    """What the files are called, if they are files of different names."""
+    """Return the names of the files if they differ, else "old" and "new"."""
     if is_path(old) and is_path(new) and short_name(old) != short_name(new):
         return [short_name(old), short_name(new)]
     return ["old", "new"]

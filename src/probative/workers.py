@@ -1,4 +1,4 @@
-"""Work on several cores: threads, and processes that Ctrl-C ends without a word."""
+"""Run work on several cores, in threads or in processes that end quietly on Ctrl-C."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Answer = TypeVar("Answer")
 
 
 def check_jobs(n_jobs: Any) -> None:
-    """Refuse what is no number of jobs."""
+    """Refuse an invalid number of jobs."""
     if n_jobs is not None and (
         isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0
     ):
@@ -33,16 +33,9 @@ def check_jobs(n_jobs: Any) -> None:
 def in_processes(
     work: Callable[[Part], Answer], parts: Sequence[Part], n_jobs: int | None
 ) -> Iterator[tuple[Part, Answer]]:
-    """Do the work for every part, several at once; each answer comes in the order of its part.
+    """Yield every part with its result, in order, computed in several processes.
 
-    Parameters
-    ----------
-    work
-        A function that other processes can be sent.
-    parts
-        What it is called with.
-    n_jobs
-        How many processes, as in joblib: -1 for as many as there are cores; 1 stays here.
+    `n_jobs` is as in joblib: -1 for all cores; 1 stays in this process.
     """
     from joblib import Parallel, delayed, effective_n_jobs
 
@@ -58,13 +51,13 @@ def in_processes(
         yield from zip(parts, running, strict=True)
     finally:
         if running is not None:
-            running.close()  # after a failure the others need not go on
+            running.close()  # after a failure, stop the other workers
 
 
 def in_threads(
     work: Callable[[Part], Answer], parts: Sequence[Part], n_jobs: int | None
 ) -> Iterator[Answer]:
-    """The same within this process, for work that NumPy does: threads start at once."""
+    """Yield the results in order, computed in threads; for work in NumPy."""
     from concurrent.futures import ThreadPoolExecutor
 
     jobs = 1 if n_jobs is None else n_jobs if n_jobs > 0 else _cores() + 1 + n_jobs
@@ -80,19 +73,19 @@ def in_threads(
 
 
 def _cores() -> int:
-    """How many cores this process may use."""
+    """Return the number of cores that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
+    except AttributeError:  # not available on every system
         return os.cpu_count() or 1
 
 
 @contextmanager
 def interrupts_waiting() -> Iterator[None]:
-    """Hold Ctrl-C back while workers start.
+    """Block Ctrl-C while workers start.
 
-    They inherit that: it is for the one who started them to end them, and a worker that is
-    interrupted while it imports modules would tell so with a traceback.
+    Workers inherit this: their parent ends them, and a worker that is interrupted while it imports
+    modules would print a traceback.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -102,9 +95,9 @@ def interrupts_waiting() -> Iterator[None]:
     from joblib.externals.loky.backend import resource_tracker as loky_tracker
 
     for tracker in (resource_tracker, loky_tracker):
-        tracker.ensure_running()  # starting one later would let interrupts through again
+        tracker.ensure_running()  # starting one later would unblock interrupts
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    # a thread of a numerical library may take the signal, and Python would raise here all the same
+    # a thread of a numerical library may receive the signal, and Python would still raise here
     came: list[int] = []
     handler = signal.getsignal(signal.SIGINT)
     ours = threading.current_thread() is threading.main_thread() and callable(handler)

@@ -1,1 +1,1 @@
-"""Annotations to counts: tag schemes, spans, word segmentation, labels."""
+"""Turn annotations into counts: tag schemes, spans, word segmentation, labels."""

@@ -1,4 +1,4 @@
-"""What a file is, and everything that is wrong with it."""
+"""Check a file: recognise its format, count its contents, list its problems."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["check"]
 
-# How many problems of one kind are listed one by one.
-_MOST = 20
+# Problems of one kind beyond this number are only counted.
+_LISTED_PROBLEMS = 20
 
 
 def check(
@@ -56,33 +56,34 @@ def check(
     threshold: float | None = None,
     **unknown: Never,
 ) -> FileCheck:
-    r"""Say what a file is, and everything that is wrong with it.
+    r"""Report what a file is and everything that is wrong with it.
 
     Parameters
     ----------
     path
         The file; ``-`` is standard input.
     task, input_format, encoding
-        What is known about it: entities, segmentation, labels or samples; columns, conllu,
-        segmented, labels, jsonl, table, rows, choices, labelstudio, brat, docbin, hipe or log.
+        The task (entities, segmentation, labels or samples), the format (columns, conllu,
+        segmented, labels, jsonl, table, rows, choices, labelstudio, brat, docbin, hipe or log) and
+        the encoding of the file; by default they are recognised.
     tag_column, column, comments
-        The column of the tags, by number or by name, or of the labels in a table; whether ``#``
-        starts a comment.
+        The column of the tags, by number or by name; the column of the labels in a table; True if
+        ``#`` starts a comment.
     scheme
         Its tag scheme; by default the one recognised.
     unit_column, header, multilabel
-        Of a table, as for `score`: the column of units (sentences, for tags), whether the first
-        line names the columns, what stands between several labels of an item.
+        For a table, as in `score`: the column of units (sentences, for tags), whether the first
+        line names the columns, the text between several labels of one item.
     label_names
-        What the numbers of labels stand for, from 0 on, in rows of tokens and tags.
+        The names of numeric labels, from 0 on, in rows of tokens and tags.
     score_name, threshold
-        Of a log: the score to take, and from where on it counts as right.
+        For a log: the score to use, and the smallest value that counts as right.
 
     Returns
     -------
     FileCheck
-        With the `problems`, one line each, and what it holds: `facts`, and how often each of
-        `labels` occurs.
+        The `problems`, one line each; `facts` about the contents; the number of occurrences of
+        each of the `labels`.
 
     Examples
     --------
@@ -135,6 +136,7 @@ def check(
 
 
 def _checked(opened: Input, how: Reading, scheme: str | None) -> FileCheck:
+    """Check an opened file by the function for its format."""
     source, kind = opened.source, opened.kind
     if kind == "table":
         return _table(opened, scheme)
@@ -148,7 +150,7 @@ def _checked(opened: Input, how: Reading, scheme: str | None) -> FileCheck:
 
 
 def _of_tool(opened: Input, scheme: str | None) -> FileCheck:
-    """What a file of another tool holds; what is wrong with it is its only problem."""
+    """Check a file of another tool; an error while reading it is its only problem."""
     source, kind = opened.source, opened.kind
     try:
         side: Any = read(opened)
@@ -185,7 +187,7 @@ def _log(side: Samples) -> FileCheck:
 
 
 def _check_types(path: Any, encoding: Any, tag_column: Any, column: Any, score: Any) -> None:
-    """Refuse what names no file, encoding or column."""
+    """Refuse a path, encoding, column or score name of the wrong type."""
     if not isinstance(path, (str, Path)):
         raise InputError(f"path: {shown(path)} is no path; expected the name of a file")
     for name, value in (("encoding", encoding), ("column", column), ("score_name", score)):
@@ -222,7 +224,10 @@ def _columns(opened: Input, options: Reading, scheme: str | None) -> FileCheck:
     shape = layout(source, comments=options.comments, skip_ragged=True)
     problems = []
     if shape.ragged is not None and len(shape.ragged):
-        lines = [str(ragged_line(shape.table, row, shape.width)) for row in shape.ragged[:_MOST]]
+        lines = [
+            str(ragged_line(shape.table, row, shape.width))
+            for row in shape.ragged[:_LISTED_PROBLEMS]
+        ]
         problems += _shorten(lines, len(shape.ragged), f"{source.name}: … ragged lines")
     text = shape.text
     facts: dict[str, Any] = {"sentences": text.n_sentences, "tokens": text.n_tokens}
@@ -231,7 +236,9 @@ def _columns(opened: Input, options: Reading, scheme: str | None) -> FileCheck:
     facts["columns"] = shape.width
     if shape.token_column is not None and text.start is not None and text.end is not None:
         empty = np.flatnonzero(text.end == text.start)
-        lines = [str(text.error("the token is empty; expected one", t)) for t in empty[:_MOST]]
+        lines = [
+            str(text.error("the token is empty; expected one", t)) for t in empty[:_LISTED_PROBLEMS]
+        ]
         problems += _shorten(lines, len(empty), f"{source.name}: … empty tokens")
     if task == "segmentation":
         words = read_forms(shape)
@@ -261,10 +268,10 @@ def _tags(
     ]
     if unknown:
         problems += _unknown(tags, unknown, name)
-        # what they hide is looked at as if they were outside
+        # read unknown tags as O, so that the other tags can still be checked
         names = tuple("O" if code in unknown else tag for code, tag in enumerate(tags.names))
         tags = Tagged(tags.text, tags.tags, names, tags.notes)
-    wrong, number = misplaced(tags, name, _MOST)
+    wrong, number = misplaced(tags, name, _LISTED_PROBLEMS)
     problems += _shorten(wrong, number, f"{source.name}: … tags out of place")
     spans = decode(tags, scheme=name)
     facts["spans"] = len(spans)
@@ -274,8 +281,9 @@ def _tags(
 
 
 def _unknown(tags: Tagged, unknown: Sequence[int], scheme: str) -> list[str]:
+    """List the tags that the scheme does not have, each with its first line."""
     lines = []
-    for code in unknown[:_MOST]:
+    for code in unknown[:_LISTED_PROBLEMS]:
         at = np.flatnonzero(tags.tags == code)
         if len(at):
             times = f", {len(at)} times" if len(at) > 1 else ""
@@ -286,6 +294,7 @@ def _unknown(tags: Tagged, unknown: Sequence[int], scheme: str) -> list[str]:
 
 
 def _shorten(lines: list[str], number: int, rest: str) -> list[str]:
+    """Add a line that counts the problems that are not listed."""
     if number <= len(lines):
         return lines
     return [*lines, rest.replace("…", f"{number - len(lines)} more")]
@@ -294,7 +303,7 @@ def _shorten(lines: list[str], number: int, rest: str) -> list[str]:
 def _spans(source: Source) -> FileCheck:
     problems = problems_of(source)
     if problems:
-        shown = _shorten(problems[:_MOST], len(problems), f"{source.name}: … problems")
+        shown = _shorten(problems[:_LISTED_PROBLEMS], len(problems), f"{source.name}: … problems")
         return FileCheck(source.name, "jsonl", "entities", {}, {}, tuple(shown))
     spans = read_spans(source)
     facts = {"texts": spans.n_sentences, "spans": len(spans)}
@@ -306,7 +315,9 @@ def _spans(source: Source) -> FileCheck:
 def _segmented(source: Source) -> FileCheck:
     words: Segmented = read_segmented(source)
     empty = np.flatnonzero(words.lengths == 0)
-    lines = [f"{source.name}:{i + 1}: the sentence is empty" for i in empty[:_MOST].tolist()]
+    lines = [
+        f"{source.name}:{i + 1}: the sentence is empty" for i in empty[:_LISTED_PROBLEMS].tolist()
+    ]
     facts = {
         "sentences": words.n_sentences,
         "words": len(words.sentence),

@@ -1,4 +1,4 @@
-"""The choices of reading: which there are, and which mean nothing for a task."""
+"""Validate the options of reading, and refuse those that a task does not use."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_reading", "groups_of", "how_to_read", "refuse_engine", "refuse_unused"]
 
-# what reading and matching do not look at, by the task
+# options that reading and matching do not use, by task
 _UNUSED = {
     "entities": (
         *("positive", "train_words", "threshold", "probability_columns", "multilabel"),
@@ -55,7 +55,7 @@ _UNUSED = {
 
 
 def how_to_read(chosen: ReadingOptions) -> Options:
-    """The choices as readers know them; columns are added for each side."""
+    """Translate the options for the readers; the columns of each side are added later."""
     return Options(
         chosen.task,
         chosen.input_format,
@@ -74,7 +74,7 @@ def how_to_read(chosen: ReadingOptions) -> Options:
 
 
 def check_reading(reading: ReadingOptions) -> ReadingOptions:
-    """The same choices, if they are some that there are."""
+    """Validate the options, and return them with label names normalised."""
     columns_of("columns", reading.columns)
     columns_of(
         "gold_column, unit_column, run_column, group",
@@ -109,6 +109,7 @@ def check_reading(reading: ReadingOptions) -> ReadingOptions:
 
 
 def _check_tables(reading: ReadingOptions) -> None:
+    """Refuse invalid options of joined and large tables."""
     names_of("key", reading.key)
     one_of("on_missing", reading.on_missing, ON_MISSING)
     if reading.on_missing != ReadingOptions.on_missing and not reading.key:
@@ -124,6 +125,7 @@ def _check_tables(reading: ReadingOptions) -> None:
 
 
 def _check_switches(reading: ReadingOptions) -> None:
+    """Refuse invalid probability columns, header, threshold or multilabel."""
     names_of("probability_columns", reading.probability_columns)
     if len(reading.probability_columns) == 1:
         raise InputError(
@@ -145,14 +147,9 @@ def _check_switches(reading: ReadingOptions) -> None:
 
 
 def refuse_engine(options: ReadingOptions, *, single: bool = True) -> None:
-    """Refuse what is said of the engine that counts large tables, where it is not asked.
+    """Refuse options of the engine for large tables where it is not used.
 
-    Parameters
-    ----------
-    options
-        The choices.
-    single
-        Whether one input holds all: then there is nothing to be joined, either.
+    `single`: one input holds gold and all systems, so there is nothing to join by a key.
     """
     if options.table is not None:
         raise InputError("table: there is no database; expected it left out")
@@ -161,23 +158,16 @@ def refuse_engine(options: ReadingOptions, *, single: bool = True) -> None:
 
 
 def groups_of(answer: Any) -> RowGroups | None:
-    """The group of every item, or of every sentence, where a table told it."""
+    """Return the group of every item (sentence) if the table has a column of groups, else None."""
     if isinstance(answer, (Tagged, Spans)):
         return answer.text.groups
     return answer.groups if isinstance(answer, (Labels, LabelSets)) else None
 
 
 def refuse_unused(options: ReadingOptions, answer: Annotations, *, separate: bool) -> None:
-    """Refuse choices that reading and matching would not look at.
+    """Refuse options that reading and matching do not use for this kind of gold.
 
-    Parameters
-    ----------
-    options
-        The choices.
-    answer
-        What the answer turned out to be.
-    separate
-        Whether the systems stand in files or sequences of their own.
+    `separate`: the systems have files or sequences of their own.
     """
     task = task_of(answer)
     usual = ReadingOptions()

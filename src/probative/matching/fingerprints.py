@@ -1,4 +1,4 @@
-"""Which test set is this, and which outputs? By what was matched, not by the bytes of files."""
+"""Compute fingerprints of test sets and outputs from what was matched, not from file bytes."""
 
 from __future__ import annotations
 
@@ -23,26 +23,19 @@ if TYPE_CHECKING:
 
 __all__ = ["fingerprints_of"]
 
-_DIGITS = 16  # of a fingerprint: collisions of a million test sets are one in ten million
-_WORDS, _CHARACTERS = 2, 12  # of a text before or after a span
-_RUN = 16  # spans (runs of equal labels) in a row that tell a place, where there is no text
-_BASE = 0x9E3779B97F4A7C15  # of the hash of a row of tokens; odd, so that it can be divided by
+_DIGITS = 16  # hexadecimal, of a fingerprint: among 10^6 test sets P(any collision) is about 3e-8
+_CONTEXT_WORDS, _CONTEXT_CHARACTERS = 2, 12  # of the text before or after a span
+_SPANS_PER_PLACE = 16  # spans (runs of equal labels) in a row that identify a place without text
+_BASE = 0x9E3779B97F4A7C15  # of the polynomial hash of tokens; odd, so invertible modulo 2^64
 
 
 def fingerprints_of(matched: Matched, unit: str, units: int) -> Fingerprints:
-    """Return what tells this test set from others, and these outputs from others.
+    """Return the fingerprints of this test set and of the outputs of each challenger.
 
-    A test set is what gold holds: the spans (words) of every sentence, or the labels of every item,
-    in any order of sentences and items, which tables that are counted do not keep. Formats, tag
-    schemes and columns do not matter. Outputs are told by what gold, the baseline and the
-    challenger hold together in each unit.
-
-    Parameters
-    ----------
-    matched
-        Gold and the outputs.
-    unit, units
-        What is counted, and how many there are.
+    A test set is identified by the contents of gold: the spans (words) of every sentence, or the
+    labels of every item, in any order of sentences and items. Formats, tag schemes and columns do
+    not matter. Outputs are identified by what gold, the baseline and the challenger hold together
+    in each unit. `unit` and `units` are the kind and the number of units.
     """
     if matched.task == "samples":
         raise InputError("ledger: logs hold no answer to know the test set by; expected the answer")
@@ -57,8 +50,8 @@ def fingerprints_of(matched: Matched, unit: str, units: int) -> Fingerprints:
     baseline, *challengers = systems
     outputs = {}
     for name in challengers:
-        told = [contents[place + 1] for place in (*systems[baseline], *systems[name])]
-        outputs[name] = _digest(*_by_unit(gold, _mix(contents[0], *told), number))
+        said = [contents[place + 1] for place in (*systems[baseline], *systems[name])]
+        outputs[name] = _digest(*_by_unit(gold, _mix(contents[0], *said), number))
     by, sketch = _sketch(gold)
     return Fingerprints(
         _joined([matched.task, _digest(contents[0], number)]),
@@ -72,14 +65,13 @@ def fingerprints_of(matched: Matched, unit: str, units: int) -> Fingerprints:
     )
 
 
-# --- what units hold ------------------------------------------------------------------------------
+# --- Contents of units
 
 
 def _contents(side: Side, *, named: bool = True) -> Hashes:
-    """Return one number for what each sentence (item) holds: equal ones have equal numbers.
+    """Return a hash of the contents of each sentence (item).
 
-    Without the names of labels, spans have their places alone, and a label is told by how often it
-    occurs.
+    With `named=False`, spans are hashed by their places alone, and a label by its frequency.
     """
     if isinstance(side, Labels):
         return _mix(_of_labels(side, named=named)[side.codes])
@@ -95,7 +87,7 @@ def _contents(side: Side, *, named: bool = True) -> Hashes:
 
 
 def _of_labels(side: Labels | LabelSets, *, named: bool) -> Hashes:
-    """Return one number for each label, by its name or by how often it occurs."""
+    """Return a hash of each label, from its name or from its frequency."""
     if named:
         return _of_names(side.names)
     number = _number(side)
@@ -104,7 +96,7 @@ def _of_labels(side: Labels | LabelSets, *, named: bool) -> Hashes:
 
 
 def _number(side: Side) -> NDArray[np.int64] | None:
-    """Return how many rows each item stands for; None for one."""
+    """Return the number of rows that each item stands for; None if it is one."""
     repeats = getattr(side, "repeats", None)
     return None if repeats is None else np.asarray(repeats.of_rows(getattr(side, "units", None)))
 
@@ -112,7 +104,7 @@ def _number(side: Side) -> NDArray[np.int64] | None:
 def _by_unit(
     gold: Side, contents: Hashes, number: NDArray[np.int64] | None
 ) -> tuple[Hashes, NDArray[np.int64] | None]:
-    """Return what each unit (document) holds in its groups, and how many such units there are."""
+    """Return a hash of each unit (document) with its groups, and the number of equal units."""
     text = gold.text if isinstance(gold, Spans) else gold
     groups = getattr(text, "groups", None)
     if groups is not None:
@@ -129,26 +121,27 @@ def _by_unit(
     return sums, None if repeats is None else repeats.number
 
 
-# --- what is left of a test set that was changed --------------------------------------------------
+# --- Sketch, by which a test set is recognised after changes
 
 
 def _sketch(gold: Side) -> tuple[str, tuple[str, ...]]:
-    """Return some places of a test set, by which it is known again after a change; and their kind.
+    """Return the kind of places, and a sample of hashes of places of the test set.
 
-    A place is a span with the words before or after it, wherever sentences end; without text, some
-    spans (labels) in a row and how far they lie apart. Names of labels do not matter.
+    A place is a span with the words before or after it, regardless of sentence ends; without text,
+    several spans (labels) in a row and their distances. Names of labels do not matter.
     """
     by, places = _places(gold)
     if not len(places):
         return "", ()
     order = np.argsort(places, kind="stable")
     first = np.searchsorted(places[order], places[order])
-    # equal places are told apart by their number
+    # equal places are numbered, so that each counts
     different = np.unique(_mix(places[order], np.arange(len(places)) - first))
     return by, tuple(f"{value:016x}" for value in different[:SKETCH].tolist())
 
 
 def _places(gold: Side) -> tuple[str, Hashes]:
+    """Return the kind of places of a test set and their hashes."""
     if isinstance(gold, (Labels, LabelSets)):
         return _places_of_labels(gold)
     if isinstance(gold, Segmented):
@@ -170,11 +163,12 @@ def _places(gold: Side) -> tuple[str, Hashes]:
 
 
 def _places_of_labels(gold: Labels | LabelSets) -> tuple[str, Hashes]:
-    if getattr(gold, "repeats", None) is not None:  # counted: neither texts nor an order are known
+    """Return the kind of places of labelled items and their hashes."""
+    if getattr(gold, "repeats", None) is not None:  # condensed: texts and order are unknown
         return "", np.zeros(0, dtype=np.uint64)
     texts = gold.texts() if gold.texts is not None else ()
     if len(texts):
-        return "texts", _of_names([_plain(text) for text in texts])
+        return "texts", _of_names([_normalised(text) for text in texts])
     if isinstance(gold.aligned, Text):
         tokens, context = _tokens(gold.aligned)
         if tokens is not None:
@@ -183,7 +177,7 @@ def _places_of_labels(gold: Labels | LabelSets) -> tuple[str, Hashes]:
     _, kinds = np.unique(_contents(gold), return_inverse=True)
     kinds = kinds.reshape(-1)
     order = np.argsort(kinds, kind="stable")
-    # how far back the same label stands: whatever it is called
+    # the distance to the previous item of the same label does not depend on its name
     back = np.zeros(len(kinds), dtype=np.int64)
     same = kinds[order[1:]] == kinds[order[:-1]]
     back[order[1:][same]] = (order[1:] - order[:-1])[same]
@@ -191,25 +185,25 @@ def _places_of_labels(gold: Labels | LabelSets) -> tuple[str, Hashes]:
 
 
 def _tokens(text: Text) -> tuple[Hashes | None, int]:
-    """Return one number for each token of a text, and how many tell a place; None without text."""
-    words = [_plain(word) for place in range(text.n_sentences) for word in text.words(place)]
+    """Return a hash of each token and the size of the context; None without text."""
+    words = [_normalised(word) for place in range(text.n_sentences) for word in text.words(place)]
     if not words or len(words) != text.n_tokens:
         return None, 0
     known = {word: place for place, word in enumerate(dict.fromkeys(words))}
     codes = np.fromiter((known[word] for word in words), dtype=np.int64, count=len(words))
     characters = max(map(len, known)) == 1
-    return _of_names(list(known))[codes], _CHARACTERS if characters else _WORDS
+    return _of_names(list(known))[codes], _CONTEXT_CHARACTERS if characters else _CONTEXT_WORDS
 
 
-def _plain(text: str) -> str:
-    """Return a text by its letters and digits, upper case or lower; as it is if it has none."""
+def _normalised(text: str) -> str:
+    """Reduce a text to its letters and digits in lower case; keep it if it has none."""
     return "".join(filter(str.isalnum, text.casefold())) or text
 
 
 def _with_context(
-    tokens: Hashes, start: NDArray[Any], end: NDArray[Any], context: int = _CHARACTERS
+    tokens: Hashes, start: NDArray[Any], end: NDArray[Any], context: int = _CONTEXT_CHARACTERS
 ) -> Hashes:
-    """Return two numbers for each span: one with what stands before it, one with what follows."""
+    """Return two hashes of each span: one with the context before it, one with that after it."""
     start, end = np.minimum(start, len(tokens)), np.minimum(end, len(tokens))
     before, after = np.maximum(start - context, 0), np.minimum(end + context, len(tokens))
     rows = np.r_[_of_rows(tokens, before, end), _of_rows(tokens, start, after)]
@@ -217,13 +211,14 @@ def _with_context(
 
 
 def _in_a_row(tokens: Hashes, starts: NDArray[Any]) -> Hashes:
-    if len(starts) <= _RUN:
+    """Return a hash of every few spans in a row."""
+    if len(starts) <= _SPANS_PER_PLACE:
         return _of_rows(tokens, np.zeros(1, np.int64), np.array([len(tokens)]))
-    return _of_rows(tokens, starts[:-_RUN], starts[_RUN:])
+    return _of_rows(tokens, starts[:-_SPANS_PER_PLACE], starts[_SPANS_PER_PLACE:])
 
 
 def _of_rows(tokens: Hashes, begin: NDArray[Any], end: NDArray[Any]) -> Hashes:
-    """Return one number for the tokens from each begin to its end, by a polynomial modulo 2^64."""
+    """Return a hash of the tokens from each begin to its end, by a polynomial modulo 2^64."""
     size = len(tokens) + 1
     power, inverse = (
         np.cumprod(np.r_[np.uint64(1), np.full(size - 1, base, dtype=np.uint64)], dtype=np.uint64)
@@ -233,16 +228,17 @@ def _of_rows(tokens: Hashes, begin: NDArray[Any], end: NDArray[Any]) -> Hashes:
     return _mix((sums[end] - sums[begin]) * inverse[begin], end - begin)
 
 
-# --- numbers and texts ----------------------------------------------------------------------------
+# --- Hashes
 
 
 def _of_names(names: Sequence[str]) -> Hashes:
+    """Return the first 64 bits of the SHA-256 of each name."""
     digests = (hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest() for name in names)
     return np.array([int.from_bytes(d[:8], "little") for d in digests] or [0], dtype=np.uint64)
 
 
 def _mix(*columns: NDArray[Any]) -> Hashes:
-    """Return one number for each row of these columns, by the finaliser of SplitMix64."""
+    """Return a hash of each row of these columns, by the finaliser of SplitMix64."""
     mixed = np.zeros(len(columns[0]), dtype=np.uint64)
     for column in columns:
         mixed = (mixed ^ column.astype(np.uint64)) + np.uint64(0x9E3779B97F4A7C15)
@@ -253,14 +249,14 @@ def _mix(*columns: NDArray[Any]) -> Hashes:
 
 
 def _sums(values: Hashes, group: NDArray[Any], size: int) -> Hashes:
-    """Return the sum of each group, whatever the order of what it holds; it may overflow."""
+    """Return the sum of each group modulo 2^64, which does not depend on the order."""
     sums = np.zeros(size, dtype=np.uint64)
     np.add.at(sums, group, values)
     return sums
 
 
 def _digest(units: Hashes, number: NDArray[np.int64] | None) -> str:
-    """Return a text for a collection of units, whatever their order."""
+    """Return the fingerprint of a collection of units, which does not depend on their order."""
     kinds, place = np.unique(units, return_inverse=True)
     times = np.zeros(len(kinds), dtype="<i8")
     np.add.at(times, place.reshape(-1), 1 if number is None else number)
@@ -268,6 +264,7 @@ def _digest(units: Hashes, number: NDArray[np.int64] | None) -> str:
 
 
 def _joined(parts: Sequence[str | bytes]) -> str:
+    """Return the fingerprint of several parts."""
     whole = hashlib.sha256()
     for part in parts:
         whole.update(part.encode() if isinstance(part, str) else part)

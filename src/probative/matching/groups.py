@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class _MatchedGroup:
-    """The part of what was matched that belongs to one group.
+    """Part of a `Matched` that belongs to one group.
 
     Attributes
     ----------
     name
         The group.
     matched
-        The same systems, on the items of the group alone.
+        The systems on the items of this group alone.
     rows
-        How many rows (sentences, of tags) of the table belong to it.
+        The number of its table rows (sentences, for tags).
     """
 
     name: str
@@ -47,7 +47,7 @@ class _MatchedGroup:
     rows: int
 
     def units(self, unit: str) -> int:
-        """How many units of this kind it has."""
+        """Return the number of units of this kind."""
         items = self.matched.items
         if unit == "document" and items.document is not None:
             return int(items.document.max(initial=-1)) + 1
@@ -55,14 +55,9 @@ class _MatchedGroup:
 
 
 def part_by_group(matched: Matched, reading: ReadingOptions) -> Iterator[_MatchedGroup]:
-    """Every group by itself, in the natural order of their names; what is missing comes last.
+    """Yield every group by itself, in natural order of the names; missing values come last.
 
-    Parameters
-    ----------
-    matched
-        Labels of rows, or tags of sentences, of a table whose groups were read.
-    reading
-        The choices: which labels a macro average is taken over, it tells for every group alike.
+    `reading` decides which labels a macro average is taken over, in the same way for all groups.
     """
     groups = groups_of(matched.gold)
     if groups is None:
@@ -71,27 +66,27 @@ def part_by_group(matched: Matched, reading: ReadingOptions) -> Iterator[_Matche
     ends = np.cumsum(np.bincount(groups.codes, minlength=len(groups.names)))
     rows = dict(zip(groups.names, np.split(order, ends[:-1]), strict=True))
     for name in _groups_in_order(rows):
-        own = np.sort(rows[name])
-        if not len(own):
+        members = np.sort(rows[name])
+        if not len(members):
             continue
-        part = _part_of_rows(matched, own)
+        part = _part_of_rows(matched, members)
         part = replace(part, averaged=_averaged(matched, part.items, reading))
-        yield _MatchedGroup(name, part, _number_of_rows(matched.gold, own))
+        yield _MatchedGroup(name, part, _number_of_rows(matched.gold, members))
 
 
 def _number_of_rows(gold: Any, rows: NDArray[Any]) -> int:
-    """How many rows of the table these are, of which equal ones may be kept once."""
+    """Return the number of table rows; equal rows may be kept once, with their number."""
     repeats = getattr(gold, "repeats", None)
     return len(rows) if repeats is None else int(repeats.of_rows(gold.units)[rows].sum())
 
 
 def _groups_in_order(names: Any) -> list[str]:
-    """The names of groups in natural order, that of what is missing last."""
+    """Sort the names of groups in natural order, the one of missing values last."""
     return sorted(names, key=lambda name: (name == MISSING_GROUP, natural_order(name), name))
 
 
 def crossing_units(matched: Matched) -> int:
-    """How many units have rows in several groups."""
+    """Return the number of units with rows in several groups."""
     groups, units = groups_of(matched.gold), getattr(matched.gold, "units", None)
     if groups is None or units is None:
         return 0
@@ -103,15 +98,15 @@ def crossing_units(matched: Matched) -> int:
 
 
 def _part_of_rows(matched: Matched, rows: NDArray[Any]) -> Matched:
-    """What was matched of these rows (sentences) alone."""
+    """Return the `Matched` of these rows (sentences) alone."""
     if not isinstance(matched.gold, (Labels, LabelSets)):
         return replace(matched, items=matched.items.of_units(rows))
     gold, *systems = (_rows_of(side, rows) for side in (matched.gold, *matched.systems))
     items = match_labels(gold, *systems, positive=matched.positive)
-    # labels that were not asked for were left out of the whole
+    # drop the labels that `only` left out of the whole
     kept = matched.items.labels
     items = items if items.labels == kept else items.only(kept)
-    # a table of all classes is made from the labels themselves
+    # the table of all classes is made from gold and systems, so these are restricted too
     return replace(matched, items=items, gold=gold, systems=tuple(systems))
 
 
@@ -142,37 +137,35 @@ def _rows_of(side: Labels | LabelSets, rows: NDArray[Any]) -> Labels | LabelSets
 
 
 def _averaged(matched: Matched, items: Items, reading: ReadingOptions) -> Any:
-    """The labels of macro averages in a group, chosen as they are for the whole."""
+    """Return the labels of macro averages in a group, chosen as for the whole."""
     if matched.own_labels:
         return averaged_labels(items, UNION)
     return averaged_labels(items, None) if reading.labels is None else matched.averaged
 
 
-# -----------------------------------------------------------------------------
-# Kinds of items that people ask about: short and long ones, seen and unseen, frequent and rare.
-# -----------------------------------------------------------------------------
+# --- Buckets of items: by length, by presence in training, by label frequency
 
 if TYPE_CHECKING:
     BucketsCodes = NDArray[np.int64]
 
 
-_SHORT = (1, 2, 3, 4)  # lengths at which buckets of spans begin, where most are so short
-_FEW_LABELS = 4
+_SHORT_LENGTHS = (1, 2, 3, 4)  # where buckets begin if the median length is at most 2
+_MOST_LABELS_WITHOUT_BUCKETS = 4
 _SEEN = "presence in training"
 
 
 @dataclass(frozen=True, eq=False)
 class _Bucketing:
-    """A way to part the items.
+    """One way to sort the items into buckets.
 
     Attributes
     ----------
     kind
-        What they are parted by.
+        The property that decides.
     names
         The buckets, in order.
     code
-        The bucket of every item as its place in `names`.
+        The bucket of every item as its index in `names`.
     """
 
     kind: str
@@ -180,23 +173,16 @@ class _Bucketing:
     code: BucketsCodes
 
     def parts(self, items: Items) -> Iterator[tuple[str, Items]]:
-        """Every bucket with its items."""
+        """Yield every bucket with its items."""
         for number, name in enumerate(self.names):
             yield name, items.where(self.code == number)
 
 
 def bucketings_of(matched: Matched, train: Any = None) -> tuple[_Bucketing, ...]:
-    """Every way to part the items of a comparison that tells more than the whole does.
+    """Return the ways to sort the items that give several buckets.
 
-    That is, one that gives several buckets; and whether they were seen in training, if that is
-    known: nobody expects that all were, or none.
-
-    Parameters
-    ----------
-    matched
-        The items, and what they were made from.
-    train
-        The training data as annotations, or None; for words it is the lexicon of `matched`.
+    Presence in training is returned even with a single bucket. `train` holds the training data as
+    annotations, or None; for words the lexicon of `matched` is used.
     """
     items = matched.items
     bucketings = []
@@ -218,20 +204,20 @@ def bucketings_of(matched: Matched, train: Any = None) -> tuple[_Bucketing, ...]
 
 
 def _lengths_of(matched: Matched) -> NDArray[Any] | None:
-    """How many tokens (or characters) every sentence has, where that is known."""
+    """Return the number of tokens (or characters) of every sentence; None if unknown."""
     lengths = np.asarray(matched.gold.text.lengths)
     return lengths if lengths.any() else None
 
 
 def _lengths(kind: str, items: Items, length: NDArray[Any]) -> _Bucketing:
-    """Single lengths where most are short, else quarters of the answer's items."""
+    """Sort items by length: single lengths if most are short, else quarters of the gold items."""
     own = length[items.answer]
-    short = len(own) and np.median(own) <= _SHORT[1]
-    return _ranges(kind, length, list(_SHORT) if short else _quarters(own))
+    short = len(own) and np.median(own) <= _SHORT_LENGTHS[1]
+    return _ranges(kind, length, list(_SHORT_LENGTHS) if short else _quarters(own))
 
 
 def _label_frequency(items: Items, train: Any) -> _Bucketing:
-    """Quarters of the labels, by how often they occur in training, or else in the answer."""
+    """Sort labels into quarters by their frequency in training, or else in gold."""
     kind = f"label frequency in {'the answer' if train is None else 'training'}"
     if train is None:
         number = items.positives_by_label
@@ -240,13 +226,13 @@ def _label_frequency(items: Items, train: Any) -> _Bucketing:
         times = dict(zip(names, np.bincount(codes, minlength=len(names)).tolist(), strict=True))
         number = np.array([times.get(label, 0) for label in items.labels], dtype=np.int64)
     used = number[items.uses()]
-    # of a few labels each has its own line already
-    starts = _quarters(used) if len(used) > _FEW_LABELS else []
+    # with few labels, each has its own line in the report already
+    starts = _quarters(used) if len(used) > _MOST_LABELS_WITHOUT_BUCKETS else []
     return _ranges(kind, number[items.label], starts)
 
 
 def _quarters(values: NDArray[Any]) -> list[int]:
-    """Where four parts of about equal size begin; fewer, where values repeat."""
+    """Return where four parts of about equal size begin; fewer if values repeat."""
     if not len(values):
         return []
     cuts = np.quantile(values, (0.25, 0.5, 0.75), method="inverted_cdf").tolist()
@@ -254,10 +240,10 @@ def _quarters(values: NDArray[Any]) -> list[int]:
 
 
 def _ranges(kind: str, value: NDArray[Any], starts: list[int]) -> _Bucketing:
-    """The items by a whole number, in ranges that begin at these; the last one is open."""
+    """Sort items by a whole number into ranges with these starts; the last one is open."""
     if not starts:
         return _Bucketing(kind, (), np.empty(0, dtype=np.int64))
-    # what only systems have may be shorter than anything in the answer
+    # items that only systems have may be shorter than any gold item
     starts = [min(starts[0], int(value.min())), *starts[1:]]
     ends = [start - 1 for start in starts[1:]]
     names = [f"{a:,}" if a == b else f"{a:,} to {b:,}" for a, b in zip(starts, ends, strict=False)]
@@ -271,14 +257,14 @@ def _labels_of(train: Any) -> tuple[tuple[str, ...], Any]:
 
 
 def _named(kind: str, code: NDArray[Any], names: list[str]) -> _Bucketing:
-    """Leave out the buckets in which there is nothing."""
+    """Make a bucketing without the empty buckets."""
     there = np.bincount(code, minlength=len(names)) > 0
     kept = tuple(name for name, is_there in zip(names, there.tolist(), strict=True) if is_there)
     return _Bucketing(kind, kept, (np.cumsum(there) - 1)[code])
 
 
 def _known_texts(matched: Matched, train: Any) -> set[str] | None:
-    """What the training data have as a word or as an entity, whatever its label."""
+    """Return the words, or the texts of entities of any label, of the training data."""
     if matched.task == "segmentation":
         lexicon: Segmented | None = matched.lexicon
         if lexicon is None:
@@ -296,41 +282,39 @@ def _known_texts(matched: Matched, train: Any) -> set[str] | None:
 
 
 def _texts(matched: Matched) -> Iterator[str]:
-    """What every item says."""
+    """Yield the text of every item."""
     gold, items = matched.gold, matched.items
     text = gold.spans().text if isinstance(gold, Segmented) else gold.text
     return _texts_of(text, items.unit, items.start, items.end)
 
 
 def _texts_of(text: Any, sentence: Any, start: Any, end: Any) -> Iterator[str]:
-    """The words of spans as one string each; a sentence is looked up once for its neighbours."""
+    """Yield the words of each span as one string; spans of one sentence share one look-up."""
     last: int = -1
     words: Any = ()
     places = zip(sentence.tolist(), start.tolist(), end.tolist(), strict=True)
     for number, first, stop in places:
         if number != last:
             last, words = number, text.words(number)
-        own = words[first:stop]
-        yield own if isinstance(own, str) else " ".join(own)
+        covered = words[first:stop]
+        yield covered if isinstance(covered, str) else " ".join(covered)
 
 
-# -----------------------------------------------------------------------------
-# Which labels are taken for which.
-# -----------------------------------------------------------------------------
+# --- Confusions: pairs of a gold label and the label that a system gave instead
 
 Confusions = tuple[tuple[str | None, str | None, int], ...]
 
 
 def span_confusions(gold: Spans, system: Spans) -> Confusions:
-    """Pairs of labels of spans with the same limits; None where a side has no such span.
+    """Count the pairs of different labels of spans with equal boundaries, most frequent first.
 
-    The most frequent confusions come first; agreement is not among them. Of several spans of one
-    side with the same limits the first label counts.
+    None stands for a side without such a span. If one side has several spans with equal boundaries,
+    its first label counts.
     """
     sizes = [int(max(g.max(initial=0), s.max(initial=0))) + 1 for g, s in _columns(gold, system)]
     places = [_key(side, sizes) for side in (gold, system)]
     distinct = [np.unique(place, return_index=True) for place in places]
-    # sorted parts: a merging sort is many times faster than NumPy's union by hashing
+    # both parts are sorted: a merge sort is many times faster than NumPy's union by hashing
     both = np.sort(np.concatenate([place for place, _ in distinct]), kind="stable")
     everywhere = both[np.flatnonzero(np.diff(both, prepend=-1))]
     codes = []
@@ -342,7 +326,7 @@ def span_confusions(gold: Spans, system: Spans) -> Confusions:
 
 
 def label_confusions(gold: Labels, system: Labels) -> Confusions:
-    """Pairs of the right label and another one, the most frequent first."""
+    """Count the pairs of the gold label and a different one, most frequent first."""
     times = None if gold.repeats is None else gold.repeats.of_rows(gold.units)
     return _count(gold.codes, system.codes, gold.names, system.names, times)
 

@@ -1,9 +1,8 @@
-"""Everything that the answer or a system proposes, and who proposes it.
+"""Hold the items of gold and systems, and count them.
 
-An item is any distinct span (word, label of an item) that the answer or one of the systems
-returns. Who says yes to it is all that counts and paired counts need. Where a span need not be
-equal to count as right, the items are the spans of the answer, found or not, and the distinct
-wrong ones.
+An item is any distinct span (word, label of an item) that gold or one of the systems returns.
+Counts and paired counts need only the sides that have it. Where a span need not be equal to count
+as right, the items are the gold spans, found or not, and the distinct wrong ones.
 """
 
 from __future__ import annotations
@@ -26,53 +25,46 @@ if TYPE_CHECKING:
     from probative.matching.matched import Matched
 
 
-# -----------------------------------------------------------------------------
-# An item is any distinct span (word, label of an item) that the answer or one of the systems
-# returns. Who says yes to it is all that counts and paired counts need. Where a span need not be
-# equal to count as right, the items are the spans of the answer, found or not, and the distinct
-# wrong ones.
-# -----------------------------------------------------------------------------
-
 if TYPE_CHECKING:
     Ints = NDArray[np.int32]
 
 
 GROUPINGS = ("label", "sentence", "document")
-_DENSE = 8  # cells per item up to which a table of all cells is made
+_MOST_CELLS_PER_ITEM = 8  # up to which a table of all cells replaces a sort
 
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """Who proposes what.
+    """Distinct items of gold and systems, and which side has which.
 
     Attributes
     ----------
     unit, label
-        The unit (sentence) and the label's code of every item.
+        The unit (sentence) and the code of the label of every item.
     labels
-        The label every code stands for, in alphabetical order.
+        The label of every code, in alphabetical order.
     answer
-        Whether the answer has the item.
+        True where gold has the item.
     says
-        Whether each system has it: one row per system.
+        True where a system has the item: one row per system.
     n_units
-        How many units there are, with or without items.
+        The number of units, with or without items.
     document
-        The document of every unit, or None where none are marked.
+        The document of every unit; None if none are marked.
     universe
-        How many decisions every unit holds, where "no" can be counted too (a single class);
+        The number of decisions in every unit, where "no" can be counted too (a single class);
         else None.
     start, end
-        Where every item begins and ends in its unit, where items are spans; else None.
+        The start and end of every item in its unit, for spans; else None.
     times
-        How many equal items of its unit every item stands for; None where it is one.
+        The number of equal items of its unit that every item stands for; None if it is one.
     number
-        How many equal units every unit stands for; None where it is one.
+        The number of equal units that every unit stands for; None if it is one.
     weight
-        What an item counts: 1, or ½ where a span is two items because half of it can be right.
+        The weight of an item: 1, or ½ where a span is two items because half of it can be right.
     within_labels
-        The items if every label is matched alone, where that gives others: what is said of single
-        labels rests on these. None where a label's items are the same.
+        The items if every label is matched by itself, where these differ: scores of single labels
+        are computed from them. None if they are the same.
     """
 
     unit: Ints
@@ -92,17 +84,17 @@ class Items:
 
     @property
     def is_condensed(self) -> bool:
-        """Whether equal items or equal units are kept once, with their number."""
+        """Return True if equal items or equal units are kept once, with their number."""
         return self.times is not None or self.number is not None
 
     @property
     def units_in_all(self) -> int:
-        """How many units there are, equal ones each counted."""
+        """Return the number of units, with equal ones each counted."""
         return self.n_units if self.number is None else int(self.number.sum())
 
     @property
     def positives(self) -> int:
-        """How many spans (words, labels) the answer has."""
+        """Return the number of gold spans (words, labels)."""
         weights = self.weights(None)
         if weights is None:
             return round(self.weight * np.count_nonzero(self.answer))
@@ -110,14 +102,17 @@ class Items:
 
     @property
     def positives_by_label(self) -> NDArray[np.int64]:
-        """How many spans (words, data) of every label the answer has."""
+        """Return the number of gold spans (words, data) of every label."""
         weights = self.weights(None)
         own = None if weights is None else weights[self.answer]
         parts = np.bincount(self.label[self.answer], weights=own, minlength=len(self.labels))
         return np.asarray(np.rint(self.weight * parts), dtype=np.int64)
 
     def weights(self, by: str | None) -> NDArray[np.float64] | None:
-        """How many items each one stands for: in its unit alone, or in all units; None for one."""
+        """Return the number of items that each one stands for; None if it is one.
+
+        By sentence, equal items of its unit are counted; otherwise those of all equal units.
+        """
         if not self.is_condensed:
             return None
         times = np.ones(len(self.unit)) if self.times is None else self.times.astype(np.float64)
@@ -126,15 +121,7 @@ class Items:
         return np.asarray(times * self.number[self.unit])
 
     def counts(self, system: int = 0, *, by: str | None = None) -> Counts:
-        """The counts of a system: one table, or one per label, sentence or document.
-
-        Parameters
-        ----------
-        system
-            Its number, from 0.
-        by
-            ``label``, ``sentence`` or ``document``; by default everything together.
-        """
+        """Count a system's outcomes: one table, or one per label, sentence or document."""
         if by == "label" and self.within_labels is not None:
             return self.within_labels.counts(system, by=by)
         group, size = self._groups(by)
@@ -144,16 +131,9 @@ class Items:
         return counts if by is not None else counts[0]
 
     def by_unit_and_label(self, system: int = 0, *, by: str = "sentence") -> LabelCounts:
-        """The counts of a system in every cell of units and labels that holds an item.
+        """Count a system's outcomes in every cell of units and labels that holds an item.
 
-        The cells are the same for all systems.
-
-        Parameters
-        ----------
-        system
-            Its number, from 0.
-        by
-            ``sentence`` or ``document``; ``item`` for cells of one item each.
+        The cells are the same for all systems. With `by="item"` each item is a cell.
         """
         if self.within_labels is not None:
             return self.within_labels.by_unit_and_label(system, by=by)
@@ -169,7 +149,7 @@ class Items:
     def _outcomes(
         self, system: int, group: NDArray[Any], size: int, weights: NDArray[np.float64] | None
     ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """How many items of every group are right, too much and missed."""
+        """Return the true positives, false positives and false negatives of every group."""
         outcome = group * 4
         outcome += self.says[system] * np.int8(2)
         outcome += self.answer
@@ -179,18 +159,18 @@ class Items:
 
     @cached_property
     def _cells_of(self) -> dict[str, tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]]:
-        """What `_cells` has found: several scores ask for the same ones."""
+        """Return the cache of `_cells`: several scores need the same cells."""
         return {}
 
     def _cells(self, by: str) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], int]:
-        """Unit and label of every cell, the cell of every item, and how many units there are."""
+        """Return unit and label of every cell, the cell of every item, and the number of units."""
         if by == "item":
             every = np.arange(len(self.unit))
             return every, self.label.astype(np.intp), every, len(every)
         group, n_units = self._groups(by)
         size = max(1, len(self.labels))
         key = group.astype(np.int64) * size + self.label
-        if n_units * size <= _DENSE * len(key):  # a table of all cells is smaller than a sort
+        if n_units * size <= _MOST_CELLS_PER_ITEM * len(key):
             used = np.zeros(n_units * size, dtype=bool)
             used[key] = True
             place, cell = np.flatnonzero(used), (np.cumsum(used) - 1)[key]
@@ -199,28 +179,23 @@ class Items:
         return place // size, place % size, cell.reshape(-1), n_units
 
     def uses(self, system: int | None = None) -> NDArray[np.bool_]:
-        """Which labels the answer has; with `system`, or a system."""
+        """Return True for the labels that gold has; with `system`, that gold or this system has."""
         if self.within_labels is not None:
             return self.within_labels.uses(system)
         which = self.answer if system is None else self.answer | self.says[system]
         return np.bincount(self.label[which], minlength=len(self.labels)) > 0
 
     def paired(self, a: int, b: int, *, by: str | None = "sentence") -> PairedCounts:
-        """The eight cases of two systems, one row per sentence or document, or one table.
+        """Count the eight cases of two systems, one row per sentence, document or label.
 
-        Parameters
-        ----------
-        a, b
-            The numbers of the baseline and of the challenger.
-        by
-            ``sentence``, ``document`` or ``label``; None for one table.
+        `a` and `b` are the numbers of the baseline and the challenger; `by=None` gives one table.
         """
         if by == "label" and self.within_labels is not None:
             return self.within_labels.paired(a, b, by=by)
         group, size = self._groups(by)
         says_a, says_b = self.says[a], self.says[b]
         case = np.where(says_a, np.where(says_b, 4, 0), np.where(says_b, 2, 6)) + ~self.answer
-        kept = says_a | says_b | self.answer  # other systems' false alarms are no item of these two
+        kept = says_a | says_b | self.answer  # drop false alarms of other systems
         weights = self.weights(by)
         cases: NDArray[Any] = np.bincount(
             group[kept] * 8 + case[kept],
@@ -237,7 +212,7 @@ class Items:
 
     @cached_property
     def by_label(self) -> tuple[Items, ...]:
-        """The items of each label alone, in the order of `labels`."""
+        """Return the items of each label alone, in the order of `labels`."""
         if self.within_labels is not None:
             return self.within_labels.by_label
         order = np.argsort(self.label, kind="stable")
@@ -260,11 +235,11 @@ class Items:
         )
 
     def of_systems(self, systems: Sequence[int]) -> Items:
-        """The same items, said by some of the systems."""
+        """Return the items with some of the systems."""
         return self._map(lambda items: replace(items, says=items.says[list(systems)]))
 
     def pooled(self, systems: Sequence[int]) -> Items:
-        """The items once per system, as one system says them all."""
+        """Return the items once per system, as the items of one system."""
         number = len(systems)
 
         def tiled(values: NDArray[Any] | None) -> NDArray[Any] | None:
@@ -288,7 +263,7 @@ class Items:
         return replace(change(self), within_labels=within)
 
     def only(self, labels: Sequence[str]) -> Items:
-        """The items with one of these labels."""
+        """Return the items with one of these labels."""
         for label in labels:
             one_of("only", label, self.labels)
         kept = set(labels)
@@ -302,7 +277,7 @@ class Items:
         )
 
     def where(self, wanted: NDArray[np.bool_]) -> Items:
-        """The items of a mask; what is no item is not told apart from what was left out."""
+        """Return the items of a mask; true negatives can then no longer be counted."""
         return replace(
             self,
             unit=self.unit[wanted],
@@ -317,7 +292,7 @@ class Items:
         )
 
     def of_units(self, units: NDArray[Any]) -> Items:
-        """The items of these units alone, whose numbers begin anew; their order is kept."""
+        """Return the items of these units alone, renumbered in their order."""
         place = np.full(self.n_units, -1, dtype=np.int32)
         place[units] = np.arange(len(units), dtype=np.int32)
         document: Ints | None = None
@@ -337,6 +312,7 @@ class Items:
         )
 
     def _groups(self, by: str | None) -> tuple[NDArray[np.intp], int]:
+        """Return the group of every item, and the number of groups."""
         if by is None:
             return np.zeros(len(self.unit), dtype=np.intp), 1
         one_of("by", by, GROUPINGS)
@@ -350,12 +326,12 @@ class Items:
 
     @property
     def decisions(self) -> int:
-        """How many yes-or-no decisions there are in all, where "no" can be counted."""
+        """Return the number of yes-or-no decisions in all, where "no" can be counted."""
         universe = np.zeros(0) if self.universe is None else self.universe
         return int((universe if self.number is None else universe * self.number).sum())
 
     def _decisions(self, by: str | None) -> Any:
-        """How many yes-or-no decisions every group holds."""
+        """Return the number of yes-or-no decisions of every group; None if unknown."""
         if self.universe is None or (len(self.labels) != 1 and by != "label"):
             return None
         if by == "sentence":
@@ -367,7 +343,7 @@ class Items:
 
 
 def union(names: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], list[Ints]]:
-    """One numbering for the labels of several sides, and each side's codes in it."""
+    """Return one numbering for the labels of several sides, and each side's codes in it."""
     everything = tuple(sorted(set().union(*names)))
     code = {name: i for i, name in enumerate(everything)}
     return everything, [np.array([code[n] for n in side], dtype=np.int32) for side in names]
@@ -380,15 +356,10 @@ def collect(
     document: Ints | None = None,
     universe: NDArray[Any] | None = None,
 ) -> Items:
-    """Find the distinct items of several sides.
+    """Find the distinct items of gold and of each system.
 
-    Parameters
-    ----------
-    sides
-        The answer's and then each system's items: arrays of unit, place (start and end, for
-        spans, and of which pieces they are), label.
-    labels, n_units, document, universe
-        As `Items` has them.
+    Each side is a tuple of arrays: unit, place (start and end, for spans, and the code of their
+    pieces), label. The other arguments are those of `Items`.
     """
     number = [len(side[0]) for side in sides]
     columns = [np.concatenate(parts) for parts in zip(*sides, strict=True)]
@@ -410,7 +381,7 @@ def collect(
 
 
 def _distinct(columns: list[NDArray[Any]]) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """Where each distinct row stands first, and which of them every row is."""
+    """Return the index of the first of each distinct row, and the code of every row."""
     sizes = [int(column.max(initial=0)) + 1 for column in columns]
     if np.prod([float(size) for size in sizes]) >= 2**62:
         rows = np.stack([column.astype(np.int64) for column in columns], axis=1)
@@ -421,7 +392,7 @@ def _distinct(columns: list[NDArray[Any]]) -> tuple[NDArray[np.intp], NDArray[An
         if size > 1:
             key *= size
             key += column
-    # the sides are sorted already: a merging sort takes them in one pass
+    # the sides are sorted already, which a merge sort uses
     order = np.argsort(key, kind="stable")
     ordered = key[order]
     fresh = np.concatenate([[True], ordered[1:] != ordered[:-1]]) if len(key) else ordered > 0
@@ -430,20 +401,18 @@ def _distinct(columns: list[NDArray[Any]]) -> tuple[NDArray[np.intp], NDArray[An
     return order[fresh], item
 
 
-# -----------------------------------------------------------------------------
-# The cases of two systems among what was matched, by what is exchanged.
-# -----------------------------------------------------------------------------
+# --- Paired counts of two systems, by the unit that is exchanged
 
 
 def cases_of_pair(matched: Matched, i: int, j: int, unit: str) -> PairedCounts:
-    """The cases of a pair, one row per unit, or one table where single items are exchanged."""
+    """Return the paired counts of two systems, one row per unit; one table for single items."""
     several = len(matched.items.labels) > 1 and not matched.all_classes
     if unit == matched.unit == "item" and several:
-        unit = "datum"  # the label that it missed and the one that it gave instead belong together
+        unit = "datum"  # the missed label and the wrong one given belong together
     paired = cases_by(matched.items, i, j, unit)
     if not matched.all_classes:
         return paired
-    # what was given instead of the right label is no item of its own
+    # single-label data: the wrong label given is not counted beside the right label missed
     wrong = [1, 3, 5]
     cases = paired.cases[..., :7].copy()
     cases[..., wrong] = 0
@@ -451,6 +420,6 @@ def cases_of_pair(matched: Matched, i: int, j: int, unit: str) -> PairedCounts:
 
 
 def cases_by(items: Items, i: int, j: int, unit: str) -> PairedCounts:
-    """The cases of a pair, one row per unit; one table for items."""
+    """Return the paired counts of two systems, one row per unit; one table for ``item``."""
     by = {"item": None, "document": "document"}.get(unit, "sentence")
     return items.paired(i, j, by=by)

@@ -1,4 +1,4 @@
-"""Match labels against labels, and rename them."""
+"""Match labels, rename them, and cut probabilities at a threshold."""
 
 from __future__ import annotations
 
@@ -29,27 +29,20 @@ if TYPE_CHECKING:
 
 
 UNION = "union"
-_NAMED = 5  # labels that a note names
-_COMPARED = 10_000  # labels that a misspelt one is compared with
+_LABELS_IN_A_NOTE = 5
+_LABELS_SEARCHED = 10_000  # for the likely meaning of a misspelt one
 
 
 def positive_class(*answers: Labels) -> str | None:
-    """The "yes" of a two-class problem whose labels say which it is, else None."""
+    """Return the "yes" of two classes whose names show which it is, else None."""
     return positive_label({name for side in answers for name in side.names})
 
 
 def averaged_labels(items: Items, labels: str | Sequence[str] | None) -> NDArray[np.bool_]:
-    """Which labels the mean of each system is taken over: one row per system.
+    """Return the labels over which the macro average of each system is taken: one row per system.
 
-    A row depends on the answer and on the system itself, never on the other systems.
-
-    Parameters
-    ----------
-    items
-        Who proposes what.
-    labels
-        None for those of the answer; "union" for those of the answer and of the system itself, as
-        in scikit-learn; or their names.
+    `labels`: None for those of gold; "union" for those of gold and of the system itself, as in
+    scikit-learn; or names. A row never depends on the other systems.
     """
     systems = range(len(items.says))
     if labels is None:
@@ -58,8 +51,7 @@ def averaged_labels(items: Items, labels: str | Sequence[str] | None) -> NDArray
         return np.stack([items.uses(i) for i in systems])
     wanted = {labels} if isinstance(labels, str) else set(labels)
     for label in sorted(wanted - set(items.labels), key=str):
-        # of a hundred thousand labels the likeliest are enough
-        near = difflib.get_close_matches(str(label), items.labels[:_COMPARED], n=1)
+        near = difflib.get_close_matches(str(label), items.labels[:_LABELS_SEARCHED], n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise InputError(f"labels: neither the answer nor a system has {label!r}{hint}")
     if not wanted:
@@ -68,13 +60,14 @@ def averaged_labels(items: Items, labels: str | Sequence[str] | None) -> NDArray
 
 
 def only_in_a_system(items: Items, names: Sequence[str]) -> list[str]:
-    """A note for each system that uses labels which the answer has not."""
+    """Return a note for each system that uses labels which gold does not have."""
     notes = []
     for i, name in enumerate(names):
         extra = np.flatnonzero(items.uses(i) & ~items.uses())
         if len(extra):
-            shown = ", ".join(repr(items.labels[k]) for k in extra[:_NAMED])
-            more = f" and {len(extra) - _NAMED:,} more" if len(extra) > _NAMED else ""
+            shown = ", ".join(repr(items.labels[k]) for k in extra[:_LABELS_IN_A_NOTE])
+            rest = len(extra) - _LABELS_IN_A_NOTE
+            more = f" and {rest:,} more" if rest > 0 else ""
             notes.append(
                 f"{name} uses labels that the answer does not have: {shown}{more}; they count as "
                 f"false alarms, but not in macro averages unless labels are chosen"
@@ -87,16 +80,10 @@ def _what(side: Side) -> str:
 
 
 def match_labels(gold: Side, *systems: Side, positive: str | None = None) -> Items:
-    """Find the distinct (item, label) pairs of the answer and of the systems.
+    """Find the distinct (item, label) pairs of gold and of the systems.
 
-    Parameters
-    ----------
-    gold
-        The answer: a label per item, or a set of them.
-    systems
-        One or more outputs on the same items.
-    positive
-        The class that counts as "yes"; by default all classes, each against the rest.
+    `positive` is the class that counts as "yes"; by default all classes count, each against the
+    rest.
     """
     for system in systems:
         if len(system) != len(gold):
@@ -111,7 +98,7 @@ def match_labels(gold: Side, *systems: Side, positive: str | None = None) -> Ite
         (side.item if isinstance(side, LabelSets) else item, code[side.codes])
         for side, code in zip(everyone, codes, strict=True)
     ]
-    if labels[:1] == (NOTHING,):  # who has no row for an item says nothing of it
+    if labels[:1] == (NOTHING,):  # a side without a row for an item has no label there
         labels = labels[1:]
         sides = [(own[code > 0], code[code > 0] - 1) for own, code in sides]
     unit = item if gold.units is None else gold.units
@@ -126,7 +113,7 @@ def match_labels(gold: Side, *systems: Side, positive: str | None = None) -> Ite
         items.answer,
         items.says,
         n_units,
-        # of sets, nobody knows how many labels could have been given
+        # the number of labels that a set could have is unknown
         universe=(
             None
             if isinstance(gold, LabelSets)
@@ -141,17 +128,15 @@ def match_labels(gold: Side, *systems: Side, positive: str | None = None) -> Ite
     return items.only([positive])
 
 
-# -----------------------------------------------------------------------------
-# Labels by other names: mapped, without regard to case, or made of probabilities.
-# -----------------------------------------------------------------------------
+# --- Renaming labels: by a mapping, or by ignoring case
 
 _OUTSIDE = "O"
 _SEPARATORS = (",", ";", "|")
-_FEW = 10  # spans, below which two sides may share no type by chance
+_ENOUGH_SPANS_OF_ONE_TYPE = 10  # with fewer, two sides may share no type by chance
 
 
 def check_names(mapping: Any, *, ignore_case: Any) -> dict[str, str]:
-    """The names to be replaced, as texts; keys in small letters where case does not matter."""
+    """Validate a mapping of labels; return it as texts, in lower case if case is ignored."""
     ignore = flag("ignore_case", ignore_case)
     try:
         pairs = list(mapping.items()) if hasattr(mapping, "items") else list(mapping or ())
@@ -168,22 +153,14 @@ def check_names(mapping: Any, *, ignore_case: Any) -> dict[str, str]:
 
 
 def written_alike(name: str, options: ReadingOptions) -> str:
-    """A label that was asked for, as labels are written where case does not matter."""
+    """Return the name of a label in lower case if case is ignored."""
     return name.casefold() if options.ignore_case else name
 
 
 def relabel(sides: Sequence[Any], options: ReadingOptions, *, strict: bool = True) -> list[Any]:
-    """The sides with other names for their labels (for the types of tags).
+    """Rename the labels (types of tags) of all sides by `mapping` and `ignore_case`.
 
-    Parameters
-    ----------
-    sides
-        The answer and the systems.
-    options
-        With `mapping`, as `check_names` gives it, and `ignore_case`. A type that is mapped to O is
-        none.
-    strict
-        Whether a label that is mapped must occur.
+    A type that is mapped to O is removed. `strict`: a label that is mapped must occur.
     """
     mapping: Mapping[str, str] = dict(options.mapping or {})
     if not mapping and not options.ignore_case:
@@ -198,7 +175,7 @@ def relabel(sides: Sequence[Any], options: ReadingOptions, *, strict: bool = Tru
         seen.add(name)
         return mapping.get(name, name)
 
-    renamed = {id(side): _renamed(side, new) for side in sides}  # a side may stand there twice
+    renamed = {id(side): _renamed(side, new) for side in sides}  # the same side may occur twice
     for old in mapping:
         if strict and old not in seen:
             raise InputError(
@@ -208,6 +185,7 @@ def relabel(sides: Sequence[Any], options: ReadingOptions, *, strict: bool = Tru
 
 
 def _renamed(side: Any, new: Callable[[str], str]) -> Any:
+    """Return a side with its labels renamed, and equal ones merged."""
     if isinstance(side, Tagged):
         names, codes = _merged([_new_tag(name, new) for name in side.names])
         return replace(side, names=names, tags=codes[side.tags])
@@ -223,6 +201,7 @@ def _renamed(side: Any, new: Callable[[str], str]) -> Any:
 
 
 def _new_tag(tag: str, new: Callable[[str], str]) -> str:
+    """Return a tag with its type renamed."""
     prefix, hyphen, kind = tag.partition("-")
     if not hyphen:
         return tag
@@ -231,13 +210,13 @@ def _new_tag(tag: str, new: Callable[[str], str]) -> str:
 
 
 def _merged(names: Sequence[str]) -> tuple[tuple[str, ...], Any]:
-    """The distinct names, and the place of every old code among them."""
+    """Return the distinct names, and the new code of every old one."""
     distinct = tuple(sorted(set(names)))
     return distinct, np.array([distinct.index(name) for name in names], dtype=np.int32)
 
 
 def _without_doubles(spans: Spans) -> Spans:
-    """Spans that have become equal count once; those of no type do not count."""
+    """Return spans without duplicates and without those mapped to O."""
     rows = np.stack([spans.sentence, spans.start, spans.end, spans.label], axis=1)
     rows = np.unique(rows.astype(np.int64), axis=0).reshape(-1, 4)
     if _OUTSIDE in spans.labels:
@@ -252,24 +231,16 @@ def _without_doubles(spans: Spans) -> Spans:
     )
 
 
-# --- probabilities ----------------------------------------------------------------------------
+# --- Labels from probabilities
 
 
 def by_threshold(
     gold: Labels, system: Labels, name: str, options: ReadingOptions, names: Sequence[str] = ()
 ) -> Labels:
-    """Labels of what may be probabilities: never the numbers themselves.
+    """Return labels from numbers cut at `options.threshold`.
 
-    Parameters
-    ----------
-    gold, system
-        The answer and an output.
-    name
-        What the output is called.
-    options
-        With `threshold`, if there is one, and `positive`.
-    names
-        What all outputs are called: they may be classes.
+    Without a threshold, refuse fractional numbers where gold has classes. `names` are those of all
+    outputs, which may be classes.
     """
     numbers = _scores(system.names)
     threshold = options.threshold
@@ -298,7 +269,7 @@ def by_threshold(
 
 
 def _two_classes(gold: Labels, options: ReadingOptions) -> tuple[str, str]:
-    """The positive class and the other one."""
+    """Return the positive class and the other one."""
     yes = options.positive or positive_class(gold)
     if yes is None and len(gold.names) <= 2:
         raise InputError(
@@ -314,7 +285,7 @@ def _two_classes(gold: Labels, options: ReadingOptions) -> tuple[str, str]:
 
 
 def _scores(names: Sequence[str]) -> list[float] | None:
-    """The numbers that all of these are, if some of them are not whole; else None."""
+    """Return the names as numbers if all are numbers and some are not whole; else None."""
     numbers = [_as_number(name) for name in names]
     if any(map(math.isnan, numbers)) or all(number.is_integer() for number in numbers):
         return None
@@ -322,6 +293,7 @@ def _scores(names: Sequence[str]) -> list[float] | None:
 
 
 def _as_number(text: str) -> float:
+    """Return the number in a text; NaN if it is not a finite number."""
     try:
         number = float(text)
     except ValueError:
@@ -333,21 +305,14 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(repr(name[:40]) for name in names[:3]) + (", …" if len(names) > 3 else "")
 
 
-# --- the same label in another writing --------------------------------------------------------
+# --- Labels that differ in spelling alone
 
 
 def refuse_other_labels(gold: Any, system: Any, name: str) -> None:
-    """Refuse a system that shares no label with gold: its score would be 0 for no fault of its own.
+    """Refuse a system that shares no label with gold: its score would be 0 for a formal reason.
 
-    Where gold has one class alone, a system may miss it everywhere; of few spans, no type may be
-    shared by chance. Both are no reason to refuse.
-
-    Parameters
-    ----------
-    gold, system
-        `Labels`, `LabelSets` or `Spans`; a system that returns nothing has no labels.
-    name
-        What the system is called.
+    This is allowed if gold has one class alone, which a system may miss everywhere, and with few
+    spans of one type, which may differ by chance.
     """
     known, own = (set(_names_of(side)) - {NOTHING} for side in (gold, system))
     if not own or not known or own & known:
@@ -356,7 +321,7 @@ def refuse_other_labels(gold: Any, system: Any, name: str) -> None:
         yes_and_no = positive_label(known) and positive_label(own)
         refused = len(known) > 1 or (yes_and_no and not positive_label(known | own))
     else:
-        few = min(len(_codes_of(gold)), len(_codes_of(system))) < _FEW
+        few = min(len(_codes_of(gold)), len(_codes_of(system))) < _ENOUGH_SPANS_OF_ONE_TYPE
         refused = min(len(known), len(own)) > 1 or not few
     if refused:
         raise InputError(
@@ -374,20 +339,13 @@ def _codes_of(side: Any) -> Any:
 
 
 def differ_in_writing(gold: Sequence[str], system: Sequence[str], name: str) -> list[str]:
-    """A note on labels that differ from those of the answer by their writing alone.
+    """Return a note on labels that differ from those of gold in spelling alone.
 
-    Where all labels of a system do, its score would be 0 for no fault of its own: an error.
-
-    Parameters
-    ----------
-    gold, system
-        The labels of both.
-    name
-        What the system is called.
+    Refuse a system all of whose labels differ: its score would be 0 for a formal reason.
     """
-    known = {_plain(label): label for label in gold}
+    known = {_normalised(label): label for label in gold}
     extra = sorted(set(system) - set(gold))
-    twins = [(known[_plain(label)], label) for label in extra if _plain(label) in known]
+    twins = [(known[_normalised(label)], label) for label in extra if _normalised(label) in known]
     if not twins:
         return []
     (there, here), *_ = twins
@@ -406,16 +364,10 @@ def differ_in_writing(gold: Sequence[str], system: Sequence[str], name: str) -> 
 
 
 def parted_alike(gold: Any, system: Any, name: str, options: ReadingOptions) -> list[str]:
-    """Refuse labels that are sets in disguise: ``a,b`` on one side, ``b,a`` on the other.
+    """Refuse labels that may be sets: ``a,b`` on one side, ``b,a`` on the other.
 
-    Parameters
-    ----------
-    gold, system
-        The answer and an output, with one label per item.
-    name
-        What the output is called.
-    options
-        With `multilabel`: where that says anything, there is no doubt.
+    Return a note if labels contain a separator and their parts are labels too. Nothing is checked
+    if `multilabel` was given.
     """
     if options.multilabel is not None or not isinstance(gold, Labels):
         return []
@@ -438,10 +390,12 @@ def parted_alike(gold: Any, system: Any, name: str, options: ReadingOptions) -> 
 
 
 def _parts(label: str, sign: str) -> frozenset[str]:
+    """Return the parts of a label between separators."""
     return frozenset(part.strip() for part in label.split(sign))
 
 
-def _plain(label: str) -> str:
+def _normalised(label: str) -> str:
+    """Return a label in lower case, with numbers and truth values in one form."""
     text = label.strip().casefold()
     number = _as_number(text)
     text = {"true": "1", "false": "0"}.get(text, text)

@@ -1,4 +1,4 @@
-"""From the inputs of a comparison to the items on which it rests."""
+"""Read the inputs of a comparison and match them into items."""
 
 from __future__ import annotations
 
@@ -68,32 +68,21 @@ if TYPE_CHECKING:
     from probative.reading.recognise import Annotations
 
 
-# -----------------------------------------------------------------------------
-# Rows of tables in memory that belong together by their ids, whatever their order.
-# -----------------------------------------------------------------------------
+# --- Joining rows of tables in memory by their ids
 
 if TYPE_CHECKING:
     Side = Labels | LabelSets
 
 
-_SHOWN = 3
+_IDS_SHOWN = 3  # of missing, extra or repeated rows, in messages
 
 
 def _join_by_key(
     gold: Side, systems: Sequence[Any], options: ReadingOptions
 ) -> tuple[Side, list[Any], list[str]]:
-    """The answer and the systems with the same rows in the same order.
+    """Return gold and the systems with the same rows in the same order, and notes.
 
-    Parameters
-    ----------
-    gold, systems
-        The sides, with what their rows are called.
-    options
-        With `key` and `on_missing`.
-
-    Returns
-    -------
-    The answer, the systems, and notes.
+    `options.on_missing` decides what happens to ids that not all sides have.
     """
     sides = [gold, *systems]
     codes, n_ids, names = _number_ids(sides)
@@ -115,7 +104,7 @@ def _join_by_key(
         found, options.key, options.on_missing, int(answer.sum()), int(np.count_nonzero(common))
     )
     kept = common if options.on_missing == "drop" else answer
-    order = codes[0][kept[codes[0]]]  # that of the answer
+    order = codes[0][kept[codes[0]]]  # of gold
     joined = []
     for side, own in zip(sides, codes, strict=True):
         place = np.full(n_ids, -1, dtype=np.int64)
@@ -125,7 +114,7 @@ def _join_by_key(
 
 
 def _number_ids(sides: Sequence[Side]) -> tuple[list[NDArray[np.int64]], int, list[str]]:
-    """The ids of every side as numbers that mean the same for all."""
+    """Return the ids of every side as codes of one numbering, their number and their names."""
     number: dict[str, int] = {}
     codes = []
     for side in sides:
@@ -140,13 +129,14 @@ def _number_ids(sides: Sequence[Side]) -> tuple[list[NDArray[np.int64]], int, li
 
 
 def _examples(which: NDArray[np.bool_], names: Sequence[str]) -> tuple[int, tuple[str, ...]]:
+    """Return the number of these ids and the first few of them."""
     places = np.flatnonzero(which).tolist()
-    first = nsmallest(_SHOWN, (names[i].replace("\x1f", ", ") for i in places))
+    first = nsmallest(_IDS_SHOWN, (names[i].replace("\x1f", ", ") for i in places))
     return len(places), tuple(first)
 
 
 def _in_places(side: Side, places: NDArray[np.int64]) -> Side:
-    """The rows of these places; -1 stands for a row of no label."""
+    """Return the rows at these indices; -1 stands for a row without a label."""
     lost = places < 0
     texts = side.texts
     common: dict[str, Any] = {
@@ -158,7 +148,7 @@ def _in_places(side: Side, places: NDArray[np.int64]) -> Side:
         common["groups"] = replace(side.groups, codes=side.groups.codes[places])
     if isinstance(side, Labels):
         codes, names = side.codes[places], side.names
-        if lost.any():  # texts in their order: no text stands before the empty one
+        if lost.any():  # names stay sorted: NOTHING is the empty text
             codes, names = np.where(lost, 0, codes + 1).astype(np.int32), (NOTHING, *names)
         return replace(side, codes=codes, names=names, **common)
     row = np.full(len(side), -1, dtype=np.int64)
@@ -179,18 +169,16 @@ def _texts_in(texts: Sequence[str], places: NDArray[np.int64]) -> Sequence[str]:
     return [texts[i] for i in places.tolist()] if len(texts) else ()
 
 
-# -----------------------------------------------------------------------------
-# Logs against logs: which samples every system answered rightly, and what it found.
-# -----------------------------------------------------------------------------
+# --- Matching logs: the samples that each system got right, or its findings in them
 
 RIGHT, WRONG = "right", "wrong"
 _FINDING = "finding"
-_LONGEST = 200  # characters of an answer that are shown
-_MOST = 50_000_000  # findings in all that are looked at one by one
+_LONGEST_ANSWER_SHOWN = 200  # characters
+_MOST_FINDINGS = 50_000_000  # each becomes an item in memory
 
 
 def _match_logs(logs: Sequence[Log]) -> tuple[Items, list[Log]]:
-    """Find out who answered what rightly, or found what; and the logs in one order.
+    """Return the items of logs, and the logs in one order of samples.
 
     The samples are the units: repetitions of a sample, and the findings in it, belong together.
     """
@@ -206,10 +194,11 @@ def _match_logs(logs: Sequence[Log]) -> tuple[Items, list[Log]]:
 
 
 def _findings(logs: Sequence[Log], unit: NDArray[np.int32], n_units: int) -> Items:
-    """Every finding as an item.
+    """Make an item of every finding.
 
-    A log does not say which findings of a sample two systems share. As many are taken to be shared
-    as can be: the samples are what is exchanged and resampled, and their sums are what they are.
+    A log does not show which findings of a sample two systems share. As many as possible are taken
+    to be shared; this does not change the counts of a sample, which is exchanged and resampled as
+    a whole.
     """
     first = logs[0]
     there = first.tp + first.fn
@@ -224,8 +213,8 @@ def _findings(logs: Sequence[Log], unit: NDArray[np.int32], n_units: int) -> Ite
                 log.name,
             )
     alarms = np.max([log.fp for log in logs], axis=0)
-    if int(there.sum() + alarms.sum()) > _MOST:
-        raise InputError(f"more than {_MOST:,} findings; expected fewer", first.name)
+    if int(there.sum() + alarms.sum()) > _MOST_FINDINGS:
+        raise InputError(f"more than {_MOST_FINDINGS:,} findings; expected fewer", first.name)
     if not there.any() and not alarms.any():
         raise InputError("there are no findings: tp, fp and fn are 0 everywhere", first.name)
     row, place = _numbered(there)
@@ -241,16 +230,16 @@ def _findings(logs: Sequence[Log], unit: NDArray[np.int32], n_units: int) -> Ite
 
 
 def _numbered(number: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """For so many things in each row: the row of every one, and its place in the row."""
+    """Return, for this number of things in each row, the row and the place of each thing."""
     row = np.repeat(np.arange(len(number)), number)
     begin = np.cumsum(number) - number
     return row, np.arange(len(row)) - begin[row]
 
 
 def _sides_of(logs: Sequence[Log], items: Items) -> tuple[Labels, tuple[Labels, ...]]:
-    """What would have been right, and what every system answered, to be shown as examples."""
+    """Return gold and the answers of every system as labels, to be shown as examples."""
     first = logs[0]
-    if first.counted:  # which findings these were is not known
+    if first.counted:  # a log of counts does not show which findings these were
         return _side(first, (), np.zeros(0, dtype=np.int32)), ()
     unit = items.unit if items.n_units < len(first) else None
     targets = tuple(_shortened(target) or RIGHT for target in first.targets)
@@ -260,7 +249,10 @@ def _sides_of(logs: Sequence[Log], items: Items) -> tuple[Labels, tuple[Labels, 
 
 
 def _answers(log: Log, targets: Sequence[str]) -> tuple[str, ...]:
-    """The right answer where it was given; else what was said, marked where it looks right."""
+    """Return the target where the answer was right, else the answer itself.
+
+    A wrong answer that reads like the target is marked as wrong.
+    """
     answers = []
     for right, target, full in zip(log.tp.tolist(), targets, log.said, strict=True):
         said = _shortened(full)
@@ -270,7 +262,7 @@ def _answers(log: Log, targets: Sequence[str]) -> tuple[str, ...]:
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+    return text if len(text) <= _LONGEST_ANSWER_SHOWN else text[:_LONGEST_ANSWER_SHOWN] + "…"
 
 
 def _side(log: Log, answers: Sequence[str], unit: NDArray[np.int32] | None) -> Labels:
@@ -282,38 +274,38 @@ def _side(log: Log, answers: Sequence[str], unit: NDArray[np.int32] | None) -> L
 
 @dataclass(frozen=True, eq=False)
 class Matched:
-    """Everything that scores and comparisons are computed from.
+    """Gold, outputs and items, from which scores and comparisons are computed.
 
     Attributes
     ----------
     task
-        ``entities``, ``segmentation`` or ``labels``.
+        ``entities``, ``segmentation``, ``labels`` or ``samples``.
     names
-        The systems; where there are runs, each run.
+        The systems; with several runs, each run.
     items
-        Who proposes what.
+        The distinct items, and which side has which.
     gold, systems
-        The answer and the outputs: `Spans`, `Segmented` or `Labels`.
+        Gold and the outputs: `Spans`, `Segmented`, `Labels` or `LabelSets`.
     tagged
-        The tags behind spans, the answer's first, where they were tags.
+        The tags from which spans were decoded, gold first; empty if not all sides were tags.
     positive
         The class that counts as "yes", for labels; None if all classes count.
     scheme
-        The tag scheme of the answer, where there is one.
+        The tag scheme of gold, if it has one.
     lexicon
         The words of the training data, for word segmentation.
     averaged
-        Which labels the macro average of each system is taken over: one row per system.
+        The labels over which the macro average of each system is taken: one row per system.
     own_labels
-        Whether that is the answer's labels and those of the system itself.
+        True if these are the labels of gold and of the system itself.
     all_classes
-        Whether every class of single-label data counts: then accuracy is what micro F1 is.
+        True if every class of single-label data counts: then micro F1 is accuracy.
     notes
-        What was recognised, repaired or left out.
+        Messages on what was recognised, repaired or left out.
     runs
-        Which outputs are runs of one system; empty if each is a system.
+        The runs of each system; empty if every output is a system.
     match
-        When a span counts as right.
+        The rule that decides when a span counts as right.
     """
 
     task: str
@@ -333,7 +325,7 @@ class Matched:
     match: str = STRICT
 
     def only(self, *systems: int) -> Matched:
-        """The same of some systems alone, by their numbers."""
+        """Return a copy with some systems alone, by their numbers."""
         chosen = list(systems)
         return replace(
             self,
@@ -346,7 +338,7 @@ class Matched:
 
     @property
     def unit(self) -> str:
-        """What the units are called."""
+        """Return the name of the units."""
         if isinstance(self.gold, Spans) and self.gold.text.names is not None:
             return "document"
         if self.task not in ("labels", "samples"):
@@ -354,9 +346,9 @@ class Matched:
         return "item" if self.gold.units is None else "unit"
 
     def gave_the_same(self, i: int, j: int) -> bool:
-        """Whether two systems gave the same outputs as they were read, not only in what counts.
+        """Return True if two systems gave the same outputs as read, not only the same counts.
 
-        Labels that all count as no may differ, and so may spans that are right by a lenient rule.
+        Labels that all count as "no" may differ, and so may spans that are right by a lenient rule.
         """
         if not np.array_equal(self.items.says[i], self.items.says[j]):
             return False
@@ -366,9 +358,9 @@ class Matched:
 
     @cached_property
     def token_accuracy(self) -> tuple[tuple[int, int], ...] | None:
-        """Tokens with the right tag and tokens in all, a system, as conlleval counts them.
+        """Return, per system, the number of tokens with the right tag and of all tokens.
 
-        That is, with the ``-DOCSTART-`` lines, which conlleval takes for tokens.
+        As in conlleval, ``-DOCSTART-`` lines count as tokens.
         """
         if not self.tagged:
             return None
@@ -377,21 +369,22 @@ class Matched:
 
 
 def _read_alike(a: Any, b: Any) -> bool:
-    """Whether two outputs hold the same labels, or the same spans."""
+    """Return True if two outputs hold the same labels, or the same spans."""
     if isinstance(a, Labels):
         _, (in_a, in_b) = union([a.names, b.names])
         return bool(np.array_equal(in_a[a.codes], in_b[b.codes]))
     if not isinstance(a, Spans):
         return True
     _, codes = union([a.labels, b.labels])
-    one, other = (
+    rows_a, rows_b = (
         np.unique(np.stack([s.sentence, s.start, s.end, code[s.label]]), axis=1)
         for s, code in zip((a, b), codes, strict=True)
     )
-    return bool(np.array_equal(one, other))
+    return bool(np.array_equal(rows_a, rows_b))
 
 
 def _equal_tags(gold: Tagged, system: Tagged) -> tuple[int, int]:
+    """Return the number of equal tags and of all tokens."""
     code = {name: i for i, name in enumerate(gold.names)}
     same = np.array([code.get(name, -1) for name in system.names], dtype=np.int32)
     extra = gold.text.document_lines
@@ -411,27 +404,13 @@ def match_inputs(
     reading: ReadingOptions | None = None,
     **keywords: Unpack[ReadingKeywords],
 ) -> Matched:
-    """Read an answer and the outputs of systems, and find out who proposes what.
+    """Read gold and the outputs of systems, and match them.
 
-    Parameters
-    ----------
-    gold
-        A path, a sequence, an array, or (with `gold_column` and `columns`) a data frame.
-    systems
-        One or more outputs of the same kind; none if `gold` is a file or frame that holds both.
-    names
-        What the systems are called; by default after their files.
-    find_positive
-        Whether to look for a class that counts as "yes" in the labels of two classes.
-    all_there
-        Whether these are all systems: a label that is mapped must then occur.
-    same_labels
-        Whether to refuse a system that shares no label with gold.
-    blank
-        The label of blank cells of tables; None: they are refused.
-    reading, keywords
-        How to read and match, where it should not be recognised: the object, or what it is made
-        of; see `ReadingOptions`.
+    `gold` is a path, a sequence, an array or (with `gold_column` and `columns`) a data frame;
+    `systems` is empty if `gold` holds both. `find_positive`: look for a class that counts as "yes"
+    in labels of two classes. `all_there`: these are all systems, so that a mapped label must occur.
+    `same_labels`: refuse a system that shares no label with gold. `blank`: the label of blank table
+    cells; None refuses them. For `reading` or `keywords` see `ReadingOptions`.
     """
     choices = check_reading(ReadingOptions.of(keywords) if reading is None else reading)
     columns, train_words = choices.columns, choices.train_words
@@ -444,7 +423,7 @@ def match_inputs(
         return _runs_of_logs(gold, options, choices)
     if systems:
         shared = len(columns) - len(systems) if choices.key else 0
-        if shared > 0:  # the table of the gold labels holds the first systems as well
+        if shared > 0:  # the gold table holds the first systems too
             systems = [*[gold] * shared, *systems]
         joined = read_joined(gold, systems, options, choices) if choices.key else None
         if joined is None:
@@ -505,7 +484,7 @@ def _match(
     all_there: bool,
     same_labels: bool,
 ) -> Matched:
-    """Find out who proposes what, by the task."""
+    """Match gold and outputs by the function for their task."""
     labels, train_words = choices.labels, choices.train_words
     kind = task_of(answer)
     if isinstance(answer, (Labels, LabelSets)):
@@ -517,8 +496,8 @@ def _match(
         *(note for output in outputs for note in output.notes),
     ]
     if isinstance(answer, (Labels, LabelSets)):
-        how = {"find_positive": find_positive, "same_labels": same_labels}
-        matched = _labels(answer, outputs, named, choices, notes, **how)
+        switches = {"find_positive": find_positive, "same_labels": same_labels}
+        matched = _labels(answer, outputs, named, choices, notes, **switches)
         return _averaging(matched, labels)
     if isinstance(answer, Segmented):
         if labels is not None:
@@ -527,7 +506,7 @@ def _match(
         if train_words is not None:
             lexicon = _lexicon(train_words, choices.encoding)
         if choices.align_by == "characters":
-            outputs, of_texts = _over_the_answer(answer, outputs)
+            outputs, of_texts = _aligned_with_gold(answer, outputs)
             notes += of_texts
         items = match_words(answer, *outputs)
         matched = Matched(
@@ -539,21 +518,23 @@ def _match(
 
 
 def _reason(answer: Annotations) -> tuple[str, ...]:
-    """What the answer was taken for, and why, where that was not asked for."""
+    """Return a note on the recognised format of gold and the reason; empty if it was given."""
     if answer.origin is None or not answer.origin.reason:
         return ()
     form, reason = answer.origin
     return (f"{name_of(answer)}: {FORMATS[form].title} for {task_of(answer)}, because {reason}",)
 
 
-def _over_the_answer(gold: Segmented, systems: Sequence[Any]) -> tuple[list[Segmented], list[str]]:
-    """The words of systems over the characters of the answer, and what could not be aligned."""
+def _aligned_with_gold(
+    gold: Segmented, systems: Sequence[Any]
+) -> tuple[list[Segmented], list[str]]:
+    """Align the words of systems with the characters of gold; return them with notes."""
     moved = [carried_over(gold, system) for system in systems]
     return [words for words, _ in moved], [note for _, notes in moved for note in notes]
 
 
 def _samples(files: Sequence[Any], names: Sequence[str] | None) -> Matched:
-    """The systems of logs, on the samples of the first."""
+    """Match the systems of logs on the samples of the first."""
     logs = [log for file in files for log in file.logs]
     named = name_systems(names, _names_of_logs(files))
     items, joined = _match_logs(logs)
@@ -570,7 +551,7 @@ def _samples(files: Sequence[Any], names: Sequence[str] | None) -> Matched:
 
 
 def _runs_of_logs(systems: Mapping[str, Any], options: Options, choices: ReadingOptions) -> Matched:
-    """Systems whose runs are logs: all on the samples of the first."""
+    """Match systems whose runs are logs, all on the samples of the first."""
     given = []
     for name, own in systems.items():
         paths = tuple(map(str, own if isinstance(own, (list, tuple)) else (own,)))
@@ -584,7 +565,7 @@ def _runs_of_logs(systems: Mapping[str, Any], options: Options, choices: Reading
 
 
 def _single_log(path: str, options: Options, choices: ReadingOptions) -> Samples:
-    """A log of one system."""
+    """Read a log of one system."""
     log = annotations_of(path, path, options)
     if not isinstance(log, Samples):
         raise InputError(
@@ -597,14 +578,14 @@ def _single_log(path: str, options: Options, choices: ReadingOptions) -> Samples
 
 
 def _names_of_logs(files: Sequence[Any]) -> list[str]:
-    """What logs call their systems, where that tells them apart; else after their files."""
+    """Name the systems as their logs do if the names are distinct, else after the files."""
     systems = [log.system for file in files for log in file.logs]
     if None not in systems and len(set(systems)) == len(systems):
         return [str(system) for system in systems]
     names = []
     for file in files:
-        own = short_name(file.name)
-        names += [own if len(file.logs) == 1 else f"{own}, {log.system}" for log in file.logs]
+        stem = short_name(file.name)
+        names += [stem if len(file.logs) == 1 else f"{stem}, {log.system}" for log in file.logs]
     return names
 
 
@@ -616,18 +597,10 @@ def read_side(
     data: bytes | None = None,
     limit: int | None = None,
 ) -> Annotations:
-    """Read the answer, or an output of the same task; no other file is looked at.
+    """Read gold, or (with `answer`, which is gold) an output of the same task, from one file alone.
 
-    Parameters
-    ----------
-    path
-        The file.
-    reading
-        How to read it.
-    answer
-        What the answer is, if this is none.
-    data, limit
-        The bytes of an output that were read already, and the most that they may unpack to.
+    `data` holds the bytes of an output that was read already; `limit` is the largest size to which
+    they may unpack.
     """
     for name in ("run_column", "group"):
         if getattr(reading, name) is not None:
@@ -654,16 +627,9 @@ def read_side(
 
 
 def match_training(train: Any, matched: Matched, reading: ReadingOptions) -> Spans | Labels:
-    """Read the training data of the systems, to see which items they could have known.
+    """Read the training data of the systems, to find the items that occur in it.
 
-    Parameters
-    ----------
-    train
-        A path, or what `match_inputs` takes, of the same task as the answer.
-    matched
-        What the inputs of the comparison came to.
-    reading
-        How they were read.
+    The data must be of the task of `matched`; `reading` holds the options of the comparison.
     """
     if matched.task == "segmentation":
         raise InputError("train: means nothing for segmentation; expected train_words")
@@ -682,7 +648,7 @@ def match_training(train: Any, matched: Matched, reading: ReadingOptions) -> Spa
 
 
 def _averaging(matched: Matched, labels: str | Sequence[str] | None) -> Matched:
-    """Choose the labels of macro averages, and say which labels only a system has."""
+    """Choose the labels of macro averages, and add notes on labels that only a system has."""
     items = matched.items
     notes = only_in_a_system(items, matched.names) if len(items.labels) > 1 else []
     return replace(
@@ -694,7 +660,7 @@ def _averaging(matched: Matched, labels: str | Sequence[str] | None) -> Matched:
 
 
 def name_systems(names: Sequence[str] | None, usual: list[str]) -> tuple[str, ...]:
-    """What systems are called: the names that were given, or the usual ones, told apart."""
+    """Return the given names of the systems, or the usual ones made distinct by numbers."""
     if names is not None:
         if len(names) != len(usual):
             raise InputError(f"names: {len(names)} for {len(usual)} systems; expected one each")
@@ -702,7 +668,7 @@ def name_systems(names: Sequence[str] | None, usual: list[str]) -> tuple[str, ..
         if twice is not None:
             raise InputError(f"names: {twice!r} twice; expected different ones")
         return tuple(map(str, names))
-    # files of one name in several folders: numbers keep them apart
+    # files in different folders may have the same name
     return tuple(
         name if usual.count(name) == 1 else f"{name} ({usual[: i + 1].count(name)})"
         for i, name in enumerate(usual)
@@ -728,6 +694,7 @@ def _labels(
     find_positive: bool,
     same_labels: bool,
 ) -> Matched:
+    """Align and match labels, and choose the positive class."""
     positive, only = options.positive, options.only
     if positive is not None and only:
         raise InputError("positive: cannot be combined with only=; expected one of the two")
@@ -776,7 +743,7 @@ def _labels(
 
 
 def _refuse_strange_classes(gold: Any, system: Any, name: str, options: ReadingOptions) -> None:
-    """The columns of probabilities are called as the classes are, or mapped to them."""
+    """Refuse probability columns none of which is named (or mapped to) a class of gold."""
     if options.probability_columns and not set(gold.names) & set(system.names):
         raise InputError(
             f"{name}: the columns {', '.join(options.probability_columns)} are not called as the "
@@ -785,7 +752,7 @@ def _refuse_strange_classes(gold: Any, system: Any, name: str, options: ReadingO
 
 
 def align_items(gold: Any, system: Any, name: str, by: str) -> tuple[str, ...]:
-    """Make sure that the items of both sides are the same, where anything tells them."""
+    """Check that both sides hold the same items, where tokens or row ids show it; return notes."""
     if isinstance(gold.aligned, Text) and isinstance(system.aligned, Text):
         return align(gold.aligned, system.aligned, by=by)
     if isinstance(gold.aligned, RowIds) and isinstance(system.aligned, RowIds):
@@ -804,8 +771,9 @@ def _entities(
     *,
     same_labels: bool,
 ) -> Matched:
+    """Align and match tagged tokens or spans."""
     scheme = options.scheme
-    answer, *outputs = _without_what_is_left_out(answer, outputs)
+    answer, *outputs = _without_untagged_tokens(answer, outputs)
     notes: list[str] = []
     if all(isinstance(side, Spans) for side in (answer, *outputs)):
         (answer, *outputs), left_out = without_left_out_texts([answer, *outputs])
@@ -842,15 +810,15 @@ def _entities(
     )
 
 
-def _without_what_is_left_out(answer: Any, outputs: Sequence[Any]) -> list[Any]:
-    """The sides without tokens that have no tag, where tokens are tagged."""
+def _without_untagged_tokens(answer: Any, outputs: Sequence[Any]) -> list[Any]:
+    """Return the sides without tokens that have no tag, if tokens are tagged."""
     if all(isinstance(side, Tagged) for side in (answer, *outputs)):
         return [*without_ignored_tokens(answer, outputs)]
     return [answer, *outputs]
 
 
 def _spans(side: Tagged | Spans, scheme: str | None, gold_scheme: str | None, repair: str) -> Spans:
-    """The spans of a side; tags are read in the answer's scheme, if that has all their prefixes."""
+    """Return the spans of a side; decode tags in gold's scheme if that has all their prefixes."""
     if isinstance(side, Spans):
         return side
     if scheme is None and gold_scheme is not None:
@@ -861,49 +829,30 @@ def _spans(side: Tagged | Spans, scheme: str | None, gold_scheme: str | None, re
     return decode(side, scheme=scheme, repair=repair)
 
 
-# -----------------------------------------------------------------------------
-# Several runs of a system put together: the runs of a unit belong to that unit.
-# -----------------------------------------------------------------------------
+# --- Pooling several runs of a system: what all runs say about a unit belongs to that unit
 
 
 def counts_of_runs(matched: Matched, group: RunGroup, unit: str) -> list[Counts]:
-    """The counts of every run of a system, one row per unit.
-
-    Parameters
-    ----------
-    matched
-        What has been gathered.
-    group
-        The runs.
-    unit
-        The units; a datum where items are asked for.
-    """
+    """Return the counts of every run of a system, one row per unit."""
     by = "document" if unit == "document" else "sentence"
     counts = [matched.items.counts(place, by=by) for place in group.places]
     if not matched.all_classes:
         return counts
-    # what was given instead of the right label is no item of its own
+    # single-label data: the wrong label given is not counted beside the right label missed
     return [Counts(own.tp, np.zeros_like(own.fp), own.fn) for own in counts]
 
 
 def cases_of_runs(matched: Matched, a: RunGroup, b: RunGroup, unit: str) -> Iterator[PairedCounts]:
-    """The cases of every run of A beside every run of B, one row per unit."""
+    """Yield the paired counts of every run of A with every run of B, one row per unit."""
     rows = "datum" if unit == "item" else unit
     return (cases_of_pair(matched, i, j, rows) for i in a.places for j in b.places)
 
 
 def pool_runs(matched: Matched, group: RunGroup) -> Matched:
-    """A system that says in every unit what all runs of this one say.
+    """Merge the runs of a system into one system that says in every unit what all runs say.
 
-    Every item is there once per run. Single items become units: what runs say of the same item is
-    not independent.
-
-    Parameters
-    ----------
-    matched
-        What has been gathered.
-    group
-        The runs.
+    Every item occurs once per run. Single items become units, because what several runs say about
+    the same item is not independent.
     """
     pooled = matched.items.pooled(group.places)
     gold, system = _repeated(matched, group)
@@ -922,13 +871,13 @@ def pool_runs(matched: Matched, group: RunGroup) -> Matched:
 
 
 def _repeated(matched: Matched, group: RunGroup) -> tuple[Any, tuple[Any, ...]]:
-    """The answer, and what the runs say; of single labels one run after the other."""
+    """Return gold and the pooled outputs; single labels are concatenated run by run."""
     gold = matched.gold
     if matched.task in ("labels", "samples") and gold.units is None:
         gold = replace(gold, units=np.arange(len(gold), dtype=np.int32))
     runs = [matched.systems[place] for place in group.places if matched.systems]
     if not runs or not isinstance(gold, Labels) or gold.units is None or gold.repeats is not None:
-        return gold, tuple(runs[:1])  # of counts in logs, there are none
+        return gold, tuple(runs[:1])  # logs of counts have no outputs
     names, codes = union([run.names for run in runs])
     said = np.concatenate([code[run.codes] for code, run in zip(codes, runs, strict=True)])
     answer, units = (np.tile(values, len(runs)) for values in (gold.codes, gold.units))
@@ -938,5 +887,5 @@ def _repeated(matched: Matched, group: RunGroup) -> tuple[Any, tuple[Any, ...]]:
 
 
 def unpooled(matched: Matched) -> Matched:
-    """Systems of one run each, as systems."""
+    """Turn systems of one run each into plain systems."""
     return replace(matched, names=tuple(group.name for group in matched.runs), runs=())

@@ -1,4 +1,4 @@
-"""The outputs of systems, read beside an answer: one each, or several runs."""
+"""Read the outputs of systems beside gold: one output each, or several runs."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _ENDINGS = {
 
 @dataclass(frozen=True)
 class RunGroup:
-    """The runs of one system.
+    """Runs of one system.
 
     Attributes
     ----------
@@ -70,9 +70,9 @@ class RunGroup:
     places
         The numbers of its runs among all outputs.
     runs
-        What the runs are called.
+        The names of the runs.
     files
-        The files that they came from; None for what came from elsewhere.
+        The files of the runs; None for a run that is not from a file.
     """
 
     name: str
@@ -83,7 +83,7 @@ class RunGroup:
 
 @dataclass(frozen=True)
 class SystemOutputs:
-    """What was read of one system: an output, or several and what they are called."""
+    """Outputs of one system: a single one, or several runs with their names."""
 
     name: str
     outputs: list[Any]
@@ -92,7 +92,7 @@ class SystemOutputs:
 
 
 def paths_of(gold: Any, systems: Sequence[Any], train_words: Any) -> Iterator[Any]:
-    """Everything that may be a path, the runs of a system one by one."""
+    """Yield everything that may be a path, with the runs of a system one by one."""
     yield from (gold, train_words)
     for system in systems:
         yield from system if isinstance(system, Runs) else (system,)
@@ -104,7 +104,7 @@ def read_apart(
     options: Options,
     choices: ReadingOptions,
 ) -> tuple[Annotations, list[SystemOutputs]]:
-    """Read an answer and systems from inputs of their own, in the same way."""
+    """Read gold and systems from inputs of their own, all in the same way."""
     named = [None if c is None else str(c) for c in (choices.gold_column, *choices.columns)]
     wanted = [named[0], *(named[1:] or [None])]
     refuse_mixture(gold, systems)
@@ -118,7 +118,7 @@ def read_apart(
         predicted=True,
         probability_columns=tuple(choices.probability_columns),
         multilabel=options.multilabel or (isinstance(answer, LabelSets) or None),
-        unit=None if choices.key else options.unit,  # joined rows have the units of the answer
+        unit=None if choices.key else options.unit,  # joined rows have the units of gold
         group=None,
     )
     refuse_unused(choices, answer, separate=True)
@@ -148,7 +148,7 @@ def read_apart(
 def read_joined(
     gold: Any, systems: Sequence[Any], options: Options, choices: ReadingOptions
 ) -> tuple[Annotations, list[SystemOutputs]] | None:
-    """An answer and systems from tables that the engine joins by their ids; None if it does not."""
+    """Read gold and systems from tables that DuckDB joins by key; None if it does not apply."""
     named = [None if c is None else str(c) for c in (choices.gold_column, *choices.columns)]
     wanted = [named[0], *(named[1:] or [None])]
     columns = [wanted[min(number, len(wanted) - 1)] for number in range(len(systems) + 1)]
@@ -166,7 +166,10 @@ def read_joined(
 
 
 def _beside_gold(opened: Input, output: Any, answer: Annotations, *, is_gold: bool) -> Any:
-    """The output, with a note if its file is that of gold; one that looks like gold is refused."""
+    """Return the output, with a note if it was read from the gold file itself.
+
+    Refuse a different file that looks like gold.
+    """
     if is_gold and not are_other_labels(output, answer):
         note = f"{name_of(output)}: is gold itself, so all of it is right"
         return replace(output, notes=(*output.notes, note))
@@ -182,7 +185,7 @@ def _several(
     choices: ReadingOptions,
     gold: Any,
 ) -> SystemOutputs:
-    """Read the runs of a system; one may be the file of gold itself."""
+    """Read the runs of a system; one of them may be the gold file itself."""
     outputs, files = [], []
     for number, run in enumerate(several, start=1):
         opened = open_input(run, options) if is_path(run) else None
@@ -198,7 +201,7 @@ def _several(
 
 
 def names_of_runs(files: Sequence[str | None]) -> tuple[str, ...]:
-    """What runs are called: after their files, or after the folders of these."""
+    """Name runs after their files, or after the folders if all files have one name."""
     paths = [file for file in files if file is not None]
     names = [short_name(path) for path in paths]
     if len(set(names)) == 1:  # seed-1/test.conll, seed-2/test.conll
@@ -207,13 +210,14 @@ def names_of_runs(files: Sequence[str | None]) -> tuple[str, ...]:
 
 
 def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
-    """The names, if they tell all runs apart; else numbers."""
+    """Return the names if all are different and not empty, else numbers."""
     if "" in names or len(set(names)) < len(names):
         return tuple(f"run {number}" for number in range(1, len(names) + 1))
     return tuple(names)
 
 
 def _same_task(output: Annotations, answer: Annotations) -> Annotations:
+    """Return the output; refuse one of another task or kind of labels than gold."""
     if isinstance(output, LabelSets) != isinstance(answer, LabelSets):
         raise InputError(
             f"{name_of(output)}: has {_per_item(output)}, but {name_of(answer)} has "
@@ -232,7 +236,7 @@ def _same_task(output: Annotations, answer: Annotations) -> Annotations:
 def _runs_in_tables(
     tables: Runs, usual: str, options: Options, choices: ReadingOptions
 ) -> SystemOutputs:
-    """The runs of a system in one or more tables, as a column of theirs tells."""
+    """Read the runs of a system from tables with a column that names the run."""
     outputs: list[Any] = []
     runs: list[str] = []
     for table in tables:
@@ -251,7 +255,7 @@ def _runs_in_tables(
 def read_runs_together(
     gold: Any, options: Options, choices: ReadingOptions
 ) -> tuple[Annotations, list[SystemOutputs]]:
-    """The answer and the runs of all systems from one table."""
+    """Read gold and the runs of all systems from one table."""
     answer = None if choices.gold_column is None else str(choices.gold_column)
     columns = [answer, *map(str, choices.columns)] if choices.columns else [answer, None]
     if str(choices.run_column) in columns:
@@ -268,7 +272,7 @@ def read_runs_together(
 
 
 def group_runs(given: Sequence[SystemOutputs], called: tuple[str, ...]) -> tuple[RunGroup, ...]:
-    """Which outputs are runs of one system, if any were given as runs."""
+    """Return the runs of each system; empty if no output was given as a run."""
     if all(system.runs is None for system in given):
         return ()
     groups, at = [], 0
@@ -281,7 +285,7 @@ def group_runs(given: Sequence[SystemOutputs], called: tuple[str, ...]) -> tuple
 
 
 def share_notes(notes: tuple[str, ...], groups: tuple[RunGroup, ...]) -> tuple[str, ...]:
-    """The same notes, those that many runs share said once."""
+    """Merge notes that several runs share into one each."""
     if not groups:
         return notes
     files = {file: None for group in groups for file in group.files if file}
@@ -290,13 +294,13 @@ def share_notes(notes: tuple[str, ...], groups: tuple[RunGroup, ...]) -> tuple[s
     for note in notes:
         name = next((f for f in files if note.startswith((f"{f}: ", f"{f} "))), "")
         about.setdefault(note.removeprefix(name), []).append(name)
-    # a note that names no run is about all of them: the columns of a table
+    # a note that names no run is about all of them, such as one on the columns of a table
     more = {words: _and_more(len(names) - 1) if names[0] else "" for words, names in about.items()}
     return tuple(f"{names[0]}{more[words]}{words}" for words, names in about.items())
 
 
 def name_run(error: InputError, groups: tuple[RunGroup, ...]) -> InputError:
-    """The same error, with the run that its file is."""
+    """Return the error with the run added whose file it names."""
     for group in groups:
         for number, file in enumerate(group.files, start=1):
             if file is not None and (error.path == file or error.message.startswith(f"{file}: ")):
@@ -310,7 +314,7 @@ def _and_more(number: int) -> str:
 
 
 def name_of(side: Any) -> str:
-    """What messages call a side."""
+    """Return the name of a side for messages."""
     return str(side.text.name if isinstance(side, (Tagged, Spans)) else side.name)
 
 
@@ -319,13 +323,13 @@ def _per_item(side: Any) -> str:
 
 
 def _own_name(system: Any) -> str | None:
-    """What a column of a data frame is called."""
+    """Return the name of a data frame column, else None."""
     name = getattr(system, "name", None) if hasattr(system, "to_numpy") else None
     return name if isinstance(name, str) and name else None
 
 
 def short_name(path: str | Path) -> str:
-    """What a file is called without its folder and its endings."""
+    """Return the name of a file without its folder and its extensions."""
     if str(path) == "-":
         return "standard input"
     name = Path(path).name

@@ -17,28 +17,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# -----------------------------------------------------------------------------
-# The rules of the tag schemes, as data, and writing spans by them.
-# -----------------------------------------------------------------------------
+# --- Tag schemes
 
 UNTYPED = "_"
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """How a scheme writes spans.
+    """Rules by which a tag scheme writes spans.
 
     Attributes
     ----------
     name
         Its name.
     begin, inside, end, single
-        The prefixes of a span's tokens, `begin` for its first ones one by one.
+        The prefixes of a span's tokens; `begin` holds one prefix for each of the first tokens.
     follow
-        Which prefixes may stand after one: of any type, and of the same type only. O stands for
-        the sentence's edges too.
+        The prefixes that may follow each prefix: those of any type, and those of the same type
+        only. O also stands for the edges of the sentence.
     split_only
-        ``begin`` or ``end`` where that prefix is written only between neighbours of one type.
+        ``begin`` or ``end`` if that prefix is written only between neighbours of one type.
     """
 
     name: str
@@ -51,11 +49,11 @@ class Scheme:
 
     @property
     def prefixes(self) -> tuple[str, ...]:
-        """All its prefixes."""
+        """Return all prefixes of the scheme."""
         return tuple(self.follow)
 
     def write(self, length: int) -> list[str]:
-        """The prefixes of a span of this length, neighbours left aside."""
+        """Return the prefixes of a span of this length, ignoring its neighbours."""
         if length == 1:
             return [self.single]
         head = list(self.begin[: length - 1])
@@ -63,7 +61,7 @@ class Scheme:
 
 
 def _four(name: str, inside: str, end: str, single: str) -> Scheme:
-    """A scheme with a prefix for each of the begin, the inside, the end and a single token."""
+    """Make a scheme with one prefix each for begin, inside, end and single token."""
     free = ("O B " + single, "")
     bound = ("", f"{inside} {end}")
     follow = {"O": free, "B": bound, inside: bound, end: free, single: free}
@@ -92,13 +90,13 @@ SCHEMES = {
     )
 }  # fmt: skip
 
-# Every prefix as one of the five that conlleval knows.
+# Every prefix as one of the five of conlleval.
 FIVE = {"O": 0, "B": 1, "I": 2, "E": 3, "S": 4, "M": 2, "B2": 2, "B3": 2, "L": 3, "U": 4}
 _O, _B, _I, _E, _S = range(5)
 
 
 def _lenient_tables() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Where a chunk starts and where one ends, by conlleval's rules.
+    """Make the tables of conlleval that decide where a chunk starts and where one ends.
 
     Both are indexed by the previous prefix, this prefix and whether the types differ.
     """
@@ -117,7 +115,7 @@ def _lenient_tables() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
 
 LENIENT_START, LENIENT_END = _lenient_tables()
 
-# seqeval's strict mode, a scheme at a time: where a span may start, go on and end, each as
+# The rules of seqeval's strict mode per scheme: where a span may start, continue and end, each as
 # "previous this" with the condition on the types: = the same, ! different, nothing for any.
 _STRICT = {
     "iob1": ("OI II! BI IB= BB=", "BI= II=", "II! IO IB BO BI! BB="),
@@ -131,7 +129,7 @@ _STRICT |= dict.fromkeys(("bilou", "bmes", "bb2b3mes"), _STRICT["iobes"])
 
 
 def strict_tables(scheme: Scheme) -> tuple[NDArray[np.bool_], ...]:
-    """Where a span may start, go on and end, by seqeval's strict mode.
+    """Return the tables of seqeval's strict mode: where a span may start, continue and end.
 
     Indexed by the previous prefix, this prefix (both as in `FIVE`) and whether the types differ.
     """
@@ -147,25 +145,10 @@ def _strict_table(patterns: str) -> NDArray[np.bool_]:
 
 
 def encode(spans: Iterable[tuple[int, int, str | None]], length: int, *, scheme: str) -> list[str]:
-    """Write the spans of a sentence as tags.
+    """Write the spans of a sentence, each (start, end, label), as tags.
 
-    Parameters
-    ----------
-    spans
-        Each (start, end, label) with ``0 <= start < end <= length``; they must not overlap. The
-        label None, ``""`` or ``"_"`` gives bare prefixes.
-    length
-        How many tokens the sentence has.
-    scheme
-        One of `SCHEMES`. Reading the tags back gives the same spans, with one exception: ``io``
-        merges neighbours of one label.
-
-    Examples
-    --------
-    >>> encode([(0, 3, "PER"), (3, 4, "PER")], 5, scheme="iobes")
-    ['B-PER', 'I-PER', 'E-PER', 'S-PER', 'O']
-    >>> encode([(0, 3, "PER"), (3, 4, "PER")], 5, scheme="iob1")
-    ['I-PER', 'I-PER', 'I-PER', 'B-PER', 'O']
+    Spans must not overlap. The label None, ``""`` or ``"_"`` gives bare prefixes. Decoding the tags
+    gives the same spans, except that ``io`` merges neighbours of one label.
     """
     rules = SCHEMES[one_of("scheme", scheme, SCHEMES)]
     tags = ["O"] * length
@@ -189,9 +172,7 @@ def encode(spans: Iterable[tuple[int, int, str | None]], length: int, *, scheme:
     return tags
 
 
-# -----------------------------------------------------------------------------
-# When a span of a system counts as right: the rules that can be chosen, by their names.
-# -----------------------------------------------------------------------------
+# --- Rules of matching: when a span of a system counts as right
 
 STRICT = "strict"
 MATCHES = (STRICT, "exact", "partial", "type", "tokens", "characters", "boundary")
@@ -199,14 +180,14 @@ MATCHES = (STRICT, "exact", "partial", "type", "tokens", "characters", "boundary
 
 @dataclass(frozen=True)
 class MatchRule:
-    """When a span of a system counts as right.
+    """Rule that decides when a span of a system counts as right.
 
     Attributes
     ----------
     name
         One of `MATCHES`.
     tolerance
-        How far both ends may lie from those of the answer, for ``boundary``.
+        The largest distance of both ends from those of the gold span, for ``boundary``.
     """
 
     name: str
@@ -214,12 +195,12 @@ class MatchRule:
 
     @property
     def is_by_place(self) -> bool:
-        """Whether single tokens or characters are counted, rather than spans."""
+        """Return True if single tokens or characters are counted instead of spans."""
         return self.name in ("tokens", "characters")
 
     @property
     def parts(self) -> int:
-        """In how many parts the credit for a span can be given."""
+        """Return the number of parts in which the credit for a span is given."""
         return 2 if self.name == "partial" else 1
 
 
@@ -227,13 +208,7 @@ EQUAL = MatchRule(STRICT)
 
 
 def match_rule(match: object) -> MatchRule:
-    """Read a rule: its name, with how far ends may lie apart after ``boundary:``.
-
-    Examples
-    --------
-    >>> match_rule("boundary:2")
-    MatchRule(name='boundary', tolerance=2)
-    """
+    """Parse a rule: a name of `MATCHES`, with the tolerance after ``boundary:``."""
     known = "strict, exact, partial, type, tokens, characters or boundary:K, such as boundary:1"
     parts = re.fullmatch(r"(?P<name>[a-z]+)(:(?P<k>\d{1,9}))?", str(match), re.ASCII)
     if not isinstance(match, str) or parts is None or parts["name"] not in MATCHES:

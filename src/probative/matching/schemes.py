@@ -1,8 +1,8 @@
-"""Tag schemes: spans written as one tag per token, and read back.
+"""Decode tags into spans, recognise tag schemes and find invalid tags.
 
 A tag is a prefix, or a prefix, a hyphen and a type; ``O`` stands outside. Decoding works on the
 codes of the few distinct tags: two neighbours and whether their types agree decide everything,
-so a table look-up a token is all it takes.
+so that one table look-up per token is enough.
 """
 
 from __future__ import annotations
@@ -51,22 +51,22 @@ REPAIRS = ("conlleval", "strict", "error")
 
 @dataclass(frozen=True, eq=False)
 class _Sequence:
-    """The tokens of a corpus that are not outside, each with the steps into it and out of it.
+    """Tokens of a corpus that are not O, each with the step into it and the step out of it.
 
     A step is the prefix before a border, the one after it and whether the types differ, as one
-    small number; rules are boolean tables of these three. Outside a sentence stands O. Tokens
-    outside, which are most in many corpora, need no look.
+    small number; rules are boolean tables of these three. O stands before and after a sentence.
+    Tokens tagged O, which are most in many corpora, are skipped.
 
     Attributes
     ----------
     prefixes, labels
-        What the codes of prefixes and types stand for.
+        The texts of the codes of prefixes and types.
     token, kind
-        The tokens and their types.
+        The indices of the tokens and their types.
     before, after
-        The steps into them and out of them.
+        The steps into the tokens and out of them.
     opens, closes
-        Whether they are the first or the last of a sentence.
+        True where a token is the first or the last of its sentence.
     """
 
     prefixes: tuple[str, ...]
@@ -79,27 +79,27 @@ class _Sequence:
     closes: NDArray[np.bool_]
 
     def number(self) -> NDArray[np.intp]:
-        """How often every step is taken, those from O to O left aside."""
+        """Count every step, except those from O to O."""
         size = len(self.prefixes)
         shape = (size, size, 2)
         times = np.bincount(self.before, minlength=size * size * 2).reshape(shape)
         out = np.bincount(self.after, minlength=size * size * 2).reshape(shape)
         outside = self.prefixes.index("O")
-        times[:, outside] += out[:, outside]  # the other steps out are steps into the next token
+        times[:, outside] += out[:, outside]  # other steps out are already counted as steps in
         return times
 
     def leaving(self) -> NDArray[np.bool_]:
-        """Whether O follows a token."""
+        """Return True for the tokens that O follows."""
         return np.asarray(self.after // 2 % len(self.prefixes) == self.prefixes.index("O"))
 
     def in_own_codes(self, rule: NDArray[np.bool_], code: dict[str, int]) -> NDArray[np.bool_]:
-        """A rule table under another numbering of the prefixes, in this one's."""
+        """Translate a rule table from another numbering of the prefixes to this one's."""
         own = [code[prefix] for prefix in self.prefixes]
         return np.asarray(rule[np.ix_(own, own)])
 
 
 def _parse(name: str) -> tuple[str, str] | None:
-    """Prefix and type of a tag; None for what is no tag."""
+    """Return prefix and type of a tag; None if it is not a tag."""
     if name == "O":
         return "O", ""
     prefix, hyphen, kind = name.partition("-")
@@ -109,13 +109,13 @@ def _parse(name: str) -> tuple[str, str] | None:
 
 
 def prefix_of(name: str) -> str | None:
-    """The prefix of a tag; None for what is no tag."""
+    """Return the prefix of a tag; None if it is not a tag."""
     tag = _parse(name)
     return None if tag is None else tag[0]
 
 
 def _sequence(tagged: Tagged, scheme: Scheme) -> _Sequence:
-    """Translate tags; the first one that the scheme does not have is an error."""
+    """Translate tags into steps; refuse the first one that the scheme does not have."""
     parsed = [_parse(name) for name in tagged.names]
     wrong = [c for c, tag in enumerate(parsed) if tag is None or tag[0] not in scheme.follow]
     if wrong:
@@ -124,14 +124,14 @@ def _sequence(tagged: Tagged, scheme: Scheme) -> _Sequence:
 
 
 def _translate(tagged: Tagged) -> _Sequence:
-    """The steps of tags which are known to be tags, for as long as these are there."""
+    """Return the steps of valid tags, cached for as long as the tags exist."""
     if tagged not in _STEPS:
         parsed = map(_parse, tagged.names)
         _STEPS[tagged] = _steps_of(tagged, [tag for tag in parsed if tag is not None])
     return _STEPS[tagged]
 
 
-# Whoever recognises a scheme reads by it next.
+# Recognising a scheme and decoding by it use the same steps.
 _STEPS: WeakKeyDictionary[Tagged, _Sequence] = WeakKeyDictionary()
 
 
@@ -140,7 +140,7 @@ def _steps_of(tagged: Tagged, tags: list[tuple[str, str]]) -> _Sequence:
     labels = tuple(sorted({kind for prefix, kind in tags if prefix != "O"}))
     prefix_code = {prefix: i for i, prefix in enumerate(prefixes)}
     label_code = {kind: i for i, kind in enumerate(labels)} | {"": -1}
-    outside = len(tags)  # one code more, for what stands outside a sentence
+    outside = len(tags)  # one more code, for the O before and after a sentence
     tags = [*tags, ("O", "")]
     prefix = np.array([prefix_code[prefix] for prefix, _ in tags], dtype=np.int32)
     kind = np.array([label_code[kind] for _, kind in tags], dtype=np.int32)
@@ -172,6 +172,7 @@ def _steps_of(tagged: Tagged, tags: list[tuple[str, str]]) -> _Sequence:
 
 
 def _unknown_tag(tagged: Tagged, scheme: Scheme, wrong: list[int]) -> InputError:
+    """Return the error for the first tag that the scheme does not have."""
     token = int(np.flatnonzero(np.isin(tagged.tags, wrong))[0])
     name = tagged.names[int(tagged.tags[token])]
     shown = name if len(name) <= 60 else name[:60] + "…"
@@ -183,7 +184,7 @@ def _unknown_tag(tagged: Tagged, scheme: Scheme, wrong: list[int]) -> InputError
 
 
 def _forbidden(scheme: Scheme, sequence: _Sequence) -> NDArray[np.bool_]:
-    """The steps that a scheme does not allow, as a rule table."""
+    """Return the steps that a scheme does not allow, as a rule table."""
     code = {prefix: i for i, prefix in enumerate(scheme.follow)}
     wrong = np.ones((len(code), len(code), 2), dtype=bool)
     for before, (of_any, of_same) in scheme.follow.items():
@@ -195,9 +196,9 @@ def _forbidden(scheme: Scheme, sequence: _Sequence) -> NDArray[np.bool_]:
 
 
 def invalid(tagged: Tagged, scheme: str) -> int:
-    """How many steps from tag to tag break the rules of a scheme.
+    """Count the steps from tag to tag that break the rules of a scheme.
 
-    Before and after a sentence stands O, so that a span left open at its end counts too.
+    O stands before and after a sentence, so that a span left open at the end counts too.
     """
     rules = SCHEMES[one_of("scheme", scheme, SCHEMES)]
     sequence = _sequence(tagged, rules)
@@ -205,10 +206,10 @@ def invalid(tagged: Tagged, scheme: str) -> int:
 
 
 def recognise(tagged: Tagged) -> str:
-    """Name the scheme whose rules the tags break least.
+    """Return the name of the scheme whose rules the tags break least often.
 
-    Only schemes that have all the prefixes are considered; where several fit equally well, the
-    first of `SCHEMES` is taken. Tags that fit no scheme get the one that knows most of them.
+    Only schemes that have all the prefixes are considered; the first of `SCHEMES` wins ties. Tags
+    that fit no scheme get the one that has the prefixes of most tokens.
     """
     parsed = [_parse(name) for name in tagged.names]
     tags = [tag for tag in parsed if tag is not None]
@@ -223,7 +224,7 @@ def recognise(tagged: Tagged) -> str:
 
 
 def _knows_most(tagged: Tagged, parsed: list[tuple[str, str] | None]) -> str:
-    """The scheme that has the prefixes of most tokens."""
+    """Return the scheme that has the prefixes of most tokens."""
     used = np.bincount(tagged.tags, minlength=len(parsed)).tolist()
     number: dict[str, int] = {}
     for tag, times in zip(parsed, used, strict=True):
@@ -237,30 +238,11 @@ def _knows_most(tagged: Tagged, parsed: list[tuple[str, str] | None]) -> str:
 
 
 def decode(tagged: Tagged, *, scheme: str | None = None, repair: str = "conlleval") -> Spans:
-    """Read the spans that tags stand for.
+    """Decode tags into spans; `scheme` is recognised by default.
 
-    Parameters
-    ----------
-    tagged
-        The tags of a corpus.
-    scheme
-        One of `SCHEMES`; by default the one recognised.
-    repair
-        What to do where the tags break the rules of the scheme. ``conlleval``: as the Perl
-        script of the CoNLL shared tasks does, a chunk starts wherever one can be read.
-        ``strict``: as seqeval's strict mode does, only well-formed spans count. ``error``: the
-        first one is an error.
-
-    Examples
-    --------
-    >>> from probative.matching.schemes import decode
-    >>> from probative.reading.sequences import tagged_from_lists
-    >>> tags = tagged_from_lists("tags", [["O", "I-PER", "I-PER"], ["B-LOC", "I-PER"]])
-    >>> spans = decode(tags, scheme="iob2")
-    >>> spans.of(0), spans.of(1)
-    ([(1, 3, 'PER')], [(0, 1, 'LOC'), (1, 2, 'PER')])
-    >>> decode(tags, scheme="iob2", repair="strict").of(1)
-    [(0, 1, 'LOC')]
+    `repair` decides how tags that break the rules are read. ``conlleval``: as the Perl script of
+    the CoNLL shared tasks, a chunk starts wherever one can be read. ``strict``: as seqeval's strict
+    mode, only well-formed spans count. ``error``: the first such tag is an error.
     """
     one_of("repair", repair, REPAIRS)
     recognised = scheme is None
@@ -294,20 +276,20 @@ def decode(tagged: Tagged, *, scheme: str | None = None, repair: str = "conlleva
 
 
 def _lenient(sequence: _Sequence) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The first and last tokens of chunks as conlleval reads them; every start has its end."""
+    """Return the first and last tokens of chunks as conlleval reads them."""
     starts = sequence.in_own_codes(LENIENT_START, FIVE).reshape(-1)
     ends = sequence.in_own_codes(LENIENT_END, FIVE).reshape(-1)
     return np.flatnonzero(starts[sequence.before]), np.flatnonzero(ends[sequence.after])
 
 
 def _well_formed(sequence: _Sequence, rules: Scheme) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The first and last tokens of spans as seqeval's strict mode reads them.
+    """Return the first and last tokens of spans as seqeval's strict mode reads them.
 
-    Tokens that may go on from the one before them form runs. In a run the first token that may
-    start a span does, and its span reaches to the end of the run, if it may end there.
+    Tokens that may continue the one before them form runs. In a run the first token that may start
+    a span does, and its span reaches to the end of the run, if it may end there.
     """
     starts, inside, ends = (sequence.in_own_codes(table, FIVE) for table in strict_tables(rules))
-    # numbered begins have an order inside a span, which five prefixes cannot tell
+    # B, B2, B3 must stand in order, which the five prefixes do not express
     inside &= ~_forbidden(rules, sequence)
     may_start = np.flatnonzero(starts.reshape(-1)[sequence.before])
     heads = ~inside.reshape(-1)[sequence.before]
@@ -320,7 +302,7 @@ def _well_formed(sequence: _Sequence, rules: Scheme) -> tuple[NDArray[np.intp], 
 
 
 def misplaced(tagged: Tagged, scheme: str, most: int) -> tuple[list[str], int]:
-    """Messages on the first tags that break the rules of a scheme, and how many do."""
+    """Return messages on the first tags that break the rules, and the number of all."""
     rules = SCHEMES[one_of("scheme", scheme, SCHEMES)]
     sequence = _sequence(tagged, rules)
     forbidden = _forbidden(rules, sequence)
@@ -331,7 +313,7 @@ def misplaced(tagged: Tagged, scheme: str, most: int) -> tuple[list[str], int]:
 
 
 def _places(sequence: _Sequence, forbidden: NDArray[np.bool_], most: int) -> list[tuple[int, int]]:
-    """The first steps that are forbidden, as the tokens before and after them; -1 for none."""
+    """Return the first forbidden steps as (token before, token after); -1 for none."""
     rule = forbidden.reshape(-1)
     into = np.flatnonzero(rule[sequence.before])[:most]
     out = np.flatnonzero(rule[sequence.after] & sequence.leaving())[:most]
@@ -365,20 +347,7 @@ def _tag(tagged: Tagged, token: int) -> str:
 def decode_tags(
     sentences: Sequence[Sequence[str]], *, scheme: str | None = None, repair: str = "conlleval"
 ) -> list[list[tuple[int, int, str]]]:
-    """Read the spans of tag lists.
-
-    Parameters
-    ----------
-    sentences
-        One list of tags per sentence.
-    scheme, repair
-        As for `decode`.
-
-    Examples
-    --------
-    >>> decode_tags([["B-PER", "E-PER", "O", "S-LOC"]])
-    [[(0, 2, 'PER'), (3, 4, 'LOC')]]
-    """
+    """Decode lists of tags, one per sentence, into lists of (start, end, label); see `decode`."""
     from probative.reading.sequences import tagged_from_lists
 
     spans = decode(tagged_from_lists("sentences", sentences), scheme=scheme, repair=repair)

@@ -1,4 +1,4 @@
-"""Word segmentation: words and boundaries over the characters that are not spaces."""
+"""Match words and boundaries of word segmentations, over the characters without spaces."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def _same_characters(gold: Segmented, system: Segmented) -> None:
-    """Make sure that two segmentations are of the same text."""
+    """Refuse segmentations of different texts."""
     n = min(gold.n_sentences, system.n_sentences)
     lengths = np.diff(gold.byte_first)[:n] != np.diff(system.byte_first)[:n]
     wrong = int(np.argmax(lengths)) if lengths.any() else n
@@ -46,6 +46,7 @@ def _same_characters(gold: Segmented, system: Segmented) -> None:
 
 
 def _different_text(gold: Segmented, system: Segmented, sentence: int) -> InputError:
+    """Return the error that shows where two texts differ."""
     expected, given = gold.sentence_text(sentence), system.sentence_text(sentence)
     pairs = zip(expected, given, strict=False)
     place = next((i for i, (x, y) in enumerate(pairs) if x != y), min(len(expected), len(given)))
@@ -65,39 +66,24 @@ def _different_text(gold: Segmented, system: Segmented, sentence: int) -> InputE
 
 
 def match_words(gold: Segmented, *systems: Segmented) -> Items:
-    """Find the distinct words of the answer and of the systems, and who has which.
-
-    Parameters
-    ----------
-    gold
-        The answer.
-    systems
-        One or more segmentations of the same text.
-    """
+    """Find the distinct words of gold and of the systems, and which side has which."""
     for system in systems:
         _same_characters(gold, system)
     return match_spans(gold.spans(), *(system.spans() for system in systems))
 
 
 def true_negatives(gold: Segmented, counts: Counts) -> Counts:
-    """Add the substrings that neither side calls a word, a sentence at a time.
+    """Add to the counts of each sentence the substrings that neither side calls a word.
 
     N characters have N(N+1)/2 substrings; the true negative rate is the specificity of these
     counts.
-
-    Parameters
-    ----------
-    gold
-        The answer.
-    counts
-        A system's counts, one row per sentence.
     """
     substrings = gold.lengths.astype(np.float64) * (gold.lengths + 1) / 2
     return Counts(counts.tp, counts.fp, counts.fn, substrings - counts.nu)
 
 
 def boundary_counts(gold: Segmented, system: Segmented) -> Counts:
-    """Counts of boundaries inside the sentences, one row per sentence."""
+    """Count boundaries inside the sentences, one row per sentence."""
     expected, given = _boundaries(gold), _boundaries(system)
     last = int(gold.first[-1])
     sentence = np.repeat(np.arange(gold.n_sentences), gold.lengths)
@@ -111,61 +97,53 @@ def boundary_counts(gold: Segmented, system: Segmented) -> Counts:
 
 
 def _boundaries(words: Segmented) -> NDArray[np.bool_]:
-    """Whether a word begins at every character but the first of a sentence."""
+    """Return True where a word begins, except at the first character of a sentence."""
     begins = np.zeros(int(words.first[-1]) + 1, dtype=bool)
-    there = words.start < words.lengths[words.sentence]  # others are in no place of the text
+    there = (
+        words.start < words.lengths[words.sentence]
+    )  # words that could not be aligned lie behind the end
     begins[(words.start + words.first[words.sentence])[there]] = True
     begins[words.first] = False
     return begins
 
 
 def known_words(words: Segmented, lexicon: Segmented) -> NDArray[np.bool_]:
-    """Whether every word of a segmentation is in a lexicon (the words of a training file)."""
+    """Return True for the words that are in a lexicon (the words of a training file)."""
     sides = [_byte_ranges(side) for side in (words, lexicon)]
     text = b"".join(side.characters.tobytes() for side in (words, lexicon))
     if len(text) > LARGEST:
         raise InputError("train_words: more than 2 GiB with the text itself; expected less")
     behind = np.int32(len(words.characters))
-    start, end = (np.append(mine, theirs + behind) for mine, theirs in zip(*sides, strict=True))
+    start, end = (np.append(own, other + behind) for own, other in zip(*sides, strict=True))
     codes, _ = distinct(Source(words.name, text), start, end)
     there, known = np.split(codes, [len(words.start)])
     return np.isin(there, np.unique(known))
 
 
 def _byte_ranges(words: Segmented) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Where every word begins and ends among the bytes of the characters."""
+    """Return where every word begins and ends among the bytes of the characters."""
     byte_at = np.flatnonzero((words.characters & 0xC0) != 0x80).astype(np.int32)
     byte_at = np.append(byte_at, np.int32(len(words.characters)))
     first = words.first[words.sentence]
     return byte_at[words.start + first], byte_at[words.end + first]
 
 
-# -----------------------------------------------------------------------------
-# Segmentations of a text that is not quite the answer's: aligned character by character.
+# --- Segmentations of a text that differs from gold: aligned character by character
 #
 # The gold files of shared tasks do not always hold the text that systems were given: a character
-# is missing, a full-width digit is a plain one. A word of the system is then looked up where its
-# characters are in the answer's text. One that has characters which are not there, or not one
-# after the other, cannot be right: it is a false alarm, as it is for a scorer that compares words.
-# -----------------------------------------------------------------------------
+# is missing, a full-width digit is a plain one. A word of the system is then matched at the place
+# of its characters in gold. A word with characters that gold lacks, or that are not consecutive in
+# gold, is a false alarm, as it is for a scorer that compares words.
 
-_LONGEST = 20_000  # characters of a sentence that are aligned
-_NOWHERE = -1
+_MOST_ALIGNED = 20_000  # characters in the longest sentence that is aligned
+_NOT_IN_GOLD = -1
 
 
 def carried_over(gold: Segmented, system: Segmented) -> tuple[Segmented, tuple[str, ...]]:
-    """The words of a system over the characters of the answer, and what could not be aligned.
+    """Align the words of a system with the characters of gold; return them and a note.
 
-    Parameters
-    ----------
-    gold
-        The answer.
-    system
-        A segmentation of as many sentences. Those of the same text stay as they are.
-
-    Returns
-    -------
-    The words: those that cannot be right lie behind the end of their sentence. And a note.
+    Words that cannot be aligned are placed behind the end of their sentence. Sentences with the
+    text of gold stay as they are.
     """
     if gold.n_sentences != system.n_sentences:
         raise InputError(
@@ -187,15 +165,15 @@ def carried_over(gold: Segmented, system: Segmented) -> tuple[Segmented, tuple[s
         behind = len(expected)
         for word in range(low, high):
             own = place[int(start[word]) : int(end[word])]
-            if own[0] != _NOWHERE and own == list(range(own[0], own[0] + len(own))):
+            if own[0] != _NOT_IN_GOLD and own == list(range(own[0], own[0] + len(own))):
                 start[word], end[word] = own[0], own[-1] + 1
             else:
                 start[word], end[word] = behind, behind + 1
                 behind += 1
                 lost += 1
-        extra += place.count(_NOWHERE)
-        missing += len(expected) - (len(given) - place.count(_NOWHERE))
-    order = np.lexsort((start, system.sentence))  # what lies behind the end comes last
+        extra += place.count(_NOT_IN_GOLD)
+        missing += len(expected) - (len(given) - place.count(_NOT_IN_GOLD))
+    order = np.lexsort((start, system.sentence))  # words that are not aligned come last
     note = (
         f"{system.name}: sentences with another text than in {gold.name}: {len(different)} of "
         f"{gold.n_sentences}; characters that are missing: {missing}, that are not in the answer: "
@@ -216,36 +194,33 @@ def carried_over(gold: Segmented, system: Segmented) -> tuple[Segmented, tuple[s
 
 
 def _places(system: Segmented, k: int, expected: str, given: str) -> list[int]:
-    """Where every character of a sentence is in the answer's text, or nowhere."""
-    if max(len(expected), len(given)) > _LONGEST:
+    """Return the index in gold's text of every character of a sentence; -1 if not in it."""
+    if max(len(expected), len(given)) > _MOST_ALIGNED:
         raise InputError(
-            f"sentence {k + 1} has another text and more than {_LONGEST:,} characters; expected "
-            f"shorter ones to be aligned",
+            f"sentence {k + 1} has another text and more than {_MOST_ALIGNED:,} characters; "
+            f"expected shorter ones to be aligned",
             system.name,
             None if system.line is None else int(system.line[k]),
         )
-    places = [_NOWHERE] * len(given)
-    matcher = SequenceMatcher(None, _plain(expected), _plain(given), autojunk=False)
-    for mine, theirs, size in matcher.get_matching_blocks():
-        places[theirs : theirs + size] = range(mine, mine + size)
+    places = [_NOT_IN_GOLD] * len(given)
+    matcher = SequenceMatcher(None, _normalised(expected), _normalised(given), autojunk=False)
+    for in_gold, in_system, size in matcher.get_matching_blocks():
+        places[in_system : in_system + size] = range(in_gold, in_gold + size)
     return places
 
 
-def _plain(text: str) -> list[str]:
-    """The characters of a text, full-width and half-width forms alike."""
+def _normalised(text: str) -> list[str]:
+    """Return the characters of a text, each in its NFKC form (full-width as half-width)."""
     if text.isascii():
         return list(text)
     return [unicodedata.normalize("NFKC", character) for character in text]
 
 
-# -----------------------------------------------------------------------------
-# Every segmentation that a ranking of boundaries can give, counted at once.
+# --- Counts of every segmentation that a ranking of boundaries can give
 #
-# The inner positions of a corpus are ranked by how probable a boundary is there. Cut k accepts the
-# first k of them. A word of the answer is right from the cut that accepts its two ends until the
-# one that accepts a position inside it, so one sort and cumulative sums give the counts of all
-# cuts.
-# -----------------------------------------------------------------------------
+# The inner positions of a corpus are ranked by the probability of a boundary. Cut k accepts the
+# first k of them. A gold word is right from the cut that accepts its two ends until the one that
+# accepts a position inside it, so one sort and cumulative sums give the counts of all cuts.
 
 if TYPE_CHECKING:
     Floats = NDArray[np.float64]
@@ -253,21 +228,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """The counts of every cut.
+    """Counts of every cut.
 
     Attributes
     ----------
     totals
         tp, fp, fn and tn of the corpus, one row per cut: cut k accepts k positions.
     at
-        Some cuts, in ascending order.
+        Selected cuts, in ascending order.
     events
-        What changes the counts of a sentence, in the order of the cuts: the cut, the sentence, and
-        what is added to its tp, fp, fn and tn.
+        The changes of the counts of sentences, in the order of the cuts: the cut, the sentence, and
+        the numbers added to its tp, fp, fn and tn.
     ranked
         The probabilities in the order in which the cuts accept them.
     n_sentences
-        How many sentences there are.
+        The number of sentences.
     """
 
     totals: Floats
@@ -278,21 +253,21 @@ class Cuts:
 
     @property
     def positions(self) -> int:
-        """How many inner positions there are."""
+        """Return the number of inner positions."""
         return len(self.ranked)
 
     @property
     def everywhere(self) -> Counts:
-        """The counts of every cut."""
+        """Return the counts of every cut."""
         return Counts(*self.totals.T)
 
     @property
     def there(self) -> Counts:
-        """The counts of the cuts of `at`."""
+        """Return the counts of the cuts of `at`."""
         return Counts(*self.totals[self.at].T)
 
     def by_sentence(self) -> Iterator[Counts]:
-        """The counts of every sentence at each of the cuts of `at`."""
+        """Yield the counts of every sentence at each of the cuts of `at`."""
         cut, sentence, step = self.events
         counts = np.zeros((self.n_sentences, 4))
         start = 0
@@ -303,18 +278,10 @@ class Cuts:
 
 
 def flat_probabilities(gold: Segmented, probabilities: Probabilities) -> Floats:
-    """Put the probabilities of all sentences in a row, if there is one for every inner position.
-
-    Parameters
-    ----------
-    gold
-        The answer.
-    probabilities
-        Of a boundary between every two characters of every sentence.
-    """
+    """Concatenate the probabilities of all sentences; refuse a wrong number of them."""
     rows = list(probabilities.rows)
     while len(rows) > gold.n_sentences and not len(rows[-1]):
-        rows.pop()  # an empty sentence at the end, which a file of segmented text does not count
+        rows.pop()  # a file of segmented text does not count an empty sentence at its end
     if len(rows) != gold.n_sentences:
         raise probabilities.error(
             f"{len(rows)} sentences, but {gold.name} has {gold.n_sentences}; expected as many"
@@ -332,22 +299,16 @@ def flat_probabilities(gold: Segmented, probabilities: Probabilities) -> Floats:
 def all_cuts(gold: Segmented, probabilities: Floats, at: Ints) -> Cuts:
     """Count every segmentation that these probabilities can give.
 
-    Parameters
-    ----------
-    gold
-        The answer.
-    probabilities
-        Of a boundary at every inner position, in the order of the text. Of equal ones the first
-        in the text is accepted first.
-    at
-        The cuts that are wanted sentence by sentence, in ascending order.
+    `probabilities` holds one number per inner position, in the order of the text; of equal ones the
+    first in the text is accepted first. `at` selects, in ascending order, the cuts for which counts
+    by sentence are needed.
     """
     order = np.argsort(-probabilities, kind="stable")
     positions = len(order)
     accepted_by = np.empty(positions, dtype=np.int64)  # the first cut that accepts a position
     accepted_by[order] = np.arange(1, positions + 1)
 
-    # the same for every character: is a word begun there? the first of a sentence always is
+    # the first cut at which a word begins at each character: 0 for the first of a sentence
     begins_by = np.zeros(int(gold.first[-1]) + 1, dtype=np.int64)
     inner = np.ones(len(begins_by), dtype=bool)
     inner[gold.first] = False
@@ -365,12 +326,12 @@ def all_cuts(gold: Segmented, probabilities: Floats, at: Ints) -> Cuts:
 
 
 def _right_between(gold: Segmented, begins_by: Ints, positions: int) -> tuple[Ints, Ints]:
-    """The first cut at which every word of the answer is right, and the first at which no more."""
+    """Return the first cut with both ends of each gold word, and the first that splits it."""
     offset = gold.first[gold.sentence]
     start, end = gold.start + offset, gold.end + offset
     # `end` may be the first character of the next sentence, which begins a word at every cut
     from_cut = np.maximum(begins_by[start], begins_by[end])
-    # the least inside a word, by reduceat over [start + 1, end); a word of one character has none
+    # the minimum inside a word, by reduceat over [start + 1, end); one character has no inside
     until_cut = np.full(len(start), positions + 1, dtype=np.int64)
     long = np.flatnonzero(end - start > 1)
     if len(long):
@@ -382,11 +343,11 @@ def _right_between(gold: Segmented, begins_by: Ints, positions: int) -> tuple[In
 def _accumulate(
     gold: Segmented, events: list[tuple[Any, Any, str]], ranked: Floats, at: Ints
 ) -> Cuts:
-    """Add up what the events change."""
+    """Add up the changes of all events."""
     words = np.bincount(gold.sentence, minlength=gold.n_sentences).astype(np.float64)
     substrings = gold.lengths * (gold.lengths + 1.0) / 2
-    one = (gold.lengths > 0).astype(np.float64)  # what splits nothing returns one word per sentence
-    # tp, fp, fn, tn: what a sentence begins with, and what an event adds
+    one = (gold.lengths > 0).astype(np.float64)  # cut 0 gives one word per sentence
+    # tp, fp, fn, tn: of a sentence at cut 0, and the change by an event
     state = np.stack([0 * one, one, words, substrings - words - one], axis=1)
     change = {"accepted": (0, 1, 0, -1), "gained": (1, -1, -1, 1), "lost": (-1, 1, 1, -1)}
     cut = np.concatenate([cut for cut, _, _ in events])

@@ -1,4 +1,4 @@
-"""Spans against spans: who found what, exactly or in part."""
+"""Match the spans of systems with gold spans, exactly or in part."""
 
 from __future__ import annotations
 
@@ -22,35 +22,20 @@ if TYPE_CHECKING:
     from probative.reading.annotations import Spans, Text
 
 
-# -----------------------------------------------------------------------------
-# The tokens or characters that spans cover, one by one; spans may have several pieces.
-# -----------------------------------------------------------------------------
+# --- Tokens or characters that spans cover; a span may have several pieces
 
 
 def _pieces_of(shape: str) -> list[tuple[int, int]]:
-    """The pieces of a span, from what the reader calls its shape.
-
-    Examples
-    --------
-    >>> pieces_of("0-5;8-12")
-    [(0, 5), (8, 12)]
-    """
+    """Parse the shape of a span: "0-5;8-12" gives [(0, 5), (8, 12)]."""
     ends = (piece.split("-") for piece in shape.split(";"))
     return [(int(start), int(end)) for start, end in ends]
 
 
 def _covered_places(spans: Spans, kind: str, answer: Spans) -> tuple[Ints, Ints, Ints]:
-    """The sentence, the place and the label of everything that spans cover.
+    """Return the sentence, place and label of every token or character that spans cover.
 
-    Parameters
-    ----------
-    spans
-        The spans, by their tokens or by their characters.
-    kind
-        ``tokens`` or ``characters``. Of tokens, the characters are those of the words; the spaces
-        between words belong to nobody.
-    answer
-        The spans of the answer, whose words are those of all.
+    If the places are tokens, characters are those of the words of gold; the spaces between words
+    are not counted.
     """
     sentence, start, end, label = _pieces(spans)
     counted = _counted_in(answer)
@@ -71,7 +56,7 @@ def _covered_places(spans: Spans, kind: str, answer: Spans) -> tuple[Ints, Ints,
 
 
 def _pieces(spans: Spans) -> tuple[Ints, Ints, Ints, Ints]:
-    """Every piece of every span."""
+    """Return sentence, start, end and label of every piece of every span."""
     columns = (spans.sentence, spans.start, spans.end, spans.label)
     sentence, start, end, label = (column.astype(np.int64) for column in columns)
     if spans.shape is None:
@@ -84,19 +69,19 @@ def _pieces(spans: Spans) -> tuple[Ints, Ints, Ints, Ints]:
     ]
     table = np.array(parts, dtype=np.int64).reshape(-1, 4)
     whole = (column[~several] for column in (sentence, start, end, label))
-    one, two, three, four = (
-        np.concatenate([own, more]) for own, more in zip(whole, table.T, strict=True)
+    sentence, start, end, label = (
+        np.concatenate([single, more]) for single, more in zip(whole, table.T, strict=True)
     )
-    return one, two, three, four
+    return sentence, start, end, label
 
 
 def _counted_in(spans: Spans) -> str | None:
-    """What the places of spans are: tokens or characters, or nobody knows."""
+    """Return the unit of the places of spans, tokens or characters; None if unknown."""
     text = spans.text
     if spans.scheme is not None or text.start is not None:
         return "tokens"
     if text.names is not None:
-        return "characters"  # documents, as tools of annotators have them
+        return "characters"  # documents of annotation tools
     first = next((s for s in text.sentences or () if len(s)), None)
     if first is None:
         return None
@@ -104,7 +89,7 @@ def _counted_in(spans: Spans) -> str | None:
 
 
 def _characters_before(text: Text) -> Ints:
-    """How many characters stand before every token of the corpus, and in all."""
+    """Return the number of characters before each token of the corpus, and in all."""
     if text.source is not None and text.start is not None and text.end is not None:
         data = np.frombuffer(text.source.data, dtype=np.uint8)
         begun = np.concatenate([[0], np.cumsum((data & 0xC0) != 0x80, dtype=np.int64)])
@@ -123,34 +108,32 @@ def _words(text: Text) -> Sequence[Any]:
     return list(chain.from_iterable(text.sentences or ()))
 
 
-# -----------------------------------------------------------------------------
-# Spans of a system paired off with spans of the answer that they meet, one with one.
+# --- Pairing the spans of a system with overlapping gold spans, one to one
 #
-# The spans of a system are taken from left to right. Each takes, of the spans of the answer that
-# it meets and that are still free, the one that it prefers; what it prefers is the rule of the
-# score. This is the order in which nervaluate goes through them (version 1.2.1), so its numbers
-# come out.
-# -----------------------------------------------------------------------------
+# The spans of a system are taken from left to right. Each takes, among the free gold spans that
+# overlap it, the one with the most credit under the rule. This is the order of nervaluate 1.2.1,
+# so the counts agree with it.
 
 if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
 
 
-_AT_ONCE = 2**22  # pairs of spans that are looked at together
-_ROUNDS = 4  # rounds for all spans at once; what is still open then is settled one by one
-_LEAST_SHARE = 100  # spans meet if they share a hundredth of the answer's: nervaluate's default
+_PAIRS_PER_BLOCK = 2**22  # limits memory
+_VECTORISED_ROUNDS = 4  # pairs that are still open after these are decided one by one
+# spans meet if they share at least 1/100 of the gold span: nervaluate's default
+_SMALLEST_SHARE_INVERSE = 100
 
 
 @dataclass(frozen=True, eq=False)
 class _Side:
-    """Distinct spans, sorted by unit, start, end, label and pieces.
+    """Distinct spans of one side, sorted by unit, start, end, label and pieces.
 
     Attributes
     ----------
     unit, start, end, shape, label
         One entry per span; the shape is 0 for one piece, else a code in `shapes`.
     shapes
-        What the codes of shapes stand for.
+        The texts of the codes of shapes.
     """
 
     unit: Ints
@@ -165,7 +148,7 @@ class _Side:
 
     @classmethod
     def of(cls, columns: tuple[NDArray[Any], ...], shapes: tuple[str, ...] = ("",)) -> _Side:
-        """From unit, start, end, shape and label in any order, equal ones once."""
+        """Make a side from unit, start, end, shape and label in any order; drop duplicates."""
         unit, start, end, shape, label = (column.astype(np.int64) for column in columns)
         table = [unit, start, end, shape, label]
         if not _is_ascending(unit, start, end, label, shape):
@@ -178,22 +161,22 @@ class _Side:
 
     @property
     def columns(self) -> tuple[Ints, ...]:
-        """Unit, place and label of every span."""
+        """Return unit, start, end, shape and label of every span."""
         return self.unit, self.start, self.end, self.shape, self.label
 
     def at(self, places: NDArray[np.intp]) -> _Side:
-        """The spans in these places, in this order."""
+        """Return the spans at these indices, in this order."""
         return _Side(*(column[places] for column in self.columns), shapes=self.shapes)
 
     def pieces(self, k: int) -> list[tuple[int, int]]:
-        """The pieces of a span."""
+        """Return start and end of every piece of a span."""
         if self.shape[k]:
             return _pieces_of(self.shapes[int(self.shape[k])])
         return [(int(self.start[k]), int(self.end[k]))]
 
 
 def _is_ascending(*columns: Ints) -> bool:
-    """Whether rows follow each other in the order of these columns, none twice."""
+    """Return True if the rows are sorted by these columns and none occurs twice."""
     equal = np.ones(max(len(columns[0]) - 1, 0), dtype=bool)
     for column in columns:
         before, after = column[:-1], column[1:]
@@ -207,110 +190,99 @@ def _is_ascending(*columns: Ints) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Pairs:
-    """Spans of a system and of the answer that meet: their numbers, one entry per pair."""
+    """Indices of spans of a system and of gold that meet, one entry per pair."""
 
     system: Ints
     gold: Ints
 
     def where(self, wanted: Flags | NDArray[np.intp]) -> _Pairs:
-        """The pairs of a mask, or in these places."""
+        """Return the pairs of a mask, or at these indices."""
         return _Pairs(self.system[wanted], self.gold[wanted])
 
 
 def _credits_of(gold: _Side, system: _Side, rule: MatchRule, met: _Pairs) -> tuple[Ints, Ints]:
-    """What every span of the answer, and every one of the system, is credited with, in parts.
+    """Return the credit of every gold span and of every span of the system.
 
-    Of two parts for ``partial``, else of one.
-
-    Parameters
-    ----------
-    gold, system
-        The spans.
-    rule
-        ``exact``, ``partial``, ``type`` or ``boundary``.
-    met
-        Which of them may be partners.
+    Credit is counted in `rule.parts`: 0 to 2 for ``partial``, 0 or 1 for the other rules. `met`
+    holds the pairs that may be partners.
     """
-    pairs, worth = _pair_off(gold, system, rule, met)
+    pairs, credit = _pair_off(gold, system, rule, met)
     of_gold, of_system = (np.zeros(len(side), dtype=np.int64) for side in (gold, system))
-    of_gold[pairs.gold] = worth
-    of_system[pairs.system] = worth
+    of_gold[pairs.gold] = credit
+    of_system[pairs.system] = credit
     return of_gold, of_system
 
 
 def _possible_pairs(gold: _Side, system: _Side, rule: MatchRule) -> _Pairs:
-    """Which spans may be partners: those that meet, or whose ends are near."""
+    """Return the spans that may be partners: they overlap, or their ends are near."""
     if rule.name == "boundary":
         return _within(gold, system, rule.tolerance)
     return _meeting(gold, system)
 
 
 def _pair_off(gold: _Side, system: _Side, rule: MatchRule, met: _Pairs) -> tuple[_Pairs, Ints]:
-    """Find the partners by a rule, and what each pair is worth, in parts.
+    """Choose partners by a rule; return the pairs and their credit in `rule.parts`.
 
-    Parameters
-    ----------
-    gold, system
-        The spans.
-    rule
-        How; under ``strict`` equal spans are partners before all others.
-    met
-        Which of them may be partners, in the order of the system's spans.
+    Under ``strict``, equal spans become partners before all others. `met` holds the pairs that may
+    be partners, in the order of the system's spans.
     """
     if rule.name == "boundary":
         pairs = _largest_matching(met, len(gold), len(system))
         return pairs, np.ones(len(pairs.gold), dtype=np.int64)
-    worth, apart = _worth(gold, system, rule, met)
+    credit, distance = _credit_of_pairs(gold, system, rule, met)
     if rule.name == "strict":
-        equal = worth > 0
+        equal = credit > 0
         free = ~np.isin(met.system, met.system[equal]) & ~np.isin(met.gold, met.gold[equal])
         kept = np.flatnonzero(equal | free)
-        met, worth, apart = met.where(kept), worth[kept], apart[kept]
-    order = _by_preference(met, worth, apart)
+        met, credit, distance = met.where(kept), credit[kept], distance[kept]
+    order = _by_preference(met, credit, distance)
     chosen = order[_first_come(met.where(order), len(gold), len(system))]
-    return met.where(chosen), worth[chosen]
+    return met.where(chosen), credit[chosen]
 
 
-def _worth(gold: _Side, system: _Side, rule: MatchRule, met: _Pairs) -> tuple[Ints, Ints]:
-    """What pairs are worth, and how far apart their ends are, where that counts."""
+def _credit_of_pairs(gold: _Side, system: _Side, rule: MatchRule, met: _Pairs) -> tuple[Ints, Ints]:
+    """Return the credit of pairs and, for ``type``, the distance of their ends."""
     g, s = met.gold, met.system
     zeros = np.zeros(len(g), dtype=np.int64)
     if rule.name == "type":
         same = gold.label[g] == system.label[s]
-        apart = np.abs(gold.start[g] - system.start[s]) + np.abs(gold.end[g] - system.end[s])
-        return same.astype(np.int64), np.where(same, apart, 0)
+        distance = np.abs(gold.start[g] - system.start[s]) + np.abs(gold.end[g] - system.end[s])
+        return same.astype(np.int64), np.where(same, distance, 0)
     same = (gold.start[g] == system.start[s]) & (gold.end[g] == system.end[s])
     same &= gold.shape[g] == system.shape[s]
     if rule.name == "strict":
         same &= gold.label[g] == system.label[s]
-    # an overlap alone is worth a half under partial, and nothing under the others
+    # an overlap alone gets half the credit under partial, and none under the other rules
     return same.astype(np.int64) + (rule.parts - 1), zeros
 
 
-def _by_preference(met: _Pairs, worth: Ints, apart: Ints) -> NDArray[np.intp]:
-    """The pairs of each of the system's spans: the most credit first, the nearest, the first."""
+def _by_preference(met: _Pairs, credit: Ints, distance: Ints) -> NDArray[np.intp]:
+    """Sort the pairs of each of the system's spans by preference.
+
+    The most credit comes first, then the smallest distance, then the first gold span.
+    """
     order = np.arange(len(met.system))
     again = met.system[1:] == met.system[:-1]
     several = np.flatnonzero(np.append(again, False) | np.append(False, again))
-    keys = (met.gold, apart, -worth, met.system)
+    keys = (met.gold, distance, -credit, met.system)
     order[several] = several[np.lexsort([key[several] for key in keys])]
     return order
 
 
 def _first_come(pairs: _Pairs, n_gold: int, n_system: int) -> NDArray[np.intp]:
-    """Which pairs come off, if every span of the system takes its first partner that is free.
+    """Return the pairs that form if each span of the system takes its first free partner.
 
-    The pairs are in the order of the system's spans, each one's in the order of its preference.
+    The pairs are in the order of the system's spans, and within a span in order of preference.
     """
     taken: list[NDArray[np.intp]] = []
     alive = np.arange(len(pairs.gold))
-    for _ in range(_ROUNDS):
+    for _ in range(_VECTORISED_ROUNDS):
         s, g = pairs.system[alive], pairs.gold[alive]
         first = np.ones(len(alive), dtype=bool)
         first[1:] = s[1:] != s[:-1]
         earliest = np.full(n_gold, -1)
-        earliest[g[::-1]] = s[::-1]  # of several values the last one stays
-        settled = first & (earliest[g] == s)  # nobody before it can take its first choice
+        earliest[g[::-1]] = s[::-1]  # of repeated indices the last value is kept
+        settled = first & (earliest[g] == s)  # no earlier span can take this partner
         taken.append(alive[settled])
         gone = np.zeros(n_system, dtype=bool), np.zeros(n_gold, dtype=bool)
         gone[0][s[settled]] = True
@@ -323,6 +295,7 @@ def _first_come(pairs: _Pairs, n_gold: int, n_system: int) -> NDArray[np.intp]:
 
 
 def _one_by_one(pairs: _Pairs, alive: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Give each span of the system its first free partner, in a plain loop."""
     chosen = []
     served, free = set(), set(pairs.gold[alive].tolist())
     rows = zip(
@@ -337,30 +310,32 @@ def _one_by_one(pairs: _Pairs, alive: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def _meeting(gold: _Side, system: _Side) -> _Pairs:
-    """All pairs that share enough of the answer's span."""
+    """Return all pairs that share enough of the gold span."""
     parts = []
     for pairs in _overlapping(gold, system):
         g, s = pairs.gold, pairs.system
         shared = np.minimum(gold.end[g], system.end[s]) - np.maximum(gold.start[g], system.start[s])
         length = gold.end[g] - gold.start[g]
         for k in np.flatnonzero((gold.shape[g] > 0) | (system.shape[s] > 0)).tolist():
-            mine, theirs = gold.pieces(int(g[k])), system.pieces(int(s[k]))
-            length[k] = sum(end - start for start, end in mine)
-            shared[k] = _shared(mine, theirs)
-        parts.append(pairs.where((shared > 0) & (shared * _LEAST_SHARE >= length)))
+            of_gold, of_system = gold.pieces(int(g[k])), system.pieces(int(s[k]))
+            length[k] = sum(end - start for start, end in of_gold)
+            shared[k] = _shared(of_gold, of_system)
+        parts.append(pairs.where((shared > 0) & (shared * _SMALLEST_SHARE_INVERSE >= length)))
     return _joined(parts)
 
 
 def _shared(a: list[tuple[int, int]], b: list[tuple[int, int]]) -> int:
-    """How many places two spans of several pieces share."""
+    """Return the number of places that two spans of several pieces share."""
     return sum(max(0, min(i[1], j[1]) - max(i[0], j[0])) for i in a for j in b)
 
 
 def _overlapping(gold: _Side, system: _Side) -> Iterator[_Pairs]:
-    """The pairs that overlap from end to end, some at a time."""
+    """Yield, in blocks, the pairs whose extents (first start to last end) overlap."""
     stride = max(int(side.end.max(initial=0)) for side in (gold, system)) + 1
     start, end = (gold.unit * stride + place for place in (gold.start, gold.end))
-    reach = np.maximum.accumulate(end) if len(end) else end  # an outer span reaches over many
+    reach = (
+        np.maximum.accumulate(end) if len(end) else end
+    )  # a long span may overlap many later ones
     low = np.searchsorted(reach, system.unit * stride + system.start, side="right")
     high = np.searchsorted(start, system.unit * stride + system.end, side="left")
     for pairs in _ranges(low, high):
@@ -369,7 +344,7 @@ def _overlapping(gold: _Side, system: _Side) -> Iterator[_Pairs]:
 
 
 def _within(gold: _Side, system: _Side, tolerance: int) -> _Pairs:
-    """The pairs of one label and as many pieces whose ends lie within the tolerance."""
+    """Return the pairs of one label and equal number of pieces with ends within the tolerance."""
     stride = max(int(side.end.max(initial=0)) for side in (gold, system)) + tolerance + 1
     start, place = (side.unit * stride + side.start for side in (gold, system))
     low = np.searchsorted(start, place - tolerance, side="left")
@@ -387,15 +362,17 @@ def _within(gold: _Side, system: _Side, tolerance: int) -> _Pairs:
 
 
 def _are_near(a: list[tuple[int, int]], b: list[tuple[int, int]], tolerance: int) -> bool:
+    """Return True if all pieces agree in number and their ends within the tolerance."""
     ends = zip((end for piece in a for end in piece), (end for p in b for end in p), strict=False)
     return len(a) == len(b) and all(abs(i - j) <= tolerance for i, j in ends)
 
 
 def _ranges(low: NDArray[np.intp], high: NDArray[np.intp]) -> Iterator[_Pairs]:
-    """Every span of the system with the answer's spans from `low` to `high`, some at a time."""
+    """Yield, in blocks, each span of the system with the gold spans from `low` to `high`."""
     number = np.maximum(high - low, 0)
     total = np.cumsum(number)
-    cuts = np.searchsorted(total, np.arange(_AT_ONCE, total[-1] if len(total) else 0, _AT_ONCE))
+    n_pairs = total[-1] if len(total) else 0
+    cuts = np.searchsorted(total, np.arange(_PAIRS_PER_BLOCK, n_pairs, _PAIRS_PER_BLOCK))
     edges = np.unique(np.concatenate([[0], cuts + 1, [len(number)]]))
     for begin, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
         own = number[begin:end]
@@ -414,7 +391,7 @@ def _joined(parts: list[_Pairs]) -> _Pairs:
 
 
 def _largest_matching(pairs: _Pairs, n_gold: int, n_system: int) -> _Pairs:
-    """As many pairs as there can be, one with one: no order of the spans decides."""
+    """Return a maximum one-to-one matching; the order of the spans does not matter."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
@@ -434,20 +411,9 @@ def match_spans(
     ignore_type: bool = False,
     only: Sequence[str] = (),
 ) -> Items:
-    """Find the distinct spans of the answer and of the systems, and who has which.
+    """Find the distinct spans of gold and of the systems, and which side has which.
 
-    Parameters
-    ----------
-    gold
-        The answer.
-    systems
-        One or more outputs on the same sentences.
-    rule
-        When a span of a system counts as right.
-    ignore_type
-        Whether boundaries alone count.
-    only
-        The labels to look at; by default all.
+    With `ignore_type` boundaries alone count; `only` names the labels to look at (default: all).
     """
     for system in systems:
         if system.n_sentences != gold.n_sentences:
@@ -477,7 +443,7 @@ def match_spans(
 
 
 def _columns(sides: Sequence[Spans], rule: MatchRule) -> list[tuple[NDArray[Any], ...]]:
-    """The unit, the place and the label of what every side has: spans, or what they cover."""
+    """Return unit, place and label of the spans of every side, or of the places they cover."""
     if rule.is_by_place:
         covered = [_covered_places(side, rule.name, sides[0]) for side in sides]
         return [(unit, place, place + 1, label) for unit, place, label in covered]
@@ -492,12 +458,12 @@ def _columns(sides: Sequence[Spans], rule: MatchRule) -> list[tuple[NDArray[Any]
 
 
 def _all_shapes(sides: Sequence[Spans]) -> tuple[str, ...]:
-    """What codes of `_shapes` stand for; the first is one piece."""
+    """Return the texts of the codes of `_shapes`; code 0 is a single piece."""
     return union([side.shapes or ("",) for side in sides])[0]
 
 
 def _shapes(sides: Sequence[Spans]) -> list[NDArray[Any]] | None:
-    """What every span is made of, in one numbering; None where all are of one piece."""
+    """Return the shape codes of all spans in one numbering; None if all have a single piece."""
     if all(side.shape is None for side in sides):
         return None
     _, codes = union([side.shapes or ("",) for side in sides])
@@ -515,27 +481,18 @@ def _match_by_rule(
     n_units: int,
     document: NDArray[Any] | None,
 ) -> Items:
-    """The spans of the answer, found or not, and the distinct wrong ones of the systems.
+    """Make items of the gold spans, found or not, and of the distinct wrong spans of systems.
 
-    A system's counts are those of its own pairs, whatever other systems there are: what it finds
-    of the answer is right, what is credited with nothing is wrong. Where half a span can be
-    right, every span is two items of half the weight.
-
-    Parameters
-    ----------
-    sides
-        The spans of the answer, and of every system.
-    rule
-        ``exact``, ``partial``, ``type`` or ``boundary``.
-    labels, n_units, document
-        As `Items` has them.
+    The counts of a system do not depend on the other systems: a gold span with credit is right, a
+    span of the system without credit is wrong. Where half a span can be right, every span becomes
+    two items of half the weight.
     """
     gold, *systems = sides
     met = [_possible_pairs(gold, system, rule) for system in systems]
     found = [_credits_of(gold, own, rule, m) for own, m in zip(systems, met, strict=True)]
     items = _items(gold, systems, found, rule, labels, n_units, document)
     if rule.name == "boundary" or len(labels) < 2:
-        return items  # partners have one label
+        return items  # partners always have the same label
     same = [
         m.where(gold.label[m.gold] == s.label[m.system]) for s, m in zip(systems, met, strict=True)
     ]
@@ -553,13 +510,13 @@ def _items(
     n_units: int,
     document: NDArray[Any] | None,
 ) -> Items:
-    """Items from what spans are credited with."""
+    """Make items from the credit of spans."""
     parts = range(1, rule.parts + 1)
     wrong = [
         [system.at(np.flatnonzero(rule.parts - credit >= part)).columns for part in parts]
         for system, (_, credit) in zip(systems, found, strict=True)
     ]
-    # part k of a span is found if its credit reaches k, and wrong if what is left of it does
+    # part k of a span is right if its credit is at least k, wrong if the missing credit is
     kinds = [
         collect([gold.at(np.zeros(0, dtype=np.intp)).columns, *own], labels, n_units, document)
         for own in zip(*wrong, strict=True)
@@ -586,13 +543,13 @@ def _items(
 
 @dataclass(frozen=True)
 class _Overlap:
-    """How a system's spans meet those of the answer, under one of four ways to look at them.
+    """Outcomes of pairing a system's spans with gold spans, under one of four rules.
 
     Attributes
     ----------
     correct, incorrect, partial, missed, spurious
-        The five outcomes. `correct`, `incorrect` and `partial` are pairs of spans, `missed` are
-        spans of the answer and `spurious` spans of the system that are in no pair.
+        The five outcomes. `correct`, `incorrect` and `partial` count pairs of spans; `missed` gold
+        spans and `spurious` spans of the system are in no pair.
     """
 
     correct: int
@@ -603,27 +560,27 @@ class _Overlap:
 
     @property
     def possible(self) -> int:
-        """How many spans the answer has."""
+        """Return the number of gold spans."""
         return self.correct + self.incorrect + self.partial + self.missed
 
     @property
     def actual(self) -> int:
-        """How many spans the system has."""
+        """Return the number of spans of the system."""
         return self.correct + self.incorrect + self.partial + self.spurious
 
     @property
     def precision(self) -> float:
-        """Correct pairs, and half of the partial ones, of all that the system has."""
+        """Return (correct + partial / 2) / actual."""
         return _share(self.correct + self.partial / 2, self.actual)
 
     @property
     def recall(self) -> float:
-        """Correct pairs, and half of the partial ones, of all that the answer has."""
+        """Return (correct + partial / 2) / possible."""
         return _share(self.correct + self.partial / 2, self.possible)
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of the two."""
+        """Return the harmonic mean of precision and recall."""
         return _share(2 * self.correct + self.partial, self.actual + self.possible)
 
 
@@ -632,15 +589,11 @@ def _share(number: float, total: int) -> float:
 
 
 def overlaps(gold: Spans, system: Spans) -> dict[str, _Overlap]:
-    """Pair the spans of a system with those of the answer that they meet.
+    """Count the outcomes of pairing the spans of a system with gold spans.
 
-    A span is in at most one pair; who is paired with whom is as for `match_spans`.
-
-    Returns
-    -------
-    ``strict`` (boundaries and type), ``exact`` (boundaries), ``partial`` (boundaries, half the
-    credit for an overlap) and ``ent_type`` (type, for spans that overlap), as nervaluate names
-    them.
+    The four rules have nervaluate's names: ``strict`` (boundaries and type), ``exact``
+    (boundaries), ``partial`` (boundaries, half the credit for an overlap) and ``ent_type`` (type,
+    for spans that overlap). A span is in at most one pair, chosen as in `match_spans`.
     """
     everyone = (gold, system)
     _, codes = union([side.labels for side in everyone])
@@ -654,9 +607,9 @@ def overlaps(gold: Spans, system: Spans) -> dict[str, _Overlap]:
 
 
 def _overlap(sides: Sequence[_Side], rule: MatchRule) -> _Overlap:
-    """The outcomes under one rule."""
+    """Count the outcomes under one rule."""
     gold, system = sides
-    _, worth = _pair_off(gold, system, rule, _possible_pairs(gold, system, rule))
-    correct, met = int(np.count_nonzero(worth == rule.parts)), len(worth)
+    _, credit = _pair_off(gold, system, rule, _possible_pairs(gold, system, rule))
+    correct, met = int(np.count_nonzero(credit == rule.parts)), len(credit)
     half = met - correct if rule.parts == 2 else 0
     return _Overlap(correct, met - correct - half, half, len(gold) - met, len(system) - met)

@@ -1,7 +1,7 @@
-"""The frozen objects in which every answer comes back.
+"""Define the frozen objects that all functions return.
 
-They hold numbers, can say themselves in one line (`str`) and as a dictionary for JSON
-(`to_dict`). An undefined number is NaN here and null in JSON.
+They hold numbers, print as one line (`str`) and convert to a dictionary for JSON (`to_dict`). An
+undefined number is NaN here and null in JSON.
 """
 
 from __future__ import annotations

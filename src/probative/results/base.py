@@ -1,8 +1,8 @@
-"""What all results share, and the interval of one score.
+"""Define the base class of all results, and the interval of one score.
 
-They hold numbers, say themselves in a sentence (`str`) and in short (`repr`), as a dictionary for
-JSON (`to_dict`), as a data frame, and as a document: a page, Markdown, LaTeX. An undefined number
-is NaN here and null in JSON.
+Results hold numbers; they print as a sentence (`str`) and in short (`repr`), and convert to a
+dictionary for JSON (`to_dict`), a data frame, and a document: a page, Markdown, LaTeX. An undefined
+number is NaN here and null in JSON.
 """
 
 from __future__ import annotations
@@ -25,25 +25,21 @@ if TYPE_CHECKING:
     from probative.reporting.document import Document
 
 
-# -----------------------------------------------------------------------------
-# They hold numbers, say themselves in a sentence (`str`) and in short (`repr`), as a dictionary
-# for JSON (`to_dict`), as a data frame, and as a document: a page, Markdown, LaTeX. An undefined
-# number is NaN here and null in JSON.
-# -----------------------------------------------------------------------------
+# --- Results and intervals
 
-_SHORT = 160  # characters of a `repr`
-_PLAIN = frozenset((str, int, bool, type(None)))  # what JSON has as it is
+_LONGEST_REPR = 160  # characters
+_JSON_TYPES = frozenset((str, int, bool, type(None)))  # kept as they are
 
 
 @cache
 def _shown_fields(kind: type[Any]) -> tuple[str, ...]:
-    """The fields of a kind of result that its users see."""
+    """Return the fields of a class of results that users see."""
     return tuple(f.name for f in fields(kind) if f.repr)
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What all results share."""
+    """Base class of all results."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON; fields that do not apply are left out."""
@@ -57,10 +53,10 @@ class Result:
         return [flat]
 
     def to_metrics(self) -> dict[str, float]:
-        """Return the numbers as one flat dictionary, for trackers of experiments.
+        """Return the numbers as one flat dictionary, for experiment trackers.
 
-        A score has its name, its limits are called `f1_low` and `f1_high`; names of systems and
-        labels come before it, with a slash. Undefined numbers are left out.
+        A score has its name, and the ends of its interval are called `f1_low` and `f1_high`; names
+        of systems and labels come before it, with a slash. Undefined numbers are left out.
 
         Examples
         --------
@@ -71,7 +67,7 @@ class Result:
         return flat(self._metrics())
 
     def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
-        """The numbers and the parts of their names: its own fields, unless a class knows better."""
+        """Yield the parts of a name and the number: by default for the fields of the result."""
         kind: Any = type(self)
         fields_of = {name: getattr(self, name) for name in _shown_fields(kind)}
         return numbers_of(fields_of, fields_of.get("metric"))
@@ -83,7 +79,7 @@ class Result:
         return to_frame(self.records(), backend)
 
     def to_html(self) -> str:
-        """Return one page that loads nothing from anywhere."""
+        """Return one HTML page that needs no other files."""
         from probative.reporting.render import as_html
 
         return as_html(self._document())
@@ -100,14 +96,14 @@ class Result:
         Parameters
         ----------
         label
-            What ``\ref`` calls the first table; by default it is called after its title.
+            The label of the first table for ``\ref``; by default it is made from its title.
         """
         from probative.reporting.render import as_latex
 
         return as_latex(self._document(), label)
 
     def _document(self) -> Document:
-        """What there is to show: the records as a table, unless a class knows better."""
+        """Return the document to show: by default the records as a table."""
         from probative.reporting.notebook import result_document
 
         return result_document(self)
@@ -118,43 +114,43 @@ class Result:
         return document_html(self._document())
 
     def _key_numbers(self) -> str:
-        """What `repr` shows."""
+        """Return the text that `repr` shows."""
         return str(self)
 
     def __repr__(self) -> str:
         words = " ".join(self._key_numbers().split())
-        if len(words) > _SHORT:
-            words = words[: _SHORT - 1] + "…"
+        if len(words) > _LONGEST_REPR:
+            words = words[: _LONGEST_REPR - 1] + "…"
         return f"<{type(self).__name__} {words}>"
 
 
 class DifferenceResult(Result):
-    """A result that estimates a difference of two systems."""
+    """Result that estimates a difference of two systems."""
 
     difference: float
 
     @property
     def estimate(self) -> float:
-        """The difference, by the name that all results have for what they estimate."""
+        """Return the difference, under the name common to all results."""
         return self.difference
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Interval(Result):
-    """A score and the limits between which it is said to lie.
+    """Score with its confidence or credible interval.
 
     Attributes
     ----------
     metric, method, level
-        What was computed, and how.
+        The score, the method of the interval, and its level.
     estimate, low, high
-        The score and its limits: numbers, or arrays where the counts were arrays. An undefined
-        score is NaN with the limits 0 and 1.
+        The score and the ends of its interval: numbers, or arrays if the counts were arrays. An
+        undefined score is NaN with the interval from 0 to 1.
     note
-        What the reader must know about this interval, or None. For arrays an array of these.
+        A caveat about this interval, or None. For arrays an array of these.
     design_effect
-        How many times larger the variance is than it would be with independent items, where the
-        counts were clustered; the limits already allow for it. For arrays an array of these.
+        The ratio of the variance to that of independent items, if the counts were clustered; the
+        interval already allows for it. For arrays an array of these.
     signature
         A short reproducible description of every choice.
     """
@@ -208,21 +204,21 @@ class Interval(Result):
         return f"{head}: {self.estimate:.4f} [{self.low:.4f}, {self.high:.4f}]{note}"
 
 
-# the fields of an interval that are arrays where it stands for many tables
+# the fields of an interval that are arrays if it holds those of many tables
 _OF_A_TABLE = ("estimate", "low", "high", "note", "design_effect")
 
 
 def _column(value: Any, n: int) -> list[Any]:
-    """What `n` intervals have of it, in plain values."""
+    """Return a field of `n` intervals as a list of plain values."""
     return np.asarray(value).tolist() if np.ndim(value) else [value] * n
 
 
 def jsonable(value: Any) -> Any:
-    """Turn NumPy values into Python's, and undefined numbers into None."""
+    """Convert NumPy values to Python's, and undefined numbers to None."""
     kind = type(value)
     if kind is float:
         return value if math.isfinite(value) else None
-    if kind in _PLAIN:
+    if kind in _JSON_TYPES:
         return value
     if isinstance(value, Result):
         return value.to_dict()
@@ -239,17 +235,17 @@ def jsonable(value: Any) -> Any:
     return value
 
 
-# -----------------------------------------------------------------------------
-# The numbers of results under names that trackers of experiments take.
-# -----------------------------------------------------------------------------
+# --- Numbers of results under names for experiment trackers
 
 if TYPE_CHECKING:
     Named = tuple[tuple[str, ...], Any]
 
 
-# what was chosen, and says nothing about the data
+# fields that are options, not results
 _CHOICES = frozenset(("level", "rope", "power", "margin", "confidence", "identical"))
-_ODD = re.compile(r"[^\w\-. :]")  # what MLflow does not take in a name; the slash parts names
+_ODD = re.compile(
+    r"[^\w\-. :]"
+)  # characters that MLflow refuses in a name; the slash separates parts
 
 
 def numbers_of(fields: Mapping[str, Any], metric: str | None) -> Iterable[Named]:
@@ -263,9 +259,9 @@ def numbers_of(fields: Mapping[str, Any], metric: str | None) -> Iterable[Named]
 
 
 def flat(named: Iterable[Named]) -> dict[str, float]:
-    """Join the parts of names by slashes; what is undefined is left out.
+    """Join the parts of names by slashes; leave out undefined numbers.
 
-    No number is lost to another one of the same name: the later one gets a number.
+    If a name occurs again, the later one gets a number.
     """
     numbers: dict[str, float] = {}
     for parts, value in named:
@@ -283,43 +279,41 @@ def _cleaned(part: str) -> str:
     return name if name.strip(".") else "_"
 
 
-# -----------------------------------------------------------------------------
-# What is known of a difference after the data: the one question that all posteriors answer.
-# -----------------------------------------------------------------------------
+# --- Interfaces of posteriors
 
 
 class DifferencePosterior(Protocol):
-    """The posterior distribution of a difference, B minus A.
+    """Posterior distribution of a difference, B minus A.
 
-    `kind` says how it was made: "paired" (both systems saw the same items), "independent" or, for
-    macro averages, "hierarchical".
+    `kind` is "paired" (both systems saw the same items), "independent" or, for macro averages,
+    "hierarchical".
     """
 
     @property
     def kind(self) -> str:
-        """How it was made."""
+        """Return how the posterior was made."""
 
     def cdf(self, d: ArrayLike) -> Number:
-        """The probability of a difference of at most `d`."""
+        """Return the probability of a difference of at most `d`."""
 
     def sf(self, d: ArrayLike) -> Number:
-        """The probability of a difference above `d`."""
+        """Return the probability of a difference above `d`."""
 
     def pdf(self, d: ArrayLike) -> Number:
-        """The density at `d`."""
+        """Return the density at `d`."""
 
     def interval(self, level: float = 0.95) -> tuple[Number, Number]:
-        """The equal-tailed limits between which the difference lies."""
+        """Return the ends of the equal-tailed credible interval."""
 
 
 class ScorePosterior(Protocol):
-    """The posterior distribution of a score."""
+    """Posterior distribution of a score."""
 
     def pdf(self, x: ArrayLike) -> Number:
-        """The density at `x`."""
+        """Return the density at `x`."""
 
     def ppf(self, q: ArrayLike) -> Number:
-        """The score below which the share `q` lies."""
+        """Return the `q` quantile."""
 
     def isf(self, q: ArrayLike) -> Number:
-        """The score above which the share `q` lies."""
+        """Return the `1 - q` quantile."""

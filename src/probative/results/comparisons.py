@@ -1,4 +1,4 @@
-"""What a comparison of systems comes back as."""
+"""Define the results of comparisons, tests, groups and gates."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from probative.results.scores import SystemScores
 
 
-# the right label, the one given instead, and how often; None is no span at all
+# the gold label, the one given instead, and how often; None is no span at all
 Confusion: TypeAlias = tuple[str | None, str | None, int]
 
 
 def decision_pvalue(pvalue: Any, p_unit: Any) -> Any:
     """Return the p-value that decides: the larger of the exchange's and Student's by unit.
 
-    Where there is no Student's p-value (NaN), the exchange decides alone.
+    If there is no Student's p-value (NaN), the exchange decides alone.
     """
     return np.fmax(pvalue, p_unit)
 
@@ -44,7 +44,7 @@ def one_sided(pvalue: float, difference: float) -> float:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelDifference(DifferenceResult):
-    """The difference of two systems on one label, B minus A, with its interval."""
+    """Difference of two systems on one label, B minus A, with its interval."""
 
     label: str
     score_a: float
@@ -62,7 +62,7 @@ class LabelDifference(DifferenceResult):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SystemScore(Result):
-    """The score of one system with its interval, where several stand side by side."""
+    """Score of one system with its interval, as one of several."""
 
     system: str
     metric: str
@@ -76,7 +76,7 @@ class SystemScore(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BucketDifference(DifferenceResult):
-    """The difference of two systems on the items of a bucket, B minus A, with its interval."""
+    """Difference of two systems on the items of a bucket, B minus A, with its interval."""
 
     a: str
     b: str
@@ -94,22 +94,22 @@ class BucketDifference(DifferenceResult):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bucket(Result):
-    """What systems score on items of one kind: short ones, say, or those of rare labels.
+    """Scores of systems on items of one kind, such as short ones or those of rare labels.
 
-    An item belongs to the bucket of its own length (sentence, words, label), whether the answer has
-    it or only a system does.
+    An item belongs to the bucket of its own length (sentence, words, label), whether gold has it or
+    only a system does.
 
     Attributes
     ----------
     kind, bucket
-        What the items were parted by, and which part this is.
+        The property by which the items were sorted, and the bucket.
     items, units
-        How many items the answer has in it, and in how many units.
+        The number of gold items in it, and the number of units that have them.
     scores
         A `SystemScore` for each system.
     differences
-        A `BucketDifference` for each pair that is compared. Their intervals stand each for itself:
-        they are not adjusted for their number.
+        A `BucketDifference` for each pair that is compared. Their intervals are not adjusted for
+        their number.
     """
 
     kind: str
@@ -130,29 +130,29 @@ class Bucket(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(DifferenceResult):
-    """What is known of the difference of two systems in one score.
+    """Difference of two systems in one score: interval, test and posterior.
 
     Attributes
     ----------
     a, b
         The baseline and the challenger.
     metric
-        What is compared.
+        The score.
     difference, low, high
         B minus A, also called ``estimate``, with its interval.
     method
-        How the interval was made.
+        The method of the interval.
     pvalue, p_unit, p_adjusted
-        Of the two-sided randomisation test; Student's by unit, from the variance on which the
-        interval rests, NaN where there is none; and, where there are more than two systems or
-        several groups, the larger of the two adjusted by Holm's method.
+        The p-value of the two-sided randomisation test; Student's by unit, from the variance behind
+        the interval, NaN if there is none; and, with more than two systems or several groups, the
+        larger of the two adjusted by Holm's method.
     test, by
         Whether the test was exact or sampled, and what was exchanged.
     draws, pvalue_low, pvalue_high
-        How many exchanges were drawn, and the limits between which the p-value of all exchanges
-        lies with a probability of 0.9999; None where the test is exact.
+        The number of exchanges that were drawn, and an interval that holds the p-value of all
+        exchanges with probability 0.9999; None if the test is exact.
     design_effect
-        How many times larger the variance of the difference is than with independent items.
+        The ratio of the variance of the difference to that of independent items.
     p_a_better, p_equivalent, p_b_better
         Posterior probabilities that A is better by more than `rope`, that neither is, that B is.
     rope
@@ -163,43 +163,42 @@ class Comparison(DifferenceResult):
     score_a, score_b, level
         The two scores, and the level of the interval.
     positives
-        How many items the answer holds; without any, no score but accuracy and its like says
-        anything.
+        The number of gold items; without any, only accuracy and similar scores are meaningful.
     identical
         Whether the two outputs agree on every item.
     units_needed, observed_units, power
-        How many units a difference of this size would need to show with that power, and how many
-        there are; None where it cannot be told.
+        The number of units with which a difference of this size would show with that power, and the
+        number there are; None if it is unknown.
     by_label
-        The difference on every label, where there are several.
+        The difference on every label, if there are several.
     note
-        What the reader must know, or None.
+        A caveat, or None.
     null
-        The null distribution of the test, from the same pass as `pvalue`, where figures were
-        asked for; else None.
+        The null distribution of the test, from the same pass as `pvalue`, if figures were asked
+        for; else None.
     question
-        With several runs: "models", whether these trained models differ, whatever other runs would
-        do; or "procedures", whether new runs would. Else None.
+        With several runs: "models", whether these trained models differ, regardless of other runs;
+        or "procedures", whether new runs would. Else None.
     runs
-        How many runs each of the two has, by name.
+        The number of runs of each of the two, by name.
     variance
         For procedures: the parts of the variance of the difference that come from the `units` of
-        the test set, from the runs of either system (`runs_a`, `runs_b`; of paired runs together
+        the test set, from the runs of either system (`runs_a`, `runs_b`; for paired runs together
         in `runs_a`) and from both together (`interaction`), and the `shares` of these parts.
     p_new_run_better
         For procedures: the probability that a new run of B scores higher than a new run of A on a
         new test set of this size.
     standard_error, degrees_of_freedom
-        For procedures, and in groups: of the difference.
+        For procedures, and in groups: those of the difference.
     pairs
-        For paired runs: what the runs of every pair are called.
+        For paired runs: the names of the runs of every pair.
     companions
-        For procedures: what tests of the scores of runs alone say, on this test set.
+        For procedures: tests of the scores of runs alone, on this test set.
     p_bh
         In groups: the p-value adjusted by Benjamini and Hochberg's method, which keeps the expected
         share of false claims among all claims below the level.
     match
-        When a span counts as right, such as ``partial``; None where it must be equal.
+        The rule by which a span is right, such as ``partial``; None if it must be equal.
     """
 
     a: str
@@ -247,20 +246,20 @@ class Comparison(DifferenceResult):
 
     @property
     def p_decision(self) -> float:
-        """The p-value that decides about this pair alone: the larger of `pvalue` and `p_unit`."""
+        """Return the p-value that decides about this pair: the larger of `pvalue` and `p_unit`."""
         return float(decision_pvalue(self.pvalue, self.p_unit))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, ready for JSON; of the posterior its kind."""
+        """Return the fields by name, ready for JSON; only the kind of the posterior."""
         content = {**super().to_dict(), "posterior": self.posterior.kind}
         if self.question is None:
             return content
-        # of several runs every comparison has the same keys, whichever question it answers
+        # with several runs, the comparisons of both questions have the same keys
         return {"variance": None, "p_new_run_better": None, **content}
 
     @property
     def lacking(self) -> str | None:
-        """Why there is no probability, where that is not because of a single unit."""
+        """Return why there is no probability, unless the reason is a single unit."""
         return None
 
     def records(self) -> list[dict[str, Any]]:
@@ -274,7 +273,7 @@ class Comparison(DifferenceResult):
         return [flat]
 
     def plot(self) -> Axes:
-        """Draw the posterior of the difference; returns matplotlib's axes."""
+        """Draw the posterior of the difference; return matplotlib's axes."""
         from probative.reporting.compare_figures import posterior_figure
 
         return posterior_figure(self).axes[0]
@@ -294,7 +293,7 @@ class Comparison(DifferenceResult):
 
 @dataclass(frozen=True)
 class Example:
-    """A sentence on which two systems differ.
+    """Sentence on which two systems differ.
 
     Attributes
     ----------
@@ -303,13 +302,13 @@ class Example:
     sentence
         Its number, from 1.
     words, separator
-        Its tokens (or characters), of a long sentence those around the first dispute, and what
-        stands between them.
+        Its tokens (or characters), in a long sentence those around the first difference, and the
+        text between them.
     gold, spans_a, spans_b
-        The spans of the answer and of the systems that meet these words, as (start, end, label)
+        The spans of gold and of the systems that overlap these words, as (start, end, label)
         counted from the first of them.
     errors_a, errors_b
-        How many spans each system has too many or too few.
+        The number of extra and missing spans of each system.
     """
 
     a: str
@@ -326,7 +325,7 @@ class Example:
 
 @dataclass(frozen=True)
 class LabelExample:
-    """A text on which one of two systems is right.
+    """Text on which one of two systems is right.
 
     Attributes
     ----------
@@ -335,9 +334,9 @@ class LabelExample:
     item
         Its number, from 1.
     text
-        What it says; of a long one the beginning.
+        The text, or the beginning of a long one.
     gold, label_a, label_b
-        The right label, and those that the systems gave.
+        The gold label, and those of the systems.
     """
 
     a: str
@@ -351,7 +350,7 @@ class LabelExample:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparisons(Scores):
-    """The scores of several systems, and what is known of their differences.
+    """Scores of several systems, and comparisons of them.
 
     Attributes
     ----------
@@ -360,19 +359,19 @@ class Comparisons(Scores):
     verdicts
         One sentence per pair, on the first metric.
     examples
-        Sentences on which systems differ most; of labels, texts on which one of two is right.
+        Sentences on which systems differ most; for labels, texts on which one of two is right.
     confusions
-        For each system: the right label, the one given instead, and how often; None stands for no
+        For each system: the gold label, the one given instead, and how often; None stands for no
         span at all.
     buckets
-        Where they were asked for: a `Bucket` for each kind of items, such as long entities.
+        If asked for: a `Bucket` for each kind of items, such as long entities.
     adjustment
-        ``holm`` or ``shaffer``: how p-values were adjusted, where they were.
+        ``holm`` or ``shaffer``: how p-values were adjusted, if they were.
     group_summaries
-        Where groups were asked for: a `GroupSummary` for each pair and metric. What every group
-        says stands in `groups`.
+        If groups were asked for: a `GroupSummary` for each pair and metric. The results of every
+        group are in `groups`.
     fingerprints
-        Where they were asked for: what tells the test set and the outputs from others.
+        If asked for: what identifies the test set and the outputs.
     """
 
     comparisons: tuple[Comparison, ...] = ()
@@ -395,7 +394,7 @@ class Comparisons(Scores):
         return [record for comparison in self.comparisons for record in comparison.records()]
 
     def plot(self) -> list[Axes]:
-        """Draw scores and differences with their intervals; returns matplotlib's axes."""
+        """Draw scores and differences with their intervals; return matplotlib's axes."""
         from probative.reporting.compare_figures import comparison_figure
 
         return comparison_figure(self).axes
@@ -408,13 +407,13 @@ class Comparisons(Scores):
         Parameters
         ----------
         label
-            What ``\ref`` calls the first table; by default it is called after its title.
+            The label of the first table for ``\ref``; by default it is made from its title.
         digits
-            How many decimals points have; by default 2, and 1 for limits of scores.
+            The number of decimals of points; by default 2, and 1 for the ends of intervals.
         compact
-            Whether to put all into one table with one row per system: its scores, the interval of
-            the one that is compared, the difference from the baseline, p and the probability of
-            being better.
+            Whether to make one table with one row per system: its scores, the interval of the one
+            that is compared, the difference from the baseline, p and the probability of being
+            better.
         """
         from probative.reporting.compare_report import compare_document
         from probative.reporting.render import as_latex
@@ -433,23 +432,22 @@ class Comparisons(Scores):
         return " ".join(self.verdicts)
 
 
-# -----------------------------------------------------------------------------
-# Tests and differences of two systems.
-# -----------------------------------------------------------------------------
+# --- Tests and differences of two systems
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NullDistribution(Result):
-    """How a difference of scores is distributed if the systems are exchangeable, as a histogram.
+    """Distribution of a difference of scores if the systems are exchangeable, as a histogram.
 
     Attributes
     ----------
     edges
-        The limits of the bins, symmetric about 0. The observed difference is one of them; where
-        differences come in equal steps, one lies half a step nearer to 0, and none on an edge.
+        The edges of the bins, symmetric about 0. The observed difference is one of them; if
+        differences come in equal steps, that edge lies half a step nearer to 0, and no difference
+        falls on an edge.
     probabilities
         The probability of each bin. A difference that falls on an edge belongs to the bin further
-        from 0, as a tie counts as extreme; the outermost bins hold what lies beyond them, too.
+        from 0, as a tie counts as extreme; the outermost bins also hold what lies beyond them.
     """
 
     edges: Array
@@ -469,29 +467,30 @@ class NullDistribution(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RandomizationTest(Result):
-    """What a randomisation test says about two systems on one test set.
+    """Result of a randomisation test of two systems on one test set.
 
     Attributes
     ----------
     metric, alternative, by
-        What was compared, against which alternative, and what was exchanged: "unit" or "item".
+        The score, the alternative hypothesis, and what was exchanged: "unit" or "item".
     method
-        "exact", or "sampled" where random exchanges were drawn.
+        "exact", or "sampled" if random exchanges were drawn.
     statistic, estimate
         The observed difference, B minus A, by either name; an undefined score counts as 0.
     pvalue
         The probability of a difference at least as extreme if A and B were exchangeable.
     n_units
-        How many units (by unit) or items (by item) there are.
+        The number of units (by unit) or items (by item).
     n_resamples, standard_error
-        How many exchanges were drawn, and the Monte-Carlo error of the p-value; None if exact.
+        The number of exchanges that were drawn, and the Monte-Carlo error of the p-value; None if
+        exact.
     pvalue_low, pvalue_high
-        Between these the p-value of all exchanges lies with a probability of 0.9999, however many
+        An interval that holds the p-value of all exchanges with probability 0.9999, however many
         were drawn; None if exact.
     note
-        What the reader must know about this test, or None.
+        A caveat about this test, or None.
     null
-        The distribution of the difference under the null hypothesis, where it was asked for.
+        The distribution of the difference under the null hypothesis, if it was asked for.
     signature
         A short reproducible description of every choice.
     """
@@ -513,7 +512,7 @@ class RandomizationTest(Result):
 
     @property
     def estimate(self) -> float:
-        """The statistic, a difference, by the name that all results have for what they estimate."""
+        """Return the statistic, a difference, under the name common to all results."""
         return self.statistic
 
     def __str__(self) -> str:
@@ -526,23 +525,23 @@ class RandomizationTest(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Difference(Result):
-    """The difference of two scores, B minus A, and the limits between which it is said to lie.
+    """Difference of two scores, B minus A, with its interval.
 
     Attributes
     ----------
     metric, method, level
-        What was computed, and how.
+        The score, the method of the interval, and its level.
     estimate, low, high
-        The difference and its limits. Where a score is undefined they are NaN, -1 and 1.
+        The difference and the ends of its interval. If a score is undefined they are NaN, -1 and 1.
     a, b
         The two scores.
     correlation
         The correlation of the two scores over test sets like this one.
     design_effect
-        How many times larger the variance of the difference is than with independent items, or
-        None without units; the limits already allow for it.
+        The ratio of the variance of the difference to that of independent items, or None without
+        units; the interval already allows for it.
     note
-        What the reader must know about this interval, or None.
+        A caveat about this interval, or None.
     signature
         A short reproducible description of every choice.
     """
@@ -577,7 +576,7 @@ class Difference(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SignificanceTest(Result):
-    """What a test of two systems says that is not a randomisation test.
+    """Result of a test of two systems that is not a randomisation test.
 
     Attributes
     ----------
@@ -589,9 +588,9 @@ class SignificanceTest(Result):
     alternative
         "two-sided", "greater" (B is better) or "less".
     degrees_of_freedom
-        Of the statistic's distribution, where it has any.
+        Those of the statistic's distribution, if it has any.
     note
-        What the reader must know about this test, or None.
+        A caveat about this test, or None.
     """
 
     test: str
@@ -609,26 +608,24 @@ class SignificanceTest(Result):
         )
 
 
-# -----------------------------------------------------------------------------
-# What a comparison comes back as in each group: a language, a domain, a day.
-# -----------------------------------------------------------------------------
+# --- Groups, such as languages, domains or days
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Group(Result):
-    """What systems score in one group, and what is known of their differences there.
+    """Scores of systems in one group, and comparisons of them there.
 
     Attributes
     ----------
     group
-        Its name: what the column says; ``(missing)`` for rows that say nothing.
+        Its name, from the column of groups; ``(missing)`` for rows without a value.
     rows, units
-        How many rows (sentences, of tags) belong to it, and in how many units.
+        The number of its rows (sentences, for tags), and the number of units that have them.
     systems
         The counts and the scores of every system.
     comparisons
-        Where systems are compared, a `Comparison` for each pair and metric. `p_adjusted` allows
-        for the number of groups and pairs by Holm's method, `p_bh` by Benjamini and Hochberg's.
+        If systems are compared, a `Comparison` for each pair and metric. `p_adjusted` allows for
+        the number of groups and pairs by Holm's method, `p_bh` by Benjamini and Hochberg's.
     """
 
     group: str
@@ -638,12 +635,12 @@ class Group(Result):
     comparisons: tuple[Comparison, ...] | None = None
 
     def of_pair(self, a: str, b: str, metric: str) -> Comparison:
-        """The comparison of a pair in a metric."""
+        """Return the comparison of a pair in a metric."""
         known = {(c.a, c.b, c.metric): c for c in self.comparisons or ()}
         return known[a, b, metric]
 
     def records(self) -> list[dict[str, Any]]:
-        """Return one dictionary per comparison; of scores, one per score."""
+        """Return one dictionary per comparison; without comparisons, one per score."""
         head = {"group": self.group, "rows": self.rows, "units": self.units}
         parts = self.systems if self.comparisons is None else self.comparisons
         return [{**head, **record} for part in parts for record in part.records()]
@@ -655,16 +652,16 @@ class Group(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Heterogeneity(Result):
-    """Whether differences vary more over groups than chance makes them.
+    """Test whether differences vary over groups by more than chance.
 
     Attributes
     ----------
     q, degrees_of_freedom
-        Cochran's Q: the squared distances of the differences from their weighted mean, in standard
-        errors; and the number of groups that have one, less one.
+        Cochran's Q: the sum of squared distances of the differences from their weighted mean, in
+        standard errors; and the number of groups that have one, less one.
     pvalue
-        Of the hypothesis that the difference is the same in all of them, by Welch's approximation,
-        which allows for standard errors that rest on few units.
+        The p-value of the hypothesis that the difference is the same in all of them, by Welch's
+        approximation, which allows for standard errors from few units.
     i_squared
         The share of the variance of the differences that chance does not explain.
     """
@@ -683,7 +680,7 @@ class Heterogeneity(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GroupWeight(Result):
-    """What two systems score in a group, and how much that weighs in their overall scores.
+    """Scores of two systems in a group, and the weights of these in their overall scores.
 
     The overall score of a system is the sum of its scores times their weights.
     """
@@ -703,33 +700,33 @@ class GroupWeight(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GroupSummary(Result):
-    """What the groups say together about one pair.
+    """Summary of all groups for one pair.
 
     Attributes
     ----------
     a, b, metric, column
-        The pair, what is compared, and the column of the groups.
+        The pair, the score, and the column of the groups.
     difference
         B minus A over all groups together.
     groups, tested, tests
-        How many groups there are, in how many the pair was tested, and how many tests the p-values
-        are adjusted for: those of other pairs count, too.
+        The number of groups, the number in which the pair was tested, and the number of tests that
+        the p-values are adjusted for, with those of other pairs.
     better, worse
         The groups in which B is decided better, and worse, by Holm-adjusted p-values.
     ahead, behind
-        How many groups have a difference above 0, and below, decided or not.
+        The number of groups with a difference above 0, and below, decided or not.
     heterogeneity
-        Whether the differences vary more than chance makes them; None where that is not known.
+        Whether the differences vary by more than chance; None if that is unknown.
     disagreements
-        What a reader of the overall difference must know: ``mixed`` (B is decided better in some
-        groups and worse in others), ``reversal`` (every group has a difference of the other sign
-        than all together: Simpson's paradox), ``against-most`` (B minus A is decided overall, and
-        most groups point the other way).
+        Warnings about the overall difference: ``mixed`` (B is decided better in some groups and
+        worse in others), ``reversal`` (the difference in every group has the opposite sign of the
+        overall one: Simpson's paradox), ``against-most`` (B minus A is decided overall, and most
+        groups point the other way).
     sentences
-        The same in words.
+        The summary in words.
     weights
-        For a reversal: a `GroupWeight` for each group, which shows how it comes about. None for
-        macro averages, which are no means over groups.
+        For a reversal: a `GroupWeight` for each group, which shows how it arises. None for macro
+        averages, which are not means over groups.
     """
 
     a: str
@@ -753,16 +750,14 @@ class GroupSummary(Result):
         return " ".join(self.sentences)
 
 
-# -----------------------------------------------------------------------------
-# What a gate says of a challenger.
-# -----------------------------------------------------------------------------
+# --- Gates
 
 _BOUNDARY = {"fail-if-worse": ("<", -1), "require-not-worse": (">", -1), "require-better": (">", 1)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GateVerdict(Result):
-    """Whether a challenger passes a gate, and why.
+    """Verdict of a gate: whether a challenger passes, and why.
 
     Attributes
     ----------
@@ -771,23 +766,23 @@ class GateVerdict(Result):
     a, b, metric
         The baseline, the challenger, and the score.
     margin, confidence
-        A fraction of 1, and the probability that is asked for (or, for "fail-if-worse", that must
-        not be reached).
+        The margin, a fraction of 1, and the probability that is required (or, for "fail-if-worse",
+        that must not be reached).
     probability
-        Of the difference that the gate asks about; NaN where there is no evidence.
+        The probability of the difference that the gate asks for; NaN if there is no evidence.
     passed
-        Whether it holds.
+        Whether the challenger passes.
     reason
         Why the gate refuses to judge, or None.
     question
-        With several runs: "procedures" where new runs were allowed for, "models" where a single
-        run of each was there. With several data sets: "mean", that over them. Else None.
+        With several runs: "procedures" if new runs were allowed for, "models" if there was a single
+        run of each. With several data sets: "mean", for the mean over them. Else None.
     match
-        When a span counts as right, such as ``partial``; None where it must be equal.
+        The rule by which a span is right, such as ``partial``; None if it must be equal.
     use
-        With a ledger: which look at the test set this was, and what is left of it.
+        With a ledger: the number of this look at the test set, and how many are left.
     hidden
-        Whether nothing but the verdict is told: then the probability is NaN.
+        Whether only the verdict is shown: then the probability is NaN.
     pvalue
         For "require-better" without a margin: the one-sided p-value, which must be at most 1 -
         confidence. It is that of the exchange or Student's by unit, whichever is larger. Else None.
@@ -795,10 +790,10 @@ class GateVerdict(Result):
         With a margin, and for "require-not-worse": the lower end of the one-sided interval at this
         confidence, which must exceed the margin. Else None.
     group, doubt
-        With groups: which one this is, None for the whole; and the doubt that what is asked for
-        holds in it, adjusted for the number of groups by Holm's method.
+        With groups: the group, None for the whole; and the probability that the requirement does
+        not hold in it, adjusted for the number of groups by Holm's method.
     warning
-        With groups: in which way they disagree, or None.
+        With groups: how they disagree, or None.
     """
 
     kind: str
@@ -822,7 +817,7 @@ class GateVerdict(Result):
     one_sided_only: bool = field(default=False, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """All attributes by name, and the margin in points."""
+        """Return all attributes by name, and the margin in points."""
         return super().to_dict() | {"margin_points": round(100 * self.margin, 10)}
 
     def __str__(self) -> str:
@@ -853,7 +848,7 @@ class GateVerdict(Result):
         return f"{said}{self._beside(limit)}"
 
     def _beside(self, limit: str) -> str:
-        """What stands beside the probability: test or interval, and what the groups say."""
+        """Return the text after the probability: test or interval, and warnings of groups."""
         said, most = "", 1 - self.confidence
         if self.pvalue is not None:
             holds = self.pvalue <= most * (1 + 1e-9)
@@ -872,11 +867,11 @@ class GateVerdict(Result):
 
 
 def _confidence(confidence: float) -> str:
-    """A confidence with as many digits as tell it from certainty; as it is, where that is short."""
+    """Format a confidence, with enough digits to distinguish it from 1."""
     short = f"{confidence:g}"
     return short if float(short) == confidence else f"{confidence:.{_digits(confidence)}f}"
 
 
 def _digits(confidence: float) -> int:
-    """Decimals that show two digits of the doubt."""
+    """Return the number of decimals that shows two digits of 1 - confidence."""
     return 1 - floor(log10(1 - confidence)) if confidence < 1 else 12

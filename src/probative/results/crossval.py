@@ -1,4 +1,4 @@
-"""What a cross-validation comes back as."""
+"""Define the results of cross-validations and Bayes tests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SplitBalance(Result):
-    """How equal the halves of a block-regularised split are, next to random splits.
+    """Balance of the halves of a block-regularised split, compared with random splits.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class SplitBalance(Result):
     chi_square
         For every stratum, the chi-square statistic of its counts in the blocks.
     random_deviation, random_chi_square
-        The same for random splits, on average over twenty.
+        The means of both over twenty random splits.
     """
 
     m: int
@@ -53,7 +53,7 @@ class SplitBalance(Result):
 
     @property
     def units(self) -> tuple[str, ...]:
-        """The former name of `strata`, for one release."""
+        """Return `strata`, under its former name, for one release."""
         return self.strata
 
     def to_dict(self) -> dict[str, Any]:
@@ -75,18 +75,18 @@ class SplitBalance(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FoldCounts(Result):
-    """What a model reached on one fold.
+    """Counts of a model on one fold.
 
     Attributes
     ----------
     fold, model
         The number of the fold, from 1, and the name of the model.
     train, validation
-        How many instances it was trained on and judged on.
+        The number of instances it was trained on and judged on.
     counts
         Its counts on the validation half.
     seconds
-        How long training and prediction took, if it happened here.
+        The time of training and prediction, if they happened here.
     """
 
     fold: int
@@ -112,14 +112,14 @@ class FoldCounts(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScorePosteriors(Result):
-    """The posteriors of one score of some models, by how their folds are added up.
+    """Posteriors of one score of some models, by how their folds are added up.
 
     Attributes
     ----------
     metric
         The score.
     posteriors
-        By model and by weight ("effective", "averaged"), what `probative.posterior` returns.
+        The results of `probative.posterior`, by model and by weight ("effective", "averaged").
     """
 
     metric: str
@@ -143,7 +143,7 @@ def _curve(posterior: ScorePosterior, points: int) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ModelComparison(Result):
-    """Two ways of training a model, compared on the folds of a cross-validation.
+    """Comparison of two training procedures on the folds of a cross-validation.
 
     Attributes
     ----------
@@ -156,16 +156,16 @@ class ModelComparison(Result):
     paired
         The eight cases of the two models, fold by fold.
     effective_a, effective_b
-        The counts of independent items to which the folds amount.
+        The effective counts: those of independent items that carry the same information.
     tests
         For every metric, the Bayes test with the paired posterior and that with independent ones.
     adjusted_tests
         For every metric, the test with the paired posterior that allows for the training variance:
-        counts divided by the fold design effect, where it exceeds 1. The verdict rests on these.
+        counts divided by the fold design effect, if it exceeds 1. The verdict is based on these.
     seed
-        The seed of the split, or None where the folds were made elsewhere.
+        The seed of the split, or None if the folds were made elsewhere.
     balance
-        How equal the halves are.
+        The balance of the halves.
     scores
         For every metric, the posteriors of the two models' scores.
     signature
@@ -189,17 +189,17 @@ class ModelComparison(Result):
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """What was compared."""
+        """Return the scores that were compared."""
         return tuple(dict.fromkeys(test.metric for test in self.tests))
 
     @property
     def paired_tests(self) -> tuple[BayesTest, ...]:
-        """The tests with the paired posterior, as published: without training variance."""
+        """Return the published tests: the paired posterior, without training variance."""
         return tuple(test for test in self.tests if test.posterior.kind == "paired")
 
     @property
     def published(self) -> dict[str, BayesTest]:
-        """The published test of each metric: the paired posterior, without training variance."""
+        """Return the published test of each metric, without training variance."""
         return {test.metric: test for test in self.paired_tests}
 
     def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
@@ -209,20 +209,20 @@ class ModelComparison(Result):
             yield from ((("adjusted", *parts), v) for parts, v in test._metrics())
 
     def records(self) -> list[dict[str, Any]]:
-        """Return a dictionary per test, with what allowing for training variance makes of it."""
+        """Return one dictionary per test, with probabilities that allow for training variance."""
         return [
             record | self.adjusted_outcome(test) for test in self.tests for record in test.records()
         ]
 
     def adjusted_outcome(self, test: BayesTest) -> dict[str, float]:
-        """Return the three probabilities of a paired test with training variance allowed for."""
+        """Return the three probabilities of a paired test that allow for training variance."""
         if test.posterior.kind != "paired":
             return {}
         names = ("p_a_better", "p_equivalent", "p_b_better")
         return {f"{name}_adjusted": getattr(self[test.metric], name) for name in names}
 
     def plot(self) -> list[Axes]:
-        """Draw the posterior densities of the scores of both models; returns matplotlib's axes."""
+        """Draw the posterior densities of the scores of both models; return matplotlib's axes."""
         from probative.reporting.posteriors import density_figure
 
         return density_figure(self.scores).axes
@@ -240,7 +240,7 @@ class ModelComparison(Result):
         )
 
     def __getitem__(self, metric: str) -> BayesTest:
-        """Return the test of a metric that the verdict rests on, with training variance."""
+        """Return the test of a metric on which the verdict is based, with training variance."""
         return {test.metric: test for test in self.adjusted_tests}[metric]
 
     def to_dict(self) -> dict[str, Any]:
@@ -254,14 +254,12 @@ class ModelComparison(Result):
         return " ".join([*model_verdicts(self), *model_remarks(self)[:-1]])
 
 
-# -----------------------------------------------------------------------------
-# What a Bayes test of two models says.
-# -----------------------------------------------------------------------------
+# --- Bayes tests
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BayesTest(Result):
-    """What the posteriors say about a score of two systems, A and B.
+    """Bayes test of a score of two systems, A and B.
 
     Attributes
     ----------
@@ -270,8 +268,8 @@ class BayesTest(Result):
     p_h0, p_h1
         The probabilities that B's score is at most A's, and that it is higher.
     decision
-        The rule of Wang and Li's test, which accepts the likelier hypothesis: "H1" where it is
-        the more probable one, however little, else "H0". It is no verdict: sentences go by the
+        The rule of Wang and Li's test, which accepts the likelier hypothesis: "H1" if it is the
+        more probable one, however little, else "H0". It is not a verdict: sentences use the
         thresholds of `compare`.
     interval_a, interval_b
         The equal-tailed intervals of the two scores.
@@ -280,31 +278,31 @@ class BayesTest(Result):
     difference, estimate
         B's score minus A's, as observed.
     low, high
-        The equal-tailed interval of the difference, found when it is first asked for: it takes
-        several times as long as the probabilities.
+        The equal-tailed interval of the difference, computed on first use: it takes several times
+        as long as the probabilities.
     p_a_better, p_equivalent, p_b_better
         The probabilities that A is better by more than `rope`, that neither is, that B is.
     rope
         Half the width of the region of practical equivalence.
     posterior
         The posterior of the difference, with ``cdf``, ``sf``, ``pdf`` and ``interval``. Its
-        ``kind`` is "independent", of the two systems' own posteriors, or "paired", of the eight
+        ``kind`` is "independent", from the two systems' own posteriors, or "paired", from the eight
         cases; JSON has the kind alone.
     weight
         The factor by which the summed counts of folds were multiplied; 1 for single tables.
     prior, level
         The weight of the prior and the level of the intervals.
     method
-        "exact", or "integrated" where that left an error above 1e-8, or "sampled".
+        "exact", or "integrated" if that left an error above 1e-8, or "sampled".
     error
-        The standard error of p_h0 where it was sampled, or an estimate of the numerical error.
+        The standard error of p_h0 if it was sampled, or an estimate of the numerical error.
     fold_design_effect
-        How many times more the differences of folds vary than their items explain; NaN where that
-        is undefined, None for single tables.
+        The ratio of the variance of the fold differences to that expected from their items; NaN if
+        it is undefined, None for single tables.
     degrees_of_freedom
-        Those of the training variance, where it was measured and allowed for.
+        Those of the training variance, if it was measured and allowed for.
     note
-        What the reader must know, or None.
+        A caveat, or None.
     signature
         A short reproducible description of every choice.
 
@@ -333,7 +331,7 @@ class BayesTest(Result):
     fold_design_effect: Number | None = None
     degrees_of_freedom: float | None = None
     note: str | None = None
-    limits: tuple[Number, Number] | None = field(default=None, repr=False)  # if they were drawn
+    limits: tuple[Number, Number] | None = field(default=None, repr=False)  # if they were sampled
     signature: str = field(default="", repr=False)
 
     @cached_property
@@ -342,21 +340,21 @@ class BayesTest(Result):
 
     @property
     def estimate(self) -> Number:
-        """The observed difference, by the name that all results have for what they estimate."""
+        """Return the observed difference, under the name common to all results."""
         return self.difference
 
     @property
     def low(self) -> Number:
-        """The lower limit of the difference."""
+        """Return the lower end of the interval of the difference."""
         return self._interval[0]
 
     @property
     def high(self) -> Number:
-        """The upper limit of the difference."""
+        """Return the upper end of the interval of the difference."""
         return self._interval[1]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, ready for JSON, the limits after the difference."""
+        """Return the fields by name, ready for JSON, with the interval after the difference."""
         content: dict[str, Any] = {}
         for name, value in super().to_dict().items():
             content[name] = self.posterior.kind if name == "posterior" else value

@@ -1,4 +1,4 @@
-"""What a system scores at every threshold of its probabilities, and how two of them differ."""
+"""Define the results of curves over the thresholds of probabilities, and of their comparison."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
 
 __all__ = ["Band", "BestThreshold", "Calibration", "CalibrationBin", "Curve", "CurveComparison"]
 
-_MOST_POINTS = 500  # of a curve in JSON; the arrays and data frames have all
+_MOST_POINTS = 500  # of a curve in JSON; arrays and data frames have all
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Band(Result):
-    """Limits of precision and recall at every threshold.
+    """Intervals of precision and recall at every threshold.
 
     Attributes
     ----------
     kind
         "pointwise": each holds at a threshold that was chosen beforehand. "simultaneous": all hold
-        together, so also at one that was chosen by looking at the curve.
+        together, so also at one that was chosen after seeing the curve.
     method, level
-        How they were made, and at which level.
+        The method and the level of the intervals.
     precision_low, precision_high, recall_low, recall_high
         One per threshold.
     note
-        What the reader must know about it, or None.
+        A caveat, or None.
     """
 
     kind: str
@@ -51,13 +51,13 @@ class Band(Result):
     note: str | None = None
 
     def at_recall(self, recall: Any) -> tuple[Array, Array]:
-        """Return limits of the precision at given recalls.
+        """Return the ends of intervals of the precision at given recalls.
 
-        Whatever threshold has this recall within its limits counts; where none has, the limits are
-        0 and 1.
+        They cover every threshold whose recall interval holds this recall; if there is none, they
+        are 0 and 1.
         """
         wanted = np.atleast_1d(np.asarray(recall, dtype=float))
-        # the limits of recall never fall along the curve
+        # recall never falls along the curve, so the ends of its intervals must not, either
         low_edge = np.maximum.accumulate(self.recall_low)
         high_edge = np.maximum.accumulate(self.recall_high)
         first = np.searchsorted(high_edge, wanted)
@@ -75,30 +75,30 @@ class Band(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BestThreshold(Result):
-    """The threshold with the highest F-beta, and what it will score on other data.
+    """Threshold with the highest F-beta, and its expected score on other data.
 
     Attributes
     ----------
     metric, beta
         The score by which it was chosen.
     threshold
-        From here on "yes" scores highest on these data.
+        The smallest value that counts as "yes" when the score is highest on these data.
     threshold_low, threshold_high
-        Between these the best threshold lies; minus infinity (null in JSON) where taking everything
-        for "yes" may be best.
+        The interval of the best threshold; minus infinity (null in JSON) if taking everything for
+        "yes" may be best.
     estimate, low, high
-        The score to expect of this threshold on other data, with its interval: that it was chosen
-        on the same data is allowed for.
+        The expected score of this threshold on other data, with its interval; both allow for the
+        choice on the same data.
     apparent, apparent_low, apparent_high
-        The score on these data, with an interval that knows nothing of the choice.
+        The score on these data, with an interval that ignores the choice.
     optimism
-        How much too high that is.
+        The bias of the score on these data.
     precision, recall
-        On these data.
+        Those on these data.
     level
         The level of the intervals.
     note
-        What the reader must know, or None.
+        A caveat, or None.
     """
 
     metric: str
@@ -128,21 +128,20 @@ class BestThreshold(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CalibrationBin(Result):
-    """Items of about the same probability, and how many of them are positive.
+    """Items of similar probability, and the share of positives among them.
 
     Attributes
     ----------
     low_edge, high_edge
-        The least and the largest probability in it.
+        The smallest and the largest probability in it.
     items, positives
-        How many items there are, and how many of them are positive.
+        The number of items, and of positive ones.
     mean
         The mean of the probabilities.
     share, low, high
         The share of positives, with its interval.
     design_effect
-        How many times larger the variance of the share is than with independent items; None
-        without units.
+        The ratio of the variance of the share to that of independent items; None without units.
     """
 
     low_edge: float
@@ -157,7 +156,7 @@ class CalibrationBin(Result):
 
     @property
     def estimate(self) -> float:
-        """The share, by the name that all results have for what they estimate."""
+        """Return the share, under the name common to all results."""
         return self.share
 
     def __str__(self) -> str:
@@ -169,30 +168,31 @@ class CalibrationBin(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Calibration(Result):
-    """Whether probabilities mean what they say.
+    """Calibration of probabilities: how well they agree with the shares of positives.
 
     Attributes
     ----------
     bins
-        Bins of about as many items each, from low to high probabilities.
+        Bins with about the same number of items, from low to high probabilities.
     ece
         The expected calibration error of these bins: the mean gap between probability and share.
         Chance alone makes it larger than 0.
     ece_by_chance
-        What it would be on average if every probability were right.
+        Its mean if every probability were right.
     ece_debiased, ece_low, ece_high
-        What is left of it without what chance adds, with its interval.
+        The error without the part due to chance, with its interval.
     squared_error
-        The mean squared gap, unbiased: about 0 if every probability is right, so also below.
+        An unbiased estimate of the mean squared gap: about 0, and possibly below, if every
+        probability is right.
     brier
-        The mean squared distance of the probabilities from what came true.
+        The mean squared difference of probabilities and outcomes.
     miscalibration, discrimination, uncertainty
-        Its parts, by the best monotone recalibration: the score is the first, less the second, plus
-        the third.
+        The parts of the Brier score, by the best monotone recalibration: it is the first, less the
+        second, plus the third.
     level
         The level of the intervals.
     note
-        What the reader must know, or None.
+        A caveat, or None.
     """
 
     bins: tuple[CalibrationBin, ...]
@@ -223,35 +223,35 @@ class Calibration(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Curve(Result):
-    """What a system scores at every threshold.
+    """Scores of a system at every threshold.
 
     Attributes
     ----------
     name, positive
-        The system, and the class that its scores speak of.
+        The system, and the class whose probability it gives.
     items, positives
-        How many items there are, and how many are positive.
+        The number of items, and of positive ones.
     units
-        How many units they belong to; None where items are independent.
+        The number of units to which they belong; None if items are independent.
     thresholds, tp, fp
-        Every score that occurs, from high to low, and how many positive and negative items have it
-        or a higher one.
+        Every score that occurs, from high to low, and the numbers of positive and negative items
+        with this score or a higher one.
     precision, recall
-        At every threshold.
+        The two scores at every threshold.
     pointwise, simultaneous
-        Limits of both.
+        The bands of both.
     average_precision
-        With its interval.
+        The average precision with its interval.
     roc_auc
         The area under the ROC curve, with its interval; NaN without negative items.
     best
         The threshold with the highest F-beta.
     calibration
-        None where the scores are no probabilities.
+        The calibration; None if the scores are not probabilities.
     level
         The level of all intervals.
     notes
-        What was recognised, and what the reader must know.
+        Messages on what was recognised, and caveats.
     signature
         A short reproducible description of every choice.
     """
@@ -277,11 +277,11 @@ class Curve(Result):
     signature: str = field(default="", repr=False)
 
     def shown(self, most: int = _MOST_POINTS) -> NDArray[np.int64]:
-        """Return the numbers of so many thresholds at most, spread along the curve."""
+        """Return the indices of at most `most` thresholds, spread along the curve."""
         n = len(self.thresholds)
         if n <= most:
             return np.arange(n)
-        # as many by recall as by the number of items that are taken
+        # half of them spread evenly by recall, half by the number of items accepted
         taken = self.tp + self.fp
         wanted = np.linspace(0, 1, most // 2)
         places = [
@@ -290,7 +290,7 @@ class Curve(Result):
         return np.unique(np.clip(np.concatenate([[0, n - 1], *places]), 0, n - 1))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the curve as JSON has it: of many thresholds some, spread along it."""
+        """Return the curve for JSON: of many thresholds some, spread along it."""
         points = [_with_limits(self, i) for i in self.shown().tolist()]
         bands = (self.pointwise, self.simultaneous)
         return {
@@ -331,7 +331,7 @@ class Curve(Result):
             yield ("brier",), self.calibration.brier
 
     def plot(self) -> list[Axes]:
-        """Draw the curve, scores by threshold and calibration; returns matplotlib's axes."""
+        """Draw the curve, scores by threshold and calibration; return matplotlib's axes."""
         from probative.reporting.curve_report import curves_figure
 
         return curves_figure((self,)).axes
@@ -370,7 +370,7 @@ def _with_limits(curve: Curve, i: int) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CurveComparison(Result):
-    """How two systems that give probabilities differ on the same items.
+    """Comparison of two systems that give probabilities for the same items.
 
     Attributes
     ----------
@@ -384,7 +384,7 @@ class CurveComparison(Result):
     level
         The level of all intervals.
     notes
-        What was recognised, and what the reader must know.
+        Messages on what was recognised, and caveats.
     signature
         A short reproducible description of every choice.
     """
@@ -397,11 +397,11 @@ class CurveComparison(Result):
     signature: str = field(default="", repr=False)
 
     def __getitem__(self, metric: str) -> Comparison:
-        """The comparison of a metric by its name."""
+        """Return the comparison of a metric by its name."""
         return {c.metric: c for c in self.comparisons}[metric]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return both curves and what is known of their differences."""
+        """Return both curves and their comparisons."""
         return {
             "curves": [curve.to_dict() for curve in self.curves],
             "comparisons": [c.to_dict() for c in self.comparisons],
@@ -420,7 +420,7 @@ class CurveComparison(Result):
             yield from (((head, *parts), value) for parts, value in c._metrics())
 
     def plot(self) -> list[Axes]:
-        """Draw both curves; returns matplotlib's axes."""
+        """Draw both curves; return matplotlib's axes."""
         from probative.reporting.curve_report import curves_figure
 
         return curves_figure(self.curves).axes

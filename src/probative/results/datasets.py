@@ -1,4 +1,4 @@
-"""What a comparison on several data sets comes back as."""
+"""Define the results of a comparison on several data sets."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ __all__ = ["Dataset", "DatasetComparisons", "DatasetCount", "MeanDifference"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset(Result):
-    """What is known of a pair on one data set.
+    """Comparison of a pair of systems on one data set.
 
     Attributes
     ----------
     dataset
         Its name.
     units, unit
-        How many units (sentences, documents, items) it has, and what they are.
+        The number of units (sentences, documents, items), and their name.
     comparison
-        The same as `probative.compare` says of it alone.
+        The result of `probative.compare` on this data set alone.
     p_better, p_worse
         The one-sided p-values of "B is better" and of "B is worse", of the same test.
     p_holm_better, p_holm_worse
         These, adjusted for the number of data sets by Holm's method.
     notes
-        What was recognised, repaired or left out.
+        Messages on what was recognised, repaired or left out.
     """
 
     dataset: str
@@ -61,18 +61,18 @@ class Dataset(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MeanDifference(DifferenceResult):
-    """The mean difference over the data sets, each of the same weight.
+    """Mean difference over the data sets, all with the same weight.
 
     Attributes
     ----------
     difference, low, high, level
-        B minus A with its interval: variances add.
+        B minus A with its interval, from the sum of the variances.
     p_a_better, p_equivalent, p_b_better, rope
         Posterior probabilities of the mean difference.
     score_a, score_b
         The mean scores.
     posterior
-        With `cdf`, `sf`, `pdf` and `interval`.
+        The posterior, with `cdf`, `sf`, `pdf` and `interval`.
     """
 
     difference: float
@@ -88,7 +88,7 @@ class MeanDifference(DifferenceResult):
     posterior: DifferencePosterior
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, ready for JSON; of the posterior its kind."""
+        """Return the fields by name, ready for JSON; only the kind of the posterior."""
         return {**super().to_dict(), "posterior": self.posterior.kind}
 
     def __str__(self) -> str:
@@ -100,19 +100,19 @@ class MeanDifference(DifferenceResult):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DatasetCount(Result):
-    """On how many data sets a system is better, with the confidence of the level.
+    """Number of data sets on which a system is better, with the confidence of the level.
 
     Attributes
     ----------
     system
-        The one that is better.
+        The system that is better.
     bonferroni, fisher
-        At least so many: whatever the dependence between the data sets; and if they are
+        Lower bounds of the number: for any dependence between the data sets, and if they are
         independent.
     p_bonferroni, p_fisher
         The partial-conjunction p-values of "on at least u", for u = 1, 2, …
     datasets
-        Which ones, by Holm's method.
+        The data sets that Holm's method identifies.
     """
 
     system: str
@@ -128,27 +128,27 @@ class DatasetCount(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DatasetComparisons(Result):
-    """What is known of a pair of systems on several data sets.
+    """Comparison of a pair of systems on several data sets.
 
     Attributes
     ----------
     a, b, metric, level
-        The baseline, the challenger, what is compared, and the level of the intervals.
+        The baseline, the challenger, the score, and the level of the intervals.
     datasets
         A `Dataset` for each, in the order given.
     better, worse
-        On how many B is better, and A.
+        The number of data sets on which B is better, and on which A is.
     mean
-        The `MeanDifference`: every data set weighs the same.
+        The `MeanDifference`: every data set has the same weight.
     pooled
-        The `Comparison` of all units in one test: every unit weighs the same. None where the data
+        The `Comparison` of all units in one test: every unit has the same weight. None if the data
         sets do not count the same things.
     heterogeneity
-        Whether the differences vary more than chance makes them.
+        Whether the differences vary by more than chance.
     verdicts
-        What to say, one sentence each.
+        The conclusions, one sentence each.
     notes
-        What was recognised, repaired or left out, with the name of the data set.
+        Messages on what was recognised, repaired or left out, with the name of the data set.
     signature
         A short reproducible description of every choice.
     """
@@ -169,11 +169,11 @@ class DatasetComparisons(Result):
 
     @property
     def match(self) -> str | None:
-        """When a span counted as right, if not as usual; the same on all data sets."""
+        """Return the rule by which a span is right on all data sets; None for the usual one."""
         return self.datasets[0].comparison.match
 
     def __getitem__(self, which: int | str) -> Dataset:
-        """A data set by its place or its name."""
+        """Return a data set by its index or its name."""
         if isinstance(which, str):
             return {one.dataset: one for one in self.datasets}[which]
         return self.datasets[which]
@@ -200,7 +200,7 @@ class DatasetComparisons(Result):
         return found
 
     def plot(self) -> Axes:
-        """Draw the differences with their intervals; returns matplotlib's axes."""
+        """Draw the differences with their intervals; return matplotlib's axes."""
         from probative.reporting.datasets_report import datasets_figure
 
         return datasets_figure(self).axes[0]

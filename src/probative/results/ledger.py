@@ -1,4 +1,4 @@
-"""What a ledger of gates holds: the uses of test sets, and what is left of them."""
+"""Define the results of a ledger of gates: the uses of test sets, and how worn they are."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ if TYPE_CHECKING:
 
 __all__ = ["SKETCH", "Fingerprints", "GateUse", "Ledger", "TestSet", "TestSetUse"]
 
-SKETCH = 64  # places by which a test set is known again after a change
+SKETCH = 64  # places by which a changed test set is recognised
 
 
 @dataclass(frozen=True)
 class Fingerprints:
-    """What tells a test set, and outputs on it, from others.
+    """Fingerprints that identify a test set, and outputs on it.
 
     Attributes
     ----------
     answer, unnamed, name
-        Of the content of gold, of the same without the names of labels, and what its file is
-        called.
+        The fingerprint of the content of gold, that without the names of labels, and the name of
+        its file.
     units, unit
-        How many units there are, and what they are.
+        The number of units, and their name.
     sketched, sketch
-        Some places of gold, by which a test set is known again after a change, and what they are
-        known by: "words" of spans, "texts" of labelled items, else their "order".
+        The kind of places of gold, "words" of spans, "texts" of labelled items, else their
+        "order"; and some places, by which the test set is recognised after a change.
     outputs
-        Of the outputs of the baseline and of a challenger together with gold, by the challenger's
-        name.
+        The fingerprints of the outputs of the baseline and of a challenger together with gold, by
+        the challenger's name.
     """
 
     answer: str
@@ -49,37 +49,37 @@ class Fingerprints:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GateUse(Result):
-    """What one gate has used of its test set.
+    """Use of a test set by one gate.
 
     Attributes
     ----------
     test_set
-        The fingerprint of the answer.
+        The fingerprint of gold.
     look, passes
-        Which look at this test set it was, and how many candidates had passed before.
+        The number of this look at the test set, and the number of candidates that passed before.
     candidates
         "adaptive" or "independent".
     threshold
-        The doubt that it might leave: 1 - P had to be at most this.
+        The largest 1 - P with which the gate passes.
     promised
-        Whether the allowance keeps its promise; it cannot once scores were shown to those who make
-        the candidates.
+        Whether the confidence is guaranteed over all looks; it is not once scores were shown to the
+        developers of the candidates.
     shown
-        At how many earlier looks scores were shown.
+        The number of earlier looks at which scores were shown.
     looks_left, worn_out
-        How many looks more there are before a gate needs twice the difference that the first look
-        needed, if none passes; and whether it does already.
+        The number of looks left before a gate needs twice the difference that the first look
+        needed, if none passes; and whether it needs that already.
     units, unit
         The size of the test set.
     new
-        Whether the ledger did not know this test set.
+        Whether this test set was new to the ledger.
     repeated
-        When the same question was asked before, where it was: it is no new look.
+        When the same question was asked before, if it was: then this is not a new look.
     overlap
-        Where this test set is not quite the one that it counts as, the share of its units that are
-        those of that one; else None.
+        If this test set differs from the one that it counts as: the share of its units that are in
+        that one; else None.
     note
-        What was odd about the ledger, or None.
+        A problem of the ledger, or None.
     """
 
     test_set: str
@@ -122,7 +122,7 @@ def _passes(number: int) -> str:
 
 
 def _wear(use: GateUse | TestSet) -> str:
-    """What is left of a test set."""
+    """Say how much a test set is worn."""
     if not use.promised:
         return (
             f"no promise: scores were shown at {counted(use.shown, 'look')} before; "
@@ -136,7 +136,7 @@ def _wear(use: GateUse | TestSet) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TestSetUse(Result):
-    """One use of a test set by a gate, as a ledger has it.
+    """Use of a test set by a gate, as recorded in a ledger.
 
     Attributes
     ----------
@@ -147,18 +147,18 @@ class TestSetUse(Result):
     a, b, outputs
         The systems, and the fingerprint of their outputs together with gold.
     metric, kind, margin, confidence, choices
-        What was asked, and how it was computed.
+        The question of the gate, and how it was computed.
     candidates, look, threshold
-        How candidates come about, which look it was, and the doubt that it might leave.
+        How candidates are chosen, the number of the look, and the largest 1 - P that passes.
     passed, scores_shown
         The verdict, and whether more than that was shown.
     repeated
-        Whether the same was asked before: then it is no new look.
+        Whether the same was asked before: then it is not a new look.
     content, unnamed, sketched, sketch
-        What gold held, as `Fingerprints` has it.
+        The content of gold, as in `Fingerprints`.
     """
 
-    __test__ = False  # no test of pytest's
+    __test__ = False  # pytest must not collect it
 
     time: str
     test_set: str
@@ -194,25 +194,26 @@ class TestSetUse(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TestSet(Result):
-    """A test set that gates have used.
+    """Test set that gates have used.
 
     Attributes
     ----------
     test_set, answer, units, unit
-        The fingerprint of the answer, what its file was called, and its size.
+        The fingerprint of gold, the name of its file, and its size.
     candidates
-        How candidates come about: "adaptive" or "independent".
+        How candidates are chosen: "adaptive" or "independent".
     uses, looks, passes, shown
-        How often it was used, how many of these were new looks, how many passed, and after how many
-        uses scores were shown.
+        The number of uses, of new looks among them, of passes, and of uses after which scores were
+        shown.
     first, last
         The first and the last use.
     confidence, threshold
-        Of the last gate; and the doubt that the next one may leave at that confidence.
+        The confidence of the last gate; and the largest 1 - P with which the next one passes at
+        that confidence.
     promised
-        Whether anything can be promised of the next one.
+        Whether the confidence is guaranteed for the next one.
     looks_left, worn_out
-        As `GateUse` has them, for the next look.
+        As in `GateUse`, for the next look.
     """
 
     __test__ = False
@@ -236,7 +237,7 @@ class TestSet(Result):
 
     @property
     def state(self) -> str:
-        """What is left of it, in words."""
+        """Return in words how much it is worn."""
         return _wear(self)
 
     def __str__(self) -> str:
@@ -248,7 +249,7 @@ class TestSet(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ledger(Result):
-    """A ledger of gates.
+    """Ledger of gates.
 
     Attributes
     ----------
@@ -259,7 +260,7 @@ class Ledger(Result):
     uses
         All uses, in the order of the file.
     notes
-        What was odd about the file.
+        Problems of the file.
     signature
         A short reproducible description of what this is.
     """
@@ -271,7 +272,7 @@ class Ledger(Result):
     signature: str = field(default="", repr=False)
 
     def records(self) -> list[dict[str, Any]]:
-        """One dictionary per test set."""
+        """Return one dictionary per test set."""
         return [one.to_dict() for one in self.sets]
 
     def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:

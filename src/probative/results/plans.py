@@ -1,4 +1,4 @@
-"""How much data a comparison needs."""
+"""Define the result of planning the size of a test set."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ __all__ = ["Plan"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(Result):
-    """Difference, power and number of units that belong together.
+    """Number of units with which a test shows a difference with some power.
 
     Attributes
     ----------
     metric
         The score.
     difference
-        The difference to be shown, as a fraction of 1; None where none would show.
+        The difference to be shown, as a fraction of 1; None if no difference would show.
     power
-        The probability that a test at this level shows it; None where the pilot cannot tell.
+        The probability that a test at this level shows it; None if the pilot cannot show that.
     level
         1 minus the level of significance.
     units
-        How many units (sentences, items) that takes; None where no number would do.
+        The number of units (sentences, items) needed; None if no number is enough.
     observed_units
-        How many the pilot had.
+        The number of units of the pilot.
     note
-        What the reader must know about this plan, or None.
+        A caveat about this plan, or None.
     by
-        What the units are called.
+        The name of the units.
     notes
-        What was recognised in the files of the pilot.
+        Messages on what was recognised in the files of the pilot.
     signature
-        A short reproducible description of every choice, where the pilot came from inputs.
+        A short reproducible description of every choice, if the pilot came from inputs.
     a, b
-        The baseline and the challenger of the pilot, where it came from inputs.
+        The baseline and the challenger of the pilot, if it came from inputs.
     """
 
     metric: str
@@ -57,7 +57,7 @@ class Plan(Result):
     b: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, ready for JSON; null is what no number would do for."""
+        """Return the fields by name, ready for JSON; null means that no number is enough."""
         computed = {name: jsonable(getattr(self, name)) for name in _COMPUTED}
         named = {**super().to_dict(), **computed}
         return {name: named[name] for name in self.__dataclass_fields__ if name in named}

@@ -1,4 +1,4 @@
-"""What a ranking of many systems comes back as."""
+"""Define the results of rankings and of boards."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankedSystem(Result):
-    """The place of one system on a leaderboard.
+    """Place of one system on a leaderboard.
 
     Attributes
     ----------
     name
         The system.
     metric
-        What is ranked: ``f1``, ``macro_f1`` and so on.
+        The score that is ranked: ``f1``, ``macro_f1`` and so on.
     estimate, low, high
-        Its score and the limits of its own interval, at the level of the ranking. They speak of
-        this system alone: intervals that overlap do not tell whether two systems differ, the pairs
-        do. An undefined score is NaN with the limits 0 and 1.
+        Its score and the ends of its own interval, at the level of the ranking. They are about this
+        system alone: overlapping intervals do not show whether two systems differ, the pairs do. An
+        undefined score is NaN with the interval from 0 to 1.
     rank_low, rank_high
-        Its rank set: between one more than the systems decided better than it, and the number of
-        systems less those decided worse. The sets of all systems hold at once with the level's
+        Its rank set: from one more than the number of systems decided better than it, to the number
+        of systems less those decided worse. The sets of all systems hold at once with the level's
         confidence.
     tier
-        From 1. A tier begins at the first system, from the top, that every system of the tiers
-        above is decided better than.
+        From 1. A tier begins at the first system, from the top, that is decided worse than every
+        system of the tiers above.
     letters
-        Tie letters: two systems share a letter if and only if their pair is not decided. Beyond
-        ``Z`` they go on with ``a'``.
+        Tie letters: two systems share a letter if and only if their pair is not decided. After
+        ``Z`` they continue with ``a'``.
     p_best
         The probability that it is the best of these systems on sentences (units) like these; NaN
-        where there is no evidence.
+        if there is no evidence.
     expected_rank
-        Its mean rank over the same draws; NaN where there is no evidence.
+        Its mean rank over the same draws; NaN if there is no evidence.
     note
-        What the reader must know of this system, or None.
+        A caveat about this system, or None.
     """
 
     name: str
@@ -81,29 +81,29 @@ class RankedSystem(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankedPair(DifferenceResult):
-    """What is known of two systems of a leaderboard.
+    """Comparison of two systems of a leaderboard.
 
     Attributes
     ----------
     a, b
-        The two systems; b stands above a on the leaderboard, so no difference is negative.
+        The two systems; b is above a on the leaderboard, so no difference is negative.
     metric
-        What is compared.
+        The score.
     difference, low, high
-        B minus A, and its limits; those of all pairs hold at once with the level's confidence.
-        NaN, -1 and 1 where a score is undefined.
+        B minus A, and the ends of its interval; those of all pairs hold at once with the level's
+        confidence. NaN, -1 and 1 if a score is undefined.
     pvalue, p_unit, p_adjusted
-        Of the two-sided randomisation test of this pair; Student's by unit; and the larger of the
-        two, adjusted for all pairs. NaN where a score is undefined, the second also where no unit
-        moves the difference.
+        The p-value of the two-sided randomisation test of this pair; Student's by unit; and the
+        larger of the two, adjusted for all pairs. NaN if a score is undefined, the second also if
+        no unit changes the difference.
     decided
-        Whether the adjusted p-value is at most 1 - level: B is better than A then. Never decided
-        where there is no evidence (one unit, an undefined score, nothing to be found).
+        Whether the adjusted p-value is at most 1 - level, so that B is better than A. Never True if
+        there is no evidence (one unit, an undefined score, no gold items).
     identical
-        Whether no unit tells the two apart: they have the same counts everywhere.
+        Whether the two have the same counts in every unit.
     p_b_better
         The probability that B is the better one on units like these, from the same draws as
-        `RankedSystem.p_best`; a draw in which they tie counts half. NaN where there is no evidence.
+        `RankedSystem.p_best`; a draw in which they tie counts half. NaN if there is no evidence.
     """
 
     a: str
@@ -128,35 +128,35 @@ class RankedPair(DifferenceResult):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ranking(Scores):
-    """A leaderboard of systems, and what is known of every pair of them.
+    """Leaderboard of systems, and the comparison of every pair of them.
 
     It is a `Scores`, too: `systems` holds the counts and all scores of each system, in the order
-    given, and `task`, `units`, `unit`, `by`, `level`, `notes`, `signature` mean what they do there.
+    given, and `task`, `units`, `unit`, `by`, `level`, `notes`, `signature` mean the same as there.
 
     Attributes
     ----------
     metric
-        What the systems are ranked by.
+        The score by which the systems are ranked.
     ranking
         One `RankedSystem` per system, best first; systems without a score come last.
     pairs
         One `RankedPair` per pair, K(K-1)/2 of them, in the order of the leaderboard: all pairs of
         the first system (as b), then those of the second, and so on. `pair` finds one by names.
     summary
-        One or a few sentences that say what is decided and what is not.
+        One or a few sentences on what is decided and what is not.
     test
-        ``exact`` or ``sampled``: how the p-values were found.
+        ``exact`` or ``sampled``: how the p-values were computed.
     adjustment
         ``holm`` or ``shaffer``: how they were adjusted for the number of pairs.
     quantile
-        How many standard errors the limits of the differences reach with many units; NaN where
+        Half the width of the intervals of differences with many units, in standard errors; NaN if
         there is no evidence, or a single system.
     n_draws
-        How many draws of the Bayesian bootstrap over units `p_best` and `expected_rank` rest on; 0
-        of two systems, whose posterior is that of `compare`.
+        The number of draws of the Bayesian bootstrap over units from which `p_best` and
+        `expected_rank` are computed; 0 with two systems, whose posterior is that of `compare`.
     comparisons
-        Of the pairs that were compared in full: what `compare` tells of the two, with the p-values
-        of the leaderboard. The page shows them; JSON has none of them.
+        For the pairs that were compared in full: the result of `compare` for the two, with the
+        p-values of the leaderboard. The page shows them; JSON has none of them.
     """
 
     metric: str = "f1"
@@ -170,7 +170,7 @@ class Ranking(Scores):
     comparisons: tuple[Comparisons, ...] = field(default=(), repr=False)
 
     def pair(self, one: str, other: str) -> RankedPair:
-        """The pair of two systems, named in any order."""
+        """Return the pair of two systems, named in any order."""
         low, high = sorted((self._place[one], self._place[other]))
         if low == high:
             raise KeyError(one)
@@ -192,7 +192,7 @@ class Ranking(Scores):
         return [system.to_dict() for system in self.ranking]
 
     def plot(self) -> list[Axes]:
-        """Draw the leaderboard with its ties; returns matplotlib's axes."""
+        """Draw the leaderboard with its ties; return matplotlib's axes."""
         from probative.reporting.rank_report import rank_figure
 
         return rank_figure(self).axes
@@ -209,26 +209,24 @@ class Ranking(Scores):
         return self.summary
 
 
-# -----------------------------------------------------------------------------
-# What a board of submissions comes back as.
-# -----------------------------------------------------------------------------
+# --- Boards of submissions
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Submission(Result):
-    """One submission to a board, and what became of it.
+    """Submission to a board, and its status.
 
     Attributes
     ----------
     name
-        What it is called.
+        Its name.
     file
         Its path inside the folder of submissions.
     status
         ``scored``; ``reused``, if it was scored before and has not changed; ``refused``.
     error
-        Why it was refused. It tells nothing of the answer but how many sentences and tokens (or
-        items) that has, unless the board shows the answer.
+        Why it was refused. It reveals nothing about gold but its numbers of sentences and tokens
+        (or items), unless the board shows gold.
     """
 
     name: str
@@ -242,7 +240,7 @@ class Submission(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Board(Result):
-    """A board of submissions, and where its site was written.
+    """Board of submissions, and the folder of its site.
 
     Attributes
     ----------
@@ -251,11 +249,11 @@ class Board(Result):
     submissions
         One `Submission` per file or folder, by name.
     ranking
-        The leaderboard of those that could be scored; None where there are none. Unless the board
-        shows the answer, labels that this has fewer than five times are left out of it; and the
-        next rarest, where these could be told from the sums otherwise.
+        The leaderboard of those that could be scored; None if there are none. Unless the board
+        shows gold, labels with fewer than five gold items are left out of it; and also the next
+        rarest ones, if the left-out counts could be derived from the sums otherwise.
     pairs_tested, pairs_reused
-        How many pairs were tested, and of how many the test was known.
+        The number of pairs that were tested, and of those whose test was known.
     signature
         A short reproducible description of every choice.
     """
@@ -272,17 +270,17 @@ class Board(Result):
 
     @property
     def scored(self) -> tuple[str, ...]:
-        """The names of the submissions that were scored now."""
+        """Return the names of the submissions that were scored now."""
         return self._named("scored")
 
     @property
     def reused(self) -> tuple[str, ...]:
-        """The names of those that had been scored before."""
+        """Return the names of those that had been scored before."""
         return self._named("reused")
 
     @property
     def refused(self) -> tuple[str, ...]:
-        """The names of those that could not be scored."""
+        """Return the names of those that could not be scored."""
         return self._named("refused")
 
     def records(self) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""What several runs of two systems say: about these models, and about how they were trained."""
+"""Define the results of several runs: about these models, and about their training procedures."""
 
 from __future__ import annotations
 
@@ -30,20 +30,21 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False, repr=False)
 class VarianceParts(Result):
-    """Where the variance of a mean difference comes from.
+    """Parts of the variance of a mean difference.
 
     Attributes
     ----------
     units
-        From which units are in the test set, whatever the run.
+        The part due to the choice of units, common to all runs.
     runs_a, runs_b
-        From which runs there are of either system; both together in `runs_a` for paired runs.
+        The part due to the choice of runs of either system; for paired runs both together in
+        `runs_a`.
     interaction
-        From what single runs do to single units.
+        The part due to effects of single runs on single units.
     n_units, n_runs_a, n_runs_b
-        How many units and runs the parts belong to.
+        The number of units and runs to which the parts belong.
     interaction_a, interaction_b
-        The two parts of the interaction; both together in `interaction_a` for paired runs.
+        The two parts of the interaction; for paired runs both together in `interaction_a`.
     paired_runs
         Whether run i of A and run i of B belong together.
     """
@@ -61,12 +62,12 @@ class VarianceParts(Result):
 
     @property
     def total(self) -> float:
-        """The variance of the mean difference."""
+        """Return the variance of the mean difference."""
         return self.units + self.runs_a + self.runs_b + self.interaction
 
     @property
     def shares(self) -> dict[str, float]:
-        """The share of each part; NaN where nothing varies."""
+        """Return the share of each part; NaN if nothing varies."""
         parts = {name: getattr(self, name) for name in _PARTS}
         total = self.total
         return {name: part / total if total > 0 else float("nan") for name, part in parts.items()}
@@ -84,29 +85,29 @@ _PARTS = ("units", "runs_a", "runs_b", "interaction")
 
 
 def jsonable_shares(shares: dict[str, float]) -> dict[str, float | None]:
-    """Undefined shares as null."""
+    """Return the shares with None for undefined ones."""
     return {name: share if share == share else None for name, share in shares.items()}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ModelsAnswer(Result):
-    """Are these trained models better? Only the test set is random.
+    """Answer to "Are these trained models better?": only the test set is random.
 
     Attributes
     ----------
     score_a, score_b
         The scores of the counts of all runs together.
     estimate, low, high
-        Their difference, B minus A, and its limits.
+        Their difference, B minus A, and the ends of its interval.
     method, design_effect
-        How the limits were made, as for `Difference`.
+        The method of the interval, and the design effect, as in `Difference`.
     pvalue, test, p_unit
-        Of the exchange of whole units, all runs of a system at once; "exact" or "sampled". And
-        Student's by unit, NaN where there is no variance.
+        The p-value of the exchange of whole units, all runs of a system at once; "exact" or
+        "sampled"; and Student's p-value by unit, NaN if there is no variance.
     p_a_better, p_b_better
         The probabilities that either set of models scores higher on units like these.
     note
-        What the reader must know, or None.
+        A caveat, or None.
     """
 
     score_a: float
@@ -136,29 +137,29 @@ class ModelsAnswer(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ProceduresAnswer(Result):
-    """Is this way of training better? A new run and a new test set are random.
+    """Answer to "Is this training procedure better?": runs and test set are random.
 
     Attributes
     ----------
     score_a, score_b
         The mean scores of the runs.
     estimate, low, high
-        Their difference, B minus A, and its limits.
+        Their difference, B minus A, and the ends of its interval.
     standard_error, degrees_of_freedom
-        Of the difference.
+        Those of the difference.
     pvalue
-        Of no difference between the procedures, two-sided.
+        The two-sided p-value of no difference between the procedures.
     p_a_better, p_b_better
         The probabilities that the runs of either score higher on average.
     p_new_run_better
         The probability that a new run of B scores higher than a new run of A on a new test set of
         this size; a tie counts half.
     p_new_run_better_here
-        The same on this test set.
+        The same probability on this test set.
     parts
-        Where the variance comes from.
+        The parts of the variance.
     note
-        What the reader must know, or None.
+        A caveat, or None.
     """
 
     score_a: float
@@ -187,12 +188,12 @@ class ProceduresAnswer(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunsDifference(Result):
-    """Two systems with several runs each, compared: two questions and their answers.
+    """Comparison of two systems with several runs each: the answers to two questions.
 
     Attributes
     ----------
     metric, level
-        What was computed.
+        The score, and the level of the intervals.
     scores_a, scores_b
         The score of each run.
     paired_runs
@@ -200,9 +201,9 @@ class RunsDifference(Result):
     models
         The answer about these trained models.
     procedures
-        The answer about how they were trained; None where a system has one run. `note` says so.
+        The answer about the training procedures; None if a system has one run, which `note` says.
     note
-        What the reader must know, or None.
+        A caveat, or None.
     """
 
     metric: str
@@ -216,7 +217,7 @@ class RunsDifference(Result):
 
     @property
     def runs_overlap(self) -> bool:
-        """Whether the best run of the system with the lower mean reaches the worst of the other."""
+        """Return True if the best run of the system with the lower mean reaches the worst other."""
         low, high = sorted((self.scores_a, self.scores_b), key=lambda own: sum(own) / len(own))
         return max(low) >= min(high)
 
@@ -230,13 +231,13 @@ class RunsDifference(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunScoreTests(Result):
-    """What the scores of runs alone say, on this test set.
+    """Tests of the scores of runs alone, on this test set.
 
     Attributes
     ----------
     permutation_pvalue, assignments, exact
-        The share of all assignments of runs to systems whose means lie at least as far apart; how
-        many assignments there are, and whether all were counted rather than sampled.
+        The share of all assignments of runs to systems whose means lie at least as far apart; the
+        number of assignments, and whether all were counted rather than sampled.
     rank_test, rank_pvalue
         "mann-whitney", or "wilcoxon" for paired runs; as SciPy computes it, two-sided.
     p_run_better
@@ -245,7 +246,7 @@ class RunScoreTests(Result):
         The almost stochastic order of B over A, at `level`: below 0.5, B is almost stochastically
         dominant.
     eps_min_a
-        The same of A over B.
+        The almost stochastic order of A over B.
     level
         The confidence of the two.
     """
@@ -270,26 +271,26 @@ class RunScoreTests(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RepeatedScore(Result):
-    """The score of a model that answered each sample several times.
+    """Score of a model that answered each sample several times.
 
     Attributes
     ----------
     metric, level, method
-        What was computed, and how.
+        The score, and the level and method of its interval.
     estimate, low, high
-        The score, to which each sample adds what its answers are worth on average, and its limits
-        for new samples and new answers.
+        The score, to which each sample contributes the mean of its answers, and the ends of its
+        interval for new samples and new answers.
     samples, answers
-        How many there are.
+        The number of samples and of answers.
     repeats
-        How many answers a sample has, on (harmonic) average.
+        The harmonic mean of the number of answers to a sample.
     design_effect
-        How many answers say as much as one independent one.
+        The number of answers that carry as much information as one independent answer.
     share_of_answers
-        The share of the variance that comes from which answers were given: what more answers to
-        these samples could remove at most. None where no sample was answered twice.
+        The share of the variance that comes from the choice of answers, which more answers to these
+        samples could remove at most. None if no sample was answered twice.
     note
-        What the reader must know, or None.
+        A caveat, or None.
     """
 
     metric: str
@@ -307,16 +308,16 @@ class RepeatedScore(Result):
 
     @property
     def share_of_samples(self) -> float | None:
-        """The share of the variance that only more samples could remove."""
+        """Return the share of the variance that only more samples could remove."""
         return None if self.share_of_answers is None else 1 - self.share_of_answers
 
     def width_with(self, *, samples: float | None = None, repeats: float | None = None) -> float:
-        """How long the interval would be with other numbers of samples and answers to each.
+        """Predict the width of the interval with other numbers of samples and answers to each.
 
         Parameters
         ----------
         samples, repeats
-            As many as there are, by default. An infinite number of repeats is allowed.
+            The numbers; by default those observed. An infinite number of repeats is allowed.
 
         Examples
         --------
@@ -338,16 +339,16 @@ class RepeatedScore(Result):
     def __str__(self) -> str:
         note = f" ({self.note})" if self.note else ""
         share = self.share_of_answers
-        told = "" if share is None else f"; answers make {100 * share:.0f} % of the variance"
+        of_answers = "" if share is None else f"; answers make {100 * share:.0f} % of the variance"
         each = f"{self.repeats:.3g} answer{'' if self.repeats == 1 else 's'} each"
         return (
             f"{self.metric} of {self.samples:,} samples, {each}: {self.estimate:.4f} "
-            f"[{self.low:.4f}, {self.high:.4f}]{told}{note}"
+            f"[{self.low:.4f}, {self.high:.4f}]{of_answers}{note}"
         )
 
 
 class RunsSurface(NamedTuple):
-    """Half-widths and powers over numbers of runs (down) and of units (across)."""
+    """Half-widths and powers by number of runs (rows) and of units (columns)."""
 
     runs: Array
     units: Array
@@ -357,36 +358,36 @@ class RunsSurface(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunsPlan(Result):
-    """What other numbers of runs and units would bring for a comparison of procedures.
+    """Predicted precision and power of other numbers of runs and units, for procedures.
 
     Attributes
     ----------
     metric, level
-        The score, and the level of the limits.
+        The score, and the level of the interval.
     difference, power
-        The true difference to be shown, and the probability of showing it that is asked for.
+        The true difference to be shown, and the required probability of showing it.
     runs, units
         The numbers of runs of either system and of units that were tried.
     half_widths, powers
-        Half the length of the interval, and the probability of showing the difference: a row for
+        Half the width of the interval, and the probability of showing the difference: a row for
         each number of runs, in it a number for each number of units.
     units_needed
-        The least number of units with that power, for each number of runs; None where no number
+        The smallest number of units with that power, for each number of runs; None if no number
         has it, because seeds alone vary too much.
     n_runs_a, n_runs_b, observed_units, paired_runs
         The pilot.
     half_width
-        Half the length of an interval like the pilot's.
+        Half the width of an interval like the pilot's.
     half_width_with_another_run
-        The same with one more run of either system.
+        Half the width with one more run of either system.
     units_instead
-        How many units would do as much as one more run of either; None where no number would.
+        The number of units with the effect of one more run of either; None if no number has it.
     shares
         The share of the variance of the pilot that comes from units, runs and both together.
     note
-        What the reader must know, or None.
+        A caveat, or None.
     by, notes, signature
-        What units are called, what was recognised in files, and every choice.
+        The name of the units, messages on what was recognised in files, and every choice.
     surface
         Half-widths and powers on a finer grid, for figures.
     """
@@ -415,7 +416,7 @@ class RunsPlan(Result):
     surface: RunsSurface | None = field(default=None, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name; null is what no number would do for."""
+        """Return the fields by name; null means that no number is enough."""
         return {**super().to_dict(), "units_instead": self.units_instead}
 
     def records(self) -> list[dict[str, Any]]:
@@ -427,7 +428,7 @@ class RunsPlan(Result):
         ]
 
     def plot(self) -> list[Axes]:
-        """Draw contours of the half-width over runs and units; returns matplotlib's axes."""
+        """Draw contours of the half-width over runs and units; return matplotlib's axes."""
         from probative.reporting.plan_report import runs_plan_figure
 
         return runs_plan_figure(self).axes

@@ -1,4 +1,4 @@
-"""Scores of systems on a test set."""
+"""Define the results of scoring, of checking a file and of agreement."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelScores(Result):
-    """The scores of one label.
+    """Scores of one label.
 
     Attributes
     ----------
     label
         Its name.
     counts
-        True positives, false positives, false negatives (and true negatives, where they exist).
+        True positives, false positives, false negatives (and true negatives, if they exist).
     scores
         Precision, recall and F1 with their intervals.
     """
@@ -60,7 +60,7 @@ class LabelScores(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SystemScores(Result):
-    """What one system scores.
+    """Scores of one system.
 
     Attributes
     ----------
@@ -73,12 +73,12 @@ class SystemScores(Result):
         labels also macro_precision, macro_recall and macro_f1, the means over the labels; an
         undefined score counts as 0 in them.
     by_label
-        The same a label; empty where there is only one.
+        The scores of each label; empty if there is only one.
     splitting_bias
-        For word segmentation: words returned for every word of the answer. Above 1 the system
-        splits too much.
+        For word segmentation: the number of words returned per gold word. Above 1 the system splits
+        too much.
     overlap
-        Where asked for: how spans meet those of the answer, by ``strict``, ``exact``,
+        If asked for: the outcomes of pairing spans with gold spans, by ``strict``, ``exact``,
         ``partial`` and ``ent_type``, each a dictionary of correct, incorrect, partial, missed,
         spurious, precision, recall and f1.
     """
@@ -91,7 +91,7 @@ class SystemScores(Result):
     overlap: dict[str, dict[str, float]] | None = None
 
     def __getitem__(self, metric: str) -> Interval:
-        """The interval of a metric by its name."""
+        """Return the interval of a metric by its name."""
         return {score.metric: score for score in self.scores}[metric]
 
     def to_dict(self) -> dict[str, Any]:
@@ -120,21 +120,21 @@ class SystemScores(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunScores(Result):
-    """What the runs of one system score.
+    """Scores of the runs of one system.
 
     Attributes
     ----------
     system, metric
         The system, and the score.
     mean, spread
-        The mean over the runs and their standard deviation, which one run does not have (NaN).
+        The mean over the runs and their standard deviation, which is NaN for one run.
     worst, best
         The lowest and the highest score of a run.
     runs, scores
-        What the runs are called, and what each of them scores.
+        The names of the runs, and their scores.
     repeated
-        Where scores were asked for: the runs as repeated answers of one model, how much of the
-        variance comes from samples and how much from answers.
+        In scorings: the runs as repeated answers of one model, with the shares of the variance that
+        come from samples and from answers.
     """
 
     system: str
@@ -151,7 +151,7 @@ class RunScores(Result):
     def of(
         cls, system: str, metric: str, runs: tuple[str, ...], scores: Sequence[float]
     ) -> RunScores:
-        """Put the scores of runs together; where one is undefined, so are mean and spread."""
+        """Collect the scores of runs; if one is undefined, so are mean and spread."""
         own = tuple(float(score) for score in scores)
         defined = [score for score in own if score == score]
         whole = len(defined) == len(own)
@@ -184,7 +184,7 @@ class RunScores(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scores(Result):
-    """What one or more systems score against one answer.
+    """Scores of one or more systems against the same gold.
 
     Attributes
     ----------
@@ -195,26 +195,26 @@ class Scores(Result):
     level
         The level of the intervals.
     units, unit
-        How many units (sentences, documents, items) the answer has, and what they are.
+        The number of units (sentences, documents, items) of gold, and their name.
     by
         What the intervals take to be independent: the units, or "item".
     scheme
-        The tag scheme of the answer, where it was tags.
+        The tag scheme of gold, if it was tags.
     notes
-        What was recognised, repaired or left out.
+        Messages on what was recognised, repaired or left out.
     token_accuracy
-        For tags: a pair of tokens with the right tag and tokens in all, for each system.
+        For tags: the numbers of tokens with the right tag and of all tokens, for each system.
     signature
         A short reproducible description of every choice.
     run_scores
-        Where systems have several runs: a `RunScores` for each system and metric. The scores of
+        If systems have several runs: a `RunScores` for each system and metric. The scores of
         `systems` are then those of all runs together, and the runs of a unit belong to that unit.
     groups
-        Where groups were asked for: a `Group` for each, in the natural order of their names.
+        If groups were asked for: a `Group` for each, in the natural order of their names.
     match
-        When a span counts as right, such as ``partial``; None where it must be equal.
+        The rule by which a span is right, such as ``partial``; None if it must be equal.
     ceilings
-        Where a second annotation was given: a `Ceiling` for each system.
+        If a second annotation was given: a `Ceiling` for each system.
     """
 
     task: str
@@ -233,12 +233,12 @@ class Scores(Result):
     ceilings: tuple[Ceiling, ...] | None = None
 
     def runs_of(self, system: str, metric: str) -> RunScores:
-        """What the runs of a system score."""
+        """Return the scores of the runs of a system."""
         known = {(own.system, own.metric): own for own in self.run_scores or ()}
         return known[system, metric]
 
     def __getitem__(self, which: int | str) -> SystemScores:
-        """A system by its place or its name."""
+        """Return a system by its index or its name."""
         if isinstance(which, str):
             return {system.name: system for system in self.systems}[which]
         return self.systems[which]
@@ -259,7 +259,7 @@ class Scores(Result):
         return [record for system in self.systems for record in system.records()]
 
     def plot(self) -> list[Axes]:
-        """Draw the scores with their intervals; returns matplotlib's axes."""
+        """Draw the scores with their intervals; return matplotlib's axes."""
         from probative.reporting.compare_figures import scores_figure
 
         return scores_figure(self).axes
@@ -279,22 +279,22 @@ def _listed(scores: tuple[Interval, ...]) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FileCheck(Result):
-    """What a file is, and what is wrong with it.
+    """Recognised format, contents and problems of a file.
 
     Attributes
     ----------
     path
         The file.
     input_format, task
-        How it was read.
+        The format and the task as which it was read.
     facts
-        What it holds: sentences, tokens, spans, the scheme and so on, by name.
+        Its contents: numbers of sentences, tokens and spans, the scheme and so on, by name.
     labels
-        How often every label occurs.
+        The number of occurrences of every label.
     problems
-        What is wrong, a line each, with line numbers; empty if nothing is.
+        The problems, one line each, with line numbers; empty if there are none.
     notes
-        What was recognised.
+        Messages on what was recognised.
     reason
         Why it is taken to be of this format.
     """
@@ -319,24 +319,22 @@ class FileCheck(Result):
         return f"{self.path}: {self.input_format} for {self.task}; {facts}; {wrong}"
 
 
-# -----------------------------------------------------------------------------
-# How far annotators agree, and what that says of a system's score.
-# -----------------------------------------------------------------------------
+# --- Agreement of annotators, and a second annotation beside a system
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PairAgreement(Result):
-    """How far two annotators agree.
+    """Agreement of two annotators.
 
     Attributes
     ----------
     a, b
         The annotators.
     items
-        How many items both have labelled; of spans, how many either of them has.
+        The number of items that both have labelled; for spans, the number that either of them has.
     scores
-        Of labels the ``agreement`` (the share of items that have the same label) and ``kappa``; of
-        spans, words and sets of labels ``f1``, the first annotator taken for the answer.
+        For labels the ``agreement`` (the share of items that have the same label) and ``kappa``;
+        for spans, words and sets of labels ``f1``, with the first annotator as gold.
     """
 
     a: str
@@ -345,7 +343,7 @@ class PairAgreement(Result):
     scores: tuple[Interval, ...]
 
     def __getitem__(self, metric: str) -> Interval:
-        """The interval of a metric by its name."""
+        """Return the interval of a metric by its name."""
         return {score.metric: score for score in self.scores}[metric]
 
     def records(self) -> list[dict[str, Any]]:
@@ -362,14 +360,14 @@ class PairAgreement(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Agreement(Result):
-    """How far annotators agree.
+    """Agreement of annotators.
 
     Attributes
     ----------
     task
         ``entities``, ``segmentation`` or ``labels``.
     annotators
-        What they are called.
+        The names of the annotators.
     alpha
         Krippendorff's alpha of all of them together, for labels; else None.
     pairs
@@ -377,11 +375,11 @@ class Agreement(Result):
     level
         The level of the intervals.
     units, unit, by
-        How many units there are, what they are, and what the intervals take to be independent.
+        The number of units, their name, and what the intervals take to be independent.
     match
-        When two spans count as the same, such as ``partial``; None where they must be equal.
+        The rule by which two spans are the same, such as ``partial``; None if they must be equal.
     notes
-        What was recognised, repaired or left out.
+        Messages on what was recognised, repaired or left out.
     signature
         A short reproducible description of every choice.
     """
@@ -399,7 +397,7 @@ class Agreement(Result):
     signature: str = field(default="", repr=False)
 
     def pair(self, one: str, other: str) -> PairAgreement:
-        """Two annotators, named in any order."""
+        """Return the agreement of two annotators, named in any order."""
         return {frozenset((p.a, p.b)): p for p in self.pairs}[frozenset((one, other))]
 
     def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
@@ -427,26 +425,27 @@ class Agreement(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ceiling(DifferenceResult):
-    """A system beside a second annotation, both scored against the answer.
+    """Comparison of a system with a second annotation, both scored against gold.
 
     Attributes
     ----------
     system, second
-        What they are called.
+        The names of both.
     metric, score, second_score
-        What both are scored by, and what they score.
+        The score, and its values for both.
     second_low, second_high
         The interval of the second annotation's score.
     difference, low, high
         The system minus the second annotation, with its interval.
     pvalue, test, by
-        Of the two-sided randomisation test: exact or sampled, and what was exchanged.
+        The p-value of the two-sided randomisation test, whether it was exact or sampled, and what
+        was exchanged.
     level
         The level of the intervals.
     match
-        When a span counts as right, such as ``partial``; None where it must be equal.
+        The rule by which a span is right, such as ``partial``; None if it must be equal.
     note
-        What the reader must know, or None.
+        A caveat, or None.
     """
 
     system: str

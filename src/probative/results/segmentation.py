@@ -1,4 +1,4 @@
-"""Sweeps, learning curves and the study of word segmentation."""
+"""Define the results of sweeps, learning curves and the study of word segmentation."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BestCut(Result):
-    """Where a score is highest.
+    """Cut at which a score is highest.
 
     Attributes
     ----------
     metric
         The score.
     share, score
-        The least λ of the sweep's steps at which it is highest, and how high.
+        The smallest λ of the sweep's steps at which it is highest, and its value.
     finest_share, finest_score
-        The same over every λ there is, a step for each position.
+        The same over every possible λ, with one step per position.
     """
 
     metric: str
@@ -64,24 +64,24 @@ class BestCut(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SegmentationSweep(Result):
-    """What a segmenter scores if the λ·100 % most probable boundaries are accepted.
+    """Scores of a segmenter if the λ·100 % most probable boundaries are accepted.
 
     Attributes
     ----------
     shares
         The values of λ, from 0 (nothing is split) to 1 (everything is).
     accepted
-        How many boundaries are accepted at each.
+        The number of boundaries that are accepted at each.
     thresholds
-        The probability of the last one accepted; NaN where there is none.
+        The probability of the last one accepted; NaN if there is none.
     counts
         True and false positives, false and true negatives (substrings) at each.
     scores
         Precision, recall, F1 and the true negative rate (tnr), each an interval with arrays.
     best
-        Where each score is highest.
+        The cut at which each score is highest.
     positions, sentences
-        How many inner positions and sentences there are.
+        The number of inner positions and of sentences.
     level
         The level of the intervals.
     signature
@@ -100,20 +100,20 @@ class SegmentationSweep(Result):
     signature: str = field(default="", repr=False)
 
     def __getitem__(self, metric: str) -> Interval:
-        """The scores of a metric by its name."""
+        """Return the scores of a metric by its name."""
         return {score.metric: score for score in self.scores}[metric]
 
     def best_of(self, metric: str) -> BestCut:
-        """Where a metric is highest."""
+        """Return the cut at which a metric is highest."""
         return {best.metric: best for best in self.best}[metric]
 
     @property
     def splitting_bias(self) -> Array:
-        """Words returned for every word of the answer, at each λ."""
+        """Return the number of words returned per gold word, at each λ."""
         return np.asarray(self.counts.predicted / self.counts.positives)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the sweep as JSON has it: one entry per step."""
+        """Return the sweep for JSON, with one entry per step."""
         counts = self.counts.to_dict()
         steps = [
             {
@@ -156,16 +156,16 @@ class SegmentationSweep(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SegmenterRun(Result):
-    """A segmenter that was trained, and what it made of the test set.
+    """Trained segmenter, and its segmentation of the test set.
 
     Attributes
     ----------
     system, sentences
-        The segmenter, and how many sentences it was trained on.
+        The segmenter, and the number of sentences it was trained on.
     seconds
-        For training and prediction.
+        The time of training and prediction.
     machine
-        What they were spent on.
+        The hardware on which they ran.
     losses
         For the network: training and development loss of each epoch.
     best_epoch
@@ -173,7 +173,8 @@ class SegmenterRun(Result):
     words
         Its segmentation of the test set: one list of words per sentence.
     probabilities
-        Of a boundary at every inner position, where the segmenter gives them and they were kept.
+        The probabilities of a boundary at every inner position, if the segmenter gives them and
+        they were kept.
     """
 
     system: str
@@ -194,7 +195,7 @@ class SegmenterRun(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CurvePoint(Result):
-    """What a segmenter scores after training on so many sentences.
+    """Scores of a segmenter after training on some number of sentences.
 
     Attributes
     ----------
@@ -217,14 +218,14 @@ class CurvePoint(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reversal(Result):
-    """Two training sizes between which recall rises and precision falls.
+    """Pair of training sizes between which recall rises and precision falls.
 
     Attributes
     ----------
     smaller, larger
         The sizes.
     recall, precision
-        The two models compared on the test set.
+        The comparisons of the two models on the test set.
     """
 
     smaller: int
@@ -247,24 +248,24 @@ class Reversal(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SegmentationStudy(Result):
-    """Segmenters on one language: their scores and differences, the sweep, the learning curve.
+    """Study of segmenters on one language: scores, differences, sweep, learning curve.
 
     Attributes
     ----------
     corpus
-        The files, and how many sentences and words they have.
+        The files, and their numbers of sentences and words.
     seed
-        Of whatever is random.
+        The seed of all random numbers.
     runs
-        What was trained.
+        The trained segmenters.
     comparisons
         Scores of the systems trained on everything, and all pairs compared.
     sweep, sweep_system
-        The threshold sweep, and whose it is; None where no system gives probabilities.
+        The threshold sweep and its system; None if no system gives probabilities.
     curve, curve_system
-        The learning curve, smallest training set first, and whose it is.
+        The learning curve, smallest training set first, and its system.
     reversals
-        Where recall rises and precision falls on that curve.
+        The steps of that curve at which recall rises and precision falls.
     """
 
     corpus: dict[str, dict[str, str | int]]
@@ -279,7 +280,7 @@ class SegmentationStudy(Result):
 
     @property
     def observations(self) -> tuple[str, ...]:
-        """What became of the two observations of Shao, Hardmeier and Nivre, in words."""
+        """Say whether the two observations of Shao, Hardmeier and Nivre are confirmed."""
         return tuple(text for text in (self._peaks(), self._falls()) if text)
 
     def _peaks(self) -> str:

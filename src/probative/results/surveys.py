@@ -1,4 +1,4 @@
-"""Hold what comes of a sample: the draw, estimates of the pool, checks while labels arrive."""
+"""Define the results of samples: the draw, estimates for the pool, looks while labels arrive."""
 
 from __future__ import annotations
 
@@ -18,30 +18,28 @@ if TYPE_CHECKING:
     from probative.reporting.document import Document
 
 
-# -----------------------------------------------------------------------------
-# What is drawn from a pool to be annotated.
-# -----------------------------------------------------------------------------
+# --- Samples
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SampledStratum(Result):
-    """Units that are drawn alike.
+    """Stratum: units that are drawn with the same probability.
 
     Attributes
     ----------
     name
-        What they have in common.
+        The common property of the units.
     size
-        How many of them the pool has.
+        The number of such units in the pool.
     drawn, new
-        How many of them are in the sample, and how many of these came with the last draw.
+        The number in the sample, and the number that the last draw added.
     spread
-        How much they are taken to differ from each other, in items.
+        The assumed standard deviation between them, in items.
     share
-        How much of what is not known is taken to lie in them.
+        Their share of the sum over all strata of size times spread.
     why
-        On what their number rests: "all" of them are drawn; the "least" that a stratum gets; or
-        how much they differ by a "guess", by "scores" (confidences), by a "pilot" or a "judge".
+        The basis of their number: "all" of them are drawn; the "least" that a stratum gets; or
+        their spread by a "guess", by "scores" (confidences), by a "pilot" or a "judge".
     """
 
     name: str
@@ -58,37 +56,37 @@ class SampledStratum(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sampled(Result):
-    """What is drawn from a pool to be annotated, and what is to be expected of it.
+    """Sample that was drawn from a pool to be annotated, and its expected precision.
 
     Attributes
     ----------
     task, unit
         ``entities`` or ``labels``; and what is drawn: sentences, documents, units or items.
     goal
-        What the sample is to tell best: the ``score`` of each system, or their ``difference``.
+        What the sample is to estimate best: the ``score`` of each system, or their ``difference``.
     systems
-        What the systems are called.
+        The names of the systems.
     pool
-        How many units the pool has.
+        The number of units in the pool.
     labelled, new
-        How many units are in the sample, and how many of these came with the last draw.
+        The number of units in the sample, and the number that the last draw added.
     strata
         A `SampledStratum` for each kind of unit.
     width, random_width
-        How wide the interval of what the sample is for is expected to be, and how wide with as
-        many random units.
+        The expected width of the interval of the goal, and that with the same number of random
+        units.
     worth
-        How many random units would be expected to say as much.
+        The effective sample size: the number of random units expected to give the same precision.
     level
         The level of that interval.
     seed
-        That of the orders in which units are drawn.
+        The seed of the order in which units are drawn.
     units
         The numbers of the new units in the pool, from 0, in the order of the pool.
     files
-        What was written: the ``sample`` and its ``design``.
+        The files written: the ``sample`` and its ``design``.
     notes
-        What was recognised or left out.
+        Messages on what was recognised or left out.
     signature
         A short reproducible description of every choice.
     design
@@ -129,35 +127,34 @@ class Sampled(Result):
         return sample_summary(self)
 
 
-# -----------------------------------------------------------------------------
-# What few labels tell of a large pool.
-# -----------------------------------------------------------------------------
+# --- Estimates for a pool from few labels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EstimatedScore(Result):
-    """The score of one system in a pool.
+    """Score of one system in a pool.
 
     Attributes
     ----------
     system, metric
-        Whose, and which.
+        The system, and the score.
     estimate, low, high
-        The score and its limits.
+        The score and the ends of its interval.
     level
-        Their level.
+        The level of the interval.
     standard_error, degrees_of_freedom
-        How far the estimate is known, and how well the strata tell that; of limits that are not
-        made of these (rare items) those of the strata all the same.
+        The standard error of the estimate, and its degrees of freedom; from the strata, even if
+        the interval is made in another way (rare items).
     design_effect
-        The variance, over that of as many units drawn simply at random.
+        The variance, over that of the same number of units drawn by simple random sampling.
     worth
-        How many units drawn simply at random would be expected to tell it as well.
+        The effective sample size: the number of units of a simple random sample that would be
+        expected to give the same precision.
     judge_moved, judge_width
-        By how much a judge moved the estimate, and what is left of the standard error; None
-        without a judge.
+        The change of the estimate by a judge, and the ratio of the standard errors with and without
+        it; None without a judge.
     note
-        What the reader must know, or None.
+        A caveat, or None.
     """
 
     system: str
@@ -180,20 +177,21 @@ class EstimatedScore(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EstimatedDifference(Comparison):
-    """What is known of the difference of two systems in a pool: a `Comparison`, and its worth.
+    """Difference of two systems in a pool: a `Comparison` with its effective sample size.
 
-    Limits, p-value and probabilities are all of one Student's distribution: that of the difference
+    Interval, p-value and probabilities all come from one Student's distribution of the difference
     about its estimate.
 
     Attributes
     ----------
     worth
-        How many units drawn simply at random would be expected to tell it as well.
+        The effective sample size: the number of units of a simple random sample that would be
+        expected to give the same precision.
     judge_moved, judge_width
-        By how much a judge moved the estimate, and what is left of the standard error; None
-        without a judge.
+        The change of the estimate by a judge, and the ratio of the standard errors with and without
+        it; None without a judge.
     unknown
-        Why there is no probability; None where there is one.
+        Why there is no probability; None if there is one.
     """
 
     worth: float | None = None
@@ -203,25 +201,25 @@ class EstimatedDifference(Comparison):
 
     @property
     def lacking(self) -> str | None:
-        """Why there is no probability."""
+        """Return why there is no probability."""
         return self.unknown
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EstimatedStratum(Result):
-    """Units that were drawn alike.
+    """Stratum: units that were drawn with the same probability.
 
     Attributes
     ----------
     name
-        What they have in common.
+        The common property of the units.
     size, labelled
-        How many of them the pool has, and how many are labelled.
+        The number of such units in the pool, and the number that are labelled.
     items, right
-        How many items a labelled unit of it has to be found, on average, and how many of these
-        each system has found.
+        The mean number of gold items in a labelled unit, and the mean number of these that each
+        system has found.
     share
-        How much of the variance of what the sample was drawn for comes from it.
+        The share of the variance of the goal of the sample that comes from this stratum.
     """
 
     name: str
@@ -237,16 +235,16 @@ class EstimatedStratum(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate(Result):
-    """What few labels tell of a large pool: scores, differences, and how sure they are.
+    """Scores and differences of systems in a large pool, estimated from few labels.
 
     Attributes
     ----------
     task, unit, goal
-        As the sample has them: what was read, what was drawn, and what for.
+        As in `Sampled`: what was read, what was drawn, and what for.
     systems
-        What the systems are called.
+        The names of the systems.
     pool, labelled
-        How many units there are, and how many of them are labelled.
+        The number of units, and the number of labelled ones.
     population
         Whether the statements hold beyond the pool, which is then a random sample itself.
     scores
@@ -254,22 +252,23 @@ class Estimate(Result):
     comparisons
         An `EstimatedDifference` of each system with the first, by metric.
     verdicts
-        What the first metric says of each system and the first, in words.
+        The verdict on each system and the first, by the first metric.
     strata
         An `EstimatedStratum` for each.
     worth
-        How many simply random labels would be expected to tell as well what the sample was drawn
-        for: the first difference, or the first system's score; None where it cannot be told.
+        The effective sample size for the goal of the sample (the first difference, or the score of
+        the first system): the number of simple random labels that would be expected to give the
+        same precision; None if it is unknown.
     metric
-        The score of which `worth`, `verdicts` and the shares of the strata speak.
+        The score to which `worth`, `verdicts` and the shares of the strata refer.
     judge
-        What the judge is called; None without one.
+        The name of the judge; None without one.
     level
         The level of the intervals.
     match
-        When a span counts as right, such as ``partial``; None where it must be equal.
+        The rule by which a span is right, such as ``partial``; None if it must be equal.
     notes
-        What was recognised, and what is to be known of single scores.
+        Messages on what was recognised, and caveats about single scores.
     signature
         A short reproducible description of every choice.
     """
@@ -294,7 +293,7 @@ class Estimate(Result):
     signature: str = field(default="", repr=False)
 
     def __getitem__(self, key: tuple[str, str]) -> EstimatedScore:
-        """The score of a system, by its name and the metric's."""
+        """Return the score of a system, by the names of the system and the metric."""
         return {(score.system, score.metric): score for score in self.scores}[key]
 
     def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
@@ -320,13 +319,11 @@ class Estimate(Result):
     def __str__(self) -> str:
         from probative.wording.surveys import estimate_summary
 
-        told = self.verdicts or tuple(map(str, self.scores))
-        return " ".join([f"{estimate_summary(self)}.", *told])
+        sentences = self.verdicts or tuple(map(str, self.scores))
+        return " ".join([f"{estimate_summary(self)}.", *sentences])
 
 
-# -----------------------------------------------------------------------------
-# What is known at each look, while labels still arrive.
-# -----------------------------------------------------------------------------
+# --- Looks while labels arrive
 
 # Measured at level 0.95 (docs/results/looks.md); the study of samples of a pool comes to less.
 _ABOUT = ", about (asymptotic: simulated streams were outside at some look in at most 4 %)"
@@ -334,37 +331,39 @@ _ABOUT = ", about (asymptotic: simulated streams were outside at some look in at
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Look(Result):
-    """What is known after so many units, whenever one looks and however often.
+    """Estimate after some units, valid at any time and however often one looks.
 
     Attributes
     ----------
     look
-        Which look this is, from 1.
+        The number of this look, from 1.
     metric, level, by
-        The score, the level of the limits, and what is counted: units or items.
+        The score, the level of the interval, and what is counted: units or items.
     units
-        How many of them there are so far.
+        The number of units so far.
     estimate, low, high
-        One system's score, or the difference B minus A, and limits that hold at every look.
+        One system's score, or the difference B minus A, and the ends of an interval that holds at
+        every look.
     score_a, score_b
         The two scores; None with one system.
     e_value
-        How much a bet against exchangeable systems has grown by now; None with one system.
+        The capital by now of a bet against the hypothesis that the systems are exchangeable; None
+        with one system.
     pvalue
-        One over the largest e-value so far, at most 1; it holds at any time.
+        One over the largest e-value so far, at most 1; it is valid at any time.
     decided
-        "b" if B was found better at the level, "a" if worse, else None. Of a sample of a pool: on
-        this pool, since the limits left out 0 at this look or before; e-value and p-value ask
+        "b" if B was found better at the level, "a" if worse, else None. For a sample of a pool: on
+        this pool, because the interval excluded 0 at this look or before; e-value and p-value test
         whether the systems differ beyond it.
     more
-        How many units more would be expected to decide it if the difference stays as it looks;
-        None where that is unknown, or where it is decided.
+        The expected number of further units until a decision if the difference stays as it looks;
+        None if that is unknown, or if it is decided.
     planned
-        For how many units limits and bets are tuned.
+        The number of units for which intervals and bets are tuned.
     note
-        What must be said about it, or None.
+        A caveat, or None.
     pool
-        How many units the pool has, where these are a sample of one; else None.
+        The number of units of the pool, if these are a sample of one; else None.
     signature
         A short reproducible description of every choice.
     """
@@ -390,17 +389,17 @@ class Look(Result):
 
     @property
     def is_of_two(self) -> bool:
-        """Whether it tells of the difference of two systems."""
+        """Return True if it is about the difference of two systems."""
         return self.pvalue is not None
 
     @property
     def has_limits(self) -> bool:
-        """Whether the limits tell anything: at first they are all there is."""
+        """Return True if the interval is narrower than all possible values, as it is at first."""
         least = -1.0 if self.is_of_two else 0.0
         return self.estimate == self.estimate and not (self.low <= least and self.high >= 1.0)
 
     def verdict(self, a: str = "A", b: str = "B") -> str:
-        """What the look says, with the names of the systems."""
+        """Return what the look shows, with the names of the systems."""
         if self.pvalue is None:
             exact = self.by == "item" and self.pool is None
             return "the limits hold at every look" + ("" if exact else _ABOUT)
@@ -428,7 +427,7 @@ class Look(Result):
         return self.summary()
 
     def summary(self, a: str = "A", b: str = "B") -> str:
-        """The look in one line, with the names of the systems."""
+        """Return the look in one line, with the names of the systems."""
         what = metric_name(self.metric)
         head = f"look {self.look}, {counted(self.units, self.by)}: "
         head += f"{what}, {b} − {a}" if self.is_of_two else what
@@ -438,14 +437,16 @@ class Look(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Looks(Result):
-    """All looks so far, and what the last one says.
+    """All looks so far; printed by the last one.
 
     Attributes
     ----------
     looks
         One `Look` after each batch.
     a, b
-        What the systems are called; b is None with one system.
+        The names of the systems; b is None with one system.
+    notes
+        Messages on what was recognised or left out.
     signature
         A short reproducible description of every choice.
     """
@@ -458,11 +459,11 @@ class Looks(Result):
 
     @property
     def last(self) -> Look:
-        """The newest look."""
+        """Return the newest look."""
         return self.looks[-1]
 
     def records(self) -> list[dict[str, Any]]:
-        """One dictionary per look."""
+        """Return one dictionary per look."""
         return [look.to_dict() for look in self.looks]
 
     def __str__(self) -> str:
@@ -474,7 +475,7 @@ class Looks(Result):
         return self.last._metrics()
 
     def plot(self) -> Axes:
-        """Draw the limits against the number of labels; returns matplotlib's axes."""
+        """Draw the interval against the number of labels; return matplotlib's axes."""
         from probative.reporting.survey_report import draw_looks
 
         return draw_looks(self)

@@ -1,4 +1,4 @@
-"""Everything that is said in words: numbers and names in print, and the sentences of a verdict."""
+"""Word everything that is printed: numbers, names, and the sentences of verdicts."""
 
 from probative.wording.numbers import (
     amount,

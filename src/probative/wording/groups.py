@@ -1,4 +1,4 @@
-"""What groups say together, in sentences: who is better where, and where they disagree."""
+"""Word the results of groups and data sets: who is better where, and where they disagree."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     )
 
 
-_NAMED = 6  # groups that a sentence names
-# in which words an overall score weighs the groups: by its denominator
+_MOST_GROUPS_NAMED = 6  # in a sentence
+# the denominator of an overall score, by which it weighs the groups
 _WEIGHED_BY = {
     "precision": "what the system returns there",
     "npv": "what the system rejects there",
@@ -32,7 +32,7 @@ _WEIGHED_BY = {
 def sentences_of_groups(
     summary: GroupSummary, whole: Comparison, groups: Sequence[Group]
 ) -> tuple[str, ...]:
-    """What to say about one pair: where it is decided, how much groups vary, and warnings."""
+    """Return the sentences about one pair: where it is decided, how groups vary, warnings."""
     metrics = {c.metric for group in groups for c in group.comparisons or ()}
     said = [_decided(summary, whole, named=len(metrics) > 1), *_untested(summary)]
     said += _spread_sentences(summary.heterogeneity)
@@ -46,7 +46,7 @@ def sentences_of_groups(
 
 
 def words_of_disagreement(summary: GroupSummary) -> str | None:
-    """Say in short that the groups disagree with each other or with the whole, or None."""
+    """Say briefly how the groups disagree with each other or with the whole; None if not."""
     if not summary.disagreements:
         return None
     if "mixed" in summary.disagreements:
@@ -61,9 +61,11 @@ def words_of_disagreement(summary: GroupSummary) -> str | None:
 
 
 def _listed_groups(names: Sequence[str]) -> str:
-    """The names of groups as a sentence tells them, the first few of many."""
-    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
+    """List the names of groups, only the first few of many."""
+    more = (
+        f" and {len(names) - _MOST_GROUPS_NAMED:,} more" if len(names) > _MOST_GROUPS_NAMED else ""
+    )
+    return ", ".join(names[:_MOST_GROUPS_NAMED]) + more
 
 
 def _decided(s: GroupSummary, whole: Comparison, *, named: bool) -> str:
@@ -83,6 +85,7 @@ def _decided(s: GroupSummary, whole: Comparison, *, named: bool) -> str:
 
 
 def _untested(s: GroupSummary) -> list[str]:
+    """Return a sentence on the groups that could not be tested."""
     untested = s.groups - s.tested
     if not untested:
         return []
@@ -92,7 +95,7 @@ def _untested(s: GroupSummary) -> list[str]:
 
 
 def _spread_sentences(h: Heterogeneity | None, parts: str = "groups") -> list[str]:
-    """Whether differences vary over groups, or other parts, more than chance makes them."""
+    """Say whether differences vary over groups (or other parts) by more than chance."""
     if h is None:
         return []
     p = "< 0.001" if h.pvalue < 0.001 else f"= {number(h.pvalue)}"
@@ -120,6 +123,7 @@ def _reversal(s: GroupSummary) -> str:
 
 
 def _why(s: GroupSummary) -> str:
+    """Say why the overall difference can have another sign than that of all groups."""
     if s.weights is None:
         return f"{metric_name(s.metric)} over everything is no mean of that in the groups."
     by = _WEIGHED_BY.get(s.metric, "what the system returns and what is right there")
@@ -153,7 +157,7 @@ def _against_most(s: GroupSummary, groups: Sequence[Group]) -> str:
 
 
 def _can_reverse(metric: str) -> bool:
-    """Whether the overall difference may have another sign than that of all groups."""
+    """Return True if the overall difference can have another sign than that of all groups."""
     known = TABLE.get(metric)
     if not isinstance(known, Metric):
         return True
@@ -161,13 +165,11 @@ def _can_reverse(metric: str) -> bool:
     return bool(bottom[0] != bottom[2] or bottom[1] != bottom[3])
 
 
-# -----------------------------------------------------------------------------
-# What several data sets say together, in sentences.
-# -----------------------------------------------------------------------------
+# --- Several data sets
 
 
 def sentences_of_datasets(result: DatasetComparisons) -> tuple[str, ...]:
-    """On how many a system is better, the mean over these data sets, and all units together."""
+    """Return the sentences: on how many a system is better, mean, pooled units, warnings."""
     said = [_counted(result), _mean(result)]
     if result.pooled is not None:
         said.append(_pooled(result, result.pooled))

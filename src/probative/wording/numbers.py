@@ -1,4 +1,4 @@
-"""Numbers and names as people read them: in tables, sentences and figures alike."""
+"""Format numbers and names for tables, sentences and figures."""
 
 from __future__ import annotations
 
@@ -23,51 +23,51 @@ __all__ = [
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A number with a fixed count of decimals; an undefined one as a dash."""
+    """Format a number with fixed decimals; an undefined one as a dash."""
     if value is None or value != value:
         return "–"
     text = f"{value:.{digits}f}"
-    # what rounds to zero is shown as zero, not as minus zero
+    # no minus sign before zero
     return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
 
 
 def amount(value: float) -> str:
-    """How many there are, where half of one can be counted: 1,287, or 579.5."""
+    """Format a count that may be half an item: 1,287, or 579.5."""
     return f"{value:,.0f}" if value == round(value) else f"{value:,.1f}"
 
 
 def points(value: float | None, digits: int = 2) -> str:
-    """A fraction of 1 in points (hundredths), as printed tables show it."""
+    """Format a fraction of 1 in points (hundredths)."""
     return number(None if value is None else 100 * value, digits)
 
 
 def signed_points(value: float, digits: int = 1) -> str:
-    """The same with a sign, for differences."""
+    """Format a difference in points with its sign."""
     text = points(value, digits)
     return text if text[0] in "−–" or float(text) == 0 else f"+{text}"
 
 
 def region(width: float) -> str:
-    """A margin or region of equivalence as it was asked for, not rounded away: 0.5 points."""
+    """Format a margin or region of equivalence without rounding it away: 0.5 points."""
     size = f"{100 * width:.4g}"
     return f"{size} point{'' if size == '1' else 's'}"
 
 
 def probability(value: float) -> str:
-    """Three decimals, but never a certainty: no finite test set gives one."""
+    """Format a probability with three decimals, never as 0 or 1, which finite data cannot show."""
     if 0 <= value < 0.0005:
         return "< 0.001"
     return "> 0.999" if value >= 0.9995 else number(value)
 
 
 def equals(value: float) -> str:
-    """The same behind its sign: ``= 0.123``, or ``> 0.999`` without a second one."""
+    """Format a probability with its relation: ``= 0.123``, or ``> 0.999``."""
     text = probability(value)
     return text if text[0] in "<>" else f"= {text}"
 
 
 def pvalue(value: float | None) -> str:
-    """Four decimals, or a power of ten; nothing where there is none."""
+    """Format a p-value with four decimals, or as a power of ten; None as empty text."""
     if value is None:
         return ""
     if value < 0.0001:
@@ -75,7 +75,7 @@ def pvalue(value: float | None) -> str:
     return number(value, 4)
 
 
-_OTHERS = {"roc_auc": "ROC AUC"}  # scores of curves, which no counts have
+_OTHERS = {"roc_auc": "ROC AUC"}  # scores of curves, which are not in the table of metrics
 _MATCHES = {
     "exact": "exact boundaries",
     "partial": "partial overlap",
@@ -86,7 +86,7 @@ _MATCHES = {
 
 
 def metric_name(metric: str, match: str | None = None) -> str:
-    """What a score is called in print: ``macro_f1`` is macro F1; and when a span is right."""
+    """Return the name of a score in print, ``macro_f1`` as macro F1, and the rule of matching."""
     return ", ".join([_words_of(metric), *match_words(match)])
 
 
@@ -99,12 +99,12 @@ def _words_of(metric: str) -> str:
 
 
 def is_of_ranking(metric: str) -> bool:
-    """Say whether a score depends on the order of the items alone: the scores of curves do."""
+    """Return True if a score depends on the order of the items alone, as scores of curves do."""
     return metric in ("average_precision", "roc_auc") or metric.startswith("best_")
 
 
 def match_words(match: str | None) -> tuple[str, ...]:
-    """When a span counts as right, if not as usual: ``partial`` is partial overlap."""
+    """Return the rule of matching in words, unless it is the usual one."""
     if match is None:
         return ()
     name, _, tolerance = match.partition(":")
@@ -112,15 +112,15 @@ def match_words(match: str | None) -> tuple[str, ...]:
 
 
 def task_words(task: str, match: str | None, count: str) -> str:
-    """What was scored: ``Entities, partial overlap, 1,287 sentences``."""
+    """Return what was scored: ``Entities, partial overlap, 1,287 sentences``."""
     return ", ".join([task.capitalize(), *match_words(match), count])
 
 
 def metric_words(metric: str) -> str:
-    """The name that commands and JSON use, as words: the head of a column."""
+    """Return the name of commands and JSON as words, for the head of a column."""
     return metric.replace("_", " ")
 
 
 def counted(count: int, thing: str) -> str:
-    """How many there are of something: 1 document, 1,287 sentences."""
+    """Format a number of things: 1 document, 1,287 sentences."""
     return f"{count:,} {thing}{'' if count == 1 else 's'}"

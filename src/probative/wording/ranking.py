@@ -1,7 +1,7 @@
-"""The sentences that sum up a leaderboard: built from its decided pairs, never stronger.
+"""Word the summary of a leaderboard from its decided pairs, never stronger than they are.
 
-A system is called better only where the pair is decided. Systems tie where none of their pairs is;
-a tier in which some are decided is called a tier.
+A system is called better only if the pair is decided. Systems tie if none of their pairs is; a tier
+in which some are decided is called a tier.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ _ORDINALS = (
     *("", "first", "second", "third", "fourth", "fifth", "sixth"),
     *("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"),
 )
-_BOTH = 2  # that have a word of their own
-_NAMED = 3  # names written out before they are only counted
-_RUN = 4  # letters in a row from which on only the first and the last are written
+_BOTH = 2  # systems for which the sentence says "both"
+_MOST_NAMES = 3  # more systems are counted, not named
+_LETTERS_TO_SHORTEN = 4  # consecutive letters of which only the first and the last are written
 _OF_THESE_MODELS = (
     "These are ranks of the trained models, the runs of a system taken together; what new runs "
     "would score is not in them: compare tells, pair by pair."
 )
-_TOLD = 3  # tiers told before the rest is only counted
+_TIERS_DESCRIBED = 3  # further tiers are only counted
 
 
 def ranking_summary(ranking: Ranking) -> str:
-    """Say in plain words who leads, who is not told apart, and who follows."""
+    """Say which system leads, which are not distinguished from it, and which follow."""
     if len(ranking.ranking) < 2:
         return f"{ranking.ranking[0].name} is the only system: there is nothing to rank it against."
     known = [system for system in ranking.ranking if not isnan(system.p_best)]
@@ -59,7 +59,7 @@ def ranking_summary(ranking: Ranking) -> str:
 
 
 def short_letters(letters: str) -> str:
-    """Tie letters, four or more that follow each other by the first and the last: ``c–k``."""
+    """Shorten four or more consecutive tie letters to the first and the last: ``c–k``."""
     each = re.findall(r"[A-Za-z]'*", letters)
     places = [52 * letter.count("'") + ascii_letters.index(letter[0]) for letter in each]
     parts: list[str] = []
@@ -68,13 +68,13 @@ def short_letters(letters: str) -> str:
         if end < len(each) and places[end] == places[end - 1] + 1:
             continue
         run = each[start:end]
-        parts.append("".join(run) if len(run) < _RUN else f"{run[0]}–{run[-1]}")
+        parts.append("".join(run) if len(run) < _LETTERS_TO_SHORTEN else f"{run[0]}–{run[-1]}")
         start = end
     return "".join(parts)
 
 
 def _score_name(ranking: Ranking) -> str:
-    """The score before its figure: a comma closes what is said about it."""
+    """Return the score before its figure, with a closing comma after a rule of matching."""
     return metric_name(ranking.metric, ranking.match) + "," * (ranking.match is not None)
 
 
@@ -105,7 +105,11 @@ def _leader(ranking: Ranking, known: Sequence[RankedSystem]) -> str:
         return f"{first.name} leads {score}; it is not separable from {_from(ranking, still_open)}."
     names = [first.name, *(pair.a for pair in equal)]
     same = "counts" if all(pair.identical for pair in equal) else "score"
-    who = _listed(names) if len(names) <= _NAMED else f"{_count(len(names)).capitalize()} systems"
+    who = (
+        _listed(names)
+        if len(names) <= _MOST_NAMES
+        else f"{_count(len(names)).capitalize()} systems"
+    )
     sentence = f"{who} lead {score} with the same {same}"
     rest = [pair for pair in still_open if pair.difference != 0]
     if rest:
@@ -114,19 +118,19 @@ def _leader(ranking: Ranking, known: Sequence[RankedSystem]) -> str:
 
 
 def _from(ranking: Ranking, pairs: Sequence[RankedPair]) -> str:
-    """The systems that a leader is not separable from, and how nearly it is."""
+    """Name the systems that a leader is not separable from, with the smallest p-value."""
     smallest = min((pair.p_adjusted for pair in pairs if not isnan(pair.p_adjusted)), default=None)
     if smallest is None:
         return _listed([pair.a for pair in pairs])
     if len(pairs) == 1:
         return f"{pairs[0].a} ({_p(ranking, smallest)})"
-    named = len(pairs) <= _NAMED
+    named = len(pairs) <= _MOST_NAMES
     who = _listed([pair.a for pair in pairs]) if named else f"{_count(len(pairs))} others"
     return f"{who} (smallest {_p(ranking, smallest)})"
 
 
 def _followers(ranking: Ranking, known: Sequence[RankedSystem]) -> list[str]:
-    """What is known of the tiers below the first; of two systems all has been said."""
+    """Return sentences about the tiers below the first; none for two systems."""
     if len(known) == 2:
         return []
     tiers = [list(group) for _, group in groupby(known, key=lambda system: system.tier)]
@@ -134,10 +138,10 @@ def _followers(ranking: Ranking, known: Sequence[RankedSystem]) -> list[str]:
         return ["No system is decided to be behind all those above it."]
     above = len(tiers[0])
     sentences = []
-    for tier in tiers[1 : 1 + _TOLD]:
+    for tier in tiers[1 : 1 + _TIERS_DESCRIBED]:
         sentences.append(_follow(ranking, tier, known[:above]))
         above += len(tier)
-    rest = tiers[1 + _TOLD :]
+    rest = tiers[1 + _TIERS_DESCRIBED :]
     if rest:
         systems = sum(map(len, rest))
         into = f"{_count(len(rest))} further tier{'' if len(rest) == 1 else 's'}"
@@ -147,7 +151,7 @@ def _followers(ranking: Ranking, known: Sequence[RankedSystem]) -> list[str]:
 
 
 def _follow(ranking: Ranking, tier: Sequence[RankedSystem], above: Sequence[RankedSystem]) -> str:
-    """One tier, behind the systems of the tiers above."""
+    """Say which systems form a tier behind those above."""
     place = _ordinal(len(above) + 1)
     if len(tier) == 1:
         low, high = tier[0].rank_low, tier[0].rank_high
@@ -155,7 +159,7 @@ def _follow(ranking: Ranking, tier: Sequence[RankedSystem], above: Sequence[Rank
             return f"{tier[0].name} follows (rank {low} to {high})."
         head = f"{tier[0].name} is {place}"
     elif _undecided_among(ranking, tier):
-        names = _listed([s.name for s in tier]) if len(tier) <= _NAMED else ""
+        names = _listed([s.name for s in tier]) if len(tier) <= _MOST_NAMES else ""
         head = f"{names or _count(len(tier), 'system').capitalize()} tie for {place}"
     else:
         head = f"{_count(len(tier), 'system').capitalize()} share the tier from {place} place on"
@@ -171,16 +175,16 @@ def _undecided_among(ranking: Ranking, tier: Sequence[RankedSystem]) -> bool:
 
 
 def _unknown(ranking: Ranking) -> list[str]:
-    """Systems that nothing is known of."""
+    """Return a sentence about the systems without evidence."""
     names = [system.name for system in ranking.ranking if isnan(system.p_best)]
     if not names:
         return []
-    listed = _listed(names) if len(names) <= _NAMED else f"{_count(len(names))} systems"
+    listed = _listed(names) if len(names) <= _MOST_NAMES else f"{_count(len(names))} systems"
     return [f"Nothing can be said of {listed}: no score that rests on more than one {ranking.by}."]
 
 
 def _p(ranking: Ranking, value: float) -> str:
-    """An adjusted p-value: as many decimals as tell it from the limit that decides."""
+    """Format an adjusted p-value with enough decimals to distinguish it from the threshold."""
     if value < 0.001:
         return "adjusted p < 0.001"
     limit = 1 - ranking.level

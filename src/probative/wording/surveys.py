@@ -1,4 +1,4 @@
-"""Say what a sample is good for and what its labels show."""
+"""Word the benefit of a sample and the results of its labels."""
 
 from __future__ import annotations
 
@@ -14,13 +14,11 @@ if TYPE_CHECKING:
     from probative.results import Estimate, EstimatedDifference, EstimatedScore, Sampled
 
 
-# -----------------------------------------------------------------------------
-# What few labels tell of a pool, in words.
-# -----------------------------------------------------------------------------
+# --- Estimates from few labels
 
 
 def estimate_summary(estimate: Estimate) -> str:
-    """From what the figures come, and what that is worth."""
+    """Say which labels the estimates come from, and their effective sample size."""
     e = estimate
     all_ = counted(e.pool, e.unit)
     where = f"{e.unit}s like the {all_} of the pool" if e.population else f"all {all_} of the pool"
@@ -39,7 +37,7 @@ def estimate_summary(estimate: Estimate) -> str:
 
 
 def certain_verdict(gap: EstimatedDifference) -> str:
-    """What a pool that is labelled whole says of itself: nothing of it is left to chance."""
+    """Return the verdict for a pool that is labelled completely, without uncertainty."""
     if gap.identical or isnan(gap.difference):
         return verdict(gap)
     scores = f"{metric_name(gap.metric)} {points(gap.score_b)} against {points(gap.score_a)}"
@@ -51,7 +49,7 @@ def certain_verdict(gap: EstimatedDifference) -> str:
 
 
 def _worth_words(worth: float) -> str:
-    """How many random labels that is."""
+    """Return an effective sample size in words."""
     return f"{round(worth):,} random ones"
 
 
@@ -63,7 +61,7 @@ def _estimated_goal(e: Estimate) -> str:
 
 
 def judge_sentence(result: EstimatedScore | EstimatedDifference, what: str) -> str:
-    """What a judge has changed."""
+    """Say by how much a judge changed an estimate and its interval."""
     moved, width = result.judge_moved, result.judge_width
     if moved is None or width is None:
         return ""
@@ -77,24 +75,14 @@ def judge_sentence(result: EstimatedScore | EstimatedDifference, what: str) -> s
 
 
 def merged_notes(found: Sequence[EstimatedScore | EstimatedDifference]) -> list[str]:
-    """Each remark once, before it for what it holds.
-
-    Examples
-    --------
-    >>> from probative.results import EstimatedScore
-    >>> few = "few labelled units"
-    >>> old = EstimatedScore("old", "recall", 0.5, 0.4, 0.6, note=f"{few}; nothing found")
-    >>> new = EstimatedScore("new", "recall", 0.5, 0.4, 0.6, note=few)
-    >>> merged_notes([old, new])
-    ['all scores: few labelled units.', 'old, recall: nothing found.']
-    """
+    """Return each note once, after the scores that it is about, or "all scores"."""
     holds: dict[str, list[EstimatedScore | EstimatedDifference]] = {}
-    for one in found:
-        for note in one.note.split("; ") if one.note else ():
-            holds.setdefault(note, []).append(one)
+    for result in found:
+        for note in result.note.split("; ") if result.note else ():
+            holds.setdefault(note, []).append(result)
     return [
-        f"{_all(found) if 1 < len(ones) == len(found) else _list(ones)}: {note}."
-        for note, ones in holds.items()
+        f"{_all(found) if 1 < len(results) == len(found) else _list(results)}: {note}."
+        for note, results in holds.items()
     ]
 
 
@@ -102,11 +90,11 @@ def _all(found: Sequence[EstimatedScore | EstimatedDifference]) -> str:
     return "all scores" if hasattr(found[0], "system") else "all differences"
 
 
-def _list(ones: Sequence[EstimatedScore | EstimatedDifference]) -> str:
-    """Systems (or pairs of them) with their scores: 'a and b, recall; c, recall and F1'."""
+def _list(results: Sequence[EstimatedScore | EstimatedDifference]) -> str:
+    """List systems (or pairs of them) with their scores: 'a and b, recall; c, recall and F1'."""
     scores: dict[str, list[str]] = {}
-    for one in ones:
-        scores.setdefault(_whose(one), []).append(metric_name(one.metric))
+    for result in results:
+        scores.setdefault(_whose(result), []).append(metric_name(result.metric))
     alike: dict[str, list[str]] = {}
     for whose, names in scores.items():
         alike.setdefault(_and(names), []).append(whose)
@@ -119,6 +107,7 @@ def _and(names: Sequence[str]) -> str:
 
 
 def _whose(found: EstimatedScore | EstimatedDifference) -> str:
+    """Return the system of a score, or the pair of a difference."""
     system: str | None = getattr(found, "system", None)
     return system or f"{found.b} − {found.a}"  # type: ignore[union-attr]
 
@@ -127,9 +116,7 @@ def _than(change: int) -> str:
     return "narrower" if change > 0 else "wider"
 
 
-# -----------------------------------------------------------------------------
-# What a sample is good for, in words.
-# -----------------------------------------------------------------------------
+# --- Samples
 
 WHY = {
     "all": "all of them: nothing is left to chance",
@@ -142,7 +129,7 @@ WHY = {
 
 
 def sample_summary(sampled: Sampled) -> str:
-    """What was drawn, and what is to be expected of it."""
+    """Say what was drawn, and how wide its interval is expected to be."""
     chosen = counted(sampled.labelled, sampled.unit)
     if sampled.new != sampled.labelled:
         chosen = f"{counted(sampled.new, f'more {sampled.unit}')}, {sampled.labelled:,} in all,"

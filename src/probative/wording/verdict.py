@@ -1,9 +1,9 @@
-"""The sentence that ends a comparison: built from its numbers, never stronger than they are.
+"""Word the verdict of a comparison from its numbers, never stronger than they are.
 
-Three signs speak of a difference: the interval, the p-value and the posterior. Where they do not
-agree, the sentence says so and goes by the weaker side. With a region of equivalence there are two
-claims, kept apart: that there is a difference at all, which the p-value tests, and that it exceeds
-the region, which the posterior tells.
+The interval, the p-value and the posterior each show a difference or not. If they disagree, the
+sentence says so and follows the weaker one. With a region of equivalence there are two separate
+claims: that there is a difference at all, which the p-value tests, and that it exceeds the region,
+which the posterior shows.
 """
 
 from __future__ import annotations
@@ -36,24 +36,19 @@ if TYPE_CHECKING:
     )
 
 
-# -----------------------------------------------------------------------------
-# Three signs speak of a difference: the interval, the p-value and the posterior. Where they do not
-# agree, the sentence says so and goes by the weaker side. With a region of equivalence there are
-# two claims, kept apart: that there is a difference at all, which the p-value tests, and that it
-# exceeds the region, which the posterior tells.
-# -----------------------------------------------------------------------------
+# --- Comparisons of two systems
 
-# What the evidence is called: the posterior probability that one system is better (by more than
-# the region of equivalence) must reach the first figure, the p-value must not exceed the second.
+# The word for the evidence, the smallest posterior probability that one system is better (by more
+# than the region of equivalence), and the largest p-value.
 STRENGTHS = (("strong", 0.99, 0.01), ("moderate", 0.95, 0.05))
 _, LIKELY, SIGNIFICANT = STRENGTHS[-1]
-UNDECIDED = 0.8  # below this probability the data do not even lean to one side
+UNDECIDED = 0.8  # below this probability the sentence favours neither system
 _ROUNDING = 1e-12
-_AMOUNTS = 1.05  # times as many items returned: less explains nothing
+_NOTABLE_RATIO = 1.05  # of the numbers of items returned, to be given as the reason
 
 
 def verdict(comparison: Comparison) -> str:
-    """Say in plain words what a comparison of two systems has shown."""
+    """Say in plain words what a comparison of two systems shows."""
     c = comparison
     reason = no_verdict(c)
     if c.identical and is_of_ranking(c.metric):
@@ -74,7 +69,7 @@ def verdict(comparison: Comparison) -> str:
 
 
 def no_verdict(comparison: Comparison) -> str | None:
-    """Why nothing can be said of two systems, or None if something can."""
+    """Return why two systems cannot be judged, or None if they can."""
     c = comparison
     if c.positives == 0 and c.metric.removeprefix("macro_") not in NEEDS_TN:
         return "the answer holds nothing to be found"
@@ -89,7 +84,7 @@ def no_verdict(comparison: Comparison) -> str | None:
 
 
 def strength(comparison: Comparison) -> str | None:
-    """The word for evidence that the better-looking system is better, or None if it is too weak.
+    """Return the word for the evidence that the higher-scoring system is better; None if too weak.
 
     With a region of equivalence: better by more than that.
     """
@@ -123,7 +118,7 @@ def _scores(c: Comparison) -> str:
 
 
 def _name(c: Comparison) -> str:
-    """The score before its figures: a comma closes what is said about it."""
+    """Return the score before its figures, with a closing comma after a rule of matching."""
     return metric_name(c.metric, c.match) + "," * (c.match is not None)
 
 
@@ -172,9 +167,9 @@ def _equivalence(c: Comparison) -> str:
 
 
 def _disagreement(c: Comparison) -> str:
-    """What the signs of a difference say, where they do not say the same."""
+    """Say how interval, test and posterior disagree; empty if they agree."""
     interval, cut = f"the {100 * c.level:g} % interval", 1 - c.level
-    # the interval is not adjusted for the number of comparisons: nor is the p-value beside it
+    # the interval is not adjusted for the number of comparisons, so the raw p-value is compared
     adjusted = "" if c.p_adjusted is None else f", adjusted {_small_pvalue(c.p_adjusted)}"
     pvalue = f"p {_small_pvalue(c.pvalue, cut)} by {c.by}{_student(c)}{adjusted}"
     test = f"a difference at the {100 * cut:.4g} % level ({pvalue})"
@@ -199,17 +194,17 @@ def _leaves_out_zero(c: Comparison) -> bool:
 
 
 def _passes(c: Comparison) -> bool:
-    """Whether the test alone finds a difference at the level of the interval."""
+    """Return True if the test alone finds a difference at the level of the interval."""
     return c.p_decision <= (1 - c.level) * (1 + 1e-9)
 
 
 def _shown(c: Comparison) -> bool:
-    """Whether test and interval agree that there is a difference."""
+    """Return True if test and interval agree that there is a difference."""
     return pvalue_of(c) <= SIGNIFICANT and not _disagreement(c)
 
 
 def _spared(c: Comparison) -> bool:
-    """Whether the interval leaves out 0 only because it was not adjusted."""
+    """Return True if the interval excludes 0 but is not adjusted for several comparisons."""
     return c.p_adjusted is not None and _leaves_out_zero(c)
 
 
@@ -245,7 +240,7 @@ def tested(c: Comparison) -> str:
 
 
 def _student(c: Comparison) -> str:
-    """Name Student's p-value by unit where it decides otherwise than that of the exchange."""
+    """Name Student's p-value by unit if it decides differently from the exchange test."""
     cuts = (1 - c.level, *(most for _, _, most in STRENGTHS))
     if not any(c.pvalue <= cut * (1 + 1e-9) < c.p_unit for cut in cuts):
         return ""
@@ -253,7 +248,7 @@ def _student(c: Comparison) -> str:
 
 
 def _outlook(c: Comparison) -> str:
-    """How much data a difference of this size would need, where this test set was not enough."""
+    """Say how many units a difference of this size would need, if there were too few."""
     if pvalue_of(c) <= SIGNIFICANT or c.units_needed is None or c.observed_units is None:
         return ""
     if c.units_needed <= c.observed_units or (c.rope > 0 and c.p_equivalent >= LIKELY):
@@ -282,22 +277,15 @@ def why_by_unit(
     pvalues: tuple[float, float],
     unit: str,
 ) -> str:
-    """Say why Student's p-value by unit decides instead of that of the exchange.
+    """Say why Student's p-value by unit decides instead of that of the exchange test.
 
-    Parameters
-    ----------
-    names, returned
-        The baseline and the challenger, and how many items each returns.
-    excess
-        How many times as much as exchanging assumes the difference varies.
-    pvalues
-        Of the exchange, and Student's.
-    unit
-        What was exchanged.
+    `returned` are the numbers of items that baseline and challenger return, `excess` is the ratio
+    of the variation of the difference to the one that exchanging assumes, and `pvalues` are that
+    of the exchange and Student's.
     """
     few, many = sorted(returned)
     why = f"the difference varies {excess:.2f} times as much as exchanging the systems assumes"
-    if few > 0 and many / few >= _AMOUNTS:
+    if few > 0 and many / few >= _NOTABLE_RATIO:
         more, less = names if returned[0] > returned[1] else names[::-1]
         times = f"{many / few:.2f} times as many as {less}"
         why = f"the systems return different amounts: {more} {times}"
@@ -309,31 +297,28 @@ def why_by_unit(
 
 
 def _small_pvalue(pvalue: float, *limits: float) -> str:
-    """Three decimals, or as many as it takes to tell it from a limit that it does not meet."""
+    """Format a p-value with three decimals, or enough to distinguish it from a threshold."""
     if pvalue < 0.001:
         return "< 0.001"
     limits = limits or tuple(most for _, _, most in STRENGTHS)
     texts = [number(pvalue, digits) for digits in range(3, 8)]
-    apart = (t for t in texts if all(abs(float(t) - limit) > _ROUNDING for limit in limits))
+    distinct = (t for t in texts if all(abs(float(t) - limit) > _ROUNDING for limit in limits))
     exact = any(abs(pvalue - limit) <= _ROUNDING for limit in limits)
-    return f"= {texts[0] if exact else next(apart, texts[0])}"
+    return f"= {texts[0] if exact else next(distinct, texts[0])}"
 
 
 def limit(value: float) -> str:
-    """One decimal, or as many as it takes to tell it from 0."""
+    """Format an end of an interval with one decimal, or enough to distinguish it from 0."""
     texts = [signed_points(value, digits) for digits in range(1, 5)]
     return next((text for text in texts if float(text.replace("−", "-")) != 0), texts[0])
 
 
-# -----------------------------------------------------------------------------
-# The sentences of Bayes tests, with the words and thresholds of `compare`.
+# --- Bayes tests, with the words and thresholds of `compare`
 #
 # A Bayes test has no p-value. The two-sided tail of its own posterior, twice the smaller of P(H0)
-# and P(H1), takes that place: the evidence has a name only where the interval of that level leaves
-# out 0.
-# -----------------------------------------------------------------------------
+# and P(H1), replaces it: the evidence has a name only if the interval of that level excludes 0.
 
-_NOTABLE = 2  # a sentence names a fold design effect above this
+_NOTABLE_FOLD_EFFECT = 2  # a larger fold design effect is mentioned
 HYPOTHESES = (
     "H0: B's score is at most A's. H1: B's score is higher. Likelier hypothesis: the one with the "
     "higher probability, which the test of Wang and Li accepts, however close the two are. The "
@@ -352,7 +337,7 @@ def outcome_words(test: BayesTest, a: str = "A", b: str = "B") -> str:
 
 
 def outcome_sentence(test: BayesTest, a: str = "A", b: str = "B") -> str:
-    """Return what a test shows of two models: the evidence first, then the scores."""
+    """Say what a test shows about two models: the evidence first, then the scores."""
     name = metric_name(test.metric)
     if math.isnan(test.difference):
         return f"{name}: no verdict: it is undefined for one of {a} and {b}."
@@ -384,7 +369,7 @@ def outcome_sentence(test: BayesTest, a: str = "A", b: str = "B") -> str:
 
 
 def _bayes_verdict_evidence(test: BayesTest, a: str, b: str) -> tuple[str, float, str | None]:
-    """Return the model that looks better, the probability that it is, and the word for that."""
+    """Return the better-looking model, the probability that it is better, and its word."""
     better, likely = _better_looking(test, a, b)
     return better, likely, _named_strength(likely, _tail(test))
 
@@ -399,14 +384,9 @@ def _equivalent(test: BayesTest) -> bool:
 
 
 def training_sentence(test: BayesTest, published: BayesTest | None = None) -> str | None:
-    """Return what the reader must know of the training variance, or None.
+    """Return a sentence on the training variance, or None if it is unremarkable.
 
-    Parameters
-    ----------
-    test
-        The test that the verdict rests on.
-    published
-        The test without training variance, where `test` allows for it.
+    `published` is the test without training variance, if `test` allows for it.
     """
     effect, name = test.fold_design_effect, metric_name(test.metric)
     if effect is None:
@@ -416,7 +396,7 @@ def training_sentence(test: BayesTest, published: BayesTest | None = None) -> st
             f"{name}: the training variance cannot be measured here (a fold without a score, or "
             f"folds that are all alike) and is not allowed for."
         )
-    if effect <= _NOTABLE:
+    if effect <= _NOTABLE_FOLD_EFFECT:
         return None
     sentence = (
         f"{name}: the differences of the folds vary {number(effect, 1)} times as much as their "
@@ -431,14 +411,14 @@ def training_sentence(test: BayesTest, published: BayesTest | None = None) -> st
 
 
 def model_verdicts(comparison: ModelComparison) -> list[str]:
-    """Return what a cross-validation shows of two models, one sentence per metric."""
+    """Say what a cross-validation shows about two models, one sentence per metric."""
     return [
         outcome_sentence(test, comparison.a, comparison.b) for test in comparison.adjusted_tests
     ]
 
 
 def model_remarks(comparison: ModelComparison) -> list[str]:
-    """Return what the reader must know of the verdicts of a cross-validation."""
+    """Return remarks on the verdicts of a cross-validation: training variance, and scope."""
     tests = zip(comparison.adjusted_tests, comparison.paired_tests, strict=True)
     of_metrics = [training_sentence(test, published) for test, published in tests]
     meaning = (
@@ -448,29 +428,18 @@ def model_remarks(comparison: ModelComparison) -> list[str]:
     return [*(remark for remark in of_metrics if remark), meaning]
 
 
-# -----------------------------------------------------------------------------
-# The sentences that end a comparison of several runs: of these models, and of training again.
+# --- Comparisons of several runs: of these models, and of training again
 #
 # The two claims are kept apart: what holds for these models need not hold for new runs.
-# -----------------------------------------------------------------------------
 
-_FEW_RUNS = 3
-_ENOUGH_RUNS = 20  # with so many, a failure in one run of ten hardly stays unseen: 0.9^20 = 0.12
+_FEWEST_RUNS_FOR_A_SPREAD = 3
+# with 20 runs, a failure in one run of ten is rarely missed: 0.9^20 = 0.12
+_FEWEST_RUNS_TO_SEE_FAILURES = 20
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 def runs_verdict(result: Comparisons, a: str, b: str, comparisons: Sequence[Comparison]) -> str:
-    """Say in plain words what several runs of two systems have shown.
-
-    Parameters
-    ----------
-    result
-        The comparison, for the scores of single runs.
-    a, b
-        The baseline and the challenger.
-    comparisons
-        The answers in one score, among them those of this pair.
-    """
+    """Say what several runs of two systems show, from the comparisons in one score."""
     own = {c.question: c for c in comparisons if (c.a, c.b) == (a, b)}
     models, procedures = own["models"], own.get("procedures")
     runs = [result.runs_of(name, models.metric) for name in (a, b)]
@@ -486,7 +455,7 @@ def runs_verdict(result: Comparisons, a: str, b: str, comparisons: Sequence[Comp
 
 
 def said_runs(number: int) -> str:
-    """A number of runs in words."""
+    """Return a number of runs in words."""
     word = _NUMBERS[number] if number < len(_NUMBERS) else f"{number:,}"
     return f"{word} run{'s' * (number != 1)}"
 
@@ -506,7 +475,7 @@ def _unanswered(runs: Sequence[RunScores]) -> str:
 
 
 def _of_new_runs(c: Comparison) -> str:
-    """Whether new runs would be better, too: never stronger than the numbers."""
+    """Say whether new runs would be better, too."""
     reason = no_verdict(c)
     if reason:
         return f"Nothing is said about training again: {reason}."
@@ -537,7 +506,7 @@ def _of_new_runs(c: Comparison) -> str:
 
 
 def _cautions(runs: Sequence[RunScores]) -> list[str]:
-    """What the scores of single runs warn of."""
+    """Return the warnings that the scores of single runs give."""
     cautions = []
     if all(len(one) > 1 for one in runs):
         worse, better = sorted(runs, key=lambda one: one.mean)
@@ -547,13 +516,13 @@ def _cautions(runs: Sequence[RunScores]) -> list[str]:
                 f"({metric_name(worse.metric)} {points(worse.best, 1)} against "
                 f"{points(better.worst, 1)}): one run of each could have told the opposite."
             )
-    few = [one for one in runs if 1 < len(one) < _FEW_RUNS]
+    few = [one for one in runs if 1 < len(one) < _FEWEST_RUNS_FOR_A_SPREAD]
     if few:
         names = " and ".join(one.system for one in few)
         has = f"has {said_runs(2)}" if len(few) == 1 else f"have {said_runs(2)} each"
         cautions.append(f"{names} {has}: how much runs differ is hardly known from so few.")
-    fewest = min((len(one) for one in runs if len(one) > 1), default=_ENOUGH_RUNS)
-    if fewest < _ENOUGH_RUNS:
+    fewest = min((len(one) for one in runs if len(one) > 1), default=_FEWEST_RUNS_TO_SEE_FAILURES)
+    if fewest < _FEWEST_RUNS_TO_SEE_FAILURES:
         unseen = 100 * 0.9**fewest
         cautions.append(
             f"{fewest} runs: a procedure that fails in 1 run of 10 shows no failure in "
@@ -562,9 +531,7 @@ def _cautions(runs: Sequence[RunScores]) -> list[str]:
     return cautions
 
 
-# -----------------------------------------------------------------------------
-# What a second annotation of the same texts says of a system's score, and what it does not.
-# -----------------------------------------------------------------------------
+# --- A system beside a second annotation of the same texts
 
 CAVEAT = (
     "The second annotation is no law for systems: it shows how far two annotators agree who worked "
@@ -575,7 +542,7 @@ CAVEAT = (
 
 
 def ceiling_sentence(c: Ceiling) -> str:
-    """Whether a system agrees with the answer less than the second annotation does, or more."""
+    """Say whether a system agrees with gold less or more than the second annotation does."""
     name = metric_name(c.metric, c.match) + "," * (c.match is not None)
     if isnan(c.difference):
         return f"{c.system} and {c.second} cannot be compared: {name} is undefined for one of them."
