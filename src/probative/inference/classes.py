@@ -213,7 +213,7 @@ def _limits_of_table(table: Array, metric: str, z: float) -> tuple[float, float]
 
 
 def _limits_of_recalls(table: Array, z: float) -> tuple[float, float]:
-    """Return the ends of the interval of the mean recall, by MOVER from a Wilson interval per class.
+    """Return the ends of the mean recall's interval, by MOVER from a Wilson interval per class.
 
     A class that is always right, or never, has variance 0 and yet is not certain.
     """
