@@ -213,7 +213,7 @@ class _Found:
         )
 
     def unclear(self, levels: Sequence[float], adjust: str | None, *, plain: bool) -> Mask:
-        """Return True by level (row) and test if both decisions are possible within the interval."""
+        """Return True by level (row) and test if the interval allows for both decisions."""
         sides = [(self.low, self.high)] if plain or adjust is None else []
         if adjust is not None:
             sides.append((adjust_pvalues(self.low, adjust), adjust_pvalues(self.high, adjust)))
