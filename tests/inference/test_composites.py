@@ -126,7 +126,7 @@ def test_by_item_agrees_with_all_exchanges_written_out(metric):
 @pytest.mark.parametrize("few", [2**12, 1], ids=["written-out", "by-the-lattice"])
 @pytest.mark.parametrize("metric", COMPOSITES)
 def test_by_unit_agrees_with_all_exchanges_written_out(metric, few, monkeypatch):
-    monkeypatch.setattr(_exchange_units, "_FEW", few)
+    monkeypatch.setattr(_exchange_units, "_MOST_OUTCOMES_ENUMERATED", few)
     rng = np.random.default_rng(8)
     for _ in range(15):
         rows = rng.integers(0, rng.integers(2, 5), (rng.integers(1, 9), 8))

@@ -82,7 +82,7 @@ def test_the_pairs_share_exchanges_that_are_those_of_each(metric, monkeypatch):
     pairs = list(combinations(range(4), 2))
     everyone, draws = sides(answer, own, k), 20_000
     how = {"n_resamples": draws, "seed": 2}
-    monkeypatch.setattr(board, "_KINDS", 1e9)  # no pair by itself, but the last
+    monkeypatch.setattr(board, "_KINDS_PER_SQUARED_CLASSES", 1e9)  # no pair by itself, but the last
     found = confusion_pair_tests(everyone, pairs, metric, **how)
     for (i, j), p in zip(pairs, found, strict=True):
         exact = brute_force(answer, own[i], own[j], metric)

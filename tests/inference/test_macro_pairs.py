@@ -102,8 +102,8 @@ def test_a_pair_depends_on_its_systems_and_the_seed_alone(monkeypatch):
     assert alone.pvalue == all_of_them[pairs.index((1, 2))].pvalue
     assert macro_pair_tests(cells, pairs, n_jobs=2, **how) == all_of_them
     assert macro_pair_tests(cells, pairs, **{**how, "seed": 4}) != all_of_them
-    monkeypatch.setattr(_pair_exchanges, "_NUMBERS", 1 << 10)  # in more steps
-    monkeypatch.setattr(_pair_exchanges, "_PAIRS", 1 << 10)
+    monkeypatch.setattr(_pair_exchanges, "_NUMBERS_IN_MEMORY", 1 << 10)  # in more steps
+    monkeypatch.setattr(_pair_exchanges, "_NUMBERS_OF_PAIRS_AT_ONCE", 1 << 10)
     assert macro_pair_tests(cells, pairs, **how) == all_of_them
 
 

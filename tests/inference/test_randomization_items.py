@@ -217,7 +217,7 @@ def test_huge_tables_meet_the_normal_limit_and_the_sum_over_all_values(metric, m
         assert found.pvalue == pytest.approx(2 * special.ndtr(-z), rel=2e-5)
     smaller = pv.PairedCounts([10**6, 5 * 10**5, 10**6 + 2500, 5 * 10**5, 10**6, 9, 7, 10**6])
     exact = pv.randomization_test(smaller, metric).pvalue
-    monkeypatch.setattr(_exchange_items, "_HUGE", 1)
+    monkeypatch.setattr(_exchange_items, "_MOST_ITEMS_SUMMED", 1)
     assert pv.randomization_test(smaller, metric).pvalue == pytest.approx(exact, rel=1e-9)
 
 

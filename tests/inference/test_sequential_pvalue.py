@@ -263,7 +263,7 @@ def test_many_equal_units_are_drawn_as_one(monkeypatch):
     a, b, _ = macro_counts(2, (2000, 1))
     exact = pv.randomization_test(pv.PairedCounts(_cases(a, b)), "f1", by="unit").pvalue
     for many in (1, 10**9):
-        monkeypatch.setattr("probative.inference.sampled._MANY", many)
+        monkeypatch.setattr("probative.inference.sampled._FEWEST_UNITS_FOR_BINOMIAL", many)
         found = macro_test(a, b, n_resamples=20_000, rng=1)
         assert found.pvalue_low <= exact <= found.pvalue_high
 

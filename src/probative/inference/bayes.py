@@ -1,4 +1,4 @@
-"""The Bayes test: with what probability is B's score higher than A's?"""
+"""Compute the Bayes test: the probability that B's score is higher than A's."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 __all__ = ["bayes_test", "difference_posterior"]
 
-# Probabilities that differ by less than they are accurate to are equal, and a tie accepts H0.
+# Probabilities that differ by less than their accuracy are equal, and a tie accepts H0.
 _TIE = 1e-10
 METHODS = ("exact", "sampled")
 
@@ -73,14 +73,14 @@ def bayes_test(
 ) -> BayesTest:
     """Test whether a score of B is higher than that of A, by their posterior distributions.
 
-    H0 says that B's score is at most A's, H1 that it is higher.
+    H0 is that B's score is at most A's, H1 that it is higher.
 
     Parameters
     ----------
     a, b
         Counts of the two systems, or lists of the counts of the folds of a cross-validation.
-        Array-valued counts are as many tests. Or `PairedCounts`, or a list of them, alone: then
-        the posterior knows which items both systems saw and got right, and the metric may come
+        Array-valued counts give one test per element. Or `PairedCounts`, or a list of them, alone:
+        then the posterior uses which items both systems got right, and the metric may come
         second. `PairedCounts` with units (one row per sentence or document) have the posterior
         that `compare` uses, which allows for the dependence of the items of a unit.
     metric
@@ -92,20 +92,20 @@ def bayes_test(
     prior
         The weight λ of the prior, as for `posterior`.
     weight
-        How folds are added up; see `effective_counts`. Not used for single tables.
+        The weight of the summed folds; see `effective_counts`. Not used for single tables.
     level
         The level of the intervals.
     beta
         The weight of recall in F-beta.
     method
-        "exact" integrates (the result calls that "integrated" where the error is above 1e-8),
-        "sampled" draws from the posteriors and states the standard error.
+        "exact" integrates (the result says "integrated" if the error is above 1e-8), "sampled"
+        draws from the posteriors and returns the standard error.
     n_resamples, rng
         The number of draws and their seed, for "sampled".
     training_variance
-        Whether to allow for how much more the differences of folds vary than their items explain.
-        For lists of `PairedCounts`. False gives the published test; the fold design effect is
-        reported all the same.
+        True to allow for the variance of fold differences that their items do not explain. For
+        lists of `PairedCounts`. False gives the published test; the fold design effect is reported
+        in both cases.
 
     Returns
     -------
@@ -116,10 +116,10 @@ def bayes_test(
     Notes
     -----
     Integrated probabilities of separate counts are accurate to 1e-10 for priors of 1/4 and more.
-    Below that the density of an empty cell is so steep at the end of the scale that a digit may be
+    Below that, the density of an empty cell is so steep at the end of the scale that a digit may be
     lost. Those of the last six metrics and of `PairedCounts` are accurate to the `error` that is
-    returned with them: of paired counts and the other metrics 2e-8, but for tables
-    in which cases that both systems share are nearly empty, too.
+    returned with them: 2e-8 for paired counts and the other metrics, except for tables in which
+    cases that both systems share are nearly empty, too.
 
     References
     ----------
@@ -185,12 +185,12 @@ def bayes_test(
     p_h0, p_h1 = np.asarray(outcome["p_h0"]), np.asarray(outcome["p_h1"])
     test = BayesTest(
         metric=metric,
-        decision=_plain(np.where(p_h1 - p_h0 > _TIE, "H1", "H0")),
+        decision=_scalar_if_single(np.where(p_h1 - p_h0 > _TIE, "H1", "H0")),
         interval_a=_pair(intervals[0]),
         interval_b=_pair(intervals[1]),
-        score_a=_plain(estimates[0]),
-        score_b=_plain(estimates[1]),
-        difference=_plain(estimates[1] - estimates[0]),
+        score_a=_scalar_if_single(estimates[0]),
+        score_b=_scalar_if_single(estimates[1]),
+        difference=_scalar_if_single(estimates[1] - estimates[0]),
         rope=rope,
         posterior=difference,
         weight=factor,
@@ -205,6 +205,7 @@ def bayes_test(
 
 
 def _fold_design_effect(a: Any, b: Any, metric: str, beta: float) -> Any:
+    """Return the fold design effect; None for single tables."""
     return (
         None
         if isinstance(a, (Counts, PairedCounts))
@@ -246,6 +247,7 @@ def _difference(
     prior: float,
     beta: float,
 ) -> Gap:
+    """Build the posterior of the difference, paired if there is a paired table."""
     if table is not None:
         return paired_posterior(table, metric, prior=prior, beta=beta)
     if TABLE[metric].depends_on_beta and beta != 1 and prior < LEAST_PRIOR:
@@ -262,14 +264,14 @@ def _difference(
 
 
 def _second_argument(a: Any, b: Any, metric: str) -> tuple[Any, str]:
-    """What stands second is B's counts or, beside paired counts, the metric."""
+    """Return B's counts and the metric; beside paired counts the metric may stand in place of B."""
     folds = a if isinstance(a, Sequence) and not isinstance(a, str) else [a]
     paired = bool(folds) and all(isinstance(fold, PairedCounts) for fold in folds)
     return (None, b) if paired and isinstance(b, str) else (b, metric)
 
 
 def _tables(a: Any, b: Any, weight: Weight) -> tuple[PairedCounts | None, Counts, Counts, float]:
-    """The paired table, if there is one, the two systems' counts, and the weight applied."""
+    """Return the paired table or None, the two systems' counts, and the applied weight."""
     first, factor = _one_table("a", a, weight)
     if isinstance(first, PairedCounts):
         if b is not None:
@@ -292,7 +294,7 @@ def _tables(a: Any, b: Any, weight: Weight) -> tuple[PairedCounts | None, Counts
 
 
 def _one_table(name: str, counts: Any, weight: Weight) -> tuple[Counts | PairedCounts, float]:
-    """The counts, or what a list of folds amounts to, and the weight that was applied."""
+    """Return the counts, or the effective counts of a list of folds, and the applied weight."""
     if isinstance(counts, (Counts, PairedCounts)):
         return counts, 1.0
     if not isinstance(counts, Sequence) or isinstance(counts, str):
@@ -305,6 +307,7 @@ def _one_table(name: str, counts: Any, weight: Weight) -> tuple[Counts | PairedC
 
 
 def _integrate(difference: Gap, rope: float) -> dict[str, Any]:
+    """Compute the probabilities of the hypotheses and outcomes by integration."""
     a_better, equivalent, b_better = difference.probabilities(rope)
     p_h0, _, p_h1 = difference.probabilities(0.0) if rope else (a_better, 0.0, b_better)
     return {
@@ -328,7 +331,7 @@ def _sample(
     size: int,
     rng: Any,
 ) -> dict[str, Any]:
-    """The same by drawing, one table after the other, as the literature does."""
+    """Compute the probabilities by drawing from the posteriors, one table after the other."""
     generator = random_generator(rng)
     shape = np.broadcast_shapes(of_a.shape, of_b.shape)
     a, b = of_a._flat(shape), of_b._flat(shape)
@@ -351,7 +354,9 @@ def _sample(
                 "error": np.sqrt(p_h0 * (1 - p_h0) / size),
             }
         )
-    columns = {name: _plain(np.reshape([row[name] for row in rows], shape)) for name in rows[0]}
+    columns = {
+        name: _scalar_if_single(np.reshape([row[name] for row in rows], shape)) for name in rows[0]
+    }
     limits = columns.pop("low"), columns.pop("high")
     return {**columns, "limits": limits}
 
@@ -359,7 +364,7 @@ def _sample(
 def _paired_draws(
     table: PairedCounts, metric: str, choices: dict[str, float], size: int, rng: np.random.Generator
 ) -> Any:
-    """Differences of the scores of tables drawn from the eight-case posterior."""
+    """Draw tables from the eight-case posterior, and return the differences of their scores."""
     cells = table.total().cases + choices["prior"] / (4 if TABLE[metric].is_of_all_items else 2)
     shares = PairedCounts(rng.standard_gamma(cells, (size, 8)))
     a, b = (score(counts, metric, beta=choices["beta"]) for counts in (shares.a, shares.b))
@@ -367,9 +372,11 @@ def _paired_draws(
 
 
 def _pair(limits: tuple[Any, Any]) -> Any:
+    """Return two limits as a tuple, or stacked on the last axis for arrays."""
     low, high = limits
     return (low, high) if np.ndim(low) == 0 else np.stack([low, high], axis=-1)
 
 
-def _plain(value: Any) -> Any:
+def _scalar_if_single(value: Any) -> Any:
+    """Return a 0-dimensional array as a Python scalar, and others as they are."""
     return value.item() if np.ndim(value) == 0 else value

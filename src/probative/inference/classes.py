@@ -52,25 +52,22 @@ if TYPE_CHECKING:
     from probative.results import Plan
 
 
-# -----------------------------------------------------------------------------
-# One score of several classes: kappa and Matthews' coefficient of the whole confusion table.
+# --- Intervals and differences of kappa and Matthews' coefficient of a whole confusion table
 #
-# An item of class i that is called j moves a score by its derivative in that cell. So the items of
-# a unit move it by their sum, and what units cost follows as in `clusters`. The limits are those
-# of the log odds of the score within its bounds. For the lower one an item is added to the table,
-# shared out as chance would: without it a table without errors, or nearly so, would seem to be
-# sure. For the upper one a right item is added, shared out evenly among the classes that occur on
-# either side: without it a table whose rare classes happen to be never right would. Both scores,
-# and so their limits, are the same with the two sides exchanged.
-# -----------------------------------------------------------------------------
+# The delta method: an item of class i called j moves a score by its derivative in cell (i, j), and
+# a unit moves it by the sum over its items. The interval is a logit interval of the score between
+# its bounds. One item is added to the table, so that a standard error of 0 does not make an end
+# certain: for the lower end it is shared out as chance would do, for the upper end it is a right
+# item, shared out evenly among the classes that occur on either side. Score and interval stay the
+# same when gold and system change places.
 
 if TYPE_CHECKING:
     Codes = NDArray[np.intp]
 
 
 METHOD = "logit"
-_ADDED = 1.0  # items that are added, for the lower limit by chance, for the upper one right
-_TIE = 1e-12
+_ADDED_ITEMS = 1.0  # added to the table: by chance for the lower end, right for the upper end
+_NO_VARIANCE = 1e-12  # squared moves that sum to less than this are rounding
 _UNDEFINED = "undefined: everything is of one class"
 _ONE_LABEL = "everything is called one class: limits from how often others may be called otherwise"
 _ONE_ANSWER = "the answer has one class: limits from how often it may have others"
@@ -78,16 +75,16 @@ _ONE_ANSWER = "the answer has one class: limits from how often it may have other
 
 @dataclass(frozen=True, eq=False)
 class ConfusedItems:
-    """The class of every item, and what a system calls it.
+    """The gold class of every item and the class that a system says.
 
     Attributes
     ----------
     answer, said
-        Numbers of classes, from 0.
+        Gold and predicted class of every item, as codes from 0.
     n_classes
-        How many there are.
+        The number of classes.
     units
-        The number of each item's unit, from 0; None where items are independent.
+        The unit of every item, as a code from 0; None if items are independent.
     """
 
     answer: Codes
@@ -101,31 +98,31 @@ class ConfusedItems:
 
     @property
     def table(self) -> Array:
-        """How many items of each class are called by each."""
+        """Return the confusion table: gold classes in rows, predicted classes in columns."""
         k = self.n_classes
         flat = np.bincount(self.answer * k + self.said, minlength=k * k)
         return flat.reshape(k, k).astype(np.float64)
 
     @property
     def n_units(self) -> int:
-        """How many units there are: items, where these are independent."""
+        """Return the number of units; the number of items if items are independent."""
         return len(self.answer) if self.units is None else int(self.units.max(initial=-1)) + 1
 
     @property
     def sums(self) -> Array:
-        """How many items are right, and how often each class is said."""
+        """Return the number of right items, followed by how often each class is said."""
         table = self.table
         return np.concatenate([[np.trace(table)], table.sum(axis=0)])
 
     def moves(self, metric: str) -> Array:
-        """How far every item moves the score."""
+        """Return the derivative of the score with respect to each item's weight."""
         return np.asarray(slopes_of_table(self.table, metric)[self.answer, self.said])
 
 
 def pool_items(runs: Sequence[ConfusedItems], times: int) -> ConfusedItems:
-    """What all runs of a system say, each so often that there are as many as these times.
+    """Join the predictions of all runs of a system, each repeated until there are `times` of them.
 
-    What they say of one item, or unit, is one unit.
+    All predictions for one item (or unit) form one unit.
     """
     first, repeated = runs[0], times // len(runs)
     units = np.arange(len(first.answer)) if first.units is None else first.units
@@ -141,26 +138,7 @@ def pool_items(runs: Sequence[ConfusedItems], times: int) -> ConfusedItems:
 def confusion_interval(
     items: ConfusedItems, metric: str = "kappa", *, level: float = 0.95
 ) -> Interval:
-    """An interval for kappa or Matthews' coefficient of several classes.
-
-    Parameters
-    ----------
-    items
-        What a system says of every item.
-    metric
-        "kappa", or "mcc": Gorodkin's R_K.
-    level
-        The nominal coverage, in (0, 1).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from probative.inference.classes import ConfusedItems, confusion_interval
-    >>> answer = np.array([0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2] * 5)
-    >>> said = np.array([0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 0] * 5)
-    >>> print(confusion_interval(ConfusedItems(answer, said, 3)))
-    kappa, 0.95 logit interval: 0.6170 [0.4141, 0.7613]
-    """
+    """Compute the logit interval of kappa, R_K ("mcc") or balanced accuracy of a whole table."""
     one_of("metric", metric, OF_TABLES)
     level = open_probability("level", level)
     table = items.table
@@ -183,7 +161,11 @@ def confusion_interval(
 
 @dataclass(frozen=True)
 class Worth:
-    """What units are worth: a divisor of their items, and degrees of freedom."""
+    """The effect of units on the variance of a score.
+
+    Items are divided by `divisor`, which is the design effect but at least 1; `freedom` are the
+    degrees of freedom, Kish's effective number of units less one.
+    """
 
     design_effect: float | None
     divisor: float
@@ -191,7 +173,7 @@ class Worth:
 
     @classmethod
     def of(cls, units: Codes | None, moves: Array, n: int) -> Worth:
-        """From the units of the items, how far each item moves the score, and their number."""
+        """Compute the effect from the items' units, their moves of the score, and their number."""
         if units is None:
             return cls(None, 1.0, np.inf)
         moved, size = np.bincount(units, moves), np.bincount(units).astype(np.float64)
@@ -200,9 +182,9 @@ class Worth:
         if not freedom > 0:
             return cls(np.nan, 1.0, 0.0)
         independent = float(moves @ moves)
-        if independent * n**2 < _TIE:
+        if independent * n**2 < _NO_VARIANCE:
             return cls(np.nan, n / len(size), freedom)
-        # leaving out a unit leaves fewer items to the others
+        # without a unit the others share fewer items, and the score moves further
         left = moved / (1 - size / n)
         variance = (len(size) - 1) / len(size) * float(np.sum((left - left.mean()) ** 2))
         effect = variance / independent
@@ -210,11 +192,11 @@ class Worth:
 
     @property
     def note(self) -> str | None:
-        """What must be said of one unit."""
+        """Return a note if there is only one unit."""
         return None if self.freedom > 0 else ONE_UNIT
 
     def limits(self, table: Array, metric: str, level: float) -> tuple[float, float]:
-        """Limits of the score of a table, whose items are worth so much."""
+        """Return the ends of the interval of a table's score at its effective sample size."""
         if not self.freedom > 0:
             return _least(metric), 1.0
         endless = np.isinf(self.freedom)
@@ -223,21 +205,22 @@ class Worth:
 
 
 def _limits_of_table(table: Array, metric: str, z: float) -> tuple[float, float]:
+    """Return the ends of the interval of a table's score at a normal or Student quantile."""
     if metric == "balanced_accuracy":
         return _limits_of_recalls(table, z)
     if _has_one_label(table):
         return _limits_of_one_label(table, metric, z)
     chance = table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True)
-    by_chance = table + _ADDED * chance / table.sum() ** 2
+    by_chance = table + _ADDED_ITEMS * chance / table.sum() ** 2
     there = table.sum(axis=0) + table.sum(axis=1) > 0
-    righted = table + _ADDED * np.diag(there / there.sum())
+    righted = table + _ADDED_ITEMS * np.diag(there / there.sum())
     return _logit_limit(by_chance, metric, -z), _logit_limit(righted, metric, z)
 
 
 def _limits_of_recalls(table: Array, z: float) -> tuple[float, float]:
-    """Limits of the mean recall, by MOVER from Wilson's of every class that the answer has.
+    """Return the ends of the mean recall's interval, by MOVER from a Wilson interval per class.
 
-    A class that is always right, or never, adds nothing to the variance, and yet is not certain.
+    A class that is always right, or never, has variance 0 and yet is not certain.
     """
     there = table.sum(axis=1) > 0
     right, answer = np.diagonal(table)[there], table.sum(axis=1)[there]
@@ -247,7 +230,7 @@ def _limits_of_recalls(table: Array, z: float) -> tuple[float, float]:
 
 
 def _logit_limit(table: Array, metric: str, z: float) -> float:
-    """So many standard errors from the score, on the scale of log odds between -1 and 1."""
+    """Return the value `z` standard errors from the score, on the log odds between -1 and 1."""
     score = float(score_of_table(table, metric))
     if not -1 < score < 1:
         return score
@@ -257,25 +240,25 @@ def _logit_limit(table: Array, metric: str, z: float) -> float:
 
 
 def _has_one_label(table: Array) -> bool:
-    """Whether the answer has one class, or one is given to everything: kappa is 0 then."""
+    """Return True if gold has one class or the system says one class only; kappa is then 0."""
     return any(np.count_nonzero(table.sum(axis=axis)) == 1 for axis in (0, 1))
 
 
 def _note_on_labels(table: Array) -> str | None:
-    """What must be said of a single class."""
+    """Return a note if gold or the system has a single class."""
     if not _has_one_label(table):
         return None
     return _ONE_ANSWER if np.count_nonzero(table.sum(axis=1)) == 1 else _ONE_LABEL
 
 
 def _limits_of_one_label(table: Array, metric: str, z: float) -> tuple[float, float]:
-    """The worst and the best of what could be, if some items were called otherwise.
+    """Return the lowest and highest score if some items were labelled otherwise.
 
-    No item of n was, so that up to 1 - tail^(1/n) of all may be, as Clopper and Pearson have it.
+    None of n items was; by Clopper and Pearson up to 1 - tail^(1/n) of all items may be.
     """
     if np.count_nonzero(table) == 1:
         return -1.0, 1.0
-    if np.count_nonzero(table.sum(axis=1)) == 1:  # the answer and the system play the same part
+    if np.count_nonzero(table.sum(axis=1)) == 1:  # the score is symmetric in gold and system
         table = table.T
     n, answer = table.sum(), table.sum(axis=1)
     label = int(np.argmax(table.sum(axis=0)))
@@ -295,25 +278,9 @@ def _limits_of_one_label(table: Array, metric: str, z: float) -> tuple[float, fl
 def confusion_difference(
     a: ConfusedItems, b: ConfusedItems, metric: str = "kappa", *, level: float = 0.95
 ) -> Difference:
-    """An interval for the difference of two systems on the same items, B minus A, by MOVER.
+    """Compute a MOVER interval for the difference of two systems on the same items, B minus A.
 
-    Parameters
-    ----------
-    a, b
-        What the systems say; the answer and the units are the same.
-    metric, level
-        As for `confusion_interval`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from probative.inference.classes import ConfusedItems, confusion_difference
-    >>> answer = np.array([0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2] * 5)
-    >>> a = ConfusedItems(answer, np.array([0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 0] * 5), 3)
-    >>> b = ConfusedItems(answer, np.array([0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2] * 5), 3)
-    >>> gap = confusion_difference(a, b)
-    >>> bool(gap.low < gap.estimate < gap.high)
-    True
+    Gold and units must be the same in both.
     """
     one_of("metric", metric, OF_TABLES)
     level = open_probability("level", level)
@@ -331,48 +298,33 @@ def confusion_difference(
 def _difference_of_tables(
     tables: tuple[Array, Array], metric: str, level: float, worth: Worth, r: float
 ) -> Difference:
-    """The difference of the scores of two tables, by MOVER.
+    """Compute a MOVER interval for the difference of two tables' scores, correlated by `r`.
 
-    Parameters
-    ----------
-    tables
-        Of A and of B.
-    metric, level
-        As for `confusion_interval`.
-    worth
-        What their units are worth to the difference.
-    r
-        The correlation of the two scores.
+    `worth` is the effect of units on the variance of the difference.
     """
     score_a, score_b = (float(score_of_table(table, metric)) for table in tables)
     gap, most = score_b - score_a, 1.0 - _least(metric)
 
-    def told(low: float, high: float, note: str | None) -> Difference:
+    def result(low: float, high: float, note: str | None) -> Difference:
         effect = worth.design_effect
         return Difference(metric, "mover", level, gap, low, high, score_a, score_b, r, effect, note)
 
     if np.isnan(gap):
-        return told(-most, most, _UNDEFINED)
+        return result(-most, most, _UNDEFINED)
     if not worth.freedom > 0:
-        return told(-most, most, worth.note)
+        return result(-most, most, worth.note)
     singles = []
     for table, score in zip(tables, (score_a, score_b), strict=True):
         low, high = worth.limits(table, metric, level)
         own = Interval(metric, METHOD, level, score, min(low, score), max(high, score))
         singles.append(own)
-    return told(*mover(singles[0], singles[1], r), worth.note)
+    return result(*mover(singles[0], singles[1], r), worth.note)
 
 
 def confusion_posterior(
     a: ConfusedItems, b: ConfusedItems, metric: str = "kappa"
 ) -> StudentPosterior:
-    """What is known of the difference of two systems, about its estimate: Student's distribution.
-
-    Parameters
-    ----------
-    a, b, metric
-        As for `confusion_difference`.
-    """
+    """Return the posterior of the difference: Student's distribution about the estimate."""
     gap = confusion_difference(a, b, metric)
     if np.isnan(gap.estimate):
         return _posterior_of_gap(gap, np.inf)
@@ -381,13 +333,7 @@ def confusion_posterior(
 
 
 def confusion_unit_pvalue(a: ConfusedItems, b: ConfusedItems, metric: str = "kappa") -> float:
-    """Return Student's p-value of the difference of two systems, by unit or by item.
-
-    Parameters
-    ----------
-    a, b, metric
-        As for `confusion_difference`.
-    """
+    """Return Student's p-value of the difference of two systems, by unit or by item."""
     gap = float(score_of_table(b.table, metric)) - float(score_of_table(a.table, metric))
     if np.isnan(gap):
         return float("nan")
@@ -399,9 +345,9 @@ def confusion_unit_pvalue(a: ConfusedItems, b: ConfusedItems, metric: str = "kap
 
 
 def _posterior_of_gap(gap: Difference, freedom: float) -> StudentPosterior:
-    """Student's distribution about a difference, as wide as its limits.
+    """Return Student's distribution about a difference, with the width of its interval.
 
-    These allow for what moves the scores by nothing here.
+    The interval also allows for items that happen to move neither score here.
     """
     most = 1.0 - _least(gap.metric)
     if np.isnan(gap.estimate):
@@ -416,25 +362,25 @@ def _posterior_of_gap(gap: Difference, freedom: float) -> StudentPosterior:
 
 
 def _correlation_of_moves(aa: float, ab: float, bb: float, extra: float) -> float:
-    """Of two scores, from sums of products of moves, with one more item that moves one alone.
+    """Return the correlation of two scores from the sums of products of their moves.
 
-    So it is never known to be 1. The extra item counts as much as those that move the scores most.
+    An extra item moves one score alone, as much as the items that move it most: the correlation is
+    never taken to be exactly 1.
     """
     bottom = np.sqrt((aa + extra) * (bb + extra))
     return ab / float(bottom) if bottom > 0 else 0.0
 
 
 def _least(metric: str) -> float:
-    """The least value of a score."""
+    """Return the smallest possible value of a score."""
     return 0.0 if metric == "balanced_accuracy" else -1.0
 
 
-# -----------------------------------------------------------------------------
-# The randomisation test of kappa and Matthews' coefficient of several classes.
+# --- Randomisation test of kappa and Matthews' coefficient
 #
-# The scores depend on how many items are right and on how often each class is said; an exchange
-# moves these sums. Sums over so many dimensions have no exact test: exchanges are drawn.
-# -----------------------------------------------------------------------------
+# The scores depend on the number of right items and on how often the system says each class; an
+# exchange moves these sums. They have too many dimensions for an exact test, so exchanges are
+# drawn at random.
 
 
 def confusion_test(
@@ -445,26 +391,9 @@ def confusion_test(
     level: float = 0.95,
     rng: RNG | None = None,
 ) -> RandomizationTest:
-    """The randomisation test by sampled exchanges of items, or of units; two-sided.
+    """Test the difference of two systems by sampled exchanges of items or units; two-sided.
 
-    Parameters
-    ----------
-    a, b, metric, level
-        As for `confusion_difference`; drawing stops when it is clear whether the p-value is below
-        0.05, 0.01 and 1 - level.
-    rng
-        A seed or generator.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from probative.inference.classes import ConfusedItems
-    >>> from probative.inference.classes import confusion_test
-    >>> answer = np.array([0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2] * 5)
-    >>> a = ConfusedItems(answer, np.array([0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 0] * 5), 3)
-    >>> b = ConfusedItems(answer, np.array([0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2] * 5), 3)
-    >>> confusion_test(a, b, rng=0).pvalue < 0.01
-    True
+    Drawing stops when it is clear whether the p-value is below 0.05, 0.01 and 1 - level.
     """
     return confusion_tests([(a, b)], metric, level=level, rng=rng)[0]
 
@@ -477,21 +406,16 @@ def confusion_tests(
     rng: RNG | None = None,
     n_jobs: int | None = 1,
 ) -> list[RandomizationTest]:
-    """The same for several pairs, whose p-values will be adjusted by Holm's method.
+    """Test several pairs whose p-values will be adjusted by Holm's method.
 
-    Parameters
-    ----------
-    pairs, metric, level, rng
-        As for `confusion_test`; exchanges are drawn until it is clear what the test of each pair
-        says, by itself and adjusted for their number.
-    n_jobs
-        How many threads work at once; -1 for as many as there are cores. The result is the same.
+    Drawing stops when the decision on each pair is clear, with and without the adjustment. The
+    result does not depend on `n_jobs`, the number of threads.
     """
     one_of("metric", metric, OF_TABLES)
     exchanges = [TableExchange.of(a, b, metric) for a, b in pairs]
 
     def draw(own: np.random.Generator, number: int, tests: NDArray[np.int64]) -> list[int]:
-        # the exchanges of a pair do not depend on which others are still open
+        # one seed per pair: its exchanges do not depend on which other pairs are still open
         seeds = own.integers(2**63, size=len(exchanges)).tolist()
         return [exchanges[i].extreme(np.random.default_rng(seeds[i]), number) for i in tests]
 
@@ -518,24 +442,17 @@ def confusion_tests(
 
 
 class TableScores:
-    """Scores from how many items are right and how often each class is said.
+    """Scores from the number of right items and how often each class is said.
 
-    Those of balanced accuracy from how many items of each class are right. An undefined score
-    counts as 0.
-
-    Parameters
-    ----------
-    answer
-        How often each class is right.
-    metric
-        Which score.
+    Balanced accuracy takes the number of right items of each gold class instead. `answer` holds the
+    number of items of each gold class. An undefined score counts as 0.
     """
 
     def __init__(self, answer: Array, metric: str):
         self.answer, self.metric = answer, metric
 
     def __call__(self, sums: Array) -> Array:
-        """The scores of sums; the sums stand on the last axis but one, draws on the last."""
+        """Compute the scores of sums; sums are on the last axis but one, draws on the last."""
         if self.metric == "balanced_accuracy":
             there = self.answer > 0
             recalls = sums[..., there, :] / self.answer[there, None]
@@ -546,17 +463,10 @@ class TableScores:
 
 
 class TableExchange:
-    """Random exchanges of what two systems say of a unit, and what they do to their scores.
+    """Random exchanges of two systems' predictions by unit, with their effect on the scores.
 
-    Parameters
-    ----------
-    sums
-        Of A and of B.
-    moves, number
-        By how much the sums change where a unit takes A's side instead of B's, and how many units
-        change them so.
-    scores
-        Turns sums into scores.
+    `sums` are those of A and of B; `moves` holds the changes of the sums when a unit takes A's
+    predictions instead of B's, and `number` counts the units with each change.
     """
 
     def __init__(
@@ -570,7 +480,7 @@ class TableExchange:
         of_a, of_b = scores(np.stack(sums, axis=-1)).tolist()
         self.observed = of_b - of_a
         moves = moves.copy()
-        # to exchange a unit is as good as not to exchange one that moves the sums the other way
+        # exchanging a unit has the same distribution as not exchanging one with the opposite move
         first = moves[np.arange(len(moves)), np.argmax(moves != 0, axis=1)]
         back = first < 0
         self._total = sums[0] + sums[1]
@@ -582,12 +492,12 @@ class TableExchange:
 
     @classmethod
     def of(cls, a: ConfusedItems, b: ConfusedItems, metric: str) -> TableExchange:
-        """Of the items of two systems, or of whole units of them."""
+        """Build the exchanges of single items, or of whole units if the items have units."""
         scores = TableScores(a.table.sum(axis=1), metric)
         return cls((a.sums, b.sums), *_distinct_moves(a, b), scores)
 
     def extreme(self, generator: np.random.Generator, number: int) -> int:
-        """How many of so many exchanges make the difference at least as large."""
+        """Count the exchanges, out of `number`, with a difference at least as large as observed."""
         extreme = 0
         for moved in self._flips.draw(generator, number):
             own = self._base[:, None] + moved
@@ -597,10 +507,7 @@ class TableExchange:
 
 
 def _distinct_moves(a: ConfusedItems, b: ConfusedItems) -> tuple[Array, NDArray[np.int64]]:
-    """The distinct changes of the sums that a unit makes which takes A's side instead of B's.
-
-    And how many units make each.
-    """
+    """Return the distinct changes of the sums by a unit that takes A's side, and their numbers."""
     differ = np.flatnonzero(a.said != b.said)
     k, answer = a.n_classes, a.answer[differ]
     said_a, said_b = a.said[differ], b.said[differ]
@@ -622,38 +529,18 @@ def _distinct_moves(a: ConfusedItems, b: ConfusedItems) -> tuple[Array, NDArray[
     return moves[there], number[there]
 
 
-# -----------------------------------------------------------------------------
-# How much data would settle a comparison by a score of the whole confusion table?
+# --- Sample size for a comparison by a score of the whole confusion table
 #
-# What a unit adds to the difference is known from the derivatives of the score in the table of
-# both systems together, as exchanges move it; the rest is that of `planning`.
-# -----------------------------------------------------------------------------
+# A unit's part in the difference comes from the derivatives of the score at the mean of both
+# systems' tables; `planning` does the rest.
 
 
 def confusion_plan(
     a: ConfusedItems, b: ConfusedItems, metric: str = "kappa", *, level: float = 0.95, **how: Any
 ) -> Plan:
-    """Sample size, power or smallest detectable difference, from what two systems say.
+    """Compute the sample size, power or smallest detectable difference from a pilot.
 
-    Parameters
-    ----------
-    a, b
-        What the systems say of the items of the pilot; the answer and the units are the same.
-    metric
-        "kappa", "mcc" (Gorodkin's R_K) or "balanced_accuracy".
-    level, how
-        As for `probative.plan`: `difference`, `power` and `units`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from probative.inference.classes import ConfusedItems
-    >>> from probative.inference.classes import confusion_plan
-    >>> answer = np.array([0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2] * 5)
-    >>> a = ConfusedItems(answer, np.array([0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 0] * 5), 3)
-    >>> b = ConfusedItems(answer, np.array([0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 1, 0] * 5), 3)
-    >>> print(confusion_plan(a, b, difference=0.1))
-    kappa: a difference of 0.1 needs 307 units to show with power 0.8 at level 0.95 (60 observed)
+    `how` holds `difference`, `power` and `units`, as for `probative.plan`.
     """
     level = open_probability("level", level)
     observed = float(score_of_table(b.table, metric) - score_of_table(a.table, metric))
@@ -661,6 +548,7 @@ def confusion_plan(
 
 
 def _pilot(a: ConfusedItems, b: ConfusedItems, metric: str) -> Pilot:
+    """Return each unit's part in the difference, by the derivatives at the mean of both tables."""
     together = (a.table + b.table) / 2
     units = np.arange(len(a.answer)) if a.units is None else a.units
     _, place = np.unique(units, return_inverse=True)
@@ -674,13 +562,11 @@ def _pilot(a: ConfusedItems, b: ConfusedItems, metric: str) -> Pilot:
     return Pilot.of_units(n_units * added, np.ones(n_units), n_units, informative)
 
 
-# -----------------------------------------------------------------------------
-# Several runs of two systems, by a score of the whole confusion table.
+# --- Several runs of two systems, by a score of the whole confusion table
 #
-# As in `probative.inference.runs`, with what a unit adds to a score replaced by how far its items
-# move it: their derivatives in the table of their run. *These models* are judged by the tables of
-# their runs added up; *these procedures* by the mean scores of the runs.
-# -----------------------------------------------------------------------------
+# As in `probative.inference.runs`, with a unit's part in a score replaced by the sum of its items'
+# derivatives in the table of their run. *These models* are compared by the summed tables of their
+# runs, *these procedures* by the mean scores of the runs.
 
 
 def compare_table_runs(
@@ -692,32 +578,9 @@ def compare_table_runs(
     paired_runs: bool = False,
     rng: RNG | None = None,
 ) -> RunsDifference:
-    """Compare two systems with several runs each, B minus A.
+    """Compare two systems with several runs each by a score of the whole table, B minus A.
 
-    Parameters
-    ----------
-    a, b
-        What each run says of the same items.
-    metric
-        "kappa", "mcc" (Gorodkin's R_K) or "balanced_accuracy".
-    level, paired_runs
-        As for `probative.inference.runs.compare_runs`.
-    rng
-        A seed or generator for the exchanges.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from probative.inference.classes import ConfusedItems
-    >>> from probative.inference.classes import compare_table_runs
-    >>> rng = np.random.default_rng(1)
-    >>> answer = rng.integers(0, 3, 300)
-    >>> def run(share):
-    ...     said = np.where(rng.random(300) < share, answer, rng.integers(0, 3, 300))
-    ...     return ConfusedItems(answer, said, 3)
-    >>> found = compare_table_runs([run(0.6) for _ in range(4)], [run(0.7) for _ in range(4)])
-    >>> found.models.pvalue < 0.01, found.procedures.low < 0.1 < found.procedures.high
-    (True, True)
+    Each run holds its predictions for the same items.
     """
     level = open_probability("level", level)
     paired_runs = flag("paired_runs", paired_runs)
@@ -730,14 +593,14 @@ def compare_table_runs(
 
 
 def _confusion_runs_units_of(items: ConfusedItems) -> NDArray[np.intp]:
-    """The unit of every item, from 0, none left out: what runs say of one item is one unit."""
+    """Return the unit of every item as a code from 0 without gaps; a single item is a unit."""
     if items.units is None:
         return np.arange(len(items.answer))
     return np.unique(items.units, return_inverse=True)[1].ravel()
 
 
 def _runs(runs: Sequence[ConfusedItems], units: NDArray[np.intp], metric: str) -> Runs:
-    """How each run scores, and how far every unit moves its score."""
+    """Compute the score of each run and each unit's move of it."""
     size = np.bincount(units).astype(np.float64)
     scores = np.array([float(score_of_table(own.table, metric)) for own in runs])
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -755,7 +618,7 @@ def _models(
     spread: Spread,
     rng: RNG | None,
 ) -> ModelsAnswer:
-    """The difference, test and posterior of one test set, on the tables of all runs together."""
+    """Compute difference, test and posterior for these models, on the summed tables of all runs."""
     tables = _together(a), _together(b)
     worth, r = Worth(None, 1.0, np.inf), 0.0
     if not np.isnan(sum(float(score_of_table(table, metric)) for table in tables)):
@@ -788,10 +651,12 @@ def _models(
 
 
 def _pvalue(exchange: TableExchange, found: SampledPvalue) -> float:
+    """Return the sampled p-value; 1 for equal scores."""
     return 1.0 if abs(exchange.observed) <= TIE else found.pvalue
 
 
 def _together(runs: Sequence[ConfusedItems]) -> Array:
+    """Return the mean table of the runs."""
     return np.asarray(sum(own.table for own in runs) / len(runs))
 
 
@@ -803,10 +668,10 @@ def _worth(
     units: NDArray[np.intp],
     runs: float,
 ) -> tuple[Worth, float]:
-    """What the units are worth to the difference, and the correlation of the two scores.
+    """Return the effect of the units on the difference and the correlation of the two scores.
 
-    The design effect compares the variance of the difference with that of one run of each system
-    on independent items: more runs lessen it, down to one over the number that they are worth.
+    The design effect compares the variance of the difference with that of one run of each system on
+    independent items. More runs reduce it, at most to one over the effective number of runs.
     """
     means, squares, most = [], [], 0.0
     for own, table in zip((a, b), tables, strict=True):
@@ -835,7 +700,7 @@ def _worth(
 def _exchange(
     a: Sequence[ConfusedItems], b: Sequence[ConfusedItems], metric: str, units: NDArray[np.intp]
 ) -> TableExchange:
-    """Exchanges of whole units, all their runs at once, on a lattice that both systems share."""
+    """Build exchanges of whole units, all runs at once, with both systems' sums on one lattice."""
     times = math.lcm(len(a), len(b))
     scores = TableScores(a[0].table.sum(axis=1) * times, metric)
     of_a, of_b = (_sums(own, metric, units) * (times // len(own)) for own in (a, b))
@@ -846,9 +711,11 @@ def _exchange(
 
 
 def _sums(runs: Sequence[ConfusedItems], metric: str, units: NDArray[np.intp]) -> Array:
-    """What all runs together add to the sums that the score is made of: a row per unit."""
+    """Return the summed parts of all runs in the sums behind the score, one row per unit."""
     first = runs[0]
-    by_class = metric == "balanced_accuracy"  # right items by class; else of all, and what is said
+    by_class = (
+        metric == "balanced_accuracy"
+    )  # right items by class; else right items in all, then labels said
     sums = np.zeros((int(units.max(initial=-1)) + 1, first.n_classes + (not by_class)))
     for own in runs:
         right = own.said == own.answer
@@ -860,15 +727,15 @@ def _sums(runs: Sequence[ConfusedItems], metric: str, units: NDArray[np.intp]) -
     return sums
 
 
-# -----------------------------------------------------------------------------
-# What the items of a test set tell of kappa or Matthews' coefficient of many systems.
-# -----------------------------------------------------------------------------
+# --- Evidence for a ranking of many systems by kappa or Matthews' coefficient
 
 if TYPE_CHECKING:
     Pair = tuple[int, int]
 
 
-_KINDS = 3 / 2  # of items by the square of their classes: said, said instead, and which is right
+# distinct exchanges of single items, as a multiple of the squared number of classes: unordered
+# pairs of labels, times three for which of the two is right
+_KINDS_PER_SQUARED_CLASSES = 3 / 2
 
 
 def evidence_of_tables(
@@ -883,21 +750,10 @@ def evidence_of_tables(
     tested: KnownTests | None = None,
     limited: KnownLimits | None = None,
 ) -> Evidence:
-    """What the items tell of a score of the whole confusion table of several systems.
+    """Collect the evidence for a ranking of systems by a score of the whole confusion table.
 
-    Parameters
-    ----------
-    systems
-        What each system says of the same items.
-    metric
-        "kappa", or "mcc": Gorodkin's R_K.
-    level, adjust
-        What the p-values will be compared with, and how they will be adjusted for their number:
-        exchanges are drawn until that is clear.
-    seed, n_jobs, report, tested
-        As for `probative.inference.pairs.pair_tests`.
-    limited
-        As for `probative.inference.sampled.limits_of_pairs`.
+    Drawing stops when the p-values are clear of `level`, adjusted for their number by `adjust`.
+    `tested` and `limited` are as for `pairs.pair_tests` and `sampled.limits_of_pairs`.
     """
     estimates = np.array([float(score_of_table(own.table, metric)) for own in systems])
     units, number, size = _confusion_leaderboard_units_of(systems)
@@ -907,7 +763,9 @@ def evidence_of_tables(
     find = partial(confusion_pair_tests, systems, metric=metric, n_jobs=n_jobs, report=report)
     tests = sample_pairs(partial(find, **how), kind, tested)
     there: list[int] = np.flatnonzero(judged).tolist()
-    left = 1 - size / max(1.0, float(number @ size))  # without a unit fewer items are left
+    left = 1 - size / max(
+        1.0, float(number @ size)
+    )  # share of the items that is left without a unit
     moves = np.zeros((len(there), len(number)))
     for row, i in enumerate(there):
         of_units = np.bincount(units, systems[i].moves(metric), minlength=len(number))
@@ -942,18 +800,9 @@ def evidence_of_tables(
 def confusion_pair_tests(
     systems: Sequence[ConfusedItems], pairs: Sequence[Pair], metric: str = "kappa", **how: Any
 ) -> list[SampledPvalue]:
-    """The p-values of pairs of systems, two-sided, from exchanges of items or whole units.
+    """Compute two-sided p-values of pairs of systems by sampled exchanges of items or whole units.
 
-    Parameters
-    ----------
-    systems
-        What each system says of the same items.
-    pairs
-        The numbers of the two systems of each pair.
-    metric
-        As for `evidence_of_tables`.
-    how
-        As for `sampled_pair_tests`.
+    `pairs` holds the indices of two systems each; `how` is passed on to `sampled_pair_tests`.
     """
     first = systems[0]
 
@@ -962,15 +811,19 @@ def confusion_pair_tests(
         a, b = (systems[k] for k in pairs[test])
         return TableExchange.of(a, b, metric)
 
-    # single items are of few kinds, units mostly each of its own
-    few = 1 if first.units is not None else int(len(first.answer) / _KINDS / first.n_classes**2)
+    # single items have few distinct exchanges, units mostly one each
+    few = (
+        1
+        if first.units is not None
+        else int(len(first.answer) / _KINDS_PER_SQUARED_CLASSES / first.n_classes**2)
+    )
     return sampled_pair_tests(
         _shared_exchanges(systems, metric), alone, pairs, few=max(1, few), **how
     )
 
 
 def _shared_exchanges(systems: Sequence[ConfusedItems], metric: str) -> SharedExchanges:
-    """What every unit adds to the right items and to the classes that are said, by system."""
+    """Build shared exchanges from each unit's right items and said classes, by system."""
     first = systems[0]
     rows = np.arange(len(first.answer)) if first.units is None else first.units
     width = first.n_classes + 1
@@ -991,6 +844,7 @@ def _shared_exchanges(systems: Sequence[ConfusedItems], metric: str) -> SharedEx
 def _limits(
     metric: str, level: float, pair: tuple[ConfusedItems, ConfusedItems]
 ) -> tuple[float, float]:
+    """Return the ends of the interval of the difference of a pair."""
     gap = confusion_difference(*pair, metric, level=level)
     return gap.low, gap.high
 
@@ -998,9 +852,9 @@ def _limits(
 def _confusion_leaderboard_units_of(
     systems: Sequence[ConfusedItems],
 ) -> tuple[NDArray[np.intp], NDArray[np.int64], Array]:
-    """The kind of unit that each item belongs to, how many units of it there are, their size.
+    """Return the kind of unit of each item, the number of units of each kind, and their sizes.
 
-    Single items of which all systems say the same are of one kind.
+    Single items with the same gold class and the same predictions of all systems are of one kind.
     """
     first = systems[0]
     if first.units is not None:
@@ -1016,9 +870,9 @@ def _confusion_leaderboard_units_of(
 def _sums_of_units(
     systems: Sequence[ConfusedItems], units: NDArray[np.intp], number: NDArray[np.int64]
 ) -> Any:
-    """What one unit of every kind adds: to the answer's classes, then to the sums of each system.
+    """Return the sums that one unit of each kind adds (rows) for gold, then for each system.
 
-    A row per kind. The answer stands first, as a system that says it, so that it is weighed, too.
+    Gold stands first, as a system that is always right, so that resampling reweights it, too.
     """
     answer, width = systems[0].answer, systems[0].n_classes + 1
     rows, columns = [], []

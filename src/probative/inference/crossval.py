@@ -1,4 +1,4 @@
-"""Judge cross-validated counts: their effective number, training variance, and tests on folds."""
+"""Evaluate cross-validated counts: effective counts, training variance, and tests on folds."""
 
 from __future__ import annotations
 
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     from probative.results import BayesTest
 
 
-# -----------------------------------------------------------------------------
-# How many independent items the counts of a cross-validation are worth.
-# -----------------------------------------------------------------------------
+# --- Effective counts of a cross-validation
 
 Weight = str | float | tuple[float, float]
 Table = TypeVar("Table", Counts, PairedCounts)
@@ -38,11 +36,11 @@ WEIGHTS = ("effective", "averaged")
 
 
 def effective_counts(folds: Sequence[Table], *, weight: Weight = "effective") -> Table:
-    """Return the counts of independent items to which the folds of a cross-validation amount.
+    """Return the effective counts of the folds of a cross-validation.
 
-    In m repetitions of two-fold cross-validation every item is judged m times, by models whose
-    training sets overlap, so the 2m tables are correlated. Their sum is multiplied by a weight
-    that allows for it.
+    In m repetitions of two-fold cross-validation every item is predicted m times, by models whose
+    training sets overlap, so the 2m tables are correlated. Their sum is multiplied by a weight that
+    allows for this: the effective counts carry as much information as independent items.
 
     Parameters
     ----------
@@ -51,13 +49,13 @@ def effective_counts(folds: Sequence[Table], *, weight: Weight = "effective") ->
     weight
         "effective": 1/(1 + ρ₁ + 2(m-1)ρ₂), averaged over the correlations ρ₁ of the two folds of a
         repetition, in [0, ½], and ρ₂ of folds of different repetitions, in [¼, ½].
-        "averaged": 1/(2m), as if all folds told the same. A pair (ρ₁, ρ₂): these correlations. A
-        number: the weight itself.
+        "averaged": 1/(2m), as if all folds held the same information. A pair (ρ₁, ρ₂): these
+        correlations. A number: the weight itself.
 
     Returns
     -------
     Counts or PairedCounts
-        Not whole numbers, in general.
+        The effective counts; in general not whole numbers.
 
     References
     ----------
@@ -107,14 +105,8 @@ def score_posteriors(
 ) -> tuple[ScorePosteriors, ...]:
     """Return the posteriors of each score of some models, given the counts of their folds.
 
-    Parameters
-    ----------
-    folds
-        By the names of the models, the counts of their folds; a single table stays as it is.
-    metrics, prior, beta
-        As for `posterior`.
-    weights
-        The ways to add up the folds; see `effective_counts`.
+    `folds` is keyed by model; a single table stays as it is. Each of `weights` is a way to add up
+    the folds, see `effective_counts`.
     """
     counts = {
         model: {
@@ -139,7 +131,7 @@ def score_posteriors(
 
 
 def _average_weight(m: int) -> float:
-    """1/(1 + x + c y), averaged over x in [0, 1/2] and y in [1/4, 1/2], with c = 2(m - 1)."""
+    """Return 1/(1 + x + c·y), averaged over x in [0, 1/2], y in [1/4, 1/2]; c = 2(m - 1)."""
     if m == 1:
         return 2 * math.log(1.5)
     c = 2 * (m - 1)
@@ -151,6 +143,7 @@ def _average_weight(m: int) -> float:
 
 
 def _weight_of_correlations(m: int, correlations: Sequence[float]) -> float:
+    """Return the weight for correlations within and between repetitions."""
     if len(correlations) != 2:
         raise InputError(
             f"weight: {len(correlations)} correlations; expected a pair (rho1, rho2), inside a "
@@ -170,7 +163,7 @@ def _weight_of_correlations(m: int, correlations: Sequence[float]) -> float:
 
 
 def _check_folds(folds: Sequence[Table]) -> list[Table]:
-    """Return the folds of a cross-validation, each as one table, or say why they are none."""
+    """Return each fold as one table; refuse what is not a list of folds of one type."""
     if isinstance(folds, (Counts, PairedCounts)) or not isinstance(folds, Sequence):
         raise InputError(
             f"folds: found {type(folds).__name__}; expected a list of Counts or PairedCounts, "
@@ -192,46 +185,45 @@ def _check_folds(folds: Sequence[Table]) -> list[Table]:
 
 
 def _has_negatives(table: Counts | PairedCounts) -> bool:
+    """Return True if the table has true negatives."""
     return table.has_negatives if isinstance(table, PairedCounts) else table.tn is not None
 
 
-# -----------------------------------------------------------------------------
-# The training variance of a cross-validation: what its items alone do not explain.
+# --- Training variance of a cross-validation: variance that its items do not explain
 #
-# The effective counts know how folds overlap, not that a learner trained on another half behaves
-# differently. The two folds of a repetition train and validate on different items, so their
-# differences B minus A show both; the fold design effect compares how much they vary with how much
-# the items alone would make them vary.
-# -----------------------------------------------------------------------------
+# The effective counts allow for the overlap of folds, not for a learner that behaves differently
+# when it is trained on another half. The two folds of a repetition train and validate on different
+# items, so the variance of their differences B minus A holds both. The fold design effect is this
+# variance over the variance that the items alone explain.
 
 _UNDEFINED = (
     "the training variance cannot be measured here (a fold without a score, or folds that are all "
     "alike) and is not allowed for"
 )
 _TIE = 1e-10  # probabilities that differ by less are equal
-_FREEDOM = 1e9  # from here on Student's distribution is the normal one
+_INFINITE_FREEDOM = 1e9  # with more degrees of freedom, Student's distribution is normal
 
 
 def fold_design_effect(
     a: Sequence[Any], b: Sequence[Counts] | None = None, metric: str = "f1", *, beta: float = 1.0
 ) -> Any:
-    """Return how many times more the folds' differences vary than their items explain.
+    """Compute the fold design effect: the variance of fold differences over that of their items.
 
     Parameters
     ----------
     a, b
         The `PairedCounts` of the 2m folds of a cross-validation, two per repetition; or the
-        `Counts` of both models, whose items then count as independent.
+        `Counts` of both models, whose items are then taken as independent.
     metric, beta
         The score.
 
     Returns
     -------
     float
-        The variance of the fold differences within repetitions, over that which the items
+        The variance of the fold differences within repetitions, over the variance that the items
         explain: about 1 for learners that a new training set hardly changes, more for others.
-        NaN where it is undefined: a fold without a score, folds that are all alike, or models
-        that never differ. For array-valued counts an array.
+        NaN if it is undefined: a fold without a score, folds that are all alike, or models that
+        never differ. An array for array-valued counts.
 
     Examples
     --------
@@ -254,54 +246,33 @@ def fold_design_effect(
 
 
 def fold_dependence(effect: float, m: int) -> Dependence:
-    """Return what to divide effective counts by, and the degrees of freedom of that divisor.
-
-    Parameters
-    ----------
-    effect
-        The fold design effect.
-    m
-        The repetitions that it was measured in.
-    """
+    """Return the divisor of effective counts for a fold design effect, with its freedom."""
     if math.isnan(effect):
         return Dependence(effect, 1.0, math.inf, m, _UNDEFINED)
     return Dependence(effect, max(1.0, effect), fold_freedom(effect, m), m)
 
 
 def fold_freedom(effect: float, m: int) -> float:
-    """Return the degrees of freedom of a variance that is a fold design effect times known.
+    """Return the degrees of freedom of a known variance times a fold design effect.
 
-    Of the effect, 1 is what the items explain, which is known; the rest is measured in m
-    repetitions. By Satterthwaite's rule the sum is worth m·(effect / (effect - 1))² degrees of
-    freedom: infinitely many without training variance, m where there is nothing else.
-
-    Examples
-    --------
-    >>> from probative.inference.crossval import fold_freedom
-    >>> fold_freedom(2.0, 3), fold_freedom(0.8, 3)
-    (12.0, inf)
+    Of the effect, 1 is explained by the items and known; the rest is measured in m repetitions. By
+    Satterthwaite's rule the sum has m·(effect / (effect - 1))² degrees of freedom: infinitely many
+    without training variance, m if there is nothing else.
     """
     if not effect > 1:
         return math.inf
     freedom = m * (effect / (effect - 1)) ** 2
-    return math.inf if freedom > _FREEDOM else freedom
+    return math.inf if freedom > _INFINITE_FREEDOM else freedom
 
 
 def with_training_variance(
     test: BayesTest, folds: Sequence[PairedCounts], weight: Weight, beta: float
 ) -> BayesTest:
-    """Return a paired test of folds with their training variance allowed for.
+    """Return a paired test of folds that allows for their training variance.
 
-    The effective counts are divided by the fold design effect, where it exceeds 1, that of the
-    difference for the difference and that of each score for its interval; Student's
-    distribution takes the place of the normal one.
-
-    Parameters
-    ----------
-    test
-        The published test.
-    folds, weight, beta
-        What it was made from.
+    The effective counts are divided by the fold design effect if it exceeds 1: that of the
+    difference for the difference, and that of each score for its interval. Student's distribution
+    replaces the normal one. `test` is the published test, made from `folds`, `weight` and `beta`.
     """
     sides = [[fold.total().a for fold in folds], [fold.total().b for fold in folds]]
     of_a, of_b = (
@@ -341,7 +312,7 @@ def with_training_variance(
 def _score_limits(
     folds: Sequence[Counts], metric: str, level: float, weight: Weight, prior: float, beta: float
 ) -> tuple[float, float]:
-    """The interval of one model's score, by its own fold design effect."""
+    """Return the interval of one model's score, by its own fold design effect."""
     explained = len(folds) * _variance(_total(folds), metric, beta)
     dependence = fold_dependence(_effect(_scores(folds, metric, beta), explained), len(folds) // 2)
     counts = effective_counts(folds, weight=weight) / dependence.divisor
@@ -352,11 +323,12 @@ def _score_limits(
 
 
 def _total(folds: Sequence[Counts]) -> Counts:
+    """Return the sum of the folds."""
     return sum(folds[1:], start=folds[0])
 
 
 def _scores(folds: Sequence[Counts], metric: str, beta: float) -> Array:
-    """The score of every fold, along the first axis."""
+    """Return the score of every fold, along the first axis."""
     if metric in COMPOSITES:
         return np.stack([np.asarray(score(fold, metric)) for fold in folds])
     x, y = (np.stack(part) for part in zip(*(_ratio(f, metric, beta) for f in folds), strict=True))
@@ -365,7 +337,7 @@ def _scores(folds: Sequence[Counts], metric: str, beta: float) -> Array:
 
 
 def _effect(scores: Array, explained: Any) -> Any:
-    """The variance within repetitions, two folds each, over the variance that is explained."""
+    """Return the variance within repetitions (two folds each) over the explained variance."""
     within = np.mean((scores[::2] - scores[1::2]) ** 2 / 2, axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         effect = within / explained
@@ -374,14 +346,14 @@ def _effect(scores: Array, explained: Any) -> Any:
 
 
 def item_variance(table: PairedCounts, metric: str, beta: float) -> float:
-    """The variance of the difference B minus A over tables of independent items."""
+    """Return the variance of the difference B minus A over tables of independent items."""
     kinds = PairedCounts(np.eye(8))
     shift = _influence(kinds.b, table.b, metric, beta) - _influence(kinds.a, table.a, metric, beta)
     return float(table.cases @ shift**2)
 
 
 def _variance(counts: Counts, metric: str, beta: float) -> Any:
-    """The variance of one score over tables of independent items."""
+    """Return the variance of one score over tables of independent items."""
     numbers = [counts.tp, counts.fp, counts.fn, 0.0 if counts.tn is None else counts.tn]
     kinds = Counts(*np.eye(4))
     return sum(
@@ -391,7 +363,7 @@ def _variance(counts: Counts, metric: str, beta: float) -> Any:
 
 
 def _influence(kinds: Counts, total: Counts, metric: str, beta: float) -> Any:
-    """(x - F·y)/Y: how far an item of each kind moves the score F = X/Y."""
+    """Return (x - F·y)/Y: the move of the score F = X/Y by one item of each kind."""
     own = TABLE[metric]
     if isinstance(own, Composite):
         slopes = own.slopes(*own.cells(total))
@@ -402,26 +374,25 @@ def _influence(kinds: Counts, total: Counts, metric: str, beta: float) -> Any:
 
 
 def _ratio(counts: Counts, metric: str, beta: float) -> tuple[Array, Array]:
+    """Return numerator and denominator of a score as float arrays."""
     x, y = ratio(counts, metric, beta=beta)
     return np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
 
 
-# -----------------------------------------------------------------------------
-# Tests on the scores of cross-validation folds, for comparison with the literature.
+# --- Tests on the scores of cross-validation folds, for comparison with the literature
 #
-# They treat fold scores as normal variables, which scores near 0 or 1 are not, and see only a few
-# of them. `bayes_test` on the folds' counts uses more of the data.
-# -----------------------------------------------------------------------------
+# They assume normal fold scores, which scores near 0 or 1 are not, and see only a few of them.
+# `bayes_test` on the folds' counts uses more of the data.
 
 
 def five_by_two_t_test(
     a: ArrayLike, b: ArrayLike, *, alternative: str = "two-sided"
 ) -> SignificanceTest:
-    """Dietterich's 5×2cv t-test.
+    """Compute Dietterich's 5×2cv t-test.
 
     With d_ij = b_ij - a_ij and s_i² the sum of squares of a repetition's two differences about
-    their mean, t = d_11 / sqrt(mean of the s_i²), with 5 degrees of freedom. It takes all ten
-    differences for independent, and its answer depends on which fold comes first.
+    their mean, t = d_11 / sqrt(mean of the s_i²), with 5 degrees of freedom. It assumes that all
+    ten differences are independent, and its result depends on which fold comes first.
 
     Parameters
     ----------
@@ -451,7 +422,7 @@ def five_by_two_t_test(
 
 
 def five_by_two_f_test(a: ArrayLike, b: ArrayLike) -> SignificanceTest:
-    """Alpaydin's combined 5×2cv F-test.
+    """Compute Alpaydin's combined 5×2cv F-test.
 
     F = (sum of all d_ij²) / (2·sum of s_i²) with 10 and 5 degrees of freedom. Unlike the t-test
     it does not depend on the order of the folds. It has no direction.
@@ -488,7 +459,7 @@ def five_by_two_f_test(a: ArrayLike, b: ArrayLike) -> SignificanceTest:
 def block_regularized_t_test(
     a: ArrayLike, b: ArrayLike, *, correlation: float = 0.5, alternative: str = "two-sided"
 ) -> SignificanceTest:
-    """The t-test on m×2 block-regularised cross-validation, by default with 3 repetitions in mind.
+    """Compute the t-test on m×2 block-regularised cross-validation.
 
     Two fold differences are correlated, because their training sets overlap or exclude each
     other. If every two of the 2m differences have correlation r, the variance of their mean is
@@ -497,15 +468,14 @@ def block_regularized_t_test(
         [1 + (2m-1)·r] / [2m·(2m-1)·(1-r)] · (sum of squares about the mean),
 
     and the mean divided by its root has a t-distribution with 2m-1 degrees of freedom, exactly so
-    for normal differences. The correlations are unknown; found between 0 and 1/2 in
-    experiments, they are all set to the largest, 1/2. For m = 3 the factor is 7/30, with 5 degrees
-    of freedom.
+    for normal differences. The correlations are unknown. Experiments found them between 0 and 1/2,
+    so they are all set to the largest, 1/2. For m = 3 the factor is 7/30, with 5 degrees of
+    freedom.
 
-    That errs on the safe side in nearly all of that range, but not where the two folds of a
-    repetition are uncorrelated and those of different repetitions have correlation 1/2, as with a
-    learner that a new training set hardly changes: then only m contrasts vary, fewer than the
-    degrees of freedom say, and a nominal 0.05 is 0.0558 for m = 3 (0.0544 for m = 2 and 5, 0.0524
-    for m = 10).
+    This is conservative in nearly all of that range, but not if the two folds of a repetition are
+    uncorrelated and those of different repetitions have correlation 1/2, as with a learner that a
+    new training set hardly changes. Then only m contrasts vary, fewer than the degrees of freedom,
+    and a nominal 0.05 is 0.0558 for m = 3 (0.0544 for m = 2 and 5, 0.0524 for m = 10).
 
     Parameters
     ----------
@@ -545,6 +515,7 @@ def block_regularized_t_test(
 def _fold_differences(
     a: ArrayLike, b: ArrayLike, repetitions: int | None = None
 ) -> NDArray[np.float64]:
+    """Return the differences of fold scores, B minus A; refuse wrong shapes and values."""
     scores = []
     for name, values in (("a", a), ("b", b)):
         try:
@@ -564,13 +535,14 @@ def _fold_differences(
 
 
 def _within(d: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The sum of squares of each repetition's two differences about their mean."""
+    """Return the sum of squares of each repetition's two differences about their mean."""
     return np.asarray((d[:, 0] - d[:, 1]) ** 2 / 2)
 
 
 def _t_test(
     name: str, effect: float, variance: float, freedom: int, alternative: str
 ) -> SignificanceTest:
+    """Return the t-test of an effect with an estimated variance."""
     if variance == 0:
         return _without_variance(name, effect, alternative, float(freedom))
     t = effect / math.sqrt(variance)
@@ -583,7 +555,7 @@ def _t_test(
 def _without_variance(
     name: str, effect: float, alternative: str, freedom: float | tuple[float, float]
 ) -> SignificanceTest:
-    """What is left to say where all the differences are the same."""
+    """Return a result without a p-value, for differences that are all the same."""
     note = "all the differences that the variance is estimated from are the same: no test"
     statistic = math.nan if effect == 0 else math.copysign(math.inf, effect)
     return SignificanceTest(name, statistic, math.nan, alternative, freedom, note)

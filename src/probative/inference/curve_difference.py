@@ -1,9 +1,9 @@
-"""How far two systems' curves differ on the same items: intervals and a test by exchange.
+"""Compare the curves of two systems on the same items: intervals and a randomisation test.
 
-Scores of two systems need not be on one scale, and average precision, the area under the ROC curve
-and the highest F-beta depend on the order of the items alone. So what is exchanged between the
-systems, item by item or unit by unit, is the rank of an item within each of them: if it made no
-difference which system an order came from, any exchange would be as good as none.
+The scores of two systems need not be on one scale, and average precision, the area under the ROC
+curve and the highest F-beta depend only on the order of the items. So the test exchanges ranks
+between the systems, item by item or unit by unit: under the null hypothesis, exchanging the ranks
+of an item within the two systems changes nothing in distribution.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ if TYPE_CHECKING:
 
 __all__ = ["compare_ranked"]
 
-_RANKS = 2_000  # classes of ranks at most: more take time and tell next to nothing
-_FEW_UNITS = 13  # up to so many that exchanges move, all exchanges are gone through
-_COLUMNS = 256  # exchanges that are worked on at once
+_MOST_RANK_CLASSES = 2_000  # more take time and hardly change the result
+_MOST_UNITS_ENUMERATED = 13  # units that an exchange changes; beyond, exchanges are sampled
+_EXCHANGES_AT_ONCE = 256
 _ROUNDING = 1e-12
-_MOST_WORK = 10**11  # cells of curves in all exchanges
+_MOST_CELLS = 10**11  # of the curves, over all exchanges
 
 
 class _Scored(Protocol):
-    """What is asked of a curve here."""
+    """The results of a curve that the comparison needs."""
 
     @property
     def name(self) -> str: ...
@@ -64,7 +64,7 @@ class _Scored(Protocol):
 
 @dataclass(frozen=True)
 class _Pair:
-    """What two systems score by one metric, and how that varies."""
+    """The scores of two systems by one metric, their correlation, and the standard error."""
 
     metric: str
     a: Interval
@@ -83,18 +83,10 @@ def compare_ranked(
     rng: np.random.Generator,
     most: int | None = None,
 ) -> tuple[Comparison, ...]:
-    """Compare average precision, the area under the ROC curve and the highest F-beta.
+    """Compare average precision, the area under the ROC curve and the highest F-beta, B minus A.
 
-    Parameters
-    ----------
-    ranked, curves
-        The two systems, on the same items; the baseline first.
-    level, beta, rope
-        The level of the intervals, the weight of recall, half the region of equivalence.
-    rng
-        For the exchanges and the weights of units.
-    most
-        So many exchanges are drawn at most; by default as many as make the decision clear.
+    `ranked` and `curves` hold both systems on the same items, the baseline first. `most` is the
+    largest number of exchanges; by default drawing stops when the decision is clear.
     """
     first, second = ranked
     if np.array_equal(first.step, second.step):
@@ -112,7 +104,7 @@ def compare_ranked(
         difference = float(pair.b.estimate) - float(pair.a.estimate)
         low, high = (0.0, 0.0) if same else mover(pair.a, pair.b, pair.correlation)
         posterior = StudentPosterior(difference, pair.deviation, freedom)
-        # of one item of a class nothing is known of how others would come out
+        # a single item or unit of a class shows nothing about the variance
         alone = first.negatives > 0 and first.fewest <= 1
         unknown = not same and (alone or math.isnan(difference))
         chances = (math.nan,) * 3 if unknown else None
@@ -157,6 +149,7 @@ def _pairs(
     beta: float,
     rng: np.random.Generator,
 ) -> list[_Pair]:
+    """Return scores, correlation and standard error of the difference for each metric."""
     first, second = ranked
     one, other = curves
     pairs = []
@@ -183,7 +176,7 @@ def _pairs(
     for system in ranked:
         tp, predicted = WeightedCurves.of(system, block).cumulated(weights)
         draws.append(fbeta_of(tp, predicted, tp[-1], beta).max(axis=0))
-    # how much too high the two scores are is known no better than to its own size
+    # the optimism of the two scores is known only to about its own size
     corrected = one.best.optimism - other.best.optimism
     spread = math.hypot(float(np.std(draws[1] - draws[0])), corrected)
     together = _correlation(*(own - own.mean() for own in draws))
@@ -192,46 +185,46 @@ def _pairs(
 
 
 def _correlation(x: Array, y: Array) -> float:
-    """The correlation of deviations from 0; 0 where one of them has none."""
+    """Return the correlation of deviations from 0; 0 if one of them is all 0."""
     size = math.sqrt(float(x @ x) * float(y @ y))
     return min(1.0, max(-1.0, float(x @ y) / size)) if size > 0 else 0.0
 
 
-# --- the test ---------------------------------------------------------------------------------
+# --- The randomisation test
 
 
 def _exchange_ranks(
     a: Ranked, b: Ranked, level: float, beta: float, rng: np.random.Generator, most: int | None
 ) -> tuple[list[SampledPvalue], bool]:
-    """The p-values of the three differences, and whether all exchanges were gone through."""
+    """Return the p-values of the three differences, and True if all exchanges were enumerated."""
     block = blocks_of(a.n_units)
     codes = _common_ranks(a, b)
     rows = int(max(code.max() for code in codes)) + 1
     thresholds = np.arange(rows, 0, -1, dtype=float)
     sides = [_cells(Ranked(a.is_positive, code, thresholds, a.unit), block, rows) for code in codes]
-    game = _Game(sides[0], sides[1], a.positives, a.negatives, beta)
+    exchange = _RankExchange(sides[0], sides[1], a.positives, a.negatives, beta)
     columns = int(block.max()) + 1
-    observed = np.abs(game.differences(np.zeros((columns, 1))))
+    observed = np.abs(exchange.differences(np.zeros((columns, 1))))
 
     def extreme(flips: Array) -> NDArray[np.int64]:
-        far = np.abs(game.differences(flips)) >= observed - _ROUNDING
+        far = np.abs(exchange.differences(flips)) >= observed - _ROUNDING
         return np.asarray(np.count_nonzero(far, axis=1))
 
     def draw(
         generator: np.random.Generator, number: int, tests: NDArray[np.int64]
     ) -> NDArray[np.int64]:
         found = np.zeros(3, dtype=np.int64)
-        for start in range(0, number, _COLUMNS):
-            size = (columns, min(_COLUMNS, number - start))
+        for start in range(0, number, _EXCHANGES_AT_ONCE):
+            size = (columns, min(_EXCHANGES_AT_ONCE, number - start))
             found += extreme(generator.integers(0, 2, size).astype(float))
         return found[tests]
 
-    moving = game.moving
-    if len(moving) <= _FEW_UNITS:
+    moving = exchange.moving
+    if len(moving) <= _MOST_UNITS_ENUMERATED:
         return _all_exchanges(extreme, moving, columns, levels_at(level)), True
     work = rows + sides[0].items.nnz
-    most = most or int(min(10**6, max(10_000, _MOST_WORK // (10 * work))))
-    # each metric answers a question of its own: no p-value is adjusted for the others
+    most = most or int(min(10**6, max(10_000, _MOST_CELLS // (10 * work))))
+    # each metric is a question of its own: p-values are not adjusted for each other
     found = sequential_pvalues(
         draw, 3, levels=levels_at(level), adjust=None, most=most, rng=rng, n_jobs=-1
     )
@@ -244,11 +237,11 @@ def _all_exchanges(
     columns: int,
     levels: tuple[float, ...],
 ) -> list[SampledPvalue]:
-    """Go through every exchange of the units that it moves; one of them is held, by symmetry."""
-    total = 2 ** max(0, len(moving) - 1)  # where nothing moves, there is one
+    """Enumerate all exchanges of the moving units; by symmetry, one unit stays in place."""
+    total = 2 ** max(0, len(moving) - 1)  # one exchange if no unit moves
     found = np.zeros(3, dtype=np.int64)
-    for start in range(0, total, _COLUMNS):
-        code = np.arange(start, min(start + _COLUMNS, total))
+    for start in range(0, total, _EXCHANGES_AT_ONCE):
+        code = np.arange(start, min(start + _EXCHANGES_AT_ONCE, total))
         flips = np.zeros((columns, len(code)))
         flips[moving[1:]] = (code >> np.arange(len(moving) - 1)[:, None]) & 1
         found += extreme(flips)
@@ -259,20 +252,20 @@ def _all_exchanges(
 
 
 def _common_ranks(a: Ranked, b: Ranked) -> list[NDArray[np.int64]]:
-    """The middle rank of every item within each system, as classes that both share."""
+    """Return the midrank of every item within each system, as classes shared by both."""
     middles = []
     for system in (a, b):
-        twice = 2 * system.predicted - system.new_items  # twice the middle rank of a step
+        twice = 2 * system.predicted - system.new_items  # twice the midrank of a step
         middles.append(twice[system.step])
     values = np.unique(np.concatenate(middles))
-    if len(values) <= _RANKS:
+    if len(values) <= _MOST_RANK_CLASSES:
         return [np.searchsorted(values, own) for own in middles]
-    width = 2 * a.items / _RANKS
-    return [np.minimum((own / width).astype(np.int64), _RANKS - 1) for own in middles]
+    width = 2 * a.items / _MOST_RANK_CLASSES
+    return [np.minimum((own / width).astype(np.int64), _MOST_RANK_CLASSES - 1) for own in middles]
 
 
 def _cells(ranked: Ranked, block: NDArray[np.int64], rows: int) -> WeightedCurves:
-    """Positives and items by class of rank and unit, empty classes too."""
+    """Return positives and items by rank class and unit, including empty classes."""
     from scipy import sparse
 
     column = block[ranked.units]
@@ -285,7 +278,7 @@ def _cells(ranked: Ranked, block: NDArray[np.int64], rows: int) -> WeightedCurve
     )
 
 
-class _Game:
+class _RankExchange:
     """The three differences, B minus A, under any exchange of ranks between two systems."""
 
     def __init__(
@@ -299,17 +292,18 @@ class _Game:
 
     @property
     def moving(self) -> NDArray[np.int64]:
-        """The units (columns) in which an exchange changes something."""
+        """Return the units (columns) in which an exchange changes anything."""
         return np.unique(np.concatenate([change.nonzero()[1] for change in self._moved]))
 
     def differences(self, flips: Array) -> Array:
-        """A row for each metric, a column for each exchange."""
+        """Return the differences, one row per metric and one column per exchange."""
         moved = [change @ flips for change in self._moved]
         mine = self._scores(self._sums[0] + moved[0], self._sums[1] + moved[1])
         theirs = self._scores(self._sums[2] - moved[0], self._sums[3] - moved[1])
         return np.asarray(theirs - mine)
 
     def _scores(self, gained: Array, items: Array) -> Array:
+        """Return the three scores from positives and items by rank class."""
         tp, predicted = np.cumsum(gained, axis=0), np.cumsum(items, axis=0)
         precision = np.where(predicted > 0, tp / np.maximum(predicted, 1), 0.0)
         average = (gained * precision).sum(axis=0) / self._positives

@@ -22,28 +22,26 @@ if TYPE_CHECKING:
     from probative._validation import Array
 
 
-# -----------------------------------------------------------------------------
-# Items in the order of their scores: the curve behind precision, recall and their averages.
+# --- Items in the order of their scores
 #
-# A step is a score that occurs: all items of that score and above are taken for "yes". Items of
-# one score have one step, so that their order does not matter.
-# -----------------------------------------------------------------------------
+# A step is a distinct score: all items with this score or a higher one are predicted positive.
+# Items with equal scores share a step, so that their order does not matter.
 
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """A yes or no and a score per item.
+    """Items ranked by their scores, with their gold labels.
 
     Attributes
     ----------
     is_positive
-        The answer, per item.
+        The gold label of every item.
     step
         The step of every item, from 0: the highest score.
     thresholds
-        The score of every step, falling.
+        The score of every step, descending.
     unit
-        The unit of every item as a code from 0, or None where items are independent.
+        The unit of every item as a code from 0, or None if items are independent.
     """
 
     is_positive: NDArray[np.bool_]
@@ -65,73 +63,73 @@ class Ranked:
 
     @property
     def items(self) -> int:
-        """How many items there are."""
+        """Return the number of items."""
         return len(self.is_positive)
 
     @cached_property
     def new_positives(self) -> Array:
-        """How many positive items have the score of each step."""
+        """Return the number of positive items at each step."""
         weights = self.is_positive.astype(float)
         counts = np.bincount(self.step, weights=weights, minlength=len(self.thresholds))
         return np.asarray(counts, dtype=float)
 
     @cached_property
     def new_items(self) -> Array:
-        """How many items have the score of each step."""
+        """Return the number of items at each step."""
         return np.bincount(self.step, minlength=len(self.thresholds)).astype(float)
 
     @cached_property
     def tp(self) -> Array:
-        """The true positives from each step on."""
+        """Return the true positives at the threshold of each step."""
         return np.cumsum(self.new_positives)
 
     @cached_property
     def predicted(self) -> Array:
-        """How many items are taken for "yes" from each step on."""
+        """Return the number of items predicted positive at the threshold of each step."""
         return np.cumsum(self.new_items)
 
     @property
     def fp(self) -> Array:
-        """The false positives from each step on."""
+        """Return the false positives at the threshold of each step."""
         return self.predicted - self.tp
 
     @property
     def positives(self) -> int:
-        """How many items are positive."""
+        """Return the number of positive items."""
         return int(self.tp[-1])
 
     @property
     def negatives(self) -> int:
-        """How many items are not."""
+        """Return the number of negative items."""
         return self.items - self.positives
 
     @cached_property
     def precision(self) -> Array:
-        """The share of positives among what is taken for "yes"."""
+        """Return the precision at the threshold of each step."""
         return self.tp / self.predicted
 
     @cached_property
     def recall(self) -> Array:
-        """The share of the positives that is taken for "yes"."""
+        """Return the recall at the threshold of each step."""
         return self.tp / self.positives
 
     @cached_property
     def average_precision(self) -> float:
-        """The mean of the precision over the steps, each weighted by the recall that it adds."""
+        """Return the mean precision over the steps, weighted by the recall that each adds."""
         return float(self.new_positives @ self.precision / self.positives)
 
     @cached_property
     def units(self) -> NDArray[np.int64]:
-        """The unit of every item; its own number where items are independent."""
+        """Return the unit of every item; its index if items are independent."""
         return np.arange(self.items) if self.unit is None else self.unit
 
     @cached_property
     def n_units(self) -> int:
-        """How many units there are."""
+        """Return the number of units."""
         return self.items if self.unit is None else int(self.unit.max()) + 1
 
     def by_unit(self, values: Array) -> Array:
-        """Sums of what every item has, per unit."""
+        """Sum values of items by unit."""
         if self.unit is None:
             return values
         sums = np.bincount(self.unit, weights=values, minlength=self.n_units)
@@ -139,20 +137,24 @@ class Ranked:
 
     @cached_property
     def positive_units(self) -> float:
-        """How many equally large units would hold the positives as unevenly as these (Kish)."""
+        """Return Kish's effective number of units for the positives."""
         return self._units_of(self.is_positive)
 
     @cached_property
     def negative_units(self) -> float:
-        """How many equally large units would hold the others as unevenly as these; 0 of none."""
+        """Return Kish's effective number of units for the negatives; 0 without any."""
         return self._units_of(~self.is_positive) if self.negatives else 0.0
 
     @property
     def fewest(self) -> float:
-        """The smaller of the two: of one or less nothing is known of how others would come out."""
+        """Return the smaller effective number of units of the two classes.
+
+        With one or fewer, nothing is known about the variance.
+        """
         return min(self.positive_units, self.negative_units)
 
     def _units_of(self, chosen: NDArray[np.bool_]) -> float:
+        """Return Kish's effective number of units for the chosen items."""
         if self.unit is None:
             return float(np.count_nonzero(chosen))
         own = self.by_unit(chosen.astype(float))
@@ -160,32 +162,24 @@ class Ranked:
 
 
 def _cumulated_from_below(values: Array) -> Array:
-    """Sums over each step and all below it."""
+    """Return the sums over each step and all steps below it."""
     return np.cumsum(values[::-1])[::-1]
 
 
-# -----------------------------------------------------------------------------
-# The curve under other weights of the units: what resampling and leaving out have in common.
+# --- The curve under other weights of the units
 #
-# A test set in which unit u counts w times has a curve of its own. Bootstrap, cross-fitting and
-# leaving out one unit at a time are such weights; here they are applied to many test sets at once.
-# Of very many steps or units some are put together, which costs next to nothing in accuracy:
-# thresholds a two-thousandth of the items apart, and units at random, whose sums are independent.
-# -----------------------------------------------------------------------------
+# Bootstrap, cross-fitting and jackknife reweight the units; here many sets of weights are applied
+# at once. Very many steps or units are merged, at almost no loss of accuracy: steps down to about
+# two thousand with equal numbers of items, units at random, whose sums stay independent.
 
-_MOST_STEPS, _MOST_UNITS = 2_000, 4_000
+_MOST_STEPS, _MOST_UNITS = 2_000, 4_000  # rows and columns; more are merged
 
 
 @dataclass(frozen=True, eq=False)
 class WeightedCurves:
-    """Positives and items by step (rows) and unit (columns).
+    """Sparse tables of positives and items by step (rows) and unit (columns).
 
-    Attributes
-    ----------
-    positives, items
-        Sparse matrices.
-    last_step
-        The last of the curve's own steps that every row holds.
+    `last_step` is the last of the curve's own steps in each row.
     """
 
     positives: Any
@@ -196,16 +190,9 @@ class WeightedCurves:
     def of(
         cls, ranked: Ranked, block: NDArray[np.int64] | None = None, *, most: int = _MOST_STEPS
     ) -> WeightedCurves:
-        """Gather the steps and units of a curve.
+        """Build the tables of a curve, with `most` rows at most.
 
-        Parameters
-        ----------
-        ranked
-            The curve.
-        block
-            The column of every unit; by default `blocks_of` them.
-        most
-            The largest number of rows.
+        `block` is the column of every unit; by default `blocks_of` them.
         """
         from scipy import sparse
 
@@ -222,16 +209,16 @@ class WeightedCurves:
 
     @property
     def n_units(self) -> int:
-        """How many columns there are."""
+        """Return the number of columns."""
         return int(self.items.shape[1])
 
     def cumulated(self, weights: Array) -> tuple[Array, Array]:
-        """True positives and predicted items at every step, a column for each set of weights."""
+        """Return true positives and predicted items at every step; sets of weights are columns."""
         tp, predicted = self.positives @ weights, self.items @ weights
         return np.cumsum(tp, axis=0), np.cumsum(predicted, axis=0)
 
     def average_precision(self, weights: Array) -> Array:
-        """The average precision under each set of weights; NaN without positives."""
+        """Return the average precision under each set of weights; NaN without positives."""
         tp, predicted = self.cumulated(weights)
         gained = np.diff(tp, axis=0, prepend=0.0)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -240,14 +227,14 @@ class WeightedCurves:
 
 
 def blocks_of(units: int, most: int = _MOST_UNITS) -> NDArray[np.int64]:
-    """Put units together at random, if there are more than that; always the same ones."""
+    """Assign units to at most `most` blocks, at random but always in the same way."""
     if units <= most:
         return np.arange(units)
     return np.random.default_rng(units).permutation(units) % most
 
 
 def _spread(predicted: Array, most: int) -> NDArray[np.int64]:
-    """All steps, or so many of them that hold about as many items each."""
+    """Return all steps, or `most` of them with about equal numbers of items between them."""
     if len(predicted) <= most:
         return np.arange(len(predicted))
     places = np.searchsorted(predicted, np.linspace(0, predicted[-1], most + 1)[1:])
@@ -255,30 +242,29 @@ def _spread(predicted: Array, most: int) -> NDArray[np.int64]:
 
 
 def fbeta_of(tp: Array, predicted: Array, positives: Any, beta: float) -> Array:
-    """F-beta from true positives, predicted items and positives; 0 where there is nothing."""
+    """Compute F-beta from true positives, predicted items and positives; 0 for 0/0."""
     below = beta**2 * positives + predicted
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(below > 0, (1 + beta**2) * tp / below, 0.0)
 
 
-# -----------------------------------------------------------------------------
-# Average precision, with its interval.
-# -----------------------------------------------------------------------------
+# --- Average precision and its interval
 
-# A system that errs nowhere has a standard error of 0, which is no evidence that it never errs, and
-# one that finds none of a few positives may find others: half a positive item at the very end, or
-# at the very top of the ranking, is added to what was seen.
-_MISPLACED = 0.5
-_FEW = "few positive items: the interval rests on {}"
-_ONE = "one {} {}: no evidence of how others would come out"
+# A system without errors has a standard error of 0, which does not show that it never errs, and one
+# that misses all of a few positives may find others. So half a positive item is added, at the very
+# end of the ranking for the lower limit, at the very top for the upper limit.
+_ADDED_POSITIVES = 0.5
+_FEW_POSITIVES = "few positive items: the interval rests on {}"
+_ONE_OF_A_CLASS = "one {} {}: no evidence of how others would come out"
 _NO_NEGATIVE = "no negative item: nothing to be told apart"
 
 
 def influence_on_average_precision(ranked: Ranked) -> Array:
-    """How far each item moves the average precision: its derivative by the item's weight.
+    """Compute the derivative of the average precision by each item's weight.
 
-    A positive item adds its own precision, raises that of all positives below it and the number of
-    positives; a negative one lowers the precision of the positives below. They sum to 0.
+    A positive item adds its own precision and raises the precision of all positives below it and
+    the number of positives; a negative item lowers the precision of the positives below it. The
+    derivatives sum to 0.
     """
     added, predicted = ranked.new_positives, ranked.predicted
     raised = _cumulated_from_below(added / predicted)
@@ -288,17 +274,17 @@ def influence_on_average_precision(ranked: Ranked) -> Array:
 
 
 def average_precision_interval(ranked: Ranked, level: float) -> Interval:
-    """The interval of average precision, on the logit scale, the bias of small samples removed.
+    """Compute the logit interval of average precision, corrected for small-sample bias.
 
-    Centre and standard error come from leaving out one unit at a time, Student's quantile from the
-    number of positives (their effective number of units). Below, half a positive at the very end is
-    allowed for, above, half a positive at the very top.
+    Centre and standard error come from the jackknife over units, Student's quantile from the
+    effective number of units of the positives. The lower limit allows for half a positive at the
+    very end, the upper limit for half a positive at the very top.
     """
     estimate = ranked.average_precision
     unit = "item" if ranked.unit is None else "unit"
     freedom = ranked.positive_units - 1
     if not ranked.negatives or not ranked.fewest > 1:
-        alone = _ONE.format("negative" if freedom > 0 else "positive", unit)
+        alone = _ONE_OF_A_CLASS.format("negative" if freedom > 0 else "positive", unit)
         why = alone if ranked.negatives else _NO_NEGATIVE
         return Interval("average_precision", "logit-jackknife", level, estimate, 0.0, 1.0, why)
     jackknife = _without_one(ranked)
@@ -308,13 +294,13 @@ def average_precision_interval(ranked: Ranked, level: float) -> Interval:
     centre = min(max(jackknife.centre, 0.0), 1.0)
     chance = ranked.positives / ranked.items
     worth = ranked.positive_units
-    unseen = _MISPLACED / (worth + _MISPLACED)
+    unseen = _ADDED_POSITIVES / (worth + _ADDED_POSITIVES)
     missed, gained = unseen * max(0.0, centre - chance), unseen * (1 - centre)
     quantile = float(student_quantile(level, freedom))
     low, _ = _logit_limits(centre - missed, math.hypot(deviation, missed), quantile)
     _, high = _logit_limits(centre + gained, math.hypot(deviation, gained), quantile)
     few = worth < 5
-    note = _FEW.format(f"{worth:.3g} of them") if few else None
+    note = _FEW_POSITIVES.format(f"{worth:.3g} of them") if few else None
     low, high = min(low, estimate), max(high, estimate)
     effect = None if ranked.unit is None else _design_effect(ranked)
     return Interval(
@@ -323,6 +309,7 @@ def average_precision_interval(ranked: Ranked, level: float) -> Interval:
 
 
 def _design_effect(ranked: Ranked) -> float:
+    """Return the design effect of the units on the average precision."""
     influence = influence_on_average_precision(ranked)
     alone = float(influence @ influence)
     together = ranked.by_unit(influence)
@@ -330,7 +317,7 @@ def _design_effect(ranked: Ranked) -> float:
 
 
 def _logit_limits(centre: float, deviation: float, quantile: float) -> tuple[float, float]:
-    """Limits that are symmetric on the logit scale; at 0 and 1 there is no room beyond."""
+    """Return limits symmetric on the logit scale; at 0 and 1 they equal the centre."""
     spread = centre * (1 - centre)
     if spread <= 0:
         return centre, centre
@@ -339,7 +326,7 @@ def _logit_limits(centre: float, deviation: float, quantile: float) -> tuple[flo
 
 
 def standard_error(ranked: Ranked, influence: Array) -> float:
-    """The standard error of a score by how far each item moves it; units are independent."""
+    """Compute the standard error of a score from its derivatives by item; units are independent."""
     units = ranked.by_unit(influence)
     n = len(units)
     return math.sqrt(n / (n - 1) * float(units @ units)) if n > 1 else math.inf
@@ -352,7 +339,7 @@ class _Jackknife:
 
 
 def _without_one(ranked: Ranked) -> _Jackknife:
-    """Centre and standard error by leaving out one item (unit) at a time."""
+    """Return centre and standard error of the jackknife over items or units."""
     if ranked.unit is None:
         estimate, values = ranked.average_precision, _without_each_item(ranked)
     else:
@@ -369,14 +356,14 @@ def _without_one(ranked: Ranked) -> _Jackknife:
     n = len(values)
     mean = float(values.mean())
     centre = n * estimate - (n - 1) * mean
-    # the bias of the steps that were put together is that of the curve itself
+    # correct for the difference between the merged steps and the curve itself
     centre += ranked.average_precision - estimate
     spread = float(((values - mean) ** 2).sum())
     return _Jackknife(centre, math.sqrt((n - 1) / n * spread))
 
 
 def _without_each_item(ranked: Ranked) -> Array:
-    """The average precision without each of the items, all in one pass over the steps."""
+    """Return the average precision without each item, all in one pass over the steps."""
     added, tp, predicted = ranked.new_positives, ranked.tp, ranked.predicted
     rest = np.maximum(predicted - 1, 1)
     above = np.append(0.0, np.cumsum(added * ranked.precision)[:-1])
@@ -392,25 +379,23 @@ def _without_each_item(ranked: Ranked) -> Array:
     return np.where(ranked.is_positive, without(1)[ranked.step], without(0)[ranked.step])
 
 
-# -----------------------------------------------------------------------------
-# The area under the ROC curve, with its interval.
+# --- Area under the ROC curve and its interval
 #
-# The area is a share of pairs, and its limits are found as Wilson finds those of a share: which
-# areas would not be refuted by the one that was seen? How much an area varies is told by the data
-# (DeLong) where pairs of both orders were seen. Of an area near 1 the data tell too little: the
-# few items that may be far out of order are not among them. So it is told by exponential scores,
-# too (Hanley and McNeil), the long tail above for positives or below for negatives, and the wider
-# limits count.
-# -----------------------------------------------------------------------------
+# The area is a proportion of pairs. Its interval is a score interval, as Wilson's: the areas that
+# the observed one does not reject. The variance comes from the data (DeLong) if pairs of both
+# orders occur. For an area near 1 the data show too little variance, because the few items that may
+# be far out of order are not among them. So the variance under exponential scores (Hanley and
+# McNeil) is used, too, with the long tail above for positives or below for negatives, and the
+# widest interval counts.
 
 _METRIC, _METHOD = "roc_auc", "delong-score"
-_EDGE = 1e-12
+_EDGE = 1e-12  # areas closer to 0 or 1 have no variance
 
 
 def roc_auc(ranked: Ranked) -> float:
-    """The share of pairs of a positive and a negative in which the positive scores higher.
+    """Compute the share of pairs of a positive and a negative in which the positive scores higher.
 
-    A tie counts half. NaN where one of the classes is not there.
+    A tie counts half. NaN if a class has no items.
     """
     if not ranked.negatives:
         return math.nan
@@ -419,14 +404,15 @@ def roc_auc(ranked: Ranked) -> float:
 
 
 def _new_negatives(ranked: Ranked) -> Array:
+    """Return the number of negative items at each step."""
     return ranked.new_items - ranked.new_positives
 
 
 def influence_on_roc_auc(ranked: Ranked) -> Array:
-    """DeLong's components: how far each item moves the area, as far as it deviates from the mean.
+    """Compute DeLong's components: each item's share of rightly ordered pairs, less the area.
 
-    Divided by the number of items of its class, so that the squares add up to the variance (but for
-    the degree of freedom of each class).
+    They are divided by the number of items of the class, so that their squares add up to the
+    variance (but for the degree of freedom of each class).
     """
     area, p, n = roc_auc(ranked), ranked.positives, ranked.negatives
     beaten = (n - ranked.fp + _new_negatives(ranked) / 2) / n
@@ -436,16 +422,16 @@ def influence_on_roc_auc(ranked: Ranked) -> Array:
 
 
 def roc_auc_interval(ranked: Ranked, level: float) -> Interval:
-    """The interval of the area under the ROC curve, by the score of a supposed area.
+    """Compute the score interval of the area under the ROC curve.
 
-    Items of units count as what they are worth: their number over the design effect.
+    Items of units count with their effective sample size: their number over the design effect.
     """
     estimate = roc_auc(ranked)
     if math.isnan(estimate):
         return Interval(_METRIC, _METHOD, level, math.nan, 0.0, 1.0, _NO_NEGATIVE)
     if ranked.fewest <= 1:
         classes = "positive" if ranked.positive_units <= 1 else "negative"
-        note = _ONE.format(classes, "item" if ranked.unit is None else "unit")
+        note = _ONE_OF_A_CLASS.format(classes, "item" if ranked.unit is None else "unit")
         return Interval(_METRIC, _METHOD, level, estimate, 0.0, 1.0, note)
     variance, freedom, effect = _variance(ranked)
     quantile = float(student_quantile(level, freedom))
@@ -456,12 +442,12 @@ def roc_auc_interval(ranked: Ranked, level: float) -> Interval:
         worth = estimate * (1 - estimate) / variance
         limits.append(wilson(estimate * worth, worth, quantile))
     low, high = float(min(own[0] for own in limits)), float(max(own[1] for own in limits))
-    told = None if ranked.unit is None else effect
-    return Interval(_METRIC, _METHOD, level, estimate, low, high, None, told)
+    shown_effect = None if ranked.unit is None else effect
+    return Interval(_METRIC, _METHOD, level, estimate, low, high, None, shown_effect)
 
 
 def _variance(ranked: Ranked) -> tuple[float, float, float]:
-    """DeLong's variance, its degrees of freedom (Satterthwaite) and the design effect of units."""
+    """Return DeLong's variance, its Satterthwaite degrees of freedom, and the design effect."""
     influence = influence_on_roc_auc(ranked)
     parts = []
     for of_class, n in (
@@ -484,7 +470,7 @@ def _variance(ranked: Ranked) -> tuple[float, float, float]:
 def _with_exponential_scores(
     estimate: float, p: float, n: float, quantile: float
 ) -> tuple[float, float]:
-    """The areas that lie within `quantile` standard deviations, if scores are exponential."""
+    """Return the ends of the score interval of the area if scores are exponential."""
 
     def beyond(area: float) -> float:
         spread = 1 + (p - 1) * (1 - area) / (2 - area) + (n - 1) * area / (1 + area)
@@ -494,61 +480,46 @@ def _with_exponential_scores(
     def between(a: float, b: float) -> float:
         return float(optimize.brentq(beyond, a, b)) if beyond(a) * beyond(b) < 0 else estimate
 
-    inner = min(max(estimate, _EDGE), 1 - _EDGE)  # at 0 and 1 nothing varies
+    inner = min(max(estimate, _EDGE), 1 - _EDGE)  # at 0 and 1 the variance is 0
     return (
         between(_EDGE, inner) if estimate > _EDGE else 0.0,
         between(inner, 1 - _EDGE) if estimate < 1 - _EDGE else 1.0,
     )
 
 
-# -----------------------------------------------------------------------------
-# The threshold with the highest F-beta, and what F-beta it will have on other data.
+# --- The threshold with the highest F-beta, and its F-beta on other data
 #
-# The highest of many scores is too high: it was chosen because it is. Cross-fitting tells by how
-# much: each tenth of the units is scored at the threshold that the others choose. That optimism is
-# taken off the score; it is known no better than to its own size, which the lower limit allows
-# for. The upper limit stays, since nothing makes the chosen threshold worse than it looks by more
-# than chance. The best threshold itself may lie wherever the score is not clearly lower than at
-# the chosen one, as its differences under other weights of the units tell. (The thresholds that
-# are best under such weights lie too close together: the highest point of a flat curve jumps, and
-# resampling does not know how far.)
-# -----------------------------------------------------------------------------
+# The highest of many scores is too high, because it was chosen. Cross-fitting estimates this
+# optimism: each tenth of the units is scored at the threshold that the other units choose. The
+# optimism is subtracted from the score. It is known only to about its own size, which the lower end
+# of the interval allows for; the upper end stays. The interval of the best threshold holds all
+# thresholds whose score is not clearly lower than at the chosen one, by the spread of the
+# differences under other weights of the units. (Bootstrap quantiles of the best threshold are too
+# close together: the maximum of a flat curve jumps, and resampling underestimates how far.)
 
-_FOLDS, _REPEATS = 10, 10
-DRAWS = 1_000
+_FOLDS, _REPEATS = 10, 10  # of the cross-fitting
+DRAWS = 1_000  # of the Bayesian bootstrap
 _ROUNDING = 1e-12
-_BEST_THRESHOLD_FEW = 30
-_NOTE = "few positive items: the interval of the score elsewhere is rough"
+_FEWEST_POSITIVES_FOR_A_THRESHOLD = 30  # below, the interval of the score has a note
+_FEW_FOR_A_THRESHOLD = "few positive items: the interval of the score elsewhere is rough"
 
 
 def best_threshold(
     ranked: Ranked, level: float, beta: float, rng: np.random.Generator
 ) -> BestThreshold:
-    """Choose a threshold, and say how good it will be.
-
-    Parameters
-    ----------
-    ranked
-        The curve.
-    level
-        The level of the intervals.
-    beta
-        The weight of recall in F-beta.
-    rng
-        For the folds and the weights.
-    """
+    """Choose the threshold with the highest F-beta, and estimate its F-beta on other data."""
     metric = "f1" if beta == 1 else "fbeta"
     along = fbeta_of(ranked.tp, ranked.predicted, ranked.positives, beta)
     at = int(np.argmax(along))
     naive = _interval_at(ranked, at, metric, level, beta)
     curves = WeightedCurves.of(ranked)
     fitted = _cross_fitted(curves, beta, rng)
-    # of a single unit nothing can be held out: nothing is known
+    # a single unit cannot be held out: the optimism is unknown
     optimism = math.nan if math.isnan(fitted) else max(0.0, float(along[at]) - fitted)
     tp, predicted = curves.cumulated(weights_of_units(curves.n_units, rng))
     drawn = fbeta_of(tp, predicted, tp[-1], beta)
     first, last = _rivals(curves, along, level, ranked.positive_units - 1, drawn)
-    is_inner = last + 1 < len(ranked.thresholds)  # all between two scores do the same
+    is_inner = last + 1 < len(ranked.thresholds)  # all thresholds between two scores are equivalent
     below = math.hypot(float(along[at]) - float(naive.low), optimism)
     low = min(float(naive.low), float(along[at]) - below) - optimism
     return BestThreshold(
@@ -567,12 +538,14 @@ def best_threshold(
         precision=float(ranked.precision[at]),
         recall=float(ranked.recall[at]),
         level=level,
-        note=_NOTE if ranked.positive_units < _BEST_THRESHOLD_FEW else None,
+        note=_FEW_FOR_A_THRESHOLD
+        if ranked.positive_units < _FEWEST_POSITIVES_FOR_A_THRESHOLD
+        else None,
     )
 
 
 def _interval_at(ranked: Ranked, at: int, metric: str, level: float, beta: float) -> Any:
-    """The interval of F-beta at a threshold as if nobody had chosen it."""
+    """Compute the interval of F-beta at a threshold, as if it had not been chosen by its score."""
     yes, taken = ranked.is_positive, ranked.step <= at
     cells = (yes & taken, ~yes & taken, yes & ~taken)
     if ranked.unit is None:
@@ -583,17 +556,7 @@ def _interval_at(ranked: Ranked, at: int, metric: str, level: float, beta: float
 
 
 def _cross_fitted(curves: WeightedCurves, beta: float, rng: np.random.Generator) -> float:
-    """F-beta of thresholds that were each chosen without the units they are applied to.
-
-    Parameters
-    ----------
-    curves
-        Steps and units.
-    beta
-        The weight of recall in F-beta.
-    rng
-        For the folds.
-    """
+    """Return F-beta of thresholds chosen without the units that they are applied to."""
     n = curves.n_units
     folds = min(_FOLDS, n)
     if folds < 2:
@@ -616,28 +579,18 @@ def _cross_fitted(curves: WeightedCurves, beta: float, rng: np.random.Generator)
 
 
 def weights_of_units(n: int, rng: np.random.Generator, draws: int = DRAWS) -> Array:
-    """The weights of units in draws of the Bayesian bootstrap, a column each."""
+    """Draw weights of units for the Bayesian bootstrap, one column per draw."""
     return rng.standard_exponential((n, draws))
 
 
 def _rivals(
     curves: WeightedCurves, along: Array, level: float, freedom: float, drawn: Array
 ) -> tuple[int, int]:
-    """The first and the last step that is not clearly worse than the best one.
+    """Return the first and last step whose F-beta is not clearly lower than the best one.
 
-    Clearly: the difference of their F-beta is more than Student's quantile times the deviation that
-    it has under other weights of the units.
-
-    Parameters
-    ----------
-    curves
-        Steps and units.
-    along
-        F-beta at every step of the curve.
-    level, freedom
-        Of Student's quantile.
-    drawn
-        F-beta under other weights, per row of `curves` and draw.
+    Clearly lower: by more than Student's quantile times the standard deviation of the difference
+    under other weights of the units. `along` is F-beta at every step, `drawn` F-beta by row of
+    `curves` and draw.
     """
     own = along[curves.last_step]
     best = int(np.argmax(own))
@@ -648,37 +601,35 @@ def _rivals(
     return min(int(kept[0]), at), max(int(kept[-1]), at)
 
 
-# -----------------------------------------------------------------------------
-# Limits of precision and recall along a curve: at one threshold, and at all of them at once.
+# --- Bands of precision and recall along a curve, pointwise and simultaneous
 #
-# Pointwise limits hold at a threshold that was chosen beforehand: Wilson's, with the effective
-# number of items where these belong to units. Simultaneous ones hold at all thresholds together,
-# hence also at one that was chosen after looking. For independent items they rest on the order
-# statistics of the scores of positives and negatives: a band of equal local levels for either
-# distribution (of many scores, within Kolmogorov's), whose joint level is that of uniform order
-# statistics and so the same for all systems; ties make it wider than need be. Both, and an exact
-# interval of the share of positives, are carried over to precision. Items of units count as what
-# they are worth: their number over the largest design effect along the curve.
-# -----------------------------------------------------------------------------
+# Pointwise intervals hold at a threshold chosen beforehand: Wilson's, with the effective sample
+# size if items belong to units. A simultaneous band holds at all thresholds together, hence also
+# at one chosen after looking. For independent items it rests on the order statistics of the scores
+# of positives and negatives: a band of equal local levels for either distribution (within
+# Kolmogorov's, for many scores). Its joint level is that of uniform order statistics and so the
+# same for all systems; ties make it conservative. Both bands and an exact interval of the share of
+# positives give the band of precision. Items of units count with their effective sample size:
+# their number over the largest design effect along the curve.
 
 if TYPE_CHECKING:
     Limits = tuple[Any, Any]
 
 
-_DRAWS, _SEED = 4_000, 20_250  # of uniform samples: the constants are the same in every call
-_EACH = 30  # up to so many scores every number of them has a local level of its own
-_CURVE_BANDS_FEW = 200  # scores: all of their order statistics have limits
-_GRID = 60  # order statistics of either half that have limits otherwise
-_ENDS = 0.1  # of a curve, where few items tell nothing about a design effect
-_FEW_ITEMS = 30
-_STEPS = "few items of a class: limits move in steps, and single ones hold less often"
+_DRAWS, _SEED = 4_000, 20_250  # of uniform samples: local levels are the same in every call
+_MOST_SCORES_WITHOUT_ROUNDING = 30  # beyond, the number of scores is rounded for a local level
+_MOST_SCORES_WITH_ALL_LIMITS = 200  # beyond, only a grid of order statistics has limits
+_GRID_PER_HALF = 60  # order statistics of this grid in either half
+_END_OF_CURVE = 0.1  # a share: within it too few items show a design effect
+_FEWEST_ITEMS_FOR_SMOOTH_LIMITS = 30  # of a class; below, the band has a note
+_FEW_ITEMS = "few items of a class: limits move in steps, and single ones hold less often"
 _DEPENDENT = "items of units: counted as what they are worth, close for many units only"
 
 
 def pointwise_band(ranked: Ranked, level: float) -> Band:
-    """Wilson's limits of precision and recall at each threshold by itself."""
+    """Compute Wilson intervals of precision and recall at each threshold by itself."""
     z = normal_quantile(level)
-    few = _STEPS if ranked.fewest < _FEW_ITEMS else None
+    few = _FEW_ITEMS if ranked.fewest < _FEWEST_ITEMS_FOR_SMOOTH_LIMITS else None
     if ranked.unit is None:
         precision = wilson(ranked.tp, ranked.predicted, z)
         recall = wilson(ranked.tp, float(ranked.positives), z)
@@ -687,8 +638,8 @@ def pointwise_band(ranked: Ranked, level: float) -> Band:
 
 
 def simultaneous_band(ranked: Ranked, level: float) -> Band:
-    """Limits of precision and recall that hold at all thresholds together."""
-    # three independent statements, each of which must hold
+    """Compute a band of precision and recall that holds at all thresholds together."""
+    # three independent statements (recall, false positive rate, share) must all hold
     each = level ** (1 / 3)
     found = _limits_of_share(ranked.tp, ranked.positives, each, _class_effect(ranked))
     others = Ranked(~ranked.is_positive, ranked.step, ranked.thresholds, ranked.unit)
@@ -702,27 +653,27 @@ def simultaneous_band(ranked: Ranked, level: float) -> Band:
 
 
 def _precision(share: Any, found: Array, false: Array) -> Array:
-    """What precision is if that share is positive, and these shares of either class are taken."""
+    """Compute precision from the share of positives, the recall and the false positive rate."""
     right, wrong = share * found, (1 - share) * false
     total = right + wrong
     return np.where(total > 0, right / np.where(total > 0, total, 1.0), 1.0)
 
 
-# --- equal local levels -----------------------------------------------------------------------
+# --- Equal local levels
 
 
 def _limits_of_share(taken: Array, total: int, level: float, effect: float) -> Limits:
-    """Limits, at all thresholds at once, of the share of scores above each.
+    """Return simultaneous limits of the share of scores above each threshold.
 
-    As many independent scores are counted as these are worth: their number over the design effect.
+    They use the effective number of independent scores: their number over the design effect.
     """
     if not total:
         return np.zeros(len(taken)), np.ones(len(taken))
     taken, n = taken / effect, max(1, int(total / effect))
     shares = np.minimum(taken / n, 1.0)
-    if n <= _CURVE_BANDS_FEW:
+    if n <= _MOST_SCORES_WITH_ALL_LIMITS:
         return _limits_by_order(taken, n, level)
-    # of many scores the band is tied to some; Kolmogorov's, narrower in the middle, to all
+    # for many scores the band uses only some; Kolmogorov's uses all, and is narrower in the middle
     half = (1 + level) / 2
     reach = np.sqrt(np.log(2 / (1 - half)) / (2 * n))
     low, high = _limits_by_order(taken, n, half)
@@ -730,33 +681,33 @@ def _limits_of_share(taken: Array, total: int, level: float, effect: float) -> L
 
 
 def _limits_by_order(taken: Array, n: int, level: float) -> Limits:
+    """Return limits of the share of scores above each threshold, from its order statistics."""
     grid, tail = _grid(n), local_level(_rounded_up(n), level) / 2
     low, high = special.betaincinv(grid, n + 1 - grid, [[tail], [1 - tail]])
-    # a threshold lies between two order statistics, and the share between their limits
+    # a threshold lies between two order statistics, so the share lies between their limits
     below = np.searchsorted(grid, taken, side="right")
     above = np.searchsorted(grid, taken + 1)
     return np.append(0.0, low)[below], np.append(high, 1.0)[above]
 
 
 def _rounded_up(n: int) -> int:
-    """The next of some numbers of scores: with more of them a local level is a little smaller."""
-    if n <= _EACH:
+    """Round a number of scores up to a coarse scale; its local level is slightly smaller."""
+    if n <= _MOST_SCORES_WITHOUT_ROUNDING:
         return n
-    return int(_EACH * 1.1 ** np.ceil(np.log(n / _EACH) / np.log(1.1) - 1e-9)) + 1
+    return (
+        int(
+            _MOST_SCORES_WITHOUT_ROUNDING
+            * 1.1 ** np.ceil(np.log(n / _MOST_SCORES_WITHOUT_ROUNDING) / np.log(1.1) - 1e-9)
+        )
+        + 1
+    )
 
 
 @lru_cache(maxsize=256)
 def local_level(n: int, level: float) -> float:
-    """The level of each single limit at which all of them together hold with probability `level`.
+    """Return the level of each single limit at which all together hold with probability `level`.
 
-    From samples of uniform order statistics, the same ones in every call.
-
-    Parameters
-    ----------
-    n
-        How many independent scores there are.
-    level
-        The level of the band.
+    It comes from samples of the order statistics of `n` uniform variables, the same in every call.
     """
     grid = _grid(n)
     rng = np.random.default_rng(_SEED)
@@ -768,18 +719,18 @@ def local_level(n: int, level: float) -> float:
 
 
 def _grid(n: int) -> NDArray[np.int64]:
-    """The order statistics that have limits: all of few, else ever fewer towards the middle."""
-    if n <= _CURVE_BANDS_FEW:
+    """Return the order statistics with limits: all of few, else fewer towards the middle."""
+    if n <= _MOST_SCORES_WITH_ALL_LIMITS:
         return np.arange(1, n + 1)
-    half = np.unique(np.round(np.geomspace(1, n / 2, _GRID)).astype(np.int64))
+    half = np.unique(np.round(np.geomspace(1, n / 2, _GRID_PER_HALF)).astype(np.int64))
     return np.unique(np.concatenate([half, n + 1 - half]))
 
 
-# --- units ------------------------------------------------------------------------------------
+# --- Bands with units
 
 
 def _limits_of_units(ranked: Ranked, level: float) -> tuple[Any, Any, Any, Any]:
-    """Wilson's limits of precision and recall, with as many items as the units are worth."""
+    """Return Wilson limits of precision and recall at the effective sample size of the units."""
     sums = _UnitSums(ranked)
     recall = _limits_of_ratio(
         ranked.tp, float(ranked.positives), sums.recall_spread(), sums.recall_sizes, level
@@ -797,37 +748,29 @@ def _limits_of_ratio(
     sizes: Any,
     level: float,
 ) -> Limits:
-    """Wilson's limits of tp / total, whose units deviate so much and are so large.
+    """Return Wilson limits of tp / total at the effective sample size of its units.
 
-    Parameters
-    ----------
-    tp, total
-        The ratio.
-    spread
-        The sum of the squared deviations of units, and how many units there are.
-    sizes
-        The sum of the squared sizes of units.
-    level
-        The level.
+    `spread` holds the sum of squared deviations of units and their number; `sizes` is the sum of
+    the squared sizes of units.
     """
     squares, units = spread
     share = tp / total
     alone = share * (1 - share) * total
     with np.errstate(invalid="ignore", divide="ignore"):
         together = np.where(units > 1, squares * units / (units - 1), np.nan)
-        # where all are right or all wrong, as if a unit were one item
+        # if all are right or all wrong, count each unit as one item
         effect = np.where(alone > 1e-9, together / alone, total / units)
     freedom = total**2 / sizes - 1
     quantile = student_quantile(level, freedom)
     worth = total / np.maximum(np.nan_to_num(effect, nan=1.0), 1.0)
     low, high = wilson(share * worth, worth, quantile)
-    # one unit is no evidence of how others would come out
+    # one unit shows nothing about the variance between units
     none = np.less_equal(freedom, 1e-9)
     return np.where(none, 0.0, low), np.where(none, 1.0, high)
 
 
 class _UnitSums:
-    """Sums of squares over units at every step, from what each item adds to its unit's."""
+    """Sums of squares over units at every step, accumulated item by item."""
 
     def __init__(self, ranked: Ranked):
         self.ranked = ranked
@@ -838,7 +781,7 @@ class _UnitSums:
         begins = np.append(True, unit[1:] != unit[:-1])
         start = np.maximum.accumulate(np.where(begins, np.arange(len(unit)), 0))
         before = np.cumsum(said) - said
-        # items and positives of the same unit that come before
+        # items and positives of the same unit that rank before
         y, x = np.arange(len(unit)) - start, before - before[start]
         own = positives[unit]
         place = ranked.step[order]
@@ -856,33 +799,33 @@ class _UnitSums:
         self.recall_sizes = float((positives**2).sum())
 
     def precision_spread(self) -> tuple[Array, Array]:
-        """Squared deviations of true positives from what the precision lets expect."""
+        """Return the squared deviations of true positives from the precision, and the units."""
         p = self.ranked.precision
         return self._right - 2 * p * self._mixed + p**2 * self.sizes, self._units
 
     def recall_spread(self) -> tuple[Array, float]:
-        """Squared deviations of true positives from what the recall lets expect."""
+        """Return the squared deviations of true positives from the recall, and the units."""
         r = self.ranked.recall
         squares = self._right - 2 * r * self._of_positives + r**2 * self.recall_sizes
         return squares, self._positive_units
 
 
 def _class_effect(ranked: Ranked) -> float:
-    """The largest design effect of the share of positives above a threshold, but for the ends."""
+    """Return the largest design effect of the recall along the curve, except near its ends."""
     if ranked.unit is None or not ranked.positives:
         return 1.0
     sums = _UnitSums(ranked)
     squares, units = sums.recall_spread()
     share = ranked.recall
-    inner = (share > _ENDS) & (share < 1 - _ENDS)
+    inner = (share > _END_OF_CURVE) & (share < 1 - _END_OF_CURVE)
     if units < 2 or not inner.any():
-        return sums.recall_sizes / ranked.positives  # as if a unit were one item
+        return sums.recall_sizes / ranked.positives  # count each unit as one item
     alone = share[inner] * (1 - share[inner]) * ranked.positives
     return max(1.0, float((squares[inner] * units / (units - 1) / alone).max()))
 
 
 def _share_effect(ranked: Ranked) -> float:
-    """The design effect of the share of positives."""
+    """Return the design effect of the share of positives."""
     if ranked.unit is None or not ranked.negatives or ranked.n_units < 2:
         return 1.0
     share = ranked.positives / ranked.items

@@ -43,16 +43,14 @@ if TYPE_CHECKING:
     from probative.inference.walks import Walk
 
 
-# -----------------------------------------------------------------------------
-# Binomial probabilities with one chance in two, to full relative accuracy.
-# -----------------------------------------------------------------------------
+# --- Probabilities of Bin(n, ½)
 
 
 def half_binomial(k: NDArray[np.int64], n: int) -> NDArray[np.float64]:
-    """Probabilities of Bin(n, ½), to full relative accuracy at any n and in any tail.
+    """Compute probabilities of Bin(n, ½) to full relative accuracy, at any n and in any tail.
 
     Loader's form: the deviance n·[y·atanh y + ½·log(1-y²)], y = (2k-n)/n, and the errors of
-    Stirling's formula. Nothing large cancels, as it does in differences of log-gammas.
+    Stirling's formula. Unlike differences of log-gammas, it has no cancellation of large terms.
     """
     inner = k[(k > 0) & (k < n)]
     y = (2 * inner - n) / n
@@ -66,7 +64,7 @@ def half_binomial(k: NDArray[np.int64], n: int) -> NDArray[np.float64]:
 
 
 def _stirling_error(n: NDArray[np.int64]) -> NDArray[np.float64]:
-    """What Stirling's formula lacks: log n! - log(sqrt(2πn)·(n/e)^n), for n >= 1."""
+    """Return the error of Stirling's formula, log n! - log(sqrt(2πn)·(n/e)^n), for n >= 1."""
     small = np.minimum(n, _EXACT_ERRORS.size - 1)
     large = np.maximum(n, _EXACT_ERRORS.size).astype(np.float64)
     r = 1 / (large * large)
@@ -83,50 +81,48 @@ _EXACT_ERRORS = np.array(
 )
 
 
-# -----------------------------------------------------------------------------
-# The randomisation test by item for a thousand million items and more.
+# --- Randomisation test by item for a thousand million items and more
 #
-# Where U ~ Bin(n, ½) takes millions of values with a probability to speak of, the probability that
-# the difference is extreme given U is a smooth function of it, but for the rounding of the first
-# extreme V to a whole number. Stretches of consecutive values, equally spaced, average over both:
-# the smooth part as exactly as all values would (a trapezoid rule), the roundings as a sample of
-# them.
-# -----------------------------------------------------------------------------
+# If U ~ Bin(n, ½) has millions of values with a probability that matters, the probability of an
+# extreme difference given U is a smooth function of U, but for the rounding of the first extreme V
+# to a whole number. Equally spaced stretches of consecutive values average over both: they
+# integrate the smooth part like a trapezoid rule, and sample the roundings.
 
-_STRETCHES, _LENGTH = 400, 1024
-_REACH = 9.5  # standard deviations; or, where the p-value is small, this:
-_HUGE_EXCHANGE_FAR = 39.0
+_STRETCHES, _STRETCH_LENGTH = 400, 1024
+# in standard deviations: for most p-values, and for small ones
+_HUGE_REACH, _HUGE_REACH_FOR_SMALL_PVALUES = 9.5, 39.0
 
 
 @dataclass(frozen=True)
 class _HugeExchange:
-    """Every item of a huge table is exchanged with probability ½."""
+    """The exchange of every item of a huge table with probability ½."""
 
     cases: NDArray[np.int64]
     gap: ScoreDifference
 
     def tail(self, threshold: Exact) -> float:
-        """P(difference >= threshold)."""
+        """Return P(difference >= threshold)."""
         if self._counts_items:
             return self._linear_tail(threshold)
-        pvalue = self._tail_within(_REACH, float(threshold))
-        left_out = 4 * math.exp(-(_REACH**2) / 2)
+        pvalue = self._tail_within(_HUGE_REACH, float(threshold))
+        left_out = 4 * math.exp(-(_HUGE_REACH**2) / 2)
         return (
             pvalue
             if left_out < 1e-12 * pvalue
-            else self._tail_within(_HUGE_EXCHANGE_FAR, float(threshold))
+            else self._tail_within(_HUGE_REACH_FOR_SMALL_PVALUES, float(threshold))
         )
 
     def _tail_within(self, reach: float, threshold: float) -> float:
+        """Return the tail, summed within `reach` standard deviations of the smaller binomial."""
         t = self.cases.astype(np.float64)
         numbers = int(t[0] + t[2]), int(t[1] + t[3])
         bases = t[4], t[5]
-        # go through the values of the one that takes fewer; the other's are a tail
+        # sum over the values of the smaller binomial; the other one contributes a tail
         own = 0 if numbers[0] <= numbers[1] else 1
         values, share = _stretches(numbers[own], reach)
         edge = self._edge(own, bases[own] + values, threshold) - bases[1 - own]
-        # A's score rises with true positives and falls with false ones; a tie counts, whichever
-        # way it is rounded
+        # A's score rises with true positives and falls with false ones; the slack makes ties count
+        # as extreme despite rounding
         n = numbers[1 - own]
         slack = min(0.25, 1e-15 * float(t.sum()))
         least = np.ceil(edge - slack) if own == 0 else n - np.floor(edge + slack)
@@ -134,24 +130,24 @@ class _HugeExchange:
 
     @property
     def sampled(self) -> tuple[int, float] | None:
-        """How many values of U stand for all, and a bound on the relative error that comes from it.
+        """Return the number of values of U that stand for all, and a bound on the relative error.
 
-        It is how much one value of V, more or less, can matter. None where all were gone through.
+        The bound is the effect of one value of V more or less. None if all values were summed.
         """
         fewer, more = sorted((int(self.cases[[0, 2]].sum()), int(self.cases[[1, 3]].sum())))
-        values, share = _stretches(fewer, _REACH)
+        values, share = _stretches(fewer, _HUGE_REACH)
         if self._counts_items or share == 1:
             return None
         return len(values), 1 / math.sqrt(more)
 
     @property
     def _counts_items(self) -> bool:
-        """Whether the difference is one of numbers of items, over one that does not change."""
+        """Return True if the difference is a number of items over a constant."""
         line = self.gap.line
         return line is not None and max(map(abs, line)) <= 1
 
     def _linear_tail(self, threshold: Exact) -> float:
-        """The same where the difference counts items: they are one binomial variate."""
+        """Return P(difference >= threshold) if the difference counts items: one binomial."""
         t = [int(x) for x in self.cases]
         assert isinstance(self.gap, AffineDifference)  # noqa: S101  # others have no line
         (a, b, _), total = self.gap.top, self.gap.total
@@ -163,16 +159,17 @@ class _HugeExchange:
         return float(_upper_tail(np.array([float(n - most)]), n)[0])
 
     def _edge(self, own: int, given: Array, threshold: float) -> Array:
-        """Where the difference is the threshold, as a function of A's true or false positives.
+        """Return the value of the other count at which the difference equals the threshold.
 
-        The difference is nearly a straight line in the other one: Newton's method.
+        `given` are A's true (`own` 0) or false positives. The difference is almost linear in the
+        other count; Newton's method finds the value.
         """
         other = np.full(len(given), self.gap.total[1 - own] / 2)
         for _ in range(30):
             point = (given, other) if own == 0 else (other, given)
             excess = self.gap.difference(*point) - threshold
             slope = self.gap.gradient(*point)[1 - own]
-            # where it does not move at all, all values are extreme or none is
+            # if the difference does not change, either all values are extreme or none is
             far = np.where((excess >= 0) == (own == 0), np.inf, -np.inf)
             with np.errstate(divide="ignore", invalid="ignore"):
                 move = np.where(slope != 0, excess / slope, far)
@@ -183,17 +180,17 @@ class _HugeExchange:
 
 
 def _stretches(n: int, reach: float) -> tuple[NDArray[np.int64], float]:
-    """Values of Bin(n, ½), and how many each stands for."""
+    """Return the values of Bin(n, ½) to sum over, and how many values each stands for."""
     distance = min(math.ceil(reach * math.sqrt(n) / 2) + 1, (n + 1) // 2)
-    if 2 * distance <= 2 * _STRETCHES * _LENGTH:
+    if 2 * distance <= 2 * _STRETCHES * _STRETCH_LENGTH:
         return np.arange(max(0, n // 2 - distance), min(n, n // 2 + distance) + 1), 1.0
     spacing = 2 * distance // _STRETCHES
     starts = n // 2 - distance + spacing * np.arange(_STRETCHES, dtype=np.int64)
-    return (starts[:, None] + np.arange(_LENGTH)).ravel(), spacing / _LENGTH
+    return (starts[:, None] + np.arange(_STRETCH_LENGTH)).ravel(), spacing / _STRETCH_LENGTH
 
 
 def _upper_tail(least: Array, n: int) -> Array:
-    """P(V >= least) for V ~ Bin(n, ½)."""
+    """Return P(V >= least) for V ~ Bin(n, ½)."""
     inner = (least > 0) & (least <= n)
     tail = np.where(least > n, 0.0, 1.0)
     if n > 0:
@@ -203,80 +200,79 @@ def _upper_tail(least: Array, n: int) -> Array:
     return tail
 
 
-# -----------------------------------------------------------------------------
-# The randomisation test by item: an exact sum over two binomials.
+# --- Randomisation test by item: an exact sum over two binomials
 #
-# Exchanging items at random credits the baseline with t4 + U true and t5 + V false positives,
-# where U ~ Bin(t0 + t2, ½) and V ~ Bin(t1 + t3, ½). For every U the extreme V are a tail.
-# -----------------------------------------------------------------------------
+# Random exchanges of items credit the baseline with t4 + U true and t5 + V false positives, where
+# U ~ Bin(t0 + t2, ½) and V ~ Bin(t1 + t3, ½). For every U the extreme V are a tail.
 
 if TYPE_CHECKING:
     Credits = Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]
 
 
-# In standard deviations: what lies beyond the first has a probability of 1e-19, what lies beyond
-# the second cannot be written as a double.
-_NEAR, _EXCHANGE_ITEMS_FAR = 9.5, 39.0
-_HUGE = 10**8  # exchanged items from which on a p-value is found by `HugeExchange`
+# In standard deviations: the probability beyond the first is 1e-19, that beyond the second is too
+# small for a double.
+_REACH, _REACH_FOR_SMALL_PVALUES = 9.5, 39.0
+_MOST_ITEMS_SUMMED = 10**8  # exchanged items; with more, `_HugeExchange` finds the p-value
 
 
 @dataclass(frozen=True)
 class ItemExchange:
-    """Every item of a table is exchanged with probability ½."""
+    """The exchange of every item of a table with probability ½."""
 
     cases: NDArray[np.int64]
     gap: ScoreDifference
 
     def tail(self, threshold: Exact) -> float:
-        """P(difference >= threshold)."""
+        """Return P(difference >= threshold)."""
         if self.is_huge:
             return _HugeExchange(self.cases, self.gap).tail(threshold)
-        pvalue = self._tail_within(_NEAR, threshold)
-        left_out = 4 * math.exp(-(_NEAR**2) / 2)
+        pvalue = self._tail_within(_REACH, threshold)
+        left_out = 4 * math.exp(-(_REACH**2) / 2)
         return (
             pvalue
             if left_out < 1e-15 * pvalue
-            else self._tail_within(_EXCHANGE_ITEMS_FAR, threshold)
+            else self._tail_within(_REACH_FOR_SMALL_PVALUES, threshold)
         )
 
     def tails(self) -> Callable[[Exact], float]:
-        """The function `tail`, for many thresholds."""
+        """Return the function `tail`, for many thresholds."""
         return self.tail
 
     @property
     def is_huge(self) -> bool:
-        """Whether the values of both U and V that matter are too many to go through one by one."""
-        return bool(self.cases[:4].sum() > _HUGE)
+        """Return True if U and V have too many values that matter to sum over all."""
+        return bool(self.cases[:4].sum() > _MOST_ITEMS_SUMMED)
 
     @property
     def sampled(self) -> tuple[int, float] | None:
-        """How many values were gone through for all, and a bound on the relative error that left.
+        """Return the number of values that stand for all, and a bound on the relative error.
 
-        None where every value was.
+        None if all values were summed.
         """
         return _HugeExchange(self.cases, self.gap).sampled if self.is_huge else None
 
     def deviation(self) -> float:
-        """About the standard deviation of the difference."""
+        """Return the approximate standard deviation of the difference."""
         t = self.cases
         centre = np.array(self.gap.total) / 2
         variance = np.array([t[0] + t[2], t[1] + t[3]]) / 4
         return float(np.sqrt(variance @ self.gap.gradient(*centre) ** 2))
 
     def step(self) -> Fraction:
-        """The distance of neighbouring differences, where it is the same everywhere; else 0."""
+        """Return the distance of neighbouring differences if it is constant, else 0."""
         t = self.cases
         steps = {(1, 0): t[0] + t[2], (0, 1): t[1] + t[3]}
         return self.gap.spacing(step for step, number in steps.items() if number)
 
     def sample(self, n_resamples: int, rng: np.random.Generator) -> Credits:
-        """Draw what A is credited with."""
+        """Draw the true and false positives that A is credited with."""
         t = self.cases
         x = t[4] + rng.binomial(t[0] + t[2], 0.5, n_resamples)
         f = t[5] + rng.binomial(t[1] + t[3], 0.5, n_resamples)
         yield x, f
 
     def _tail_within(self, reach: float, threshold: Exact) -> float:
+        """Return the tail, summed within `reach` standard deviations."""
         t = self.cases
         n_true, n_false = int(t[0] + t[2]), int(t[1] + t[3])
         u, v = _window(n_true, reach), _window(n_false, reach)
@@ -288,25 +284,24 @@ class ItemExchange:
 
 
 def _window(n: int, reach: float) -> NDArray[np.int64]:
-    """The values of Bin(n, ½) within so many standard deviations of the mean."""
+    """Return the values of Bin(n, ½) within `reach` standard deviations of the mean."""
     distance = math.ceil(reach * math.sqrt(n) / 2) + 1
     return np.arange(max(0, n // 2 - distance), min(n, n // 2 + distance) + 1)
 
 
-# -----------------------------------------------------------------------------
-# The randomisation test by unit: an exact tail probability of a lattice walk.
-# -----------------------------------------------------------------------------
+# --- Randomisation test by unit: an exact tail probability of a lattice walk
 
-_FEW = 2**12  # outcomes that are quicker written out than convolved
+_MOST_OUTCOMES_ENUMERATED = 2**12  # up to so many, enumerating is quicker than convolving
 _NUMBERS_AT_ONCE = 2**20
-_BYTES_A_CELL = 32
-_EXACT_UNTILTED = 1e-12  # what is larger has enough digits without a tilt
-_SECONDS_A_CELL, _SECONDS_A_FREQUENCY = 4e-9, 1e-7  # a coin, and a step; only their ratio matters
+_BYTES_PER_CELL = 32
+_ACCURATE_WITHOUT_TILT = 1e-12  # a larger probability has enough digits without a tilt
+# per coin and per step; only their ratio matters
+_SECONDS_PER_CELL, _SECONDS_PER_FREQUENCY = 4e-9, 1e-7
 
 
 @dataclass(frozen=True)
 class UnitExchange:
-    """Every unit is exchanged with probability ½."""
+    """The exchange of every unit with probability ½."""
 
     walk: Walk
     gap: ScoreDifference
@@ -314,51 +309,52 @@ class UnitExchange:
 
     @classmethod
     def of(cls, walk: Walk, gap: ScoreDifference, memory_limit: float) -> UnitExchange:
-        """Set up the exchange, on a line where one number tells the difference."""
+        """Build the exchange, projected onto a line if one number determines the difference."""
         if gap.line is not None:
             line = walk.projected(*gap.line)
-            # with large weights a line may have more points than the plane that it is drawn in
+            # with large weights the line may have more points than the plane
             if _spread(line) <= _spread(walk) or max(map(abs, gap.line)) <= 1:
                 return cls(line, gap.projected(), memory_limit)
         return cls(walk, gap, memory_limit)
 
     def tail(self, threshold: Exact) -> float:
-        """P(difference >= threshold)."""
-        if self.walk.has_at_most(_FEW):
+        """Return P(difference >= threshold)."""
+        if self.walk.has_at_most(_MOST_OUTCOMES_ENUMERATED):
             return _tail_by_enumeration(self.walk, self.gap, threshold)
         tilted = self._tilted_tail(tilt_onto(self.walk, self.gap, threshold), threshold)
         if not self.gap.may_jump:
             return tilted
-        # some outcomes may lie where the tilt leads away from, and be missed
+        # the tilt may lead away from some extreme outcomes and miss them
         try:
             plain = self._tilted_tail(np.zeros(2), threshold)
         except TooLargeError:
             return tilted
-        return max(tilted, plain) if plain > _EXACT_UNTILTED else tilted
+        return max(tilted, plain) if plain > _ACCURATE_WITHOUT_TILT else tilted
 
     def _tilted_tail(self, tau: NDArray[np.float64], threshold: Exact) -> float:
+        """Return P(difference >= threshold), computed on the walk tilted by `tau`."""
         walk = TiltedWalk(self.walk, tau)
         return self._ready(walk).tail(walk.first_extreme(self.gap, threshold))
 
     def tails(self) -> Callable[[Exact], float]:
-        """P(difference >= threshold) for many thresholds, to a small absolute error."""
-        if self.walk.has_at_most(_FEW):
+        """Return a function for P(difference >= threshold), with a small absolute error."""
+        if self.walk.has_at_most(_MOST_OUTCOMES_ENUMERATED):
             return self.tail
         walk = TiltedWalk(self.walk, np.zeros(2))
         ready = self._ready(walk)
         return lambda threshold: ready.tail(walk.first_extreme(self.gap, threshold))
 
     def deviation(self) -> float:
-        """About the standard deviation of the difference."""
+        """Return the approximate standard deviation of the difference."""
         slope = self.walk.steps @ self.gap.gradient(*self.walk.centre)
         return float(np.sqrt(self.walk.times @ slope**2) / 2)
 
     def step(self) -> Fraction:
-        """The distance of neighbouring differences, where it is the same everywhere; else 0."""
+        """Return the distance of neighbouring differences if it is constant, else 0."""
         return self.gap.spacing(self.walk.steps.tolist())
 
     def sample(self, n_resamples: int, rng: np.random.Generator) -> Credits:
-        """Draw what A is credited with, a binomial draw for each distinct step."""
+        """Draw the positives that A is credited with: a binomial draw per distinct step."""
         at_once = max(1, _NUMBERS_AT_ONCE // max(1, len(self.walk.times)))
         for start in range(0, n_resamples, at_once):
             size = (min(at_once, n_resamples - start), len(self.walk.times))
@@ -366,27 +362,27 @@ class UnitExchange:
             yield ends[:, 0], ends[:, 1]
 
     def _ready(self, walk: TiltedWalk) -> Convolution | Inversion:
-        """Prepare sums over regions in the way that is quicker."""
+        """Prepare sums over regions by the quicker method: convolution or inversion."""
         cells = float(len(walk.rows) * len(walk.columns))
         frequencies = cells / 2 * significant_share(walk.times, walk.tilt, NEGLIGIBLE)
-        by_coins = _SECONDS_A_CELL * float(np.sum(walk.times)) * cells
-        by_frequencies = _SECONDS_A_FREQUENCY * len(walk.times) * frequencies
-        if by_coins < by_frequencies and cells * _BYTES_A_CELL <= self.memory_limit:
+        by_coins = _SECONDS_PER_CELL * float(np.sum(walk.times)) * cells
+        by_frequencies = _SECONDS_PER_FREQUENCY * len(walk.times) * frequencies
+        if by_coins < by_frequencies and cells * _BYTES_PER_CELL <= self.memory_limit:
             return Convolution(walk)
         if frequencies * BYTES_A_FREQUENCY > self.memory_limit:
-            raise TooLargeError(min(cells * _BYTES_A_CELL, frequencies * BYTES_A_FREQUENCY))
+            raise TooLargeError(min(cells * _BYTES_PER_CELL, frequencies * BYTES_A_FREQUENCY))
         return Inversion(walk, self.memory_limit)
 
 
 def _spread(walk: Walk) -> float:
-    """About how many points of its lattice a walk visits often."""
+    """Return roughly the number of lattice points that a walk visits often."""
     lattice = Lattice.spanned_by(walk)
     deviations = np.sqrt(walk.times @ lattice.coordinates(walk.steps).astype(np.float64) ** 2)
     return float(np.prod(1 + 9 * deviations))
 
 
 def _tail_by_enumeration(walk: Walk, gap: ScoreDifference, threshold: Exact) -> float:
-    """P(difference >= threshold) from all the outcomes of a short walk."""
+    """Return P(difference >= threshold) from all outcomes of a short walk."""
     ends, probability = walk.base[None, :], np.ones(1)
     for step, n in zip(walk.steps, walk.times.tolist(), strict=True):
         taken = np.arange(n + 1)
@@ -395,14 +391,12 @@ def _tail_by_enumeration(walk: Walk, gap: ScoreDifference, threshold: Exact) -> 
     return float(np.sum(probability[gap.at_least(ends[:, 0], ends[:, 1], threshold)]))
 
 
-# -----------------------------------------------------------------------------
-# Randomisation tests: is B better than A on this test set?
-# -----------------------------------------------------------------------------
+# --- The public randomisation test
 
 _ALTERNATIVES = ("two-sided", "greater", "less")
 
-# The histogram of the null distribution: how far it goes, in standard deviations, in how many bins
-_SPAN, _BINS_A_SIDE = 4.5, 30
+# the histogram of the null distribution
+_STANDARD_DEVIATIONS_SHOWN, _BINS_PER_SIDE = 4.5, 30
 
 
 def randomization_test(
@@ -418,57 +412,55 @@ def randomization_test(
     null: bool = False,
     memory_limit: float = 2**30,
 ) -> RandomizationTest:
-    """Test whether two systems are exchangeable, exactly.
+    """Test exactly whether two systems are exchangeable.
 
-    If it makes no difference which system an answer came from, exchanging the answers of A and B
-    on any sentence is as good as leaving them. The p-value is the share of all exchanges whose
-    difference of scores is at least as extreme as the observed one. Ties count as extreme and
-    are settled in integers.
+    Under the null hypothesis, exchanging the outputs of A and B on any sentence changes nothing in
+    distribution. The p-value is the share of all exchanges whose difference of scores is at least
+    as extreme as the observed one. Ties count as extreme; integer arithmetic decides them.
 
     Parameters
     ----------
     paired
-        The cases of the two systems; whole numbers. Units may hold halves, where half an item can
-        be right: they are exchanged as they are.
+        The cases of the two systems; whole numbers. Units may hold halves if half an item can be
+        right; they are exchanged as they are.
     metric
         One of precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv,
-        balanced_accuracy, mcc, kappa, informedness, markedness, fowlkes_mallows. Given the answer,
-        every one of them is a function of a system's true and false positives.
+        balanced_accuracy, mcc, kappa, informedness, markedness, fowlkes_mallows. Given gold, each
+        of them is a function of a system's true and false positives.
     by
-        What is exchanged: whole units (sentences, documents) or single items. By default units,
-        where there are any. Items of one sentence are seldom independent: a test by item then
-        finds too many differences.
+        "unit" exchanges whole units (sentences, documents), "item" single items. By default units,
+        if there are any. Items of one sentence are seldom independent: a test by item then finds
+        too many differences.
     alternative
         "two-sided"; "greater", B is better; "less", B is worse.
     method
         "exact"; "sampled", with random exchanges; "auto", exact unless it would need more than
         `memory_limit`.
     n_resamples, rng
-        How many exchanges to draw, and a seed or generator for them, where they are sampled. By
-        default as many as it takes until it is clear whether the p-value exceeds 0.05 and 0.01, a
-        million at most.
+        The number of exchanges to draw if they are sampled, and a seed or generator for them. By
+        default drawing stops when it is clear whether the p-value exceeds 0.05 and 0.01, after a
+        million exchanges at most.
     beta
-        The weight of recall in F-beta. It is taken for the decimal that it prints as.
+        The weight of recall in F-beta, read as the decimal that it prints as.
     null
-        Whether to return the null distribution, too, for plotting.
+        True to return the null distribution, too, for plotting.
     memory_limit
-        Bytes that an exact test by unit may use for its tables.
+        The number of bytes that an exact test by unit may use for its tables.
 
     Returns
     -------
     RandomizationTest
-        With the `statistic`, B minus A, and its `pvalue`. By item the p-value has a relative
-        error of about 1e-12, by unit one of 1e-10 or less, whatever its size; those below 1e-300
-        come out as 0. By item and from 10^8 items that change places on, 1e-9. From about 10^10
-        on, where a score's denominator changes with them, its `method` is "sampled", whatever was
-        asked for: equally spaced stretches of exchanges stand for all, and `standard_error` bounds
-        the error.
+        The `statistic`, B minus A, and its `pvalue`. The relative error of the p-value is about
+        1e-12 by item (1e-9 if more than 10^8 items are exchanged) and at most 1e-10 by unit,
+        whatever its size; below 1e-300 it is 0. By item and from about 10^10 exchanged items on,
+        if they change the denominator of the score, `method` is always "sampled": equally spaced
+        stretches of exchanges stand for all, and `standard_error` bounds the error.
 
     Notes
     -----
-    A small p-value says that chance alone would hardly produce such a difference on these units.
-    It is not the probability that the systems are equally good, and says nothing about how large
-    the difference is, or about other test sets than ones that these units stand for.
+    A small p-value shows that chance alone would rarely produce such a difference on these units.
+    It is not the probability that the systems are equally good. It shows neither how large the
+    difference is, nor anything about test sets that these units do not represent.
 
     References
     ----------
@@ -568,9 +560,9 @@ def randomization_test(
 
 
 def _whole_cases(paired: PairedCounts, by: str) -> PairedCounts:
-    """The same cases on the lattice of whole numbers: twice as many, where units hold halves.
+    """Return the cases as whole numbers: doubled if units hold halves.
 
-    No score changes if all counts are doubled, so neither do the differences of the exchanges.
+    Doubling all counts changes no score, and so no difference of an exchange.
     """
     doubled = by == "unit" and np.any(paired.cases != np.round(paired.cases))
     scaled = paired * 2 if doubled else paired
@@ -583,6 +575,7 @@ def _whole_cases(paired: PairedCounts, by: str) -> PairedCounts:
 
 
 def _exchanged(paired: PairedCounts, by: str | None) -> str:
+    """Return what is exchanged, "unit" or "item"; by default units if there are any."""
     if by is None:
         return "unit" if paired.has_units else "item"
     if one_of("by", by, ("unit", "item")) == "unit" and not paired.has_units:
@@ -591,6 +584,7 @@ def _exchanged(paired: PairedCounts, by: str | None) -> str:
 
 
 def _multiplicity(paired: PairedCounts) -> NDArray[np.int64]:
+    """Return the number of units equal to each row; 1 by default."""
     if paired.multiplicity is None:
         return np.ones(len(paired.cases), dtype=np.int64)
     number: NDArray[np.int64] = paired.multiplicity
@@ -598,7 +592,7 @@ def _multiplicity(paired: PairedCounts) -> NDArray[np.int64]:
 
 
 def _undefined_scores(table: PairedCounts, metric: str, beta: float) -> list[str]:
-    """A word about every score that has no denominator."""
+    """Return a note for every score with a denominator of 0."""
     return [
         f"the {metric} of {name} is undefined and counts as 0"
         for name, counts in (("A", table.a), ("B", table.b))
@@ -607,14 +601,17 @@ def _undefined_scores(table: PairedCounts, metric: str, beta: float) -> list[str
 
 
 def exact_pvalue(exchange: ItemExchange | UnitExchange, observed: Exact, alternative: str) -> float:
-    """Only upper tails are needed: under the null hypothesis the difference is symmetric."""
+    """Compute the exact p-value of the observed difference.
+
+    Upper tails are enough: the difference is symmetric under the null hypothesis.
+    """
     if alternative == "two-sided":
         return 1.0 if observed == 0 else _probability(2 * exchange.tail(abs(observed)))
     return _probability(exchange.tail(observed if alternative == "greater" else -observed))
 
 
 def _probability(value: float) -> float:
-    """Rounding errors must not lead out of [0, 1]."""
+    """Clip a probability to [0, 1], against rounding errors."""
     return min(1.0, max(0.0, value))
 
 
@@ -624,14 +621,9 @@ def drawing(
     alternative: str,
     differences: list[NDArray[np.float64]] | None = None,
 ) -> Callable[[np.random.Generator, int], int]:
-    """A function that draws exchanges and tells how many are at least as extreme as observed.
+    """Return a function that draws exchanges and counts those at least as extreme as observed.
 
-    Parameters
-    ----------
-    exchange, observed, alternative
-        What is exchanged, and the difference that was observed.
-    differences
-        Where the differences of all draws are to be put, if anywhere.
+    It appends the differences of all draws to `differences` if that is given.
     """
     game = exchange.gap
 
@@ -655,23 +647,22 @@ def drawing(
 
 
 def _rational(observed: Exact) -> Fraction:
-    """The edge of a bin: what is no fraction is rounded, towards 0."""
+    """Return the observed difference as a fraction; an irrational one is rounded towards 0."""
     if isinstance(observed, Fraction):
         return observed
     return Fraction(math.nextafter(float(observed), 0.0) * (1 - 1e-15))
 
 
 def _edges(exchange: ItemExchange | UnitExchange, observed: Fraction) -> list[Fraction]:
-    """Equally spaced positive edges, one of them the size of the observed difference.
+    """Return equally spaced positive bin edges, one of them at the observed difference.
 
-    Differences that come in steps are parted half-way between two of them, so that all bins of a
-    width hold as many: else the one in the middle, which has no difference on its edges, would
-    seem to be a hollow.
+    If differences come in steps, the edges lie half-way between two of them, so that all bins hold
+    equally many; otherwise the middle bin, with no difference on its edges, would look too low.
     """
-    span = max(_SPAN * exchange.deviation(), 1.2 * abs(float(observed)))
+    span = max(_STANDARD_DEVIATIONS_SHOWN * exchange.deviation(), 1.2 * abs(float(observed)))
     if span == 0:
         return [Fraction(1)]
-    width, step = Fraction(span) / _BINS_A_SIDE, exchange.step()
+    width, step = Fraction(span) / _BINS_PER_SIDE, exchange.step()
     if step:
         width = step * max(1, round(width / step))
     elif observed:
@@ -683,6 +674,7 @@ def _edges(exchange: ItemExchange | UnitExchange, observed: Fraction) -> list[Fr
 def _null_distribution(
     exchange: ItemExchange | UnitExchange, observed: Fraction
 ) -> NullDistribution:
+    """Compute the exact null distribution as a histogram."""
     edges = _edges(exchange, observed)
     tail = exchange.tails()
     return _histogram(edges, np.array([tail(edge) for edge in edges]))
@@ -691,15 +683,16 @@ def _null_distribution(
 def _sampled_null(
     exchange: ItemExchange | UnitExchange, observed: Fraction, differences: NDArray[np.float64]
 ) -> NullDistribution:
+    """Compute the null distribution of sampled exchanges as a histogram."""
     edges = _edges(exchange, observed)
     size = np.sort(np.abs(differences))
-    # a difference within rounding of an edge lies on it
+    # a difference within rounding error of an edge counts as on the edge
     below = np.searchsorted(size, [float(edge) * (1 - 1e-12) for edge in edges])
     return _histogram(edges, (1 - below / len(size)) / 2)
 
 
 def _histogram(edges: list[Fraction], tails: NDArray[np.float64]) -> NullDistribution:
-    """Bins of a symmetric distribution from its tail probabilities at positive edges."""
+    """Return the bins of a symmetric distribution from its tails at positive edges."""
     positive_edges = np.array([float(edge) for edge in edges])
     outer = np.append(-np.diff(tails)[:-1], tails[-2:-1])
     middle = 1 - 2 * tails[0] if len(edges) > 1 else 1.0
@@ -709,19 +702,17 @@ def _histogram(edges: list[Fraction], tails: NDArray[np.float64]) -> NullDistrib
     )
 
 
-# -----------------------------------------------------------------------------
-# McNemar's test: do two systems differ in how many items they get right?
-# -----------------------------------------------------------------------------
+# --- McNemar's test of the accuracies of two systems
 
 
 def mcnemar_test(
     paired: PairedCounts, *, method: str = "exact", alternative: str = "two-sided"
 ) -> SignificanceTest:
-    """McNemar's test of the accuracies of two systems.
+    """Compute McNemar's test of the accuracies of two systems.
 
     Only the items that one system gets right and the other wrong matter; if the systems are
     equally good, each of them is a fair coin. The exact test is the randomisation test of
-    accuracy by item. Items are taken to be independent: where they come in sentences, use
+    accuracy by item. Items are assumed to be independent: if they come in sentences, use
     `randomization_test` by unit.
 
     Parameters
@@ -729,15 +720,15 @@ def mcnemar_test(
     paired
         The cases of the two systems; whole numbers. Units are added up.
     method
-        "exact", the binomial test; "mid-p", which counts ties by half: it is less conservative,
-        and its size may exceed the nominal one by a little.
+        "exact", the binomial test; "mid-p", which counts ties half: it is less conservative, and
+        its size may slightly exceed the nominal one.
     alternative
         "two-sided"; "greater", B is better; "less", B is worse.
 
     Returns
     -------
     SignificanceTest
-        Its `statistic` is the share of B's among the items that only one system gets right.
+        `statistic` is the share of B among the items that only one system gets right.
 
     References
     ----------
@@ -780,7 +771,7 @@ def mcnemar_test(
 
 
 def _half_tail(least: int, n: int) -> float:
-    """P(X >= least) for X ~ Bin(n, ½), an incomplete beta function."""
+    """Return P(X >= least) for X ~ Bin(n, ½), an incomplete beta function."""
     if least <= 0:
         return 1.0
     shapes = np.array(float(least)), np.array(float(n - least + 1))

@@ -1,17 +1,17 @@
-"""Several runs of two systems: is B better as it stands, and is it better made?
+"""Compare two systems with several runs each: these models, and the procedures behind them.
 
-Two questions. *These models*: only the test set is random. The counts of a unit are added up over
-the runs of a system, and what holds for two systems holds for these sums. *These procedures*: a
-new run would come out differently, too. The difference of the mean run scores then varies with
-the units of the test set, with the runs, and with what single runs do to single units.
+*These models*: only the test set is random. The counts of a unit are summed over the runs of a
+system, and the sums are compared like two single systems. *These procedures*: a new run would
+score differently, too. The difference of the mean run scores then varies with the units of the test
+set, with the runs, and with their interaction (how single runs treat single units).
 
     compare_runs(a, b, metric, ...) -> RunsDifference(models=..., procedures=...)
 
-`a` and `b` hold the `Counts` of each run, one row per unit, the same units in the same order in
-all of them. `cases` are the cases of the items of all runs, where they are known: those of every
-run of A beside every run of B, added up (`pool_cases`). They refine the limits of the models'
-difference; for one run each they make them those of the plain comparison. Without them the two
-systems are taken to be right and wrong in as many items of a unit together as possible.
+`a` and `b` hold the `Counts` of each run, one row per unit, the same units in the same order.
+`cases`, if known, are the cases of the items of every run of A beside every run of B, added up
+(`pool_cases`). They refine the interval of the models' difference; with one run each it is that of
+the plain comparison. Without them, the two systems are assumed to be right together and wrong
+together in as many items of a unit as possible.
 """
 
 from __future__ import annotations
@@ -59,21 +59,7 @@ if TYPE_CHECKING:
     from probative._validation import RNG, Array
 
 
-# -----------------------------------------------------------------------------
-# Two questions. *These models*: only the test set is random. The counts of a unit are added up
-# over the runs of a system, and what holds for two systems holds for these sums. *These
-# procedures*: a new run would come out differently, too. The difference of the mean run scores
-# then varies with the units of the test set, with the runs, and with what single runs do to single
-# units.
-#
-#     compare_runs(a, b, metric, ...) -> RunsDifference(models=..., procedures=...)
-#
-# `a` and `b` hold the `Counts` of each run, one row per unit, the same units in the same order in
-# all of them. `cases` are the cases of the items of all runs, where they are known: those of every
-# run of A beside every run of B, added up (`pool_cases`). They refine the limits of the models'
-# difference; for one run each they make them those of the plain comparison. Without them the two
-# systems are taken to be right and wrong in as many items of a unit together as possible.
-# -----------------------------------------------------------------------------
+# --- These models, and the procedures behind them
 
 _ONE_RUN = "one run of a system says nothing about others: only these models are compared"
 _TWO_RUNS = "two runs of a system hardly tell how far others would spread: expected three or more"
@@ -103,15 +89,15 @@ def compare_runs(
     metric, beta
         The score.
     level
-        The nominal coverage of the limits.
+        The nominal coverage of the intervals.
     prior
-        Of the models' posterior, as for `difference`.
+        The prior of the models' posterior, as for `difference`.
     paired_runs
-        Whether run i of A and run i of B belong together: a shared seed, or a split of the data.
+        True if run i of A and run i of B belong together: a shared seed, or a split of the data.
     cases
-        The cases of the items of all runs, as `pool_cases` adds them up, where they are known.
+        The cases of the items of all runs, as `pool_cases` adds them up, if they are known.
     rng, null
-        As for `randomization_test`, which answers for the models.
+        As for `randomization_test`, which tests the models.
 
     Examples
     --------
@@ -158,13 +144,14 @@ def compare_runs(
 def pool_cases(tables: Iterable[PairedCounts], n_runs_a: int, n_runs_b: int) -> PairedCounts:
     """Add up the cases of every run of A beside every run of B.
 
-    The sums are divided by the greatest common divisor of the two numbers of runs: with as many
-    runs of either system, its counts are the sums over its runs.
+    The sums are divided by the greatest common divisor of the two numbers of runs: with equal
+    numbers of runs, the counts of a system are the sums over its runs.
     """
     return sum(tables, start=0) / math.gcd(n_runs_a, n_runs_b)  # type: ignore[return-value]
 
 
 def _check(a: Sequence[Counts], b: Sequence[Counts], paired_runs: bool) -> None:
+    """Refuse runs that are missing or differ in shape, units, gold or the presence of tn."""
     for name, runs in (("a", a), ("b", b)):
         if not runs:
             raise InputError(f"{name}: no runs; expected one at least")
@@ -190,7 +177,7 @@ def _check(a: Sequence[Counts], b: Sequence[Counts], paired_runs: bool) -> None:
 
 
 def _check_answer(name: str, counts: Counts, first: Counts) -> None:
-    """Refuse counts of another answer: it decides how many items are to be found, or left alone."""
+    """Refuse counts of another gold: positives and negatives per unit must be those of a[0]."""
     sides: list[tuple[str, Any, Any]] = [("found", counts.positives, first.positives)]
     if counts.tn is not None and first.tn is not None:
         sides.append(("left alone", counts.fp + counts.tn, first.fp + first.tn))
@@ -205,7 +192,7 @@ def _check_answer(name: str, counts: Counts, first: Counts) -> None:
 
 
 def _check_cases(cases: PairedCounts, exchanged: PairedCounts) -> None:
-    """Cases must add up to the counts of the runs."""
+    """Refuse cases that do not add up to the counts of the runs."""
     given, expected = paired_of("cases", cases).total(), exchanged.total()
     for system in "ab":
         for cell in ("tp", "fp", "fn"):
@@ -218,19 +205,19 @@ def _check_cases(cases: PairedCounts, exchanged: PairedCounts) -> None:
 
 
 def _contributions(runs: Sequence[Counts], metric: str, beta: float) -> tuple[Array, Array]:
-    """What each unit adds to numerator and denominator of the score of each run."""
+    """Return each unit's part in numerator and denominator of the score, one row per run."""
     parts = [contributions(counts, metric, beta=beta) for counts in runs]
     x, y = (np.array([part[k] for part in parts], dtype=np.float64) for k in (0, 1))
     return x, y
 
 
 def _pooled(runs: Sequence[Counts], others: int) -> Counts:
-    """The sums over the runs, on the lattice that they share with as many runs of the other."""
+    """Return the summed counts of the runs, scaled to the lattice shared with the other system."""
     return sum(runs[1:], start=runs[0]) * (others // math.gcd(len(runs), others))
 
 
 def overlap(a: Counts, b: Counts) -> PairedCounts:
-    """The cases of two systems that are right and wrong together as often as possible."""
+    """Return the cases of two systems that are right together and wrong together most often."""
     both, wrong = np.minimum(a.tp, b.tp), np.minimum(a.fp, b.fp)
     cases = [a.tp - both, a.fp - wrong, b.tp - both, b.fp - wrong, both, wrong]
     cases.append(a.positives - a.tp - b.tp + both)
@@ -250,7 +237,7 @@ def _models(
     rng: RNG | None,
     null: bool,
 ) -> ModelsAnswer:
-    """The difference, exact test and posterior of one test set, on the sums over the runs."""
+    """Compute difference, exact test and posterior for these models, on the summed counts."""
     gap = difference(cases, metric, level=level, beta=beta, prior=prior)
     test = randomization_test(exchanged, metric, beta=beta, rng=rng, null=null)
     posterior = posterior_of_difference(cases, metric, prior=prior, beta=beta)
@@ -279,21 +266,21 @@ def _models(
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """The runs of one system: how each scores, and how far each unit moves its score.
+    """The scores of one system's runs, and each unit's move of them.
 
-    The last axis of an array is that of the units, the one before it that of the runs; axes before
-    them are for many test sets at once.
+    The last axis of an array holds the units, the one before it the runs; further axes in front
+    hold many test sets at once.
 
     Attributes
     ----------
     scores
         The score of each run.
     moves
-        How far a unit moves the score of a run, (x - F·y)/Y.
+        A unit's move of the score of a run, (x - F·y)/Y.
     left_out
-        How far the mean score moves when a unit is left out.
+        The change of the mean score when a unit is left out.
     size
-        What a unit adds to the denominator, on average over the runs.
+        A unit's part in the denominator, averaged over the runs.
     """
 
     scores: Array
@@ -303,7 +290,7 @@ class Runs:
 
     @classmethod
     def of(cls, x: Array, y: Array) -> Runs:
-        """From what each unit adds to numerator and denominator of the score of each run."""
+        """Build the runs from each unit's part in numerator and denominator of each run's score."""
         top, bottom = (part.sum(axis=-1, keepdims=True) for part in (x, y))
         with np.errstate(invalid="ignore", divide="ignore"):
             scores = (top / bottom)[..., 0]
@@ -312,7 +299,7 @@ class Runs:
         return cls(scores, moves, left_out, y.mean(axis=-2))
 
     def minus(self, other: Runs) -> Runs:
-        """The differences of paired runs, as if they were the scores of one system."""
+        """Return the differences of paired runs, as the runs of one system."""
         return Runs(
             self.scores - other.scores,
             self.moves - other.moves,
@@ -322,21 +309,21 @@ class Runs:
 
     @property
     def number(self) -> int:
-        """How many runs there are."""
+        """Return the number of runs."""
         return int(self.scores.shape[-1])
 
     def variance(self) -> Array:
-        """Of the scores of runs on this test set."""
+        """Return the variance of the run scores on this test set."""
         return _variance(self.scores)
 
     def interaction(self, units: Array) -> Array:
-        """The part of that variance that comes from what runs do to single units."""
+        """Return the part of that variance due to the interaction of runs with units."""
         own = np.swapaxes(self.moves, -1, -2)
         return np.asarray(units / (units - 1) * _variance(own).sum(axis=-1))
 
 
 def _variance(values: Array) -> Array:
-    """Along the last axis; exactly 0 for equal values, and for one alone."""
+    """Return the variance along the last axis; exactly 0 for equal values and for a single one."""
     if values.shape[-1] == 1:
         return np.zeros(values.shape[:-1])
     return np.asarray(np.var(values - values[..., :1], axis=-1, ddof=1))
@@ -344,22 +331,22 @@ def _variance(values: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """How far the difference of two mean scores varies from one experiment to the next.
+    """The variance of the difference of two mean scores between experiments.
 
     Attributes
     ----------
     estimate
         The difference, B minus A.
     units
-        How many units there are in which anything counts.
+        The number of units that count in any score.
     by_unit, unit_freedom
-        Its variance over test sets with these runs, by leaving out one unit at a time, and Kish's
-        effective number of units, less one.
+        The jackknife variance of the difference over test sets with these runs, and Kish's
+        effective number of units less one.
     numbers
-        How many runs there are of A and of B; once where they are paired.
+        The number of runs of A and of B; a single number if they are paired.
     variances, interactions
-        Of the scores of a run on this test set (of the difference of a pair of them), and the part
-        of it that comes from what runs do to single units.
+        The variance of run scores on this test set (of the differences of paired runs), and the
+        part of it due to the interaction of runs with units.
     """
 
     estimate: Array
@@ -372,7 +359,7 @@ class Spread:
 
     @classmethod
     def of(cls, a: Runs, b: Runs, paired_runs: bool = False) -> Spread:
-        """Of the runs of two systems, two of each at least."""
+        """Compute the spread of two systems; variances need at least two runs of each."""
         size = a.size + b.size
         there = size > 0
         units = np.count_nonzero(there, axis=-1)
@@ -393,32 +380,32 @@ class Spread:
             )
 
     def mean_squares(self) -> list[tuple[Array, Any]]:
-        """The variance by units and those of the mean scores, each with its degrees of freedom.
+        """Return the variances by units and of the mean scores, each with degrees of freedom.
 
-        What runs do to single units is in both: their sum errs on the safe side.
+        The interaction of runs with units is in both, so their sum is conservative.
         """
         runs = zip(self.variances, self.numbers, strict=True)
         return [(self.by_unit, self.unit_freedom), *((v / n, n - 1) for v, n in runs)]
 
     def on_a_new_test_set(self) -> list[tuple[Array, Any]]:
-        """The same for the difference of two new runs there, about the observed one of the means.
+        """Return the variances of the difference of two new runs on a new test set.
 
-        That is off by its own error, too.
+        The difference is taken about the observed difference of means, whose own error is included.
         """
         repeated = sum(v / n for v, n in zip(self.interactions, self.numbers, strict=True))
         new = self.by_unit + np.maximum(0.0, self.by_unit - repeated)
         return [(new, self.unit_freedom), *self.on_this_test_set()]
 
     def on_this_test_set(self) -> list[tuple[Array, Any]]:
-        """The same where the units stay, and only runs are new."""
+        """Return the variances of the difference of two new runs on this test set."""
         runs = zip(self.variances, self.numbers, strict=True)
         return [(v * (1 + 1 / n), n - 1) for v, n in runs]
 
     def worth(self) -> Array:
-        """How many independent runs of either system all of them are worth to the models.
+        """Return the effective number of independent runs of either system, for these models.
 
-        That is the variance of the difference of two runs from test set to test set, on average,
-        over that of the difference of the means. Copies of one run are worth one.
+        It is the mean variance over test sets of the difference of two single runs, divided by that
+        of the difference of means. Copies of one run count as one.
         """
         own = zip(self.interactions, self.numbers, strict=True)
         single = self.by_unit + sum(v * (1 - 1 / n) for v, n in own)
@@ -427,7 +414,7 @@ class Spread:
         return np.where(np.isfinite(worth), np.minimum(worth, math.lcm(*self.numbers)), 1.0)
 
     def parts(self) -> tuple[Array, list[Array], list[Array]]:
-        """What units, runs and their interaction add to the variance of the mean difference."""
+        """Return the variance of the mean difference due to units, runs and interaction."""
         sides = list(zip(self.variances, self.interactions, self.numbers, strict=True))
         both = [i / n for _, i, n in sides]
         runs = [np.maximum(0.0, v - i) / n for v, i, n in sides]
@@ -435,7 +422,7 @@ class Spread:
 
 
 def add_squares(squares: list[tuple[Array, Any]]) -> tuple[Any, Any]:
-    """The sum of independent variances, and Satterthwaite's degrees of freedom for it."""
+    """Return the sum of independent variances and its Satterthwaite degrees of freedom."""
     total = np.asarray(sum(v for v, _ in squares))
     with np.errstate(invalid="ignore", divide="ignore"):
         freedom = 1 / sum((v / total) ** 2 / f for v, f in squares)
@@ -445,10 +432,10 @@ def add_squares(squares: list[tuple[Array, Any]]) -> tuple[Any, Any]:
 def answer_procedures(
     a: Runs, b: Runs, models: ModelsAnswer, level: float, paired_runs: bool, most: float
 ) -> tuple[ProceduresAnswer | None, str | None]:
-    """The answer about the procedures, or why there is none.
+    """Compute the answer for the procedures, or return None and the reason.
 
-    New runs can only add to what is uncertain about these models. So the limits reach at least as
-    far as the models' own, and the p-value is no smaller than that of the exact test.
+    New runs only add uncertainty to the answer for these models. So the interval reaches at least
+    as far as the models' own, and the p-value is no smaller than that of the exact test.
     """
     if min(a.number, b.number) < 2:
         return None, _ONE_RUN
@@ -484,6 +471,7 @@ def answer_procedures(
 def _variance_parts(
     spread: Spread, n_units: int, n_a: int, n_b: int, paired_runs: bool
 ) -> VarianceParts:
+    """Return the parts of the variance as a result; paired runs have one part for both systems."""
     units, runs, both = spread.parts()
     runs_a, runs_b = (*map(float, runs), 0.0)[:2]
     both_a, both_b = (*map(float, both), 0.0)[:2]
@@ -502,7 +490,7 @@ def _variance_parts(
 
 
 def _student(x: float, variance: Any, freedom: Any) -> float:
-    """The probability that a Student variable about x is above 0; a tie counts half."""
+    """Return the probability that a Student variable about `x` exceeds 0; a tie counts half."""
     if not variance > 0:
         return 0.5 + 0.5 * float(np.sign(x))
     t = x / math.sqrt(variance)
@@ -510,21 +498,19 @@ def _student(x: float, variance: Any, freedom: Any) -> float:
 
 
 def _nearer_to_half(p: float, q: float) -> float:
+    """Return the less certain of two probabilities."""
     return min(p, q, key=lambda value: abs(value - 0.5))
 
 
-# -----------------------------------------------------------------------------
-# What the scores of runs alone say: three tests that others use, beside the two questions.
+# --- Tests on the scores of runs alone, one number per run
 #
-# They see one number per run and no units, so they speak of runs on this test set only. The
-# permutation test is exact: subsets of the runs are counted by halves, whose sums meet in the
-# middle.
-# -----------------------------------------------------------------------------
+# They see no units and speak of runs on this test set only. The exact permutation test counts
+# subsets of the runs by halves, whose sums meet in the middle.
 
-_MOST_EXACT = 36  # runs whose assignments are all counted: half of them have 2**18 subsets
-_TIE = 1e-12  # scores are sums of rounded ratios: closer ones are the same
-_MOST_RESAMPLES = 2**21  # pairs of resamples that are all gone through
-_AT_ONCE = 2**22  # numbers in memory at once
+_MOST_RUNS_COUNTED = 36  # with up to so many runs all assignments are counted: 2**18 per half
+_TIE = 1e-12  # scores are sums of rounded ratios: means this close are equal
+_MOST_RESAMPLES_ENUMERATED = 2**21  # pairs of resamples; beyond, they are drawn at random
+_NUMBERS_IN_MEMORY = 2**22  # at once
 
 
 def compare_run_scores(
@@ -543,12 +529,12 @@ def compare_run_scores(
     a, b
         The scores.
     paired_runs
-        Whether run i of A and run i of B belong together. The permutation test then exchanges
-        within pairs, and Wilcoxon's signed ranks take the place of the Mann-Whitney test.
+        True if run i of A and run i of B belong together. The permutation test then exchanges
+        within pairs, and Wilcoxon's signed-rank test replaces the Mann-Whitney test.
     level
-        Of the almost stochastic order.
+        The confidence level of the almost stochastic order.
     n_resamples, rng
-        For what cannot be enumerated.
+        The number of random draws where there is too much to enumerate, and their seed.
 
     Examples
     --------
@@ -599,16 +585,18 @@ def permutation_pvalue(
     n_resamples: int = 10_000,
     rng: RNG | None = 0,
 ) -> tuple[float, int, bool]:
-    """The share of all assignments of runs to systems with means at least as far apart.
+    """Compute the p-value of the permutation test of the difference of mean run scores.
+
+    It is the share of all assignments of runs to systems whose means are at least as far apart.
 
     Parameters
     ----------
     a, b
         The scores of the runs.
     paired_runs
-        Whether only the two runs of a pair may change places.
+        True if only the two runs of a pair may change places.
     n_resamples, rng
-        Where there are too many runs to count all assignments.
+        The number of random assignments if there are too many to count, and their seed.
 
     Returns
     -------
@@ -623,7 +611,7 @@ def permutation_pvalue(
     """
     a, b = _scores("a", a), _scores("b", b)
     n_resamples = whole_number("n_resamples", n_resamples)
-    # a sum over those that go to B: of the scores, or of the differences within pairs
+    # the statistic is the sum of B's scores, or of the differences within exchanged pairs
     values = b - a if paired_runs else np.concatenate([a, b])
     chosen = None if paired_runs else len(b)
     total = math.fsum(values)
@@ -631,7 +619,7 @@ def permutation_pvalue(
     far = abs(math.fsum(values if paired_runs else b) - centre)
     far -= _TIE * max(1.0, float(np.sum(np.abs(values))))
     assignments = 2 ** len(values) if chosen is None else math.comb(len(values), chosen)
-    if len(values) <= _MOST_EXACT:
+    if len(values) <= _MOST_RUNS_COUNTED:
         inside = _subsets_within(values, chosen, centre - far, centre + far) if far > 0 else 0
         return (assignments - inside) / assignments, assignments, True
     generator = random_generator(rng)
@@ -641,6 +629,7 @@ def permutation_pvalue(
 
 
 def _scores(name: str, scores: ArrayLike) -> Array:
+    """Return the run scores as an array; refuse an empty, nested or undefined list."""
     values = numbers(name, scores)
     if values.ndim != 1 or not len(values):
         raise InputError(f"{name}: shape {values.shape}; expected the scores of one run or more")
@@ -650,13 +639,14 @@ def _scores(name: str, scores: ArrayLike) -> Array:
 
 
 def _random_sum(values: Array, chosen: int | None, rng: np.random.Generator) -> float:
+    """Return the sum of a random subset of the values, of size `chosen` if that is given."""
     if chosen is None:
         return float(values @ rng.integers(0, 2, len(values)))
     return float(rng.permutation(values)[:chosen].sum())
 
 
 def _subsets_within(values: Array, chosen: int | None, low: float, high: float) -> int:
-    """How many subsets (of so many values) have a sum strictly between two numbers."""
+    """Count the subsets (of size `chosen`, if given) with a sum strictly between two numbers."""
     half = len(values) // 2
     left, right = _sums_by_size(values[:half]), _sums_by_size(values[half:])
     if chosen is None:
@@ -676,7 +666,7 @@ def _subsets_within(values: Array, chosen: int | None, low: float, high: float) 
 
 
 def _sums_by_size(values: Array) -> list[Array]:
-    """The sums of all subsets, by how many values they have."""
+    """Return the sums of all subsets, grouped by the number of values in them."""
     sums = [np.zeros(1)]
     for value in values:
         longer = [own + value for own in sums]
@@ -695,25 +685,24 @@ def almost_stochastic_order(
     n_resamples: int = 10_000,
     rng: RNG | None = 0,
 ) -> float:
-    """Say how far one set of scores is from being stochastically larger than another.
+    """Compute the upper confidence limit of the violation of stochastic order (ASO).
 
     The order is violated where a quantile of `worse` lies above that of `better`; the violation
-    ratio is the share of the squared distance of the two quantile functions that lies there. The
-    upper confidence limit of this ratio is returned: below 0.5, `better` is almost stochastically
-    dominant; 0 is complete dominance.
+    ratio is the part of the squared distance of the two quantile functions that lies there. Below
+    0.5, `better` is almost stochastically dominant; 0 is complete dominance.
 
-    The ratio is an integral of step functions, and exact. Its bootstrap variance is exact, too, up
-    to about two million pairs of resamples (seven runs of either system); beyond that it comes
-    from random ones.
+    The ratio is an integral of step functions and exact. Its bootstrap variance is exact, too, up
+    to about two million pairs of resamples (seven runs of either system); beyond that, resamples
+    are drawn at random.
 
     Parameters
     ----------
     better, worse
         The scores of the runs.
     level
-        The confidence.
+        The confidence level.
     n_resamples, rng
-        Random resamples, and a seed or generator for them.
+        The number of random resamples, and a seed or generator for them.
 
     References
     ----------
@@ -734,7 +723,7 @@ def almost_stochastic_order(
     n_resamples = whole_number("n_resamples", n_resamples)
     ratio = float(_violation_ratios(better[None], worse[None])[0])
     every = [math.comb(2 * len(own) - 1, len(own)) for own in (better, worse)]
-    if math.prod(every) <= _MOST_RESAMPLES:
+    if math.prod(every) <= _MOST_RESAMPLES_ENUMERATED:
         deviation = _exact_deviation(better, worse)
     else:
         generator = random_generator(rng)
@@ -747,7 +736,7 @@ def almost_stochastic_order(
 
 
 def _violation_ratios(better: Array, worse: Array) -> Array:
-    """Of sorted scores, row by row; a half where the two are equal."""
+    """Return the violation ratio of sorted scores, row by row; a half if both are equal."""
     (first, second), width = _steps(better.shape[-1], worse.shape[-1])
     gap = worse[..., second] - better[..., first]
     violated, distance = (width * np.maximum(gap, 0.0) ** 2).sum(-1), (width * gap**2).sum(-1)
@@ -756,16 +745,16 @@ def _violation_ratios(better: Array, worse: Array) -> Array:
 
 
 def _steps(n: int, m: int) -> tuple[tuple[Any, Any], Array]:
-    """Where two quantile functions are constant: which order statistics they have, how long."""
+    """Return the pieces where two quantile functions are constant: order statistics, widths."""
     ends = np.unique(np.concatenate([np.arange(1, n + 1) * m, np.arange(1, m + 1) * n]))
     starts = np.concatenate([[0], ends[:-1]])
     return (starts // m, starts // n), (ends - starts) / (n * m)
 
 
 def _exact_deviation(better: Array, worse: Array) -> float:
-    """The standard deviation of the ratio over all resamples of both."""
+    """Return the standard deviation of the ratio over all resamples of both score lists."""
     (x, p), (y, q) = _resamples(better), _resamples(worse)
-    step = max(1, _AT_ONCE // (len(y) * (x.shape[1] + y.shape[1])))
+    step = max(1, _NUMBERS_IN_MEMORY // (len(y) * (x.shape[1] + y.shape[1])))
     mean = square = 0.0
     for start in range(0, len(x), step):
         some = slice(start, start + step)
@@ -776,7 +765,7 @@ def _exact_deviation(better: Array, worse: Array) -> float:
 
 
 def _resamples(scores: Array) -> tuple[Array, Array]:
-    """All sorted resamples of sorted scores, and how likely each is."""
+    """Return all sorted resamples of sorted scores, and their probabilities."""
     n = len(scores)
     chosen = np.array(list(combinations_with_replacement(range(n), n)))
     repeats = (chosen[:, :, None] == np.arange(n)).sum(axis=1)
@@ -784,16 +773,14 @@ def _resamples(scores: Array) -> tuple[Array, Array]:
     return scores[chosen], np.exp(log_p)
 
 
-# -----------------------------------------------------------------------------
-# One model that answers each sample several times: scores, and what more answers would buy.
+# --- One model that answers each sample several times
 #
-# The answers to one sample resemble each other, so samples are the units: a sample counts for what
-# it is worth on average over its answers, however many there are. The variance of the score then
-# has two parts: which samples there are, and which answers the model happened to give to them.
-# More answers lessen the second part alone; more samples lessen both.
-# -----------------------------------------------------------------------------
+# Answers to one sample are correlated, so samples are the units; a sample counts with the mean of
+# its answers, however many there are. The variance of the score has two parts: the choice of
+# samples, and the answers that the model happened to give. More answers reduce only the second
+# part, more samples reduce both.
 
-_NOTHING = 1e-28  # a variance that is rounding
+_NO_VARIANCE = 1e-28  # a smaller variance is rounding
 _ONCE = "no sample was answered twice: what other answers would have scored is not known"
 
 
@@ -810,14 +797,14 @@ def score_repeats(
     Parameters
     ----------
     counts
-        A table of samples by answers, shape (samples, answers); or one row per answer, with
-        `samples`, where samples were not all answered as often.
+        A table of shape (samples, answers); or one row per answer, with `samples`, if the numbers
+        of answers differ.
     metric, beta
         The score.
     samples
-        Which sample each row of `counts` answers.
+        The sample that each row of `counts` answers.
     level
-        The nominal coverage of the limits.
+        The nominal coverage of the interval.
 
     Examples
     --------
@@ -834,7 +821,7 @@ def score_repeats(
     rows, sample, n = _answers(counts, samples)
     answers = np.bincount(sample, minlength=n).astype(np.float64)
     most = int(answers.max())
-    # a sample's mean, as often as the most answered one counts: whole counts where all are alike
+    # the mean of a sample times the largest number of answers: whole counts if all have as many
     names = ("tp", "fp", "fn", "tn")[: 3 if rows.tn is None else 4]
     sums = [np.bincount(sample, getattr(rows, name), minlength=n) for name in names]
     by_sample = Counts(*(total * (most / answers) for total in sums))
@@ -861,17 +848,17 @@ def score_repeats(
 def pass_rate(
     passed: ArrayLike, *, samples: ArrayLike | None = None, level: float = 0.95
 ) -> RepeatedScore:
-    """The share of answers that pass, where each sample was answered several times.
+    """Compute the share of answers that pass, with several answers to each sample.
 
     Parameters
     ----------
     passed
-        Whether an answer passes, or its score between 0 and 1: samples by answers, or one number
-        per answer, with `samples`.
+        1 if an answer passes, 0 if not, or its score between 0 and 1: a table of samples by
+        answers, or one number per answer, with `samples`.
     samples
-        Which sample each answer belongs to.
+        The sample that each answer belongs to.
     level
-        The nominal coverage of the limits.
+        The nominal coverage of the interval.
 
     Examples
     --------
@@ -889,7 +876,7 @@ def pass_rate(
 
 
 def _answers(counts: Counts, samples: ArrayLike | None) -> tuple[Counts, NDArray[np.intp], int]:
-    """One row per answer, the number of its sample, and how many samples there are."""
+    """Return one row per answer, the code of its sample, and the number of samples."""
     shape = counts_of("counts", counts).shape
     if samples is None:
         if len(shape) != 2 or 0 in shape:
@@ -909,7 +896,7 @@ def _answers(counts: Counts, samples: ArrayLike | None) -> tuple[Counts, NDArray
 def _share_of_answers(
     rows: Counts, sample: NDArray[np.intp], answers: Array, means: Counts, metric: str, beta: float
 ) -> float | None:
-    """The share of the variance that infinitely many answers to each sample would remove."""
+    """Return the share of the variance that infinitely many answers per sample would remove."""
     x, y = contributions(rows, metric, at=means.sum(), beta=beta)
     top, bottom = contributions(means, metric, beta=beta)
     total = float(np.sum(bottom))
@@ -921,13 +908,13 @@ def _share_of_answers(
     if n < 2:
         return None
     variance = float(n / (n - 1) * np.sum(typical**2))
-    # samples answered once have an unknown spread: that of the others, on average
+    # the spread of samples with one answer is unknown: use the mean of the others
     twice = answers > 1
     around = np.bincount(sample, (moves - typical[sample]) ** 2, minlength=len(answers))
     spread = around[twice] / (answers[twice] - 1)
     within = np.full(len(answers), float(spread.mean()))
     within[twice] = spread
     removable = float(np.sum(within / answers))
-    if max(removable, variance) < _NOTHING:
+    if max(removable, variance) < _NO_VARIANCE:
         return None
     return min(1.0, removable / variance) if removable < variance else 1.0

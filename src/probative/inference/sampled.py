@@ -24,26 +24,23 @@ if TYPE_CHECKING:
     from probative.inference.pairs import KnownTests
 
 
-# -----------------------------------------------------------------------------
-# Sampled p-values: drawn until it is clear on which side of a level they lie.
+# --- Sampled p-values, drawn until they are clear of the levels
 #
-# A sampled test estimates a probability: that of a draw at least as extreme as what was observed,
-# the p-value of the test that draws everything. How many draws it needs depends on how far that
-# lies from the levels it is compared with. So one looks at a few numbers of draws fixed
-# beforehand, and stops at the first look at which the interval of Clopper and Pearson leaves out
-# every level. With an error of 1e-4 shared out among the looks, all intervals together hold the
-# p-value with a probability of 0.9999 (a union bound, whatever the stopping): so often is every
-# decision that of the test that draws everything. (An interval that is valid at any time, from a
-# mixture of likelihoods, would be wider: it allows for a look after every draw.)
+# A sampled test estimates the p-value of the complete test: the probability of a draw at least as
+# extreme as the data. The number of draws that it needs depends on the distance of that p-value
+# from the levels it is compared with. So there are a few looks at fixed numbers of draws, and
+# drawing stops at the first look at which the Clopper-Pearson interval excludes every level. An
+# error of 1e-4 is divided among the looks. By the union bound, all intervals together hold the
+# p-value with probability 0.9999, whatever the stopping, and so often every decision is that of the
+# complete test. (An anytime-valid interval would be wider: it allows for a look after every draw.)
 #
-# Where several p-values are adjusted for their number, the decisions about one depend on the
-# others. They are clear as soon as they are the same wherever within their limits the p-values
-# lie: an adjustment is monotone, so the lower limits and the upper ones show it.
+# If several p-values are adjusted for their number, a decision about one depends on the others.
+# Decisions are clear as soon as they are the same wherever in their intervals the p-values lie.
+# Adjustments are monotone, so the lower and the upper ends of the intervals show this.
 #
 # References: A. Gandy, "Sequential implementation of Monte Carlo tests with uniformly bounded
 # resampling risk", 2009. A. Gandy & G. Hahn, "MMCTest: a safe algorithm for implementing multiple
 # Monte Carlo tests", 2014.
-# -----------------------------------------------------------------------------
 
 if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
@@ -53,29 +50,28 @@ if TYPE_CHECKING:
 
 
 LEVELS = (0.05, 0.01)
-ERROR = 1e-4
-MOST = 10**6
-_STREAM = 1024  # draws that one generator makes: the same whoever makes them
-_FIRST = 2 * _STREAM
-_GROWTH = 1.25  # of the number of draws from one look to the next
+ERROR = 1e-4  # probability that a decision differs from that of the complete test
+MOST = 10**6  # draws
+_DRAWS_PER_STREAM = 1024  # each stream has its own generator: results do not depend on n_jobs
+_DRAWS_AT_FIRST_LOOK = 2 * _DRAWS_PER_STREAM
+_GROWTH_BETWEEN_LOOKS = 1.25  # of the number of draws
 
 
 @dataclass(frozen=True)
 class SampledPvalue:
-    """What draws tell of a p-value.
+    """A sampled p-value with its interval.
 
     Attributes
     ----------
     pvalue
         The estimate, (extreme + 1) / (draws + 1).
     low, high
-        Between these the p-value of the test that draws everything lies, with a probability of one
-        minus the error, however drawing came to stop.
+        The interval of the p-value of the complete test; it holds with probability one minus the
+        error, whenever drawing stops.
     draws, extreme
-        How many draws there were, and how many of them were at least as extreme as the data.
+        The number of draws, and the number of those at least as extreme as the data.
     levels, undecided
-        With which levels it is compared, and those of which it is not clear whether it exceeds
-        them.
+        The levels it is compared with, and those among them that the interval does not exclude.
     """
 
     pvalue: float
@@ -88,12 +84,12 @@ class SampledPvalue:
 
     @property
     def clear(self) -> bool:
-        """Whether it is clear at every level."""
+        """Return True if the decision is clear at every level."""
         return not self.undecided
 
     @property
     def standard_error(self) -> float:
-        """The Monte-Carlo error of the estimate, as of a fixed number of draws."""
+        """Return the Monte Carlo error of the estimate, as for a fixed number of draws."""
         return sqrt(self.pvalue * (1 - self.pvalue) / self.draws)
 
     def __str__(self) -> str:
@@ -104,7 +100,7 @@ class SampledPvalue:
 
 
 def levels_at(level: float) -> tuple[float, ...]:
-    """The levels that p-values are compared with, where intervals have this one."""
+    """Return the levels that p-values are compared with, next to intervals of this level."""
     own = round(1 - level, 12)
     return tuple(sorted({*LEVELS, own}, reverse=True))
 
@@ -119,37 +115,12 @@ def sequential_pvalue(
     rng: RNG | None = None,
     n_jobs: int | None = 1,
 ) -> SampledPvalue:
-    """A p-value from draws under the null hypothesis, as many as it needs.
+    """Sample a p-value under the null hypothesis with as many draws as the decision needs.
 
-    Parameters
-    ----------
-    draw
-        Called with a generator and a number of draws; tells how many of them are at least as
-        extreme as the data. Each call has a generator of its own, and calls may come from several
-        threads at once.
-    levels
-        With which levels the p-value will be compared.
-    n_resamples
-        How many draws to make, whatever they show; by default as many as it takes.
-    most
-        How many draws are made at most.
-    error
-        The probability with which a decision may differ from that of the test that draws
-        everything.
-    rng
-        A seed or generator; the result depends on it alone, not on the number of jobs.
-    n_jobs
-        How many threads work at once; -1 for as many as there are cores.
-
-    Examples
-    --------
-    >>> from probative.inference.sampled import sequential_pvalue
-    >>> flips, heads = 20, 16
-    >>> def draw(generator, number):
-    ...     away = abs(generator.binomial(flips, 0.5, number) - flips / 2)
-    ...     return int((away >= heads - flips / 2).sum())
-    >>> print(sequential_pvalue(draw, rng=1))
-    decided at 0.05 and 0.01 after 61,440 draws: p between 0.01027 and 0.01438
+    `draw` gets a generator and a number of draws, and returns how many are at least as extreme as
+    the data; calls may come from several threads. `n_resamples` fixes the number of draws. `error`
+    is the probability that a decision differs from that of the complete test. The result depends on
+    `rng`, not on `n_jobs`.
     """
     found = sequential_pvalues(
         lambda generator, number, tests: [draw(generator, number)],
@@ -179,25 +150,13 @@ def sequential_pvalues(
     n_jobs: int | None = 1,
     report: Callable[[int, int], None] | None = None,
 ) -> list[SampledPvalue]:
-    """The p-values of several tests, as many draws for each as its decisions need.
+    """Sample the p-values of several tests, each with as many draws as its decisions need.
 
-    Parameters
-    ----------
-    draw
-        As for `sequential_pvalue`; the third argument holds the numbers of the tests that are still
-        open, and the answer is a count for each of them.
-    n_tests
-        How many tests there are.
-    adjust, plain
-        How the p-values will be adjusted for their number, as for `adjust_pvalues`, if they are;
-        and whether each will be compared with the levels as it is, too.
-    known
-        P-values that are known already, by the numbers of their tests, and from how many draws:
-        none, if they are exact. If more draws of one are needed, it goes on from there.
-    levels, n_resamples, most, error, rng, n_jobs
-        As for `sequential_pvalue`. The error is that of all tests together.
-    report
-        Is told how many tests are done, and how many there are.
+    `draw` gets the indices of the open tests as a third argument and returns a count for each. The
+    p-values will be compared with the levels adjusted by `adjust`, and unadjusted, too, if `plain`.
+    `known` holds p-values by test with their numbers of draws (0: exact), from which drawing goes
+    on. `error` is that of all tests together. `report` gets the number of finished tests and of
+    all.
     """
     levels = tuple(levels)
     seed = int(random_generator(rng).integers(2**63))
@@ -215,7 +174,7 @@ def sequential_pvalues(
         found.draws[tests] = end
         found.limit(tests)
         now = found.unclear(levels, adjust, plain=plain)
-        unclear = np.where(unsettled, now, unclear)  # what is clear stays so
+        unclear = np.where(unsettled, now, unclear)  # a decision once clear stays clear
         unsettled = unclear.any(axis=0)
         if report is not None:
             report(int(n_tests - unsettled.sum()), n_tests)
@@ -224,7 +183,7 @@ def sequential_pvalues(
 
 @dataclass
 class _Found:
-    """What is known of several p-values so far."""
+    """The draws of several tests so far, and the intervals of their p-values."""
 
     extreme: Numbers
     draws: Numbers
@@ -236,24 +195,25 @@ class _Found:
     def of(
         cls, n_tests: int, error: float, planned: Sequence[int], known: Mapping[int, Known]
     ) -> _Found:
+        """Start from the known p-values; each interval has the error `error`."""
         extreme, draws = (np.zeros(n_tests, dtype=np.int64) for _ in range(2))
         found = cls(extreme, draws, np.zeros(n_tests), np.ones(n_tests), error)
         for test, (pvalue, number) in known.items():
             if number == 0:
                 found.low[test] = found.high[test] = pvalue
-            elif number in planned:  # of other numbers it would not be known when to go on
+            elif number in planned:  # drawing can go on only from a planned number of draws
                 extreme[test], draws[test] = round(pvalue * (number + 1)) - 1, number
         found.limit(np.flatnonzero(draws))
         return found
 
     def limit(self, tests: Numbers) -> None:
-        """Limit the p-values of some tests, from all their draws."""
+        """Update the intervals of some tests, from all their draws."""
         self.low[tests], self.high[tests] = limits_of_share(
             self.extreme[tests], self.draws[tests], self.error
         )
 
     def unclear(self, levels: Sequence[float], adjust: str | None, *, plain: bool) -> Mask:
-        """For which levels (rows) and tests a decision depends on where within its limits p is."""
+        """Return True by level (row) and test if the interval allows for both decisions."""
         sides = [(self.low, self.high)] if plain or adjust is None else []
         if adjust is not None:
             sides.append((adjust_pvalues(self.low, adjust), adjust_pvalues(self.high, adjust)))
@@ -262,7 +222,7 @@ class _Found:
         )
 
     def pvalues(self, levels: tuple[float, ...], unclear: Mask) -> list[SampledPvalue]:
-        """The results, one per test."""
+        """Return the results, one per test."""
         counts = zip(self.extreme.tolist(), self.draws.tolist(), strict=True)
         limits = zip(self.low.tolist(), self.high.tolist(), strict=True)
         open_at = [tuple(t for t, own in zip(levels, row, strict=True) if own) for row in unclear.T]
@@ -273,16 +233,16 @@ class _Found:
 
 
 def looks(most: int = MOST) -> list[int]:
-    """After how many draws one looks: the numbers grow by a quarter, in whole streams."""
-    numbers = [min(_FIRST, most)]
+    """Return the numbers of draws at the looks: they grow by a quarter, in whole streams."""
+    numbers = [min(_DRAWS_AT_FIRST_LOOK, most)]
     while numbers[-1] < most:
-        wanted = max(numbers[-1] + _FIRST, _GROWTH * numbers[-1])
-        numbers.append(min(most, _FIRST * ceil(wanted / _FIRST)))
+        wanted = max(numbers[-1] + _DRAWS_AT_FIRST_LOOK, _GROWTH_BETWEEN_LOOKS * numbers[-1])
+        numbers.append(min(most, _DRAWS_AT_FIRST_LOOK * ceil(wanted / _DRAWS_AT_FIRST_LOOK)))
     return numbers
 
 
 def limits_of_share(extreme: ArrayLike, draws: ArrayLike, error: float) -> tuple[Array, Array]:
-    """The limits of Clopper and Pearson, which miss the truth with at most this probability."""
+    """Compute the Clopper-Pearson interval with at most this error probability."""
     x, n = (np.asarray(part, dtype=np.float64) for part in (extreme, draws))
     inner = np.maximum(x, 1)
     low = np.where(x > 0, special.betaincinv(inner, n - inner + 1, error / 2), 0.0)
@@ -292,67 +252,69 @@ def limits_of_share(extreme: ArrayLike, draws: ArrayLike, error: float) -> tuple
 
 
 def _streams(start: int, end: int) -> list[tuple[int, int]]:
-    """The numbers of the streams between two looks, and how many draws each makes."""
-    return [(at // _STREAM, min(_STREAM, end - at)) for at in range(start, end, _STREAM)]
+    """Return the indices of the streams between two looks, with the number of draws of each."""
+    return [
+        (at // _DRAWS_PER_STREAM, min(_DRAWS_PER_STREAM, end - at))
+        for at in range(start, end, _DRAWS_PER_STREAM)
+    ]
 
 
 def _drawn(draw: DrawOfTests, seed: int, tests: Numbers, stream: tuple[int, int]) -> Numbers:
+    """Draw one stream, and return the counts of the open tests."""
     place, number = stream
     count = np.asarray(draw(np.random.default_rng((seed, place)), number, tests))
     return count.astype(np.int64)
 
 
 def _listed(levels: Sequence[float]) -> str:
+    """Join levels for a message."""
     return " and ".join(f"{level:g}" for level in levels)
 
 
-# -----------------------------------------------------------------------------
-# The sampled tests of all pairs of systems, whatever their scores are made of.
+# --- Sampled tests of all pairs of systems, for any score
 #
-# Which units are exchanged is drawn once for all pairs. What a unit adds to the sums of a system
-# is known as its difference from what it adds to those of the first: few units tell systems apart,
-# so that a table of the differences is nearly empty. The sums over the exchanged units are one
-# product of matrices, whatever the number of pairs; two systems that exchange these units change
-# their sums by the difference of two of its rows.
+# The exchanged units are drawn once for all pairs. A unit's part in the sums of a system is stored
+# as its difference from the part in the first system's sums; few units distinguish systems, so the
+# table is sparse. One matrix product gives the sums over the exchanged units for all pairs: an
+# exchange changes the sums of two systems by the difference of two of its rows.
 #
-# Where few pairs are open, each is tested by itself: the units that tell two systems apart are of
-# few kinds.
-# -----------------------------------------------------------------------------
+# If few pairs are open, each is tested by itself, because the units that distinguish two systems
+# are of few kinds.
 
 if TYPE_CHECKING:
     Pair = tuple[int, int]
 
 
-TIE = 1e-12  # a tie that rounding would break is still a tie
-_NUMBERS = 1 << 23  # held in memory at once
-_PAIRS = 1 << 18  # numbers of some pairs that are worked on at once, so that they stay at hand
-_EXACT = 1 << 24  # whole numbers up to this are exact in single precision
+TIE = 1e-12  # differences this close are equal but for rounding
+_NUMBERS_IN_MEMORY = 1 << 23  # at once
+_NUMBERS_OF_PAIRS_AT_ONCE = 1 << 18  # so few that they stay in the cache
+_EXACT_IN_SINGLE_PRECISION = 1 << 24  # whole numbers up to this
 
 
 class _PairExchange(Protocol):
     """The exchanges of one pair by itself."""
 
     def extreme(self, generator: np.random.Generator, number: int) -> int:
-        """How many of so many exchanges make the difference at least as large."""
+        """Count the exchanges, out of `number`, with a difference at least as large as observed."""
 
 
 @dataclass(frozen=True, eq=False)
 class SharedExchanges:
-    """What every unit adds to the sums that the scores of all systems are made of.
+    """Each unit's part in the sums behind the scores of all systems.
 
     Attributes
     ----------
     table
-        A row per system and sum: how much more than to those of the first system a unit adds; a
-        column per unit on which systems differ.
+        The parts less those in the first system's sums: one row per system and sum, one column per
+        unit on which systems differ.
     units
-        Which units these are.
+        The indices of these units.
     totals
-        The sums over all units, by system; what follows is up to `scores`.
+        The sums over all units; systems are on the first axis, the other axes are up to `scores`.
     n_units
-        How many units there are in all.
+        The number of all units.
     scores
-        Turns sums of systems, in the shape of `totals` and a last axis of draws, into scores.
+        A function from sums, shaped as `totals` with a last axis of draws, to scores.
     """
 
     table: Any
@@ -369,31 +331,31 @@ class SharedExchanges:
         n_units: int,
         scores: Callable[[Array], Array],
     ) -> SharedExchanges:
-        """From the rows, units and values of the differences, part by part."""
+        """Build the table from rows, units and values of the differences, part by part."""
         rows, columns, values = (np.concatenate(parts) for parts in zip(*differences, strict=True))
         units, column = np.unique(columns, return_inverse=True)
         shape = (totals.size, len(units))
         table = sparse.coo_array((values, (rows, column)), shape=shape).tocsr()
-        whole = not (table.data % 1).any() and totals.max(initial=0) < _EXACT
+        whole = not (table.data % 1).any() and totals.max(initial=0) < _EXACT_IN_SINGLE_PRECISION
         return cls(
             table.astype(np.float32 if whole else np.float64), units, totals, n_units, scores
         )
 
     def observed(self, pairs: Sequence[Pair]) -> Array:
-        """The differences of the pairs as they are."""
+        """Return the observed absolute differences of the pairs."""
         scores = self.scores(self.totals[..., None])[:, 0]
         return np.array([abs(scores[j] - scores[i]) for i, j in pairs])
 
     def draw(self, generator: np.random.Generator, number: int) -> Iterator[Array]:
-        """Exchange all units at random so many times, some at once.
+        """Exchange all units at random `number` times, in batches.
 
-        The sums over the exchanged ones: in the shape of `totals`, and by draw.
+        Yield the sums over the exchanged units, shaped as `totals` with a last axis of draws.
         """
         n_bytes = -(-number // 8)
         words = generator.integers(2**64, size=-(-self.n_units * n_bytes // 8), dtype=np.uint64)
         raw = words.astype("<u8", copy=False).view(np.uint8)[: self.n_units * n_bytes]
         bits = raw.reshape(self.n_units, n_bytes)[self.units]
-        step = max(1, _NUMBERS // max(1, len(self.units), self.totals.size) // 8)
+        step = max(1, _NUMBERS_IN_MEMORY // max(1, len(self.units), self.totals.size) // 8)
         for start in range(0, n_bytes, step):
             flipped = np.unpackbits(bits[:, start : start + step], axis=1)
             flipped = flipped[:, : number - 8 * start].astype(self.table.dtype)
@@ -402,10 +364,10 @@ class SharedExchanges:
     def count_extreme(
         self, given: Array, sides: NDArray[np.intp], observed: Array
     ) -> NDArray[np.int64]:
-        """How many exchanges make the difference of each pair at least as large."""
+        """Count the exchanges with a difference at least as large as observed, by pair."""
         width = max(1, given[0].size)
         extreme = np.empty(len(sides), dtype=np.int64)
-        for start in range(0, len(sides), step := max(1, _PAIRS // width)):
+        for start in range(0, len(sides), step := max(1, _NUMBERS_OF_PAIRS_AT_ONCE // width)):
             some = slice(start, start + step)
             i, j = sides[some].T
             moved = np.subtract(given[j], given[i], dtype=np.float64)
@@ -431,24 +393,11 @@ def sampled_pair_tests(
     n_jobs: int | None = 1,
     report: Callable[[int, int], None] | None = None,
 ) -> list[SampledPvalue]:
-    """The p-values of pairs of systems, two-sided, from exchanges of whole units.
+    """Compute two-sided p-values of pairs of systems from sampled exchanges of whole units.
 
-    Parameters
-    ----------
-    shared
-        What all pairs exchange.
-    alone
-        What a pair exchanges by itself, by its number.
-    pairs
-        The numbers of the two systems of each pair.
-    few
-        How many open pairs are quicker tested one by one.
-    level, adjust
-        With what the adjusted p-values will be compared: exchanges are drawn until that is clear.
-    known, n_resamples, most, n_jobs, report
-        As for `probative.inference.sampled.sequential_pvalues`; what is known, by pair.
-    seed
-        For the exchanges.
+    `alone` returns the exchanges of one pair, by its index in `pairs`; it is used if at most `few`
+    pairs are open. Drawing stops when the comparison of the adjusted p-values with `level` is
+    clear. `known` is as for `sequential_pvalues`, by pair.
     """
     observed = shared.observed(pairs)
     sides = np.array(pairs, dtype=np.intp).reshape(-1, 2)
@@ -457,7 +406,7 @@ def sampled_pair_tests(
         generator: np.random.Generator, number: int, tests: NDArray[np.int64]
     ) -> NDArray[np.int64]:
         if len(tests) <= few:
-            # the exchanges of a pair do not depend on which others are still open
+            # one seed per pair: its exchanges do not depend on which other pairs are still open
             seeds = generator.integers(2**63, size=len(pairs))[tests].tolist()
             drawn = zip(tests.tolist(), map(np.random.default_rng, seeds), strict=True)
             return np.array([alone(test).extreme(own, number) for test, own in drawn])
@@ -482,17 +431,14 @@ def sampled_pair_tests(
     )
 
 
-# -----------------------------------------------------------------------------
-# Every unit is flipped with probability ½, and what the flipped ones hold is added up.
+# --- Sums over units that are flipped with probability ½
 #
-# Units that hold the same need not be flipped one by one: how many of n are flipped is the number
-# of ones among n random bits, counted byte by byte; of hundreds of units it is drawn as a binomial
-# variate.
-# -----------------------------------------------------------------------------
+# Equal units are not flipped one by one: the number of flipped units out of n is the number of ones
+# among n random bits, counted byte by byte; for hundreds of units it is a binomial variate.
 
-_MANY = 256  # units from which on a binomial variate is quicker than bits
+_FEWEST_UNITS_FOR_BINOMIAL = 256  # from here on a binomial variate is quicker than bits
 _BYTES_AT_ONCE = 1 << 22
-# masks of every other bit, pair and four of a word
+# masks of every other bit, pair of bits and four bits of a word
 _ODD_BITS, _ODD_PAIRS, _ODD_FOURS = (
     np.uint64(int.from_bytes(bytes([byte] * 8))) for byte in (0x55, 0x33, 0x0F)
 )
@@ -501,32 +447,28 @@ _ODD_BITS, _ODD_PAIRS, _ODD_FOURS = (
 class UnitFlips:
     """Sums over units, each of which is flipped with probability ½.
 
-    Parameters
-    ----------
-    table
-        What is added up: a sparse array with a row per sum and a column per kind of unit.
-    number
-        How many units there are of every kind.
+    `table` is sparse, with one row per sum and one column per kind of unit; `number` counts the
+    units of each kind.
     """
 
     def __init__(self, table: Any, number: NDArray[np.int64]):
         self.n_sums = table.shape[0]
-        many = number >= _MANY
+        many = number >= _FEWEST_UNITS_FOR_BINOMIAL
         self._many = number[many]
         few = number[~many]
         n_bytes = (few + 7) // 8
-        # a column per byte; of the last byte of a kind some bits alone are units
+        # one column per byte; in the last byte of a kind only some bits are units
         self._mask = np.full(int(n_bytes.sum()), 255, dtype=np.uint8)
         self._mask[np.cumsum(n_bytes) - 1] = (1 << (few - 8 * (n_bytes - 1))) - 1
         of_bytes = np.repeat(np.flatnonzero(~many), n_bytes)
         reach = abs(table) @ number if len(number) else np.zeros(1)
-        whole = not (table.data % 1).any() and reach.max(initial=0) < _EXACT
+        whole = not (table.data % 1).any() and reach.max(initial=0) < _EXACT_IN_SINGLE_PRECISION
         dtype = np.float32 if whole else np.float64
         columns = np.concatenate([of_bytes, np.flatnonzero(many)])
         self._table = sparse.csr_array(table.astype(dtype)[:, columns])
 
     def draw(self, generator: np.random.Generator, number: int) -> Iterator[Array]:
-        """Flip all units so many times: a row per sum, a column per time; some at once."""
+        """Flip all units `number` times in batches; yield one row per sum, one column per time."""
         width = max(1, self._table.shape[1])
         at_once = max(8, _BYTES_AT_ONCE // width)
         for start in range(0, number, at_once):
@@ -539,7 +481,7 @@ class UnitFlips:
             yield np.asarray(self._table @ flipped, dtype=np.float64)
 
     def _ones(self, generator: np.random.Generator, times: int) -> NDArray[np.uint8]:
-        """How many units of every byte are flipped."""
+        """Return the number of flipped units in every byte."""
         size = len(self._mask) * times
         words = generator.integers(2**64, size=-(-size // 8), dtype=np.uint64, endpoint=False)
         words = words.astype("<u8", copy=False)
@@ -550,7 +492,7 @@ class UnitFlips:
 
 
 def _count_ones(words: NDArray[np.uint64]) -> None:
-    """Replace every byte by the number of its ones, eight bytes at a time: pairs, fours, eights."""
+    """Replace every byte by the number of its ones: pairs, then fours, then eights of bits."""
     words -= (words >> 1) & _ODD_BITS
     fours = words & _ODD_PAIRS
     words >>= 2
@@ -560,26 +502,26 @@ def _count_ones(words: NDArray[np.uint64]) -> None:
     words &= _ODD_FOURS
 
 
-# -----------------------------------------------------------------------------
-# Pairs of systems of which nothing is exact: sampled tests, and limits pair by pair.
-# -----------------------------------------------------------------------------
+# --- Sampled tests and intervals of all pairs, for scores without an exact test
 
 if TYPE_CHECKING:
     KnownLimits = MutableMapping[tuple[int, int], tuple[float, float, float]]
 
 
-_ALWAYS = 100_000  # exchanges that may be drawn, however many pairs there are
-_OF_ALL_PAIRS = 3 * 10**8
-_ENOUGH = 20  # pairs from which on other processes are worth their start
+_EXCHANGES_ALWAYS_ALLOWED = 100_000  # per pair, however many pairs there are
+_MOST_EXCHANGES_OF_ALL_PAIRS = 3 * 10**8
+_FEWEST_PAIRS_FOR_PROCESSES = 20  # with fewer, starting processes costs more than it saves
 
 
 def most_exchanges(n_pairs: int) -> int:
-    """How many exchanges may be drawn for one of so many pairs."""
-    return min(MOST, max(_ALWAYS, _OF_ALL_PAIRS // max(1, n_pairs)))
+    """Return the largest number of exchanges to draw for each of `n_pairs` pairs."""
+    return min(
+        MOST, max(_EXCHANGES_ALWAYS_ALLOWED, _MOST_EXCHANGES_OF_ALL_PAIRS // max(1, n_pairs))
+    )
 
 
 def kinds_of(keys: Iterable[bytes]) -> NDArray[np.intp]:
-    """The kind of every system, from all that counts of it: copies are of one kind."""
+    """Return the kind of every system; systems with equal keys are of one kind."""
     kinds: dict[bytes, int] = {}
     return np.array([kinds.setdefault(key, len(kinds)) for key in keys], dtype=np.intp)
 
@@ -587,16 +529,10 @@ def kinds_of(keys: Iterable[bytes]) -> NDArray[np.intp]:
 def sample_pairs(
     find: Callable[..., Any], kind: NDArray[np.intp], tested: KnownTests | None
 ) -> dict[str, Any]:
-    """Test all pairs of systems; what is found, as `Evidence` has it.
+    """Test all pairs of systems, and return the results as fields of `Evidence`.
 
-    Parameters
-    ----------
-    find
-        The tests of pairs, as for `macro_pair_tests`, but for its systems.
-    kind
-        The kind of every system.
-    tested
-        As for `probative.inference.pairs.pair_tests`.
+    `find` tests pairs, as `macro_pair_tests` with its systems given; `kind` is the kind of every
+    system. `tested` holds known results, and new ones are added to it.
     """
     k = len(kind)
     tested = {} if tested is None else tested
@@ -624,19 +560,11 @@ def limits_of_pairs(
     *,
     n_jobs: int | None,
 ) -> Callable[[float], tuple[Array, Array]]:
-    """What turns a normal quantile into the limits of all differences, row minus column.
+    """Return a function from a normal quantile to the intervals of all differences.
 
-    Parameters
-    ----------
-    find
-        The limits of the difference of two systems at a level, the second minus the first.
-    systems, there
-        All systems, and the numbers of those that are judged.
-    limited
-        Limits that are known already, by the numbers of the two systems, the lower first: how many
-        standard errors they reach, and the limits. What is new is added.
-    n_jobs
-        How many processes work at once, where there are enough pairs.
+    Differences are row minus column. `find` returns the interval of the second system minus the
+    first at a level; `there` are the indices of the judged systems. `limited` holds known intervals
+    with their quantiles, by pair, the lower index first; new ones are added to it.
     """
 
     def limits(quantile: float) -> tuple[Array, Array]:
@@ -644,9 +572,9 @@ def limits_of_pairs(
         known = {} if limited is None else limited
         wanted = list(combinations(there, 2))
         unknown = [pair for pair in wanted if known.get(pair, (None,))[0] != quantile]
-        # a process is sent the two systems of its pair alone
+        # send a process only the two systems of its pair
         parts = [(systems[i], systems[j]) for i, j in unknown]
-        jobs = n_jobs if len(parts) >= _ENOUGH else 1
+        jobs = n_jobs if len(parts) >= _FEWEST_PAIRS_FOR_PROCESSES else 1
         found = in_processes(partial(find, level), parts, jobs)
         for pair, (_, own) in zip(unknown, found, strict=True):
             known[pair] = quantile, *own

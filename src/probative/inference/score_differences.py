@@ -1,4 +1,4 @@
-"""Compute the difference of two scores as a function of what the baseline is credited with."""
+"""Compute the difference of two scores as a function of the positives credited to the baseline."""
 
 from __future__ import annotations
 
@@ -21,58 +21,51 @@ if TYPE_CHECKING:
     from probative.counts import PairedCounts
 
 
-# -----------------------------------------------------------------------------
-# The difference of two scores as a function of what the baseline is credited with.
+# --- Score differences as a function of the baseline's positives
 #
-# Both systems answer the same questions, so what the two score together is fixed: whoever knows
-# the baseline's true and false positives (x, f) knows both scores. Most scores are a ratio of two
-# affine functions of (x, f) with whole coefficients; the others are such a function over a power
-# of what a system returns and leaves out (`_margin_difference`). Either way ties can be settled in
-# integers.
-# -----------------------------------------------------------------------------
+# Both systems are scored against the same gold, and an exchange keeps the sums of their true and
+# false positives: the baseline's (x, f) determine both scores. Most scores are a ratio of two
+# affine functions of (x, f) with whole coefficients; the others are such a function over a power of
+# the numbers of predicted and of other items (`_MarginDifference`). In both cases ties can be
+# decided in integers.
 
 if TYPE_CHECKING:
     Exact = Any  # a Fraction, or a RootSum: numbers that are compared without rounding
 
 
-# Quotients of exactly known numbers are off by a few units in the last place, 1e-15; what is
-# closer to a tie than this is decided in integers.
-_CLOSE = 1e-13
+# Quotients of exact numbers have rounding errors of a few 1e-15; differences closer to a tie than
+# this are decided in integers.
+_DECIDED_EXACTLY = 1e-13
 
 
 class ScoreDifference(ABC):
-    """Score difference B - A where A is credited with (x, f) and B with what is left.
+    """The score difference B - A if A is credited with (x, f) and B with the rest of `total`.
 
-    A score rises with x and falls with f, and is 0 where it would be 0/0.
-
-    Attributes
-    ----------
-    total
-        What both are credited with together.
+    x and f are true and false positives. A score rises with x and falls with f; 0/0 counts as 0.
     """
 
     total: tuple[int, int]
 
     def difference(self, x: Any, f: Any) -> Any:
-        """B's score minus A's, in floating point."""
+        """Return B's score minus A's, in floating point."""
         return self._score(self.total[0] - x, self.total[1] - f) - self._score(x, f)
 
     def exact_difference(self, x: int, f: int) -> Exact:
-        """B's score minus A's, exactly."""
+        """Return B's score minus A's, exactly."""
         return self._exact(self.total[0] - x, self.total[1] - f) - self._exact(x, f)
 
     def gradient(self, x: Any, f: Any) -> NDArray[np.float64]:
-        """How the difference changes with (x, f); 0 where a score has no denominator."""
+        """Return the derivatives of the difference by x and f; 0 if a denominator is 0."""
         slope_a = self._slope(x, f)
         slope_b = self._slope(self.total[0] - x, self.total[1] - f)
         return np.asarray(-(slope_a + slope_b))
 
     def at_least(self, x: Any, f: Any, threshold: Exact) -> NDArray[np.bool_]:
-        """Whether the difference reaches the threshold; a tie does, and no rounding breaks it."""
+        """Return True where the difference is at least the threshold; ties count, exactly."""
         x, f = np.broadcast_arrays(x, f)
         excess = self.difference(x, f) - float(threshold)
         reached = np.asarray(excess > 0)
-        close = np.abs(excess) <= _CLOSE
+        close = np.abs(excess) <= _DECIDED_EXACTLY
         if np.any(close):
             points = np.stack([x[close], f[close]], axis=-1)
             distinct, which = np.unique(points, axis=0, return_inverse=True)
@@ -88,10 +81,10 @@ class ScoreDifference(ABC):
         high: int,
         threshold: Exact,
     ) -> NDArray[np.int64]:
-        """For every row x the least j in low..high for which (x, f(j)) reaches the threshold.
+        """Find for every row x the smallest j in low..high with (x, f(j)) at the threshold.
 
-        A's score falls and B's rises with every false positive that moves to A, so the extreme j
-        of a row are a tail; high + 1 says that there is none.
+        A's score falls and B's rises with every false positive that moves to A, so the extreme j of
+        a row are a tail; high + 1 means that there are none.
         """
         left = np.full(len(x), low, dtype=np.int64)
         right = np.full(len(x), high + 1, dtype=np.int64)
@@ -105,56 +98,56 @@ class ScoreDifference(ABC):
         return left
 
     def projected(self) -> ScoreDifference:
-        """The same difference told by one number, where the denominator is fixed."""
+        """Return the difference as a function of one number, if the denominator is fixed."""
         return self
 
     def spacing(self, steps: Iterable[tuple[int, int]]) -> Fraction:  # noqa: ARG002
-        """How far apart differences are if A's credit changes in such steps; 0: no such distance.
+        """Return the distance of neighbouring differences if A's credit changes in these steps.
 
-        What A gets B loses, so that a step counts twice.
+        0 if there is no such distance. B loses what A gains, so a step counts twice.
         """
         return Fraction(0)
 
     @property
     def line(self) -> tuple[int, int] | None:
-        """The weights of x and f, where the denominator is the same whatever is exchanged."""
+        """Return the weights of x and f if the denominator is the same in all exchanges."""
         return None
 
     @property
     def may_jump(self) -> bool:
-        """Whether a score rests on few items where few are returned, as precision does."""
+        """Return True if a score with few predicted items rests on few items, as precision does."""
         return True
 
     @abstractmethod
     def _score(self, x: Any, f: Any) -> Any:
-        """The score of a system credited with (x, f)."""
+        """Return the score of a system credited with (x, f)."""
 
     @abstractmethod
     def _exact(self, x: int, f: int) -> Any:
-        """The same, exactly."""
+        """Return the exact score of a system credited with (x, f)."""
 
     @abstractmethod
     def _slope(self, x: Any, f: Any) -> NDArray[np.float64]:
-        """The derivatives in x and f."""
+        """Return the derivatives of the score by x and f."""
 
 
 @dataclass(frozen=True)
 class AffineDifference(ScoreDifference):
-    """Of scores (a·x + b·f + c) / (u·x + w·f + k)."""
+    """The difference of scores (a·x + b·f + c) / (u·x + w·f + k)."""
 
     top: tuple[int, int, int]
     bottom: tuple[int, int, int]
     total: tuple[int, int]
 
     def projected(self) -> AffineDifference:
-        """The same difference told by -(a·x + b·f) alone."""
+        """Return the difference as a function of -(a·x + b·f) alone."""
         a, b, c = self.top
         return AffineDifference(
             (0, -1, c), self.bottom, (0, -(a * self.total[0] + b * self.total[1]))
         )
 
     def spacing(self, steps: Iterable[tuple[int, int]]) -> Fraction:
-        """How far apart differences are."""
+        """Return the distance of neighbouring differences; 0 if it is not constant."""
         if self.line is None:
             return Fraction(0)
         a, b = self.line
@@ -162,12 +155,12 @@ class AffineDifference(ScoreDifference):
 
     @property
     def line(self) -> tuple[int, int] | None:
-        """The weights of x and f, where the denominator is the same whatever is exchanged."""
+        """Return the weights of x and f if the denominator is the same in all exchanges."""
         return self.top[:2] if self.bottom[:2] == (0, 0) else None
 
     @property
     def may_jump(self) -> bool:
-        """Whether a score rests on few items where few are returned, as precision does."""
+        """Return True if a score with few predicted items rests on few items, as precision does."""
         return self.bottom[2] == 0 and self.line is None
 
     def _score(self, x: Any, f: Any) -> Any:
@@ -189,7 +182,7 @@ class AffineDifference(ScoreDifference):
 
 
 def score_difference(paired: PairedCounts, metric: str, beta: float) -> ScoreDifference:
-    """The difference of a metric on one table."""
+    """Build the difference of a metric on one table."""
     if metric in NEEDS_TN and not paired.has_negatives:
         raise InputError(f"metric: {metric} needs tn (case 7), and these cases have none")
     t = [int(value) for value in paired.cases]
@@ -201,20 +194,20 @@ def score_difference(paired: PairedCounts, metric: str, beta: float) -> ScoreDif
 def difference_of_totals(
     positives: int, negatives: int, total: tuple[int, int], metric: str, beta: float
 ) -> ScoreDifference:
-    """The difference of a metric where both systems together have `total` true, false positives.
+    """Build the difference of a metric; `total` sums both systems' true and false positives.
 
-    `positives` and `negatives` are the items that the answer has, and those that it has not.
+    `positives` and `negatives` are the numbers of positive and negative items in gold.
     """
     own = TABLE[metric]
     if not isinstance(own, Metric):
         return _of_composite(positives, negatives, total, metric)
-    # the decimal that beta prints as: 0.1 is meant to be a tenth
+    # read beta as the decimal that it prints as: 0.1 is exactly a tenth
     b2 = Fraction(repr(float(beta))) ** 2
     forms = own.forms(b2)
     scale = lcm(*(Fraction(weight).denominator for form in forms for weight in form))
 
     def of_credit(form: tuple[Any, ...]) -> tuple[int, int, int]:
-        """A form in (x, f) alone: what is no true positive is missed, no false one is left out."""
+        """Express a form in (x, f) alone, by fn = positives - x and tn = negatives - f."""
         tp, fp, fn, tn = (int(scale * weight) for weight in form)
         return tp - fn, fp - tn, fn * positives + tn * negatives
 
@@ -223,9 +216,10 @@ def difference_of_totals(
 
 
 def _of_composite(p: int, n: int, total: tuple[int, int], metric: str) -> ScoreDifference:
-    """The difference of a score that is no ratio of linear forms, of p positives and n negatives.
+    """Build the difference of a composite score, for p positives and n negatives.
 
-    Given these, tp·tn - fp·fn is n·x - p·f; that and how much is returned, x + f, tell all.
+    A composite score is no ratio of linear forms. Given p and n, tp·tn - fp·fn is n·x - p·f; with
+    the number of predicted items, x + f, it determines the score.
     """
     surplus = n, -p
     match metric:
@@ -244,24 +238,16 @@ def _of_composite(p: int, n: int, total: tuple[int, int], metric: str) -> ScoreD
     raise InputError(f"metric: the exchange of systems is not known for {metric}")
 
 
-# -----------------------------------------------------------------------------
-# Sums of square roots, compared without rounding.
-# -----------------------------------------------------------------------------
+# --- Sums of square roots, compared without rounding
 
-_BITS = 64
+_FIRST_BITS = 64  # after the binary point, in the first attempt to find a sign
 
 
 @dataclass(frozen=True, eq=False)
 class RootSum:
-    """The sum of signed square roots: a term t stands for the root of |t| with the sign of t.
+    """A sum of signed square roots: a term t stands for the root of |t| with the sign of t.
 
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> from probative.inference.score_differences import RootSum
-    >>> five, two = RootSum((Fraction(5),)), RootSum((Fraction(2),))
-    >>> five - two >= Fraction(821, 1000), RootSum((Fraction(8),)) - two - two == 0
-    (True, True)
+    Sums are compared exactly: with terms 8, -2, -2 (√8 - √2 - √2) a sum equals 0.
     """
 
     terms: tuple[Fraction, ...]
@@ -292,10 +278,10 @@ class RootSum:
     __hash__ = None  # type: ignore[assignment]  # equal sums may have different terms
 
     def sign(self) -> int:
-        """-1, 0 or 1, exactly.
+        """Return the exact sign: -1, 0 or 1.
 
-        The product of the sums with all combinations of signs is a whole number, if what stands
-        under the roots is. So a sum that is not 0 is at least one over the product of the others.
+        The product of the sums over all combinations of signs is a whole number if the radicands
+        are. So a sum that is not 0 is at least one over the product of the others.
         """
         scale = lcm(*(t.denominator for t in self.terms))
         signed = [(1 if t > 0 else -1, int(abs(t) * scale * scale)) for t in self.terms if t]
@@ -303,7 +289,7 @@ class RootSum:
             return 0
         largest = sum(isqrt(square) + 1 for _, square in signed)
         enough = 2 + largest.bit_length() * 2 ** len(signed)
-        bits = _BITS
+        bits = _FIRST_BITS
         while True:
             total = sum(side * isqrt(square << 2 * bits) for side, square in signed)
             if abs(total) > len(signed):
@@ -313,20 +299,18 @@ class RootSum:
             bits = min(4 * bits, enough)
 
 
-# -----------------------------------------------------------------------------
-# The difference of two scores that depend on how much a system returns, and not linearly.
+# --- Differences of scores that are not linear in the number of predicted items
 #
-# With m = x + f what a system returns of n items, of which p are positive, and n·x - p·f in the
-# numerator, Matthews' coefficient and markedness are a linear function over a power of m·(n - m);
-# the index of Fowlkes and Mallows is x over the root of m·p.
-# -----------------------------------------------------------------------------
+# Let m = x + f be the number of predicted items out of n, of which p are positive. Matthews'
+# coefficient and markedness have (n-p)·x - p·f in the numerator and a power of m·(n - m) in the
+# denominator; the index of Fowlkes and Mallows is x over the root of m·p.
 
 
 @dataclass(frozen=True)
 class _MarginDifference(ScoreDifference):
-    """Of scores (a·x + b·f) / (factor·m·(items - m)), or over the root of that; m = x + f.
+    """The difference of scores (a·x + b·f) / (factor·m·(items - m)), with m = x + f.
 
-    Without `items` the last factor is 1.
+    If `root` is set, the denominator is the root of that. Without `items` the last factor is 1.
     """
 
     top: tuple[int, int]
@@ -352,17 +336,18 @@ class _MarginDifference(ScoreDifference):
         return np.array([a / bottom - top / bottom * rate, b / bottom - top / bottom * rate])
 
     def _parts(self, x: Any, f: Any) -> tuple[Any, Any, Any]:
-        """Numerator, denominator, and the derivative of its logarithm; as if infinite for 0."""
+        """Return numerator, denominator (infinite for 0), and the derivative of its logarithm."""
         a, b = map(float, self.top)
         x, f = np.asarray(x, dtype=np.float64), np.asarray(f, dtype=np.float64)
         m, power = x + f, 0.5 if self.root else 1.0
         left = self._left_out(m)
         there = (m > 0) & (left > 0) & (self.factor > 0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            # root by root, so that no product of large numbers loses its last digits
+            # take roots before the product, so that large numbers do not lose their last digits
             bottom = np.power(m, power) * np.power(left, power) * float(self.factor) ** power
             rate = power * (1 / m - (0.0 if self.items is None else 1 / left))
         return a * x + b * f, np.where(there, bottom, np.inf), np.where(there, rate, 0.0)
 
     def _left_out(self, m: Any) -> Any:
+        """Return the number of items that are not predicted."""
         return 1 if self.items is None else self.items - m

@@ -1,4 +1,4 @@
-"""Compute tail probabilities of random exchanges of whole units, a walk on a lattice."""
+"""Compute tail probabilities of random exchanges of whole units, as a walk on a lattice."""
 
 from __future__ import annotations
 
@@ -17,17 +17,15 @@ if TYPE_CHECKING:
     from probative.inference.score_differences import Exact, ScoreDifference
 
 
-# -----------------------------------------------------------------------------
-# Random exchanges of whole units as a walk on a lattice.
+# --- Random exchanges of whole units as a walk on a lattice
 #
-# With d_i = (tp_A - tp_B, fp_A - fp_B) of unit i, exchanging units at random credits the baseline
+# With d_i = (tp_A - tp_B, fp_A - fp_B) of unit i, random exchanges of units credit the baseline
 # with base + Z, Z = sum of b_i·d_i with fair coins b_i in {0, 1}.
-# -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Walk:
-    """From `base`, every step d_j is taken Bin(m_j, ½) times, m_j from `times`."""
+    """A walk from `base` that takes every step d_j Bin(m_j, ½) times, with m_j from `times`."""
 
     steps: NDArray[np.int64]
     times: NDArray[np.int64]
@@ -35,26 +33,26 @@ class Walk:
 
     @property
     def centre(self) -> NDArray[np.float64]:
-        """Where the walk ends on average."""
+        """Return the mean end point of the walk."""
         return np.asarray(self.base + self.times @ self.steps / 2)
 
     def moved(self, by: NDArray[np.int64]) -> Walk:
-        """The same walk from another base."""
+        """Return the walk from a base moved by `by`."""
         return Walk(self.steps, self.times, self.base + by)
 
     def has_at_most(self, outcomes: int) -> bool:
-        """Whether there are so few ways to take the steps, equal ones not told apart."""
+        """Return True if the walk has few enough outcomes to enumerate, at most `outcomes`."""
         return bool(np.sum(np.log1p(self.times)) <= np.log(outcomes))
 
     def projected(self, a: int, b: int) -> Walk:
-        """The walk of -(a·x + b·f) alone, as the second coordinate."""
+        """Return the walk of -(a·x + b·f) alone, as the second coordinate."""
         onto = np.array([[0, -a], [0, -b]])
         return _tidy(self.steps @ onto, self.times, self.base @ onto)
 
     def reachable(self, x: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The least and the most that f can be at each x: the hull of the walk.
+        """Return the smallest and the largest f at each x: the convex hull of the walk.
 
-        It is the sum of the steps put end to end in the order of their slopes.
+        The hull is the sum of the steps put end to end in the order of their slopes.
         """
         order = np.argsort(np.arctan2(self.steps[:, 1], self.steps[:, 0]))
         path = self.steps[order] * self.times[order, None]
@@ -62,7 +60,7 @@ class Walk:
             self.base + np.concatenate([[[0, 0]], np.cumsum(part, axis=0)])
             for part in (path, path[::-1])
         )
-        # where the path is upright, the first of the points above one another is the lowest
+        # upright steps have equal x: keep the lowest point below and the highest point above
         upright = np.count_nonzero(self.steps[:, 0] == 0)
         below = below[: len(below) - upright]
         above = above[upright:]
@@ -73,11 +71,11 @@ class Walk:
 
 @dataclass(frozen=True)
 class Lattice:
-    """The points (a·i, c·i + e·j) that sums of the steps can reach; a or e is 0 on a line.
+    """The lattice of points (a·i, c·i + e·j) that sums of the steps reach; a or e is 0 on a line.
 
-    The walk's rows of equal x stay rows of equal i, and f still rises along them with j. Walking
-    on this lattice rather than on all pairs of whole numbers wastes no part of a grid where the
-    steps share a period, and is one-dimensional where they share a direction.
+    Rows of equal x stay rows of equal i, and f still rises along them with j. On this lattice the
+    grid has no unreachable points if the steps share a period, and it is one-dimensional if they
+    share a direction.
     """
 
     a: int
@@ -101,7 +99,7 @@ class Lattice:
         return cls(a, c, e)
 
     def coordinates(self, points: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Turn (x, f) into (i, j)."""
+        """Convert points (x, f) to (i, j)."""
         i = points[..., 0] // max(self.a, 1)
         j = (points[..., 1] - self.c * i) // max(self.e, 1)
         return np.stack([i, j], axis=-1)
@@ -115,7 +113,7 @@ def _euclid(a: int, c: int, x: int, f: int) -> tuple[int, int, int]:
 
 
 def walk_of_units(cases: NDArray[np.float64], number: NDArray[np.int64]) -> Walk:
-    """The walk of units with these cases, so many of each."""
+    """Build the walk of units with these cases, `number` units of each."""
     t = cases.astype(np.int64)
     a = np.stack([t[:, 0] + t[:, 4], t[:, 1] + t[:, 5]], axis=1)
     b = np.stack([t[:, 2] + t[:, 4], t[:, 3] + t[:, 5]], axis=1)
@@ -123,17 +121,17 @@ def walk_of_units(cases: NDArray[np.float64], number: NDArray[np.int64]) -> Walk
 
 
 def walk_of_credits(a: NDArray[np.int64], b: NDArray[np.int64], number: NDArray[np.int64]) -> Walk:
-    """The walk of units in which two systems have these true and false positives."""
+    """Build the walk of units in which two systems have these true and false positives."""
     steps = a - b
     return _tidy(steps, number, number @ b)
 
 
 def _tidy(steps: NDArray[np.int64], number: NDArray[np.int64], base: NDArray[np.int64]) -> Walk:
-    """Make one step of equal ones and of opposite ones; leave out those that lead nowhere."""
+    """Merge equal and opposite steps into one, and remove steps of length 0."""
     moving = steps.any(axis=1) & (number > 0)
     steps, number = steps[moving], number[moving]
     backward = (steps[:, 0] < 0) | ((steps[:, 0] == 0) & (steps[:, 1] < 0))
-    # a coin for -d has the law of -d and a coin for d
+    # a coin for -d has the distribution of -d plus a coin for d
     base = base + number[backward] @ steps[backward]
     steps = np.where(backward[:, None], -steps, steps)
     if len(steps):
@@ -143,55 +141,54 @@ def _tidy(steps: NDArray[np.int64], number: NDArray[np.int64], base: NDArray[np.
     return Walk(steps, number, base)
 
 
-# -----------------------------------------------------------------------------
-# A walk tilted towards what was observed, and where it may be found.
+# --- A walk tilted towards the observed difference (exponential tilting)
 #
-# Tilting by tau gives the end point z a probability in proportion to exp(<tau, z>)·P(z): the coin
-# of a step d then falls on it with log-odds <tau, d>. Any tail probability of the walk is one of
-# the tilted walk, weighed by exp(-<tau, z>); tilted so that its mean lies on the edge of a region,
-# the walk is there often enough to give the probability of the region with all its digits.
-# -----------------------------------------------------------------------------
+# Tilting by tau makes the probability of the end point z proportional to exp(<tau, z>)·P(z): the
+# coin of a step d then has log-odds <tau, d>. A tail probability of the walk is one of the tilted
+# walk, weighted by exp(-<tau, z>). If the mean of the tilted walk lies on the edge of a region, the
+# walk is there often enough to give the probability of the region to full relative accuracy.
 
 NEGLIGIBLE = -41.0  # the logarithm of 1.6e-18
-_FACTORS = np.geomspace(1 / 16, 2, 16)[:, None]
-_STEEPEST = 12.0  # a coin with log-odds of 24 is as good as thrown
-_NEAR = 0.05  # a share of the threshold: from there on the window of the walk holds its edge
-_AXES = (np.array([-1.0, 0.0]), np.array([0.0, 1.0]), np.array([-1.0, 1.0]))
+_CHERNOFF_FACTORS = np.geomspace(1 / 16, 2, 16)[:, None]  # times a first guess of s
+_LARGEST_HALF_LOG_ODDS = 12.0  # a coin with log-odds of 24 is practically certain
+# a share of the threshold: a mean this close to it has the edge within the window of the walk
+_CLOSE_ENOUGH = 0.05
+_TILT_AXES = (np.array([-1.0, 0.0]), np.array([0.0, 1.0]), np.array([-1.0, 1.0]))
 
 
 def tilt_onto(walk: Walk, gap: ScoreDifference, threshold: Exact) -> NDArray[np.float64]:
-    """A tilt that brings the mean to the threshold.
+    """Return a tilt that brings the mean of the walk to the threshold.
 
-    Any tilt near it gives the same probability; a good one gives it to more digits, so that a
-    rough solution will do. The gradient shows the way, but where few items are returned it turns
-    on the way, and may lead past the goal: then one axis after the other is tried, and what is
-    reached most easily counts.
+    Any tilt near it gives the same probability, a good one to more digits, so a rough solution is
+    enough. The gradient shows the direction, but with few predicted items it changes on the way and
+    may miss the threshold. Then each axis is tried, and the most probable end point counts.
     """
     goal = float(threshold)
     if goal <= 0:
         return np.zeros(2)
     tau = _tilt_along_gradient(walk, gap, goal)
-    if abs(_missing(walk, gap, goal, tau)) <= _NEAR * goal:
+    if abs(_missing(walk, gap, goal, tau)) <= _CLOSE_ENOUGH * goal:
         return tau
-    longest = _STEEPEST / np.max(np.abs(walk.steps))
-    others = [axis * _length_of_tilt(walk, gap, goal, axis, longest) for axis in _AXES]
-    near = [other for other in others if _missing(walk, gap, goal, other) <= _NEAR * goal]
+    longest = _LARGEST_HALF_LOG_ODDS / np.max(np.abs(walk.steps))
+    others = [axis * _length_of_tilt(walk, gap, goal, axis, longest) for axis in _TILT_AXES]
+    near = [other for other in others if _missing(walk, gap, goal, other) <= _CLOSE_ENOUGH * goal]
     return min(near, key=lambda other: _rate(walk, other), default=np.zeros(2))
 
 
 def _missing(walk: Walk, gap: ScoreDifference, goal: float, tau: NDArray[np.float64]) -> float:
-    """How far below the goal the difference is where the mean of the tilted walk lies."""
+    """Return how far the difference at the mean of the tilted walk is below the goal."""
     mean, _ = _tilted_moments(walk, tau)
     return float(goal - gap.difference(*mean))
 
 
 def _rate(walk: Walk, tau: NDArray[np.float64]) -> float:
-    """Minus the logarithm, roughly, of the chance to be found where the tilted walk is."""
+    """Return roughly minus the log probability of the walk being at the tilted mean."""
     mean, _ = _tilted_moments(walk, tau)
     return float(tau @ (mean - walk.centre) - walk.times @ _log_cosh(walk.steps @ tau / 2))
 
 
 def _tilt_along_gradient(walk: Walk, gap: ScoreDifference, goal: float) -> NDArray[np.float64]:
+    """Return the tilt along the gradient of the difference, updated three times."""
     tau = np.zeros(2)
     for _ in range(3):
         mean, _ = _tilted_moments(walk, tau)
@@ -199,7 +196,7 @@ def _tilt_along_gradient(walk: Walk, gap: ScoreDifference, goal: float) -> NDArr
         largest = np.max(np.abs(walk.steps @ direction))
         if largest == 0:
             break
-        length = _length_of_tilt(walk, gap, goal, direction, _STEEPEST / largest)
+        length = _length_of_tilt(walk, gap, goal, direction, _LARGEST_HALF_LOG_ODDS / largest)
         tau = length * direction
     return tau
 
@@ -207,7 +204,7 @@ def _tilt_along_gradient(walk: Walk, gap: ScoreDifference, goal: float) -> NDArr
 def _length_of_tilt(
     walk: Walk, gap: ScoreDifference, goal: float, direction: NDArray[np.float64], longest: float
 ) -> float:
-    """Newton's method, kept between what is known to be too short and too long."""
+    """Find the length of a tilt by Newton's method, kept between a lower and an upper bound."""
     low, high, length = 0.0, 2 * longest, 0.0
     for _ in range(30):
         mean, covariance = _tilted_moments(walk, length * direction)
@@ -225,7 +222,7 @@ def _length_of_tilt(
 def _tilted_moments(
     walk: Walk, tau: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The mean and the covariance of the tilted walk."""
+    """Return mean and covariance of the tilted walk."""
     tilt = np.tanh(walk.steps @ tau / 2)
     mean = walk.centre + (walk.times * tilt) @ walk.steps / 2
     spread = walk.times * (1 - tilt**2) / 4
@@ -238,15 +235,15 @@ class TiltedWalk:
     Attributes
     ----------
     steps, times, tilt
-        The steps, how often each may be taken, and t = 2q - 1 for coins that fall with chance q.
+        The steps, the number of coins of each, and t = 2q - 1 for coins with probability q.
     tau, origin
-        The tilt, and the point near the tilted mean that distances are measured from.
+        The tilt, and the point near the tilted mean from which distances are measured.
     midpoint
-        The mean of the walk before it was tilted.
+        The mean of the walk before the tilt.
     rows, columns
         The values of i and j in the window.
     log_gain
-        The logarithm of what the tilt multiplied the probability of the origin by.
+        The logarithm of the factor by which the tilt multiplied the probability of the origin.
     """
 
     def __init__(self, walk: Walk, tau: NDArray[np.float64]) -> None:
@@ -265,7 +262,7 @@ class TiltedWalk:
         self.log_gain = float(self.tau @ (self.origin - self.midpoint) - untilting)
 
     def first_extreme(self, gap: ScoreDifference, threshold: Exact) -> NDArray[np.int64]:
-        """The column where each row's extreme points begin; one beyond the last where none are."""
+        """Return the column of each row's first extreme point; one beyond the last if none."""
         walk, lattice = self.walk, self.lattice
         x = walk.base[0] + lattice.a * self.rows
         offset = walk.base[1] + lattice.c * self.rows
@@ -274,14 +271,14 @@ class TiltedWalk:
         first = gap.first_extreme(
             x, lambda j: np.clip(offset + lattice.e * j, least, most), low, high, threshold
         )
-        # unreachable points have no probability, but the tilt could give them a large weight
+        # unreachable points have probability 0, but the tilt could give them a large weight
         return np.asarray(np.clip(-((offset - least) // max(lattice.e, 1)), first, high + 1))
 
 
 def _window(
     steps: NDArray[np.int64], times: NDArray[np.int64], half_odds: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """The whole numbers outside which a tilted walk on a line is negligible."""
+    """Return the whole numbers outside of which a tilted walk on a line is negligible."""
     mean = float(times @ (steps * (1 + np.tanh(half_odds)))) / 2
     low, high = int(times @ np.minimum(steps, 0)), int(times @ np.maximum(steps, 0))
     if low < high:
@@ -293,44 +290,41 @@ def _window(
 def _reach(
     steps: NDArray[np.int64], times: NDArray[np.int64], half_odds: NDArray[np.float64]
 ) -> float:
-    """How far above its mean a tilted walk may be found.
+    """Return a distance above the mean beyond which the probability of a tilted walk is negligible.
 
     Chernoff's bound, P(Z - mean >= h) <= exp(K(s) - s·h), holds for every s > 0.
     """
     deviation = np.sqrt(times @ (steps / np.cosh(half_odds)) ** 2) / 2
-    s = min(9 / deviation, 30 / np.max(np.abs(steps))) * _FACTORS
+    s = min(9 / deviation, 30 / np.max(np.abs(steps))) * _CHERNOFF_FACTORS
     x = s * steps / 2
     log_mean = _log_cosh(half_odds + x) - _log_cosh(half_odds) - x * np.tanh(half_odds)
     return float(np.min((log_mean @ times - NEGLIGIBLE) / s[:, 0]))
 
 
 def _log_cosh(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Accurate for small and for large x."""
+    """Compute log cosh x accurately for small and large x."""
     size = np.abs(x)
     near = 0.5 * np.log1p(np.sinh(np.minimum(size, 1)) ** 2)
     far = size + np.log1p(np.exp(-2 * size)) - math.log(2)
     return np.asarray(np.where(size < 1, near, far))
 
 
-# -----------------------------------------------------------------------------
-# The characteristic function of a tilted walk, where it is not negligible.
+# --- The characteristic function of a tilted walk, where it is not negligible
 #
-# The factor of a step d with coin weight q = (1+t)/2, taken m times and measured from its
-# midpoint, is (cos x + i·t·sin x)^m with x = <θ, d>/2. Its modulus falls off quickly with |θ| when
-# the walk is long, so that a few thousand frequencies carry everything, however large the grid.
-# They are found by bounding the modulus over boxes of frequencies and splitting only the boxes
-# that may matter; where the steps almost share a period, there are several such places, and all
-# are found.
-# -----------------------------------------------------------------------------
+# The factor of a step d with coin weight q = (1+t)/2, taken m times and measured from its midpoint,
+# is (cos x + i·t·sin x)^m with x = <θ, d>/2. Its modulus falls off quickly with |θ| if the walk is
+# long, so that a few thousand frequencies are enough, however large the grid. They are found by
+# bounding the modulus over boxes of frequencies and splitting only the boxes that may matter. If
+# the steps almost share a period, there are several such places, and all are found.
 
-_BOXES_A_SIDE = 32
+_FIRST_BOXES_PER_SIDE = 32
 _STEPS_AT_ONCE = 16
-_SPECTRUM_NUMBERS_AT_ONCE = 2**16
+_SPECTRUM_NUMBERS_AT_ONCE = 2**16  # a table of this size fits into the cache
 BYTES_A_FREQUENCY = 256
 
 
 class TooLargeError(Exception):
-    """More memory would be needed than is allowed."""
+    """Error raised if a test needs more memory than is allowed."""
 
     def __init__(self, needed: float) -> None:
         super().__init__(f"at least {needed / 2**20:,.0f} MiB")
@@ -338,10 +332,10 @@ class TooLargeError(Exception):
 
 
 def significant_share(times: NDArray[np.int64], tilt: NDArray[np.float64], floor: float) -> float:
-    """About the share of all frequencies where log|phi| exceeds `floor`.
+    """Estimate the share of all frequencies where log|phi| exceeds `floor`.
 
-    Over the frequencies, the logarithm of a coin's factor has the mean log((1+|t|)/2) and, where
-    t = 0, the variance π²/12; their sum is taken for normal.
+    Over the frequencies, the logarithm of a coin's factor has mean log((1+|t|)/2) and, for t = 0,
+    variance π²/12; their sum is taken as normal.
     """
     mean = times @ np.log((1 + np.abs(tilt)) / 2)
     variance = np.pi**2 / 12 * (times @ (1 - np.abs(tilt)))
@@ -364,7 +358,7 @@ def significant_frequencies(
     start = np.array([0, -(shape[1] // 2)])
     stop = np.array([shape[0] // 2 + 1, shape[1] - shape[1] // 2])
     size = np.array(
-        [_power_of_two((b - a) / _BOXES_A_SIDE) for a, b in zip(start, stop, strict=True)]
+        [_power_of_two((b - a) / _FIRST_BOXES_PER_SIDE) for a, b in zip(start, stop, strict=True)]
     )
     weight = times * (1 - tilt**2)
     order = np.argsort(-weight * ((steps * spacing) ** 2).sum(axis=1))
@@ -393,13 +387,13 @@ def _characteristic_function(
     tilt: NDArray[np.float64],
     shift: NDArray[np.float64],
 ) -> NDArray[np.complex128]:
-    """The function of the walk, from its midpoint and moved by `shift`; the modulus is known."""
+    """Compute the characteristic function from its modulus, about the midpoint moved by `shift`."""
     phase = theta @ shift
     for chosen in _pieces(len(theta), len(times)):
         x = theta[chosen] @ steps.T / 2
         turns = np.round(x / np.pi)
         x -= np.pi * turns
-        # half a turn is a change of sign; counted apart, large powers of it cost no digits
+        # half a turn is a change of sign; counted separately, large powers of it lose no digits
         phase[chosen] += np.arctan2(tilt * np.sin(x), np.cos(x)) @ times
         phase[chosen] += np.pi * ((turns % 2) @ (times % 2) % 2)
     return np.asarray(np.exp(log_modulus + 1j * phase))
@@ -413,7 +407,7 @@ def _modulus_bound(
     tilt: NDArray[np.float64],
     floor: float,
 ) -> NDArray[np.float64]:
-    """The most that log|phi| can be in boxes; what has fallen below the floor is left there."""
+    """Return upper bounds of log|phi| in boxes; below `floor` the sum stops early."""
     bound = np.zeros(len(centre))
     spread = 1 - tilt**2
     slack = np.abs(steps) @ half / 2
@@ -424,47 +418,47 @@ def _modulus_bound(
             x = centre[alive] @ steps[some].T / 2
             x -= np.pi * np.round(x / np.pi)
             away = np.sin(np.maximum(np.abs(x) - slack[some], 0))
-            with np.errstate(divide="ignore"):  # the logarithm of 0 is meant
+            with np.errstate(divide="ignore"):  # log 0 = -inf is intended
                 bound[alive] += np.log1p(-spread[some] * away**2) @ times[some] / 2
             alive = alive[bound[alive] > floor]
     return bound
 
 
 def _pieces(length: int, width: int) -> Iterator[slice]:
-    """Slices of a long array, so that a table `width` wide of each fits into the cache."""
+    """Slice a long array so that a table `width` wide of each slice fits into the cache."""
     piece = max(1, _SPECTRUM_NUMBERS_AT_ONCE // max(1, width))
     return (slice(first, first + piece) for first in range(0, length, piece))
 
 
 def _product(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return all pairs of two lists of numbers."""
     return np.stack(np.meshgrid(first, second, indexing="ij"), axis=-1).reshape(-1, 2)
 
 
 def _power_of_two(least: float) -> int:
+    """Return the smallest power of two that is at least `least`, and at least 1."""
     return 1 << max(0, math.ceil(math.log2(least)))
 
 
-# -----------------------------------------------------------------------------
-# A tail probability of a long walk, by Fourier inversion.
+# --- Tail probability of a long walk, by Fourier inversion
 #
-# The characteristic function is summed, where it is not negligible, against the transform of the
-# extreme region. A row of that region is an interval, so its transform is a geometric sum: no grid
-# of the size of the walk is needed.
-# -----------------------------------------------------------------------------
+# The characteristic function, where it is not negligible, is summed against the transform of the
+# extreme region. A row of that region is an interval, so its transform is a geometric sum, and no
+# grid of the size of the walk is needed.
 
 _INVERSION_NUMBERS_AT_ONCE = 2**20
-_BYTES_A_ROW = 200
+_BYTES_PER_ROW = 200
 
 
 class Inversion:
-    """A tilted walk, ready to be summed over regions.
+    """A tilted walk, prepared for sums over regions by Fourier inversion.
 
-    Frequencies are told by their place (k1, k2) in a grid as large as the window of the walk.
+    Frequencies are given by their indices (k1, k2) in a grid as large as the window of the walk.
     """
 
     def __init__(self, walk: TiltedWalk, memory_limit: float) -> None:
-        if len(walk.rows) * _BYTES_A_ROW > memory_limit:
-            raise TooLargeError(len(walk.rows) * _BYTES_A_ROW)
+        if len(walk.rows) * _BYTES_PER_ROW > memory_limit:
+            raise TooLargeError(len(walk.rows) * _BYTES_PER_ROW)
         self.walk = walk
         self.shape = _fast_length(len(walk.rows)), len(walk.columns)
         self.frequencies, log_modulus = significant_frequencies(
@@ -480,7 +474,7 @@ class Inversion:
         )
 
     def tail(self, first: NDArray[np.int64]) -> float:
-        """The probability of what lies from the column `first` on in each row."""
+        """Return the probability of all points from the column `first` on in each row."""
         k1, k2 = self.frequencies.T
         # phi and the transform at -k are the conjugates of those at k
         mirrored = (k1 > 0) & (2 * k1 != self.shape[0])
@@ -508,7 +502,7 @@ class Inversion:
         at_beyond = np.exp(np.where(held, -level - self.walk.tau[1] * beyond, -np.inf))
         roots = _roots_of_unity(n)
         s = self.walk.tau[1] + 2j * np.pi * k2 / n
-        with np.errstate(invalid="ignore"):  # s = 0 gives way to the line after the next
+        with np.errstate(invalid="ignore"):  # rows with s = 0 are replaced below
             sums = at_begin * roots[np.outer(k2, begin) % n] - np.outer(
                 roots[k2 * beyond % n], at_beyond
             )
@@ -518,29 +512,28 @@ class Inversion:
 
 
 def _geometric_sum(s: float, n: NDArray[np.int64]) -> NDArray[np.float64]:
-    """1 + exp(-s) + … + exp(-s(n-1))."""
+    """Return 1 + exp(-s) + … + exp(-s(n-1))."""
     return np.asarray(n if s == 0 else np.expm1(-s * n) / np.expm1(-s), dtype=np.float64)
 
 
 def _fast_length(least: int) -> int:
-    """A length not much above `least` that a fast Fourier transform likes."""
+    """Return a length a little above `least` for which the fast Fourier transform is fast."""
     return min(odd << max(0, math.ceil(math.log2(least / odd))) for odd in (1, 3, 5, 9, 15))
 
 
 def _roots_of_unity(n: int) -> NDArray[np.complex128]:
+    """Return exp(-2πi·k/n) for k = 0..n-1."""
     return np.asarray(np.exp(-2j * np.pi * np.arange(n) / n))
 
 
-# -----------------------------------------------------------------------------
-# A tail probability of a short walk, coin by coin.
+# --- Tail probability of a short walk, coin by coin
 #
 # With few coins the characteristic function is nowhere negligible, and adding the coins one after
-# the other is quicker than finding it.
-# -----------------------------------------------------------------------------
+# the other is quicker.
 
 
 class Convolution:
-    """A tilted walk, ready to be summed over regions: the probabilities of its window."""
+    """A tilted walk, prepared for sums over regions: the probabilities in its window."""
 
     def __init__(self, walk: TiltedWalk) -> None:
         self.walk = walk
@@ -554,7 +547,7 @@ class Convolution:
         ):
             corner, law = corner + np.minimum(step, 0), _with_coin(law, step, chance)
             mean = mean + chance * step
-            # what is as far from the mean as the window's edge will not find its way back
+            # cut off what is as far from the mean as the edge of the window: it is negligible
             moved = np.round(mean).astype(np.int64) - walk.origin
             start = np.maximum(low + moved - corner, 0)
             stop = np.minimum(high + moved + 1 - corner, law.shape)
@@ -564,7 +557,7 @@ class Convolution:
         self.columns = corner[1] + np.arange(law.shape[1])
 
     def tail(self, first: NDArray[np.int64]) -> float:
-        """The probability of what lies from the column `first` on in each row."""
+        """Return the probability of all points from the column `first` on in each row."""
         begin = first[self.rows - self.walk.rows[0]]
         i, j = self.rows - self.walk.origin[0], self.columns - self.walk.origin[1]
         log_weight = -np.add.outer(self.walk.tau[0] * i, self.walk.tau[1] * j)
@@ -575,7 +568,7 @@ class Convolution:
 def _with_coin(
     law: NDArray[np.float64], step: NDArray[np.int64], chance: float
 ) -> NDArray[np.float64]:
-    """The law after a step that is taken with this chance."""
+    """Return the distribution after a step that is taken with probability `chance`."""
     height, width = law.shape
     wider = np.zeros((height + abs(step[0]), width + abs(step[1])))
     stay, go = np.maximum(-step, 0), np.maximum(step, 0)
