@@ -100,7 +100,7 @@ def _label_posteriors(
 
 
 def _enough(weight: Array) -> int:
-    """How many of the heaviest nodes are needed."""
+    """Return how many of the heaviest nodes are needed."""
     share = np.cumsum(np.sort(weight)[::-1])
     return int(np.searchsorted(share, _KEPT * share[-1])) + 1
 
@@ -427,7 +427,7 @@ class _LabelDependence(NamedTuple):
 def label_dependence(
     cells: LabelCounts, metric: str = "f1", *, beta: float = 1.0
 ) -> _LabelDependence:
-    """How much less the items of units tell about the score of each label.
+    """Return the design effect and degrees of freedom of the score of each label.
 
     Parameters
     ----------
@@ -469,7 +469,7 @@ def label_dependence(
 
 
 def is_at_once(metric: str) -> bool:
-    """Whether `label_intervals` makes the usual intervals of all labels at once, Wilson's.
+    """Return True if `label_intervals` can compute the intervals of all labels at once (Wilson's).
 
     True negatives are not counted by label, and F-beta has no such interval.
     """
@@ -508,7 +508,7 @@ def label_intervals(cells: LabelCounts, metric: str = "f1", *, level: float = 0.
 
 
 def _kinds_of_items(tables: Counts, metric: str, beta: float) -> tuple[Array, tuple[Any, Any]]:
-    """How many items of each kind every table has, and what an item adds to x and y."""
+    """Return the number of items of each kind per table, and what an item adds to x and y."""
     parts = (tables.tp, tables.fp, tables.fn, *(() if tables.tn is None else (tables.tn,)))
     columns = np.stack([np.atleast_1d(part) for part in parts], axis=-1)
     kinds = ratio(Counts(*np.eye(columns.shape[-1])), metric, beta=beta)
@@ -612,7 +612,7 @@ def normal_tail_of(level: float, degrees_of_freedom: float) -> float:
 
 
 def macro_evidence(cells: LabelCounts, metric: str = "f1", *, beta: float = 1.0) -> MacroEvidence:
-    """What the counts of one system tell of its macro average."""
+    """Compute what the macro average of one system is judged by: posterior, divisors, freedom."""
     estimate = macro_score(cells, metric, beta=beta)
     if math.isnan(estimate):
         return MacroEvidence(estimate, None, 0.0, _NO_LABELS)
@@ -643,7 +643,7 @@ def degrees_of_freedom(*systems: LabelCounts) -> float:
 
 
 def _divisors(cells: LabelCounts, metric: str, beta: float) -> Array:
-    """What the counts of every label are to be divided by."""
+    """Return the divisors of the counts of every label: its design effect, at least 1."""
     most = np.zeros(cells.n_labels)
     kinds, _ = cells.kinds
     np.maximum.at(most, kinds.label, kinds.counts.nu)
@@ -683,7 +683,7 @@ def _share(metric: str, beta: float) -> Share | None:
 def shifts(
     cells: LabelCounts, sums: tuple[Any, Any], added: tuple[Any, Any], metric: str, beta: float
 ) -> tuple[Array, Array]:
-    """How far every cell, and an item of every added kind and label, moves the mean of labels.
+    """Return how far every cell, and an item of every kind and label, moves the mean of labels.
 
     `sums` are the numerator and the denominator of every label's score, `added` what an item of
     each kind would add to them, of which half a one has been added already.

@@ -153,7 +153,7 @@ class MacroDifferencePosterior:
 
     @property
     def no_evidence(self) -> bool:
-        """Whether there is no probability, because there are not two units."""
+        """Return True if there are not two units, and so no probability."""
         return self.a is None or self.b is None or not self.degrees_of_freedom > 0
 
     def cdf(self, d: ArrayLike) -> Number:
@@ -189,7 +189,7 @@ class MacroDifferencePosterior:
         return self._quantile(z), self._quantile(-z)
 
     def _quantile(self, z: float) -> float:
-        """Where the normal score of the difference is z."""
+        """Return the difference whose normal score is z."""
         d = np.array([self._grid.min(), self._grid.max()])
         scores = self._normal_score(d)
         while (width := d[1] - d[0]) > 1e-10:
@@ -245,7 +245,7 @@ def _below(grid: Array, d: Array) -> Array:
 
 
 def _interpolated(d: Array, grid: Array, chances: Array) -> Array:
-    """What `np.interp` gives for every row of the grid, all rows at once."""
+    """Interpolate as `np.interp` does, for all rows of the grid at once."""
     # rows one after the other, each far above the last: one search finds the place in every row
     above = 4.0 * np.arange(len(grid))[:, None]
     place = np.searchsorted((grid + above).ravel(), d + above, side="right")
@@ -379,7 +379,7 @@ def macro_tests(
     null: bool = False,
     n_jobs: int | None = 1,
 ) -> list[RandomizationTest]:
-    """The same for several pairs, whose p-values will be adjusted by Holm's method.
+    """Test several pairs, whose p-values will be adjusted by Holm's method.
 
     Exchanges are drawn until it is clear at every level what the test of each pair says, by itself
     and adjusted for their number.
@@ -449,7 +449,7 @@ class _MacroExchange:
         self._kept: list[Array] | None = [] if keep else None
 
     def extreme(self, generator: np.random.Generator, number: int) -> int:
-        """How many of so many exchanges make the difference at least as large."""
+        """Count the exchanges, of so many, that make the difference at least as large."""
         a, b = self._totals
         extreme = 0
         for sums in self._flips.draw(generator, number):
@@ -462,7 +462,7 @@ class _MacroExchange:
 
     @property
     def sizes(self) -> Array:
-        """How large the differences were after every exchange, where they were to be kept."""
+        """Return the differences after every exchange, where they were kept."""
         return np.concatenate(self._kept or [np.zeros(1)])
 
 
@@ -485,7 +485,7 @@ class _Average:
 
 
 def contributions(cells: LabelCounts, metric: str, beta: float) -> Array:
-    """What every cell adds to numerator, denominator and items returned: one row each."""
+    """Return what every cell adds to numerator, denominator and items returned, one row each."""
     x, y = ratio(cells.counts, metric, beta=beta)
     return np.stack([np.asarray(part, np.float64) for part in (x, y, cells.counts.predicted)])
 
@@ -604,7 +604,7 @@ def macro_pair_tests(
 def _shared_exchanges(
     cells: Sequence[LabelCounts], metric: str, beta: float, labels: Mask, *, own_labels: bool
 ) -> SharedExchanges:
-    """What every unit adds to numerators, denominators and, where labels of an output count, items.
+    """Sum what every unit adds to numerators, denominators and, with own labels, items.
 
     The sums are by system, part and label.
     """
@@ -687,7 +687,7 @@ def evidence_of_labels(
     tested: KnownTests | None = None,
     limited: KnownLimits | None = None,
 ) -> Evidence:
-    """What the units tell of the macro averages of several systems.
+    """Compute the evidence about the macro averages of several systems.
 
     Parameters
     ----------

@@ -180,7 +180,7 @@ def simultaneous_quantile(
 
 
 def simultaneous_reach(quantile: float, freedom: Array, disputed: Array) -> Array:
-    """How many standard errors the limits of each pair reach, given the normal quantile for all.
+    """Return how many standard errors the interval of each pair reaches, given the joint quantile.
 
     Each pair has Student's quantile of the same tail with its own degrees of freedom. That errs on
     the safe side: the largest of Student's variables that share their denominator is less extreme.
@@ -647,7 +647,7 @@ def evidence_of_units(
     report: Callable[[int, int], None] | None = None,
     tested: KnownTests | None = None,
 ) -> Evidence:
-    """What the units of a test set tell of scores that are ratios of sums over them.
+    """Compute the evidence about scores that are ratios of sums over units.
 
     Parameters
     ----------
@@ -742,7 +742,7 @@ def _largest_ratio(returned: Array, pairs: Mask) -> float:
 def _arms(
     units: UnitTable, system: int, metric: str, level: float, beta: float
 ) -> tuple[float, float]:
-    """How far the limits of a single score reach below and above it.
+    """Return how far the interval of a single score reaches below and above it.
 
     Two systems of which every unit tells the same (all right and all wrong, say) seem to differ by
     just so much: MOVER joins what is known of each, as if they were independent.

@@ -1,10 +1,9 @@
-"""What it costs that the items of a unit (sentence, document) are not independent.
+"""Compute what a unit (sentence, document) does to a score, once for every kind of score.
 
-A score is a ratio F = sum of x / sum of y over the units. Leaving out one unit at a time tells how
-far it varies from test set to test set; that variance, divided by the one that independent items
-would have, is the design effect: how many items of this test set say as much as one independent
-item. Units of unequal size tell less than their number promises: the degrees of freedom are Kish's
-effective number of units, less one.
+A score is a ratio F = sum of x / sum of y over the units. Leaving out one unit at a time gives the
+variance of F from test set to test set; divided by the variance that independent items would have,
+it is the design effect. Units of unequal size count for less than their number: the degrees of
+freedom are Kish's effective number of units, less one.
 """
 
 from __future__ import annotations
@@ -89,11 +88,11 @@ class Dependence:
 
     @property
     def no_evidence(self) -> bool:
-        """Whether a score rests on a single unit, which says nothing about others."""
+        """Return True if a score rests on a single unit, which says nothing about others."""
         return not self.degrees_of_freedom > 0
 
     def quantile(self, level: float) -> float:
-        """How many standard errors an interval reaches to either side: Student's quantile."""
+        """Return Student's quantile: how many standard errors an interval reaches."""
         return float(student_quantile(level, self.degrees_of_freedom))
 
 
@@ -146,7 +145,7 @@ def effective_units_of_pairs(y: Array, number: NDArray[Any]) -> Array:
 def dependence_of_score(
     counts: Counts, metric: str = "f1", *, beta: float = 1.0, number: Array | None = None
 ) -> Dependence:
-    """How much less the items of units tell about one system's score.
+    """Compute the design effect and degrees of freedom of one system's score.
 
     Parameters
     ----------
@@ -180,7 +179,7 @@ def dependence_of_score(
 def dependence_of_difference(
     paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0
 ) -> Dependence:
-    """How much less the items of units tell about the difference of two scores, B minus A.
+    """Compute the design effect and degrees of freedom of a difference, B minus A.
 
     What makes a sentence hard for both systems cancels in the difference, so its design effect is
     often smaller than those of the two scores.
@@ -427,7 +426,7 @@ def _difference(parts: list[Array]) -> Array:
 def contributions(
     paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0, pooled: bool = False
 ) -> tuple[list[tuple[Array, Array]], Array]:
-    """What each kind of unit adds to both scores x/y, A's first, and how many of it there are.
+    """Return what each kind of unit adds to both scores x/y, A's first, and its number.
 
     Without units, every item is one. Scores that are no ratios of linear forms are taken for such
     near the table of each system or, `pooled`, both near the mean of these.
@@ -467,7 +466,7 @@ def _contributions(
     beta: float,
     cases: NDArray[np.float64] | None = None,
 ) -> tuple[Any, Any]:
-    """What rows of cases add to the numerator and the denominator of a system's score.
+    """Return what rows of cases add to numerator and denominator of a system's score.
 
     By default a row for an item of each case. A score that is no ratio of linear forms is one near
     the `table`.
