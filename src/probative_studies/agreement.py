@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from probative.results import Interval
 
 
-# -----------------------------------------------------------------------------
-# Items are hard in different degrees, those of a unit alike; who finds one hard guesses. The true
-# value is that of a very large corpus of the same kind.
-# -----------------------------------------------------------------------------
-
 _LARGE = 400_000
 _SHARES = np.array([0.7, 0.2, 0.1])  # how frequent the labels are
 
@@ -70,33 +65,23 @@ _CONDITIONS = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AgreementCoverage(Result):
-    """How often the interval of a coefficient of agreement covers the true one.
+    """How often the interval of a coefficient of agreement covers the true one."""
 
-    Attributes
-    ----------
-    items, annotators, labels, guesses, per_unit, missing
-        The condition: how many items, annotators and labels there are, how often annotators guess,
-        how many items a unit has, and what share of the labels is missing.
-    coefficient, value
-        "alpha" or "kappa" (of two annotators, nothing missing), and the true value.
-    covered, length, noted
-        How often the interval holds it, its mean length, and how often a note stands beside it.
-    standard_error
-        The Monte-Carlo error of a coverage of 0.95.
-    """
-
+    # the condition: how many items, annotators and labels there are, how often annotators guess,
+    # how many items a unit has, and what share of the labels is missing
     items: int
     annotators: int
     labels: int
     guesses: float
     per_unit: int
     missing: float
-    coefficient: str
+    coefficient: str  # "alpha" or "kappa" (of two annotators, nothing missing), and the true value
     value: float
+    # how often the interval holds it, its mean length, and how often a note stands beside it
     covered: float
     length: float
     noted: float
-    standard_error: float
+    standard_error: float  # the Monte-Carlo error of a coverage of 0.95
 
     def __str__(self) -> str:
         return (

@@ -39,35 +39,22 @@ if TYPE_CHECKING:
     from probative.surveys.pool import Pool
 
 
-# -----------------------------------------------------------------------------
-# Pools of sentences of which everything is known, to be annotated in part time and again.
+# --- Pools of sentences of which everything is known, to be annotated in part time and again.
 #
 # They come from annotated files with the outputs of two systems; where there are none, two taggers
 # know the names of other annotated files.
-# -----------------------------------------------------------------------------
 
 _GOOD = 0.8  # of the units, in which a good judge is right
 
 
 @dataclass(frozen=True, eq=False)
 class UnitPool:
-    """Sentences with the outputs of two systems and the answer.
+    """Sentences with the outputs of two systems and the answer."""
 
-    Attributes
-    ----------
-    name
-        What it is called.
-    pool
-        What is known before anything is annotated.
-    counts
-        The counts of either system, one row per sentence.
-    judges
-        The same as each judge sees them: a good one, and one that talks nonsense.
-    """
-
-    name: str
-    pool: Pool
-    counts: tuple[Counts, Counts]
+    name: str  # what it is called
+    pool: Pool  # what is known before anything is annotated
+    counts: tuple[Counts, Counts]  # the counts of either system, one row per sentence
+    # the same as each judge sees them: a good one, and one that talks nonsense
     judges: dict[str, tuple[Counts, ...]]
 
 
@@ -78,19 +65,7 @@ def read_units(
     *,
     rng: int = 0,
 ) -> UnitPool:
-    """Read a pool of sentences.
-
-    Parameters
-    ----------
-    gold
-        The annotated pool.
-    systems
-        The outputs of systems A and B, and of a third one, on which the judges are built.
-    names
-        Instead, two annotated files, whose names taggers A and B know; a third tagger knows both.
-    rng
-        The seed of what the judges get right.
-    """
+    """Read a pool of sentences."""
     if len(systems) not in (0, 3) or len(names) not in (0, 2) or bool(systems) == bool(names):
         raise InputError(
             f"systems: {len(systems)}, and {len(names)} files of names; expected three systems, or "
@@ -183,12 +158,10 @@ def _tag(words: tuple[str, ...], labels: dict[tuple[str, ...], str]) -> list[str
     return tags
 
 
-# -----------------------------------------------------------------------------
-# Pools of single items of which everything is known, to be annotated in part time and again.
+# --- Pools of single items of which everything is known, to be annotated in part time and again.
 #
 # The log odds of being positive are normal, and systems return the items whose log odds, blurred a
 # little, are high. Somebody gives every item a probability, rightly or wrongly.
-# -----------------------------------------------------------------------------
 
 _DRAWS = 2000
 _VALUES = 320  # confidences that stand for those of a stratum
@@ -206,34 +179,16 @@ _BLIND = 0.2  # of the positive items that nobody has an inkling of
 
 @dataclass(frozen=True)
 class Sample:
-    """What one sample said.
+    """What one sample said."""
 
-    Attributes
-    ----------
-    held, width, noted
-        Whether the interval held the truth, its width, and whether a note warned.
-    normal
-        Whether the normal interval of the same sample held the truth.
-    """
-
-    held: bool
+    held: bool  # whether the interval held the truth, its width, and whether a note warned
     width: float
     noted: bool
-    normal: bool
+    normal: bool  # whether the normal interval of the same sample held the truth
 
 
 def _sample_of(found: PoolScores, truth: float, *, paired: bool) -> Sample:
-    """What a stratified sample says of a score, or of a difference, beside the truth.
-
-    Parameters
-    ----------
-    found
-        What the sample tells of the pool.
-    truth
-        What is true of it.
-    paired
-        Whether a difference was asked for.
-    """
+    """What a stratified sample says of a score, or of a difference, beside the truth."""
     told = found.difference() if paired else found.score()
     reach = float(-special.ndtri((1 - found.level) / 2)) * told.standard_error
     return Sample(
@@ -246,21 +201,11 @@ def _sample_of(found: PoolScores, truth: float, *, paired: bool) -> Sample:
 
 @dataclass(frozen=True, eq=False)
 class ItemPool:
-    """Single items, with what two systems return.
+    """Single items, with what two systems return."""
 
-    Attributes
-    ----------
-    positive
-        Whether every item is.
-    returned
-        Whether a system returns it: one row per system.
-    confidence
-        The log odds that somebody gives every item.
-    """
-
-    positive: NDArray[np.bool_]
-    returned: NDArray[np.bool_]
-    confidence: Array
+    positive: NDArray[np.bool_]  # whether every item is
+    returned: NDArray[np.bool_]  # whether a system returns it: one row per system
+    confidence: Array  # the log odds that somebody gives every item
 
 
 def make_items(
@@ -270,21 +215,7 @@ def make_items(
     confidences: str,
     size: int = 100_000,
 ) -> ItemPool:
-    """Draw a pool of items.
-
-    Parameters
-    ----------
-    rng
-        Where the draws come from.
-    prevalence, spread
-        The share of positive items, and the standard deviation of the log odds: the larger, the
-        better can positive items be told, and the higher is F1.
-    confidences
-        What is said of the items: calibrated, timid, bold, shifted; nonsense, which has nothing to
-        do with them; blind, which knows nothing of every fifth positive item.
-    size
-        How many items there are.
-    """
+    """Draw a pool of items."""
     quantiles = special.ndtri((np.arange(2000) + 0.5) / 2000) * spread
     centre = optimize.brentq(
         lambda middle: float(special.expit(middle + quantiles).mean()) - prevalence, -80, 20
@@ -422,14 +353,6 @@ def _rows(returned: NDArray[np.bool_], drawn: Ints, found: Ints) -> list[Counts]
     ]
 
 
-# -----------------------------------------------------------------------------
-# Do the scores of a pool hold that few labels tell, and what is placing these labels worth?
-#
-# A pool of which everything is known is annotated in part, time and again: at random, or where it
-# matters, with and without a judge. Counted is how often the interval holds the score of the whole
-# pool, how wide it is, how often a note warns, and how many random labels it is worth.
-# -----------------------------------------------------------------------------
-
 _QUESTIONS = ("score", "difference")
 KINDS = ("calibrated", "timid", "bold", "shifted", "none", "nonsense", "blind")
 _SPREADS = (2.5, 6.0)  # of the log odds of items: a low F1 and a high one
@@ -438,45 +361,27 @@ _POOLS = 10  # that are made per condition of single items
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AnnotationCoverage(Result):
-    """How intervals from few labels did on one pool.
+    """How intervals from few labels did on one pool."""
 
-    Attributes
-    ----------
-    pool, question, placement, help
-        The pool, what was asked (the F1 of A, or of B minus A), how labels were placed (random,
-        disputed or by confidence), and what helped: a judge, or confidences.
-    labels
-        How many units (items) were labelled.
-    truth
-        The score, or the difference, of the whole pool (of single items, the mean of the pools).
-    coverage, standard_error
-        How often the interval held the truth, and the simulation error of it.
-    width
-        The mean width of the interval.
-    worth
-        How many labels at random would have given the same width; of random ones, their number.
-    normal
-        How often the normal interval of the same sample held the truth.
-    noted, unnoted
-        How often a note warned, and the coverage where none did (None where it always did).
-    replicates
-        How many samples were drawn.
-    """
-
+    # the pool, what was asked (the F1 of A, or of B minus A), how labels were placed (random,
+    # disputed or by confidence), and what helped: a judge, or confidences
     pool: str
     question: str
     placement: str
     help: str
-    labels: int
+    labels: int  # how many units (items) were labelled
+    # the score, or the difference, of the whole pool (of single items, the mean of the pools)
     truth: float
-    coverage: float
+    coverage: float  # how often the interval held the truth, and the simulation error of it
     standard_error: float
-    width: float
+    width: float  # the mean width of the interval
+    # how many labels at random would have given the same width; of random ones, their number
     worth: float
-    normal: float
+    normal: float  # how often the normal interval of the same sample held the truth
+    # how often a note warned, and the coverage where none did (None where it always did)
     noted: float
     unnoted: float | None
-    replicates: int
+    replicates: int  # how many samples were drawn
 
     def to_dict(self) -> dict[str, object]:
         """All fields; what does not apply is null."""

@@ -31,12 +31,6 @@ if TYPE_CHECKING:
     from probative.inference.crossval import Weight
 
 
-# -----------------------------------------------------------------------------
-# The released fold counts of the tasks give its tables 2 to 5 and its figures. The simulation asks
-# whether the intervals hold the F1 that the learning algorithm reaches, in expectation, when it is
-# trained on half of the data.
-# -----------------------------------------------------------------------------
-
 TASKS = tuple(load("bayes_test")["tasks"])
 METRICS = tuple(load("bayes_test")["metrics"])
 _WEIGHTS = ("effective", "averaged")
@@ -49,23 +43,14 @@ _REPLICATES = 2000  # handled at once
 
 @dataclass(frozen=True, eq=False)
 class TaskTests(Result):
-    """The tests of one task, next to what the paper printed.
+    """The tests of one task, next to what the paper printed."""
 
-    Attributes
-    ----------
-    task, name, a, b
-        The task's key and name, and the names of its two models.
-    tests
-        A `BayesTest` for precision, recall and F1.
-    published
-        By metric: intervals of A and B in percent, P(H0) and the decision.
-    """
-
-    task: str
+    task: str  # the task's key and name, and the names of its two models
     name: str
     a: str
     b: str
-    tests: tuple[BayesTest, ...]
+    tests: tuple[BayesTest, ...]  # A `BayesTest` for precision, recall and F1
+    # by metric: intervals of A and B in percent, P(H0) and the decision
     published: dict[str, dict[str, Any]]
 
     def __str__(self) -> str:
@@ -74,32 +59,18 @@ class TaskTests(Result):
 
 @dataclass(frozen=True, eq=False)
 class CredibilityResult(Result):
-    """How often the interval of a cross-validation holds the score that it estimates.
+    """How often the interval of a cross-validation holds the score that it estimates."""
 
-    Attributes
-    ----------
-    positives
-        "exactly half" or "random": whether every block has as many positives as negatives.
-    method
-        "effective" or "averaged" counts.
-    credibility, credibility_error
-        The share of data sets whose interval contains the expected F1, and its standard error.
-    length, length_error
-        The mean length of the intervals, and its standard error.
-    target
-        The F1 that the learning algorithm reaches in expectation, trained on n/2.
-    n, n_replicates, seed, level
-        The size of a data set, how many there were, and how they were drawn and judged.
-    """
-
+    # "exactly half" or "random": whether every block has as many positives as negatives
     positives: str
-    method: str
+    method: str  # "effective" or "averaged" counts
+    # the share of data sets whose interval contains the expected F1, and its standard error
     credibility: float
     credibility_error: float
-    length: float
+    length: float  # the mean length of the intervals, and its standard error
     length_error: float
-    target: float
-    n: int
+    target: float  # the F1 that the learning algorithm reaches in expectation, trained on n/2
+    n: int  # the size of a data set, how many there were, and how they were drawn and judged
     n_replicates: int
     seed: int | None
     level: float = 0.95
@@ -112,14 +83,7 @@ class CredibilityResult(Result):
 
 
 def published_folds(task: str) -> tuple[list[Counts], list[Counts]]:
-    """Return the fold counts of both models that were released with the paper.
-
-    Examples
-    --------
-    >>> from probative_studies.bayes import published_folds
-    >>> published_folds("org")[0][0]
-    Counts(tp=2088, fp=154, fn=1058)
-    """
+    """Return the fold counts of both models that were released with the paper."""
     if task not in TASKS:
         raise InputError(f"task: unknown {task!r}; expected one of {', '.join(TASKS)}")
     folds = load("bayes_test")["tasks"][task]["folds"]

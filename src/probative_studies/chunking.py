@@ -28,40 +28,21 @@ if TYPE_CHECKING:
     from probative.results import ModelComparison
 
 
-# -----------------------------------------------------------------------------
-# Does a finer tag set make a better chunker? The three experiments of Wang and Li.
-#
-# Word segmentation with the tags B M E S against B B2 B3 M E S; entities of any type, and entities
-# of one type, with I O B against I O B E S. All models are conditional random fields over uni-,
-# bi- and trigrams in a window of two tokens to either side.
-# -----------------------------------------------------------------------------
-
 TAG_SETS = {"cws": ("bmes", "bb2b3mes"), "ner": ("iob2", "iobes"), "org": ("iob2", "iobes")}
 
 
 @dataclass(frozen=True, eq=False)
 class ChunkingResult(Result):
-    """One of the three experiments.
+    """One of the three experiments."""
 
-    Attributes
-    ----------
-    task
-        ``cws``, ``ner`` or ``org``.
-    corpus, sentences, tokens, chunks
-        The files, and how much there is in them; for segmentation the tokens are characters.
-    label
-        The one type of the org task.
-    comparison
-        The two models on the folds.
-    """
-
-    task: str
+    task: str  # ``cws``, ``ner`` or ``org``
+    # the files, and how much there is in them; for segmentation the tokens are characters
     corpus: str
     sentences: int
     tokens: int
     chunks: int
-    label: str | None
-    comparison: ModelComparison = field(repr=False)
+    label: str | None  # the one type of the org task
+    comparison: ModelComparison = field(repr=False)  # the two models on the folds
 
     def __str__(self) -> str:
         return f"{self.task} on {self.corpus}: {self.comparison}"
@@ -160,9 +141,7 @@ def _has_part_of_speech(opened: Input) -> bool:
     return opened.kind == "columns" and opened.layout.width == 4 and not opened.layout.numbered
 
 
-# -----------------------------------------------------------------------------
-# The chunking experiments as a document, beside the published figures.
-# -----------------------------------------------------------------------------
+# --- The chunking experiments as a document, beside the published figures.
 
 _TASKS = {"cws": "Word segmentation", "ner": "Entities of any type", "org": "Entities of one type"}
 _LEGEND = (
@@ -175,17 +154,7 @@ _SHORT = {"precision": "P", "recall": "R", "f1": "F1"}
 def chunking_document(
     results: Sequence[Any], published: Mapping[str, Any], *, signature: str
 ) -> Document:
-    """Show the experiments, each beside what the paper found on its own corpora.
-
-    Parameters
-    ----------
-    results
-        One `ChunkingResult` a task.
-    published
-        Intervals, probabilities and decisions of the paper, by task.
-    signature
-        What was done.
-    """
+    """Show the experiments, each beside what the paper found on its own corpora."""
     tasks = [
         {
             **{key: value for key, value in result.to_dict().items() if key != "comparison"},

@@ -38,21 +38,6 @@ if TYPE_CHECKING:
     from probative._validation import Array
 
 
-# -----------------------------------------------------------------------------
-# A unit (document) has so many items: all the same, lognormal with a deviation of 1 on the log
-# scale, or Zipf (size k with probability falling as k^-1.5). The items of a unit are dealt from
-# shares of the seven cases that are the unit's own, drawn from a Dirichlet distribution around the
-# true ones, so that any two items of a unit have the same correlation. Errors are half false
-# positives, half false negatives; of the items so many are in dispute, a quarter in each of the
-# cases 0 to 3, and B is better by moving a part of case 0 to case 2.
-#
-# "Before" is what this package did at first: a linearised variance, as many degrees of freedom as
-# units less one (empty ones included), and independence where all items are right or all wrong.
-#
-# All test sets of a condition are worked on at once; the tests see to it that the limits are those
-# of `interval` and `difference`.
-# -----------------------------------------------------------------------------
-
 _SIZES = ("equal", "lognormal", "zipf")
 _ZIPF = -1.5
 
@@ -61,57 +46,28 @@ _INDEPENDENT = 1e-9  # correlations below this are none
 
 @dataclass(frozen=True)
 class Condition:
-    """What test sets are drawn, and what is asked of them.
+    """What test sets are drawn, and what is asked of them."""
 
-    Attributes
-    ----------
-    question
-        "score": the interval of A's score; "difference": that of B minus A.
-    metric, f1
-        The score, and the true F1 of A.
-    units, sizes, items
-        How many units, how their sizes vary ("item": units are single items, and the intervals
-        know of no units), and their mean size (of the nonempty ones).
-    correlation
-        Of two items of a unit.
-    disputed, gap
-        The share of items that only one of the systems returns, and the true difference of F1.
-    filled
-        The probability that a unit has any item at all.
-    """
-
-    question: str
-    metric: str = "f1"
+    question: str  # "score": the interval of A's score; "difference": that of B minus A
+    metric: str = "f1"  # the score, and the true F1 of A
     f1: float = 0.75
+    # how many units, how their sizes vary ("item": units are single items, and the intervals know
+    # of no units), and their mean size (of the nonempty ones)
     units: int = 20
     sizes: str = "equal"
     items: int = 30
-    correlation: float = 0.1
+    correlation: float = 0.1  # of two items of a unit
+    # the share of items that only one of the systems returns, and the true difference of F1
     disputed: float = 0.1
     gap: float = 0.0
-    filled: float = 1.0
+    filled: float = 1.0  # the probability that a unit has any item at all
 
 
 @dataclass(frozen=True, eq=False)
 class Coverage(Result):
-    """How often intervals hold the truth under one condition.
+    """How often intervals hold the truth under one condition."""
 
-    Attributes
-    ----------
-    question, metric, f1, units, sizes, items, correlation, disputed
-        The condition.
-    before, after, standard_error
-        The coverage of the first recipe, that of the present one, and the standard error of the
-        latter.
-    noted, unnoted_misses
-        How often the interval carries a note, and how often it misses without one.
-    length_before, length_after
-        Mean lengths.
-    replicates
-        Test sets drawn.
-    """
-
-    question: str
+    question: str  # the condition
     metric: str
     f1: float
     units: int
@@ -119,14 +75,16 @@ class Coverage(Result):
     items: int
     correlation: float
     disputed: float
+    # the coverage of the first recipe, that of the present one, and the standard error of the
+    # latter
     before: float
     after: float
     standard_error: float
-    noted: float
+    noted: float  # how often the interval carries a note, and how often it misses without one
     unnoted_misses: float
-    length_before: float
+    length_before: float  # mean lengths
     length_after: float
-    replicates: int
+    replicates: int  # test sets drawn
 
 
 def conditions(

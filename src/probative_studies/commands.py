@@ -50,9 +50,7 @@ if TYPE_CHECKING:
     from probative_studies.looks import EverWrong
 
 
-# -----------------------------------------------------------------------------
-# What the commands of simulations do alike.
-# -----------------------------------------------------------------------------
+# --- What the commands of simulations do alike.
 
 
 def simulate(
@@ -66,21 +64,7 @@ def simulate(
     notes: Sequence[str],
     counting: str = "conditions",
 ) -> None:
-    """Run a study with the options that were given, and show a row for each condition.
-
-    Parameters
-    ----------
-    name, study
-        What the study is called, and its function: it takes the options and `report`.
-    given, out
-        The options, and where to print.
-    columns
-        The heads of the table, by the names of the results' fields.
-    title, notes
-        The head of the table, and sentences below it.
-    counting
-        What the progress bar counts.
-    """
+    """Run a study with the options that were given, and show a row for each condition."""
     from probative_studies.study_report import study_document
 
     with progress(counting, quiet=out.quiet) as report:
@@ -89,9 +73,7 @@ def simulate(
     out.emit(study_document(name, results, columns, title=title, notes=notes, signature=signature))
 
 
-# -----------------------------------------------------------------------------
-# ``probative study agreement``.
-# -----------------------------------------------------------------------------
+# --- ``probative study agreement``.
 
 
 def agreement(
@@ -126,9 +108,7 @@ def agreement(
     )
 
 
-# -----------------------------------------------------------------------------
-# ``probative study annotation``.
-# -----------------------------------------------------------------------------
+# --- ``probative study annotation``.
 
 
 def annotation(
@@ -211,9 +191,7 @@ def annotation(
     out.emit(document)
 
 
-# -----------------------------------------------------------------------------
-# ``probative study bayes``.
-# -----------------------------------------------------------------------------
+# --- ``probative study bayes``.
 
 
 def bayes(
@@ -269,9 +247,7 @@ def bayes(
     out.emit(document, draw)
 
 
-# -----------------------------------------------------------------------------
-# ``probative study chunking``.
-# -----------------------------------------------------------------------------
+# --- ``probative study chunking``.
 
 
 def chunking(
@@ -337,9 +313,7 @@ def chunking(
     out.emit(chunking_document(results, published, signature=signature))
 
 
-# -----------------------------------------------------------------------------
-# ``probative study clusters``.
-# -----------------------------------------------------------------------------
+# --- ``probative study clusters``.
 
 
 def clusters(
@@ -403,9 +377,7 @@ def clusters(
     )
 
 
-# -----------------------------------------------------------------------------
-# ``probative study coverage``.
-# -----------------------------------------------------------------------------
+# --- ``probative study coverage``.
 
 
 def coverage(
@@ -504,9 +476,7 @@ def _scenarios(cells: Sequence[str]) -> dict[str, dict[str, float]] | None:
     return scenarios or None
 
 
-# -----------------------------------------------------------------------------
-# ``probative study curves``.
-# -----------------------------------------------------------------------------
+# --- ``probative study curves``.
 
 _CONDITION = {"share": "share", "positives": "positives", "area": "area"}
 _COLUMNS = {
@@ -655,9 +625,7 @@ def curves(
     out.emit(document)
 
 
-# -----------------------------------------------------------------------------
-# ``probative study datasets``.
-# -----------------------------------------------------------------------------
+# --- ``probative study datasets``.
 
 
 def datasets(
@@ -709,9 +677,7 @@ def datasets(
     out.emit(document)
 
 
-# -----------------------------------------------------------------------------
-# ``probative study gates``.
-# -----------------------------------------------------------------------------
+# --- ``probative study gates``.
 
 
 def gates(
@@ -768,9 +734,7 @@ def gates(
     out.emit(document)
 
 
-# -----------------------------------------------------------------------------
-# ``probative study ledger``.
-# -----------------------------------------------------------------------------
+# --- ``probative study ledger``.
 
 
 def ledger(
@@ -818,9 +782,7 @@ def ledger(
     out.emit(document)
 
 
-# -----------------------------------------------------------------------------
-# ``probative study looks``.
-# -----------------------------------------------------------------------------
+# --- ``probative study looks``.
 
 
 def looks(
@@ -868,9 +830,7 @@ def looks_document(
     return study_document(name, results, columns, title=title, notes=[allowed], signature=signature)
 
 
-# -----------------------------------------------------------------------------
-# ``probative study macro``.
-# -----------------------------------------------------------------------------
+# --- ``probative study macro``.
 
 
 def macro(
@@ -908,9 +868,7 @@ def macro(
     )
 
 
-# -----------------------------------------------------------------------------
-# ``probative study metrics``.
-# -----------------------------------------------------------------------------
+# --- ``probative study metrics``.
 
 
 def metrics(
@@ -989,9 +947,7 @@ def metrics(
     )
 
 
-# -----------------------------------------------------------------------------
-# ``probative study overlap``.
-# -----------------------------------------------------------------------------
+# --- ``probative study overlap``.
 
 
 def overlap(
@@ -1022,9 +978,7 @@ def overlap(
     )
 
 
-# -----------------------------------------------------------------------------
-# ``probative study pairing``.
-# -----------------------------------------------------------------------------
+# --- ``probative study pairing``.
 
 
 def pairing(
@@ -1064,9 +1018,7 @@ def pairing(
     simulate("pairing", pairing_study, given, out, columns=columns, title=title, notes=[note])
 
 
-# -----------------------------------------------------------------------------
-# ``probative study planning``.
-# -----------------------------------------------------------------------------
+# --- ``probative study planning``.
 
 
 def planning(
@@ -1112,9 +1064,7 @@ def planning(
     )
 
 
-# -----------------------------------------------------------------------------
-# ``probative study ranks``.
-# -----------------------------------------------------------------------------
+# --- ``probative study ranks``.
 
 
 def ranks(
@@ -1167,9 +1117,7 @@ def ranks(
     )
 
 
-# -----------------------------------------------------------------------------
-# ``probative study repeats``.
-# -----------------------------------------------------------------------------
+# --- ``probative study repeats``.
 
 
 def repeats(
@@ -1221,9 +1169,7 @@ def repeats(
     )
 
 
-# -----------------------------------------------------------------------------
-# ``probative study runs``.
-# -----------------------------------------------------------------------------
+# --- ``probative study runs``.
 
 
 def runs(
@@ -1296,9 +1242,7 @@ def runs(
     )
 
 
-# -----------------------------------------------------------------------------
-# ``probative study segmentation``.
-# -----------------------------------------------------------------------------
+# --- ``probative study segmentation``.
 
 _ALIKE = ("curve", "spaces", "epochs", "device", "rng", "steps", "level")
 
@@ -1420,9 +1364,7 @@ def _size(word: str) -> int:
     return size
 
 
-# -----------------------------------------------------------------------------
-# ``probative study sequential``.
-# -----------------------------------------------------------------------------
+# --- ``probative study sequential``.
 
 
 def sequential(
@@ -1468,9 +1410,7 @@ def sequential(
     )
 
 
-# -----------------------------------------------------------------------------
-# ``probative study tests``.
-# -----------------------------------------------------------------------------
+# --- ``probative study tests``.
 
 
 def tests(
@@ -1524,9 +1464,7 @@ def tests(
     out.emit(tests_document(results, signature=signature), lambda: tests_figure(results))
 
 
-# -----------------------------------------------------------------------------
-# ``probative study training``.
-# -----------------------------------------------------------------------------
+# --- ``probative study training``.
 
 
 def training(
@@ -1601,9 +1539,7 @@ def training(
     )
 
 
-# -----------------------------------------------------------------------------
-# ``probative study watching``.
-# -----------------------------------------------------------------------------
+# --- ``probative study watching``.
 
 
 def watching(

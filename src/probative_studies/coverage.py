@@ -36,17 +36,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# -----------------------------------------------------------------------------
-# Exact operating characteristics of the intervals, where the literature simulates.
-#
-# Under multinomial sampling of n items, the number of items that count for F1 is
-# nu ~ Bin(n, p11 + p10 + p01), and given nu the true positives are tp ~ Bin(nu, F*). An interval
-# for F1 depends on (tp, nu) only, so its coverage, expected length and probabilities of overshoot
-# and degeneracy are sums over the pairs (tp, nu) that can occur. The other metrics but F-beta
-# have the same structure with other trials and shares; of those that are no ratios of linear forms
-# the sums go over all tables of four cells.
-# -----------------------------------------------------------------------------
-
 METHODS = ("clopper-pearson", "wald", "wilson-direct", "wilson-indirect")
 # What the cells of `Counts` are called as probabilities: answer and system say yes (1) or no (0).
 _CELLS = {"tp": "p11", "fp": "p10", "fn": "p01", "tn": "p00"}
@@ -60,27 +49,14 @@ _PAIRS = 1 << 20  # pairs (tp, nu) held in memory at once
 
 @dataclass(frozen=True, eq=False)
 class OperatingCharacteristics(Result):
-    """What an interval method does in the long run under one condition.
+    """What an interval method does in the long run under one condition."""
 
-    Attributes
-    ----------
-    scenario, n
-        The cell probabilities' name and the number of items.
-    method, metric, level
-        The interval.
-    coverage
-        The probability that the limits enclose the true score.
-    length
-        The expected distance between the limits.
-    overshoot, degeneracy
-        The probability that a limit leaves [0, 1], and that the interval has no width.
-    """
-
-    scenario: str
+    scenario: str  # the cell probabilities' name and the number of items
     n: int
-    method: str
-    coverage: float
-    length: float
+    method: str  # the interval
+    coverage: float  # the probability that the limits enclose the true score
+    length: float  # the expected distance between the limits
+    # the probability that a limit leaves [0, 1], and that the interval has no width
     overshoot: float
     degeneracy: float
     metric: str = "f1"
@@ -106,25 +82,6 @@ def operating_characteristics(
     """Coverage, expected length, overshoot and degeneracy of interval methods, exactly.
 
     Conditional on at least one trial: a score with an empty denominator has no interval.
-
-    Parameters
-    ----------
-    n
-        The number of items in a test set.
-    probabilities
-        The probabilities p11, p10, p01, p00 of a true positive, false positive, false negative
-        and true negative.
-    methods, metric, level
-        As for `probative.interval`; any metric but fbeta.
-    scenario
-        A name for the condition.
-
-    Examples
-    --------
-    >>> from probative_studies.coverage import operating_characteristics
-    >>> cells = {"p11": 0.4, "p10": 0.1, "p01": 0.1, "p00": 0.4}
-    >>> print(*operating_characteristics(25, cells, ["wald"], scenario="1"))
-    wald, scenario 1, n = 25: coverage 0.9055, length 0.3429, overshoot 0.2305, degeneracy 0.0038
     """
     one_of("metric", metric, METRICS)
     for method in methods:
@@ -385,9 +342,7 @@ def _reach(trials: Any, chance: Any) -> Any:
     return 9 * np.sqrt(trials * chance * (1 - chance)) + 20
 
 
-# -----------------------------------------------------------------------------
-# The study of operating characteristics as a document, and its figures.
-# -----------------------------------------------------------------------------
+# --- The study of operating characteristics as a document, and its figures.
 
 _QUANTITIES = {
     "coverage": "Coverage probability",

@@ -40,18 +40,6 @@ if TYPE_CHECKING:
     from probative._validation import RNG, Array
 
 
-# -----------------------------------------------------------------------------
-# Do the intervals of curves hold what they promise? By simulation.
-#
-# Scores of negatives are standard normal, those of positives lie higher, so far that the area
-# under the ROC curve is a given one; every true value is known. "tied": scores are rounded to
-# halves. "coarse": rounded to even numbers, so that three or four scores are all there are.
-# "missed": positives lie far above all others, but for some that are like negatives. "units":
-# items of a unit, five on average and of any number, share half of the variance of their scores.
-# Test sets have a fixed expected number of positives; those with fewer than two are drawn again,
-# since they tell nothing.
-# -----------------------------------------------------------------------------
-
 KINDS = ("continuous", "tied", "coarse", "missed", "units")
 _GRIDS = {"tied": 0.5, "coarse": 2.0}
 _UNIT, _SHARED, _FAR = 5, 0.5, 8.0
@@ -59,37 +47,25 @@ _UNIT, _SHARED, _FAR = 5, 0.5, 8.0
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OrderCoverage(Result):
-    """How often the intervals of average precision and of the area hold the truth.
+    """How often the intervals of average precision and of the area hold the truth."""
 
-    Attributes
-    ----------
-    kind, share, positives, area
-        The condition: how scores are drawn, the share of positives, their expected number, and the
-        area under the ROC curve before scores are rounded.
-    average_precision, roc_auc
-        The true ones.
-    covered_ap, length_ap, noted_ap
-        How often the interval of average precision holds it, its mean length, and how often a note
-        stands beside it.
-    covered_auc, length_auc, noted_auc
-        The same for the area under the ROC curve.
-    standard_error
-        The Monte-Carlo error of a coverage of 0.95.
-    """
-
+    # the condition: how scores are drawn, the share of positives, their expected number, and the
+    # area under the ROC curve before scores are rounded
     kind: str
     share: float
     positives: int
     area: float
-    average_precision: float
+    average_precision: float  # the true ones
     roc_auc: float
+    # how often the interval of average precision holds it, its mean length, and how often a note
+    # stands beside it
     covered_ap: float
     length_ap: float
     noted_ap: float
-    covered_auc: float
+    covered_auc: float  # the same for the area under the ROC curve
     length_auc: float
     noted_auc: float
-    standard_error: float
+    standard_error: float  # the Monte-Carlo error of a coverage of 0.95
 
     def __str__(self) -> str:
         return (
@@ -100,48 +76,29 @@ class OrderCoverage(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ThresholdCoverage(Result):
-    """How often limits at thresholds, and those of the best one, hold the truth.
+    """How often limits at thresholds, and those of the best one, hold the truth."""
 
-    Attributes
-    ----------
-    kind, share, positives, area
-        The condition, as in `OrderCoverage`.
-    covered_point
-        How often precision and recall at a fixed threshold each lie within pointwise limits (the
-        lower of the two).
-    noted_point
-        How often a note stands beside these.
-    covered_curve
-        How often the whole curve lies within the simultaneous band.
-    covered_naive, covered_best
-        How often the F1 that the chosen threshold truly has lies within the interval that knows
-        nothing of the choice, and within ours.
-    noted_best
-        How often a note stands beside it.
-    bias_naive, bias_best
-        How much too high F1 is on average, as seen and corrected.
-    covered_threshold, noted_threshold
-        How often the interval of thresholds holds the best one, and how often a note stands beside
-        it; NaN where taking everything for "yes" is best.
-    standard_error
-        The Monte-Carlo error of a coverage of 0.95.
-    """
-
-    kind: str
+    kind: str  # the condition, as in `OrderCoverage`
     share: float
     positives: int
     area: float
+    # how often precision and recall at a fixed threshold each lie within pointwise limits (the
+    # lower of the two)
     covered_point: float
-    noted_point: float
-    covered_curve: float
+    noted_point: float  # how often a note stands beside these
+    covered_curve: float  # how often the whole curve lies within the simultaneous band
+    # how often the F1 that the chosen threshold truly has lies within the interval that knows
+    # nothing of the choice, and within ours
     covered_naive: float
     covered_best: float
-    noted_best: float
-    bias_naive: float
+    noted_best: float  # how often a note stands beside it
+    bias_naive: float  # how much too high F1 is on average, as seen and corrected
     bias_best: float
+    # how often the interval of thresholds holds the best one, and how often a note stands beside
+    # it; NaN where taking everything for "yes" is best
     covered_threshold: float
     noted_threshold: float
-    standard_error: float
+    standard_error: float  # the Monte-Carlo error of a coverage of 0.95
 
     def __str__(self) -> str:
         return (
@@ -155,15 +112,9 @@ class ThresholdCoverage(Result):
 
 @dataclass(frozen=True)
 class Truth:
-    """True values by threshold.
+    """True values by threshold."""
 
-    Attributes
-    ----------
-    kind, share, area
-        The condition.
-    """
-
-    kind: str
+    kind: str  # the condition
     share: float
     area: float
 
@@ -245,15 +196,7 @@ def draw_units(n: int, rng: np.random.Generator) -> NDArray[np.int64]:
 
 
 def draw_scores(kind: str, share: float, positives: int, area: float, rng: Any) -> Ranked:
-    """Draw a test set.
-
-    Parameters
-    ----------
-    kind, share, positives, area
-        The condition.
-    rng
-        For the draws.
-    """
+    """Draw a test set."""
     truth = Truth(kind, share, area)
     n = round(positives / share)
     yes = _draw_answer(n, share, rng)
@@ -295,21 +238,7 @@ def order_study(
     rng: RNG | None = 0,
     report: Callable[[int, int], None] | None = None,
 ) -> list[OrderCoverage]:
-    """See how often the intervals of average precision and of the area hold the truth.
-
-    Parameters
-    ----------
-    positives, shares, areas, kinds
-        The conditions: all combinations.
-    level
-        The level of the intervals.
-    replicates
-        Test sets per condition.
-    rng
-        A seed or generator.
-    report
-        Is told how many conditions are done, and how many there are.
-    """
+    """See how often the intervals of average precision and of the area hold the truth."""
     results = []
     for condition, truth, draws in _tried(
         positives, shares, areas, kinds, level, replicates, rng, report
@@ -341,13 +270,7 @@ def threshold_study(
     rng: RNG | None = 0,
     report: Callable[[int, int], None] | None = None,
 ) -> list[ThresholdCoverage]:
-    """See how often limits along the curve, and those of its best threshold, hold the truth.
-
-    Parameters
-    ----------
-    positives, shares, areas, kinds, level, replicates, rng, report
-        As for `order_study`.
-    """
+    """See how often limits along the curve, and those of its best threshold, hold the truth."""
     results = []
     for condition, truth, draws in _tried(
         positives, shares, areas, kinds, level, replicates, rng, report
@@ -454,14 +377,13 @@ def _all_within(band: Any, thresholds: Array, truth: Truth) -> bool:
     )
 
 
-# -----------------------------------------------------------------------------
-# Do the test and the intervals of two curves' differences hold what they promise? By simulation.
+# --- Do the test and the intervals of two curves' differences hold what they promise? By
+# simulation.
 #
-# Two systems score the same items as in `probative_studies.curves`, half of the variance in
-# common. "alike": both are of one quality, so that a test at the level 0.05 should find a
-# difference in 5 % of the test sets at most. "units": so too, with items of units. "copies": B is
-# A, but for one item in a hundred, scored anew. "better": B's area is half as far from 1.
-# -----------------------------------------------------------------------------
+# Two systems score the same items as in `probative_studies.curves`, half of the variance in common.
+# "alike": both are of one quality, so that a test at the level 0.05 should find a difference in 5 %
+# of the test sets at most. "units": so too, with items of units. "copies": B is A, but for one item
+# in a hundred, scored anew. "better": B's area is half as far from 1.
 
 PAIRS = ("alike", "units", "copies", "better")
 _COMMON, _ANEW, _EXCHANGES = 0.5, 0.01, 999
@@ -470,42 +392,29 @@ _SIZE = 0.05
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PairCoverage(Result):
-    """How often two curves are said to differ, and how often the intervals hold the truth.
+    """How often two curves are said to differ, and how often the intervals hold the truth."""
 
-    Attributes
-    ----------
-    pair, share, positives, area
-        The condition: how the systems are related, the share of positives, their expected number,
-        and A's area under the ROC curve.
-    found_ap, found_auc, found_best
-        How often p is at most 0.05: by average precision, the area and the highest F1. Where the
-        systems are of one quality that is the size of the test, else its power.
-    covered_ap, covered_auc, covered_best
-        How often the interval of the difference holds the true one; of the highest F1, that of the
-        thresholds chosen.
-    noted_ap, noted_auc, noted_best
-        How often a note stands beside it.
-    surer
-        How often P(B better) of the average precision is above 0.95.
-    standard_error
-        The Monte-Carlo error of a coverage of 0.95 and of a size of 0.05.
-    """
-
+    # the condition: how the systems are related, the share of positives, their expected number, and
+    # A's area under the ROC curve
     pair: str
     share: float
     positives: int
     area: float
+    # how often p is at most 0.05: by average precision, the area and the highest F1. Where the
+    # systems are of one quality that is the size of the test, else its power
     found_ap: float
     found_auc: float
     found_best: float
+    # how often the interval of the difference holds the true one; of the highest F1, that of the
+    # thresholds chosen
     covered_ap: float
     covered_auc: float
     covered_best: float
-    noted_ap: float
+    noted_ap: float  # how often a note stands beside it
     noted_auc: float
     noted_best: float
-    surer: float
-    standard_error: float
+    surer: float  # how often P(B better) of the average precision is above 0.95
+    standard_error: float  # the Monte-Carlo error of a coverage of 0.95 and of a size of 0.05
 
     def __str__(self) -> str:
         return (
@@ -517,15 +426,7 @@ class PairCoverage(Result):
 def draw_pair(
     pair: str, share: float, positives: int, area: float, rng: np.random.Generator
 ) -> tuple[Ranked, Ranked]:
-    """Draw what two systems score on one test set.
-
-    Parameters
-    ----------
-    pair, share, positives, area
-        The condition.
-    rng
-        For the draws.
-    """
+    """Draw what two systems score on one test set."""
     n = round(positives / share)
     yes = _draw_answer(n, share, rng)
     unit = draw_units(n, rng) if pair == "units" else None
@@ -561,21 +462,7 @@ def pair_study(
     rng: RNG | None = 0,
     report: Callable[[int, int], None] | None = None,
 ) -> list[PairCoverage]:
-    """Compare systems whose true difference is known.
-
-    Parameters
-    ----------
-    positives, shares, areas, pairs
-        The conditions: all combinations.
-    level
-        The level of the intervals.
-    replicates
-        Test sets per condition; each test has 999 exchanges at most.
-    rng
-        A seed or generator.
-    report
-        Is told how many conditions are done, and how many there are.
-    """
+    """Compare systems whose true difference is known."""
     level = open_probability("level", level)
     replicates = whole_number("replicates", replicates)
     generator = random_generator(rng)
@@ -645,17 +532,15 @@ def _one_pair(
     ]
 
 
-# -----------------------------------------------------------------------------
-# Do the intervals of calibration hold what they promise? By simulation.
+# --- Do the intervals of calibration hold what they promise? By simulation.
 #
 # The log-odds of probabilities are normal, so that about a fourth of the items are positive.
-# "right": every probability is right. "bold": the true log-odds are half as large. "high": they
-# are lower by one half. "units": probabilities are right, but items of a unit come true together
-# more often; "high units": so, and they are too high. "bolder": as "bold", with log-odds between
-# -8 and 8. "labels": probabilities are 0 or 1, and right 98 times of 100. "rare": most are near 0,
-# and all are twice as large as they should be. "partly": those above 0.9 are too large by one
-# half, all others right.
-# -----------------------------------------------------------------------------
+# "right": every probability is right. "bold": the true log-odds are half as large. "high": they are
+# lower by one half. "units": probabilities are right, but items of a unit come true together more
+# often; "high units": so, and they are too high. "bolder": as "bold", with log-odds between -8 and
+# 8. "labels": probabilities are 0 or 1, and right 98 times of 100. "rare": most are near 0, and all
+# are twice as large as they should be. "partly": those above 0.9 are too large by one half, all
+# others right.
 
 PROBABILITIES = (
     *("right", "bold", "high", "units"),
@@ -667,35 +552,21 @@ _BINS = 10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CalibrationCoverage(Result):
-    """How far calibration errors are from the truth, and how often their intervals hold it.
+    """How far calibration errors are from the truth, and how often their intervals hold it."""
 
-    Attributes
-    ----------
-    probabilities, items
-        The condition: what is wrong with the probabilities, and how many there are.
-    error
-        The true calibration error of the bins, on average.
-    seen, left
-        The one seen, and what is left of it without what chance adds, on average.
-    covered, length, noted
-        How often the interval holds the true one, its mean length, and how often a note stands
-        beside it.
-    covered_bins
-        How often the interval of a bin holds its true share of positives.
-    standard_error
-        The Monte-Carlo error of a coverage of 0.95.
-    """
-
+    # the condition: what is wrong with the probabilities, and how many there are
     probabilities: str
     items: int
-    error: float
-    seen: float
+    error: float  # the true calibration error of the bins, on average
+    seen: float  # the one seen, and what is left of it without what chance adds, on average
     left: float
+    # how often the interval holds the true one, its mean length, and how often a note stands beside
+    # it
     covered: float
     length: float
     noted: float
-    covered_bins: float
-    standard_error: float
+    covered_bins: float  # how often the interval of a bin holds its true share of positives
+    standard_error: float  # the Monte-Carlo error of a coverage of 0.95
 
     def __str__(self) -> str:
         return f"{self.probabilities}, {self.items} items: covered {self.covered:.3f}"
@@ -710,21 +581,7 @@ def calibration_study(
     rng: RNG | None = 0,
     report: Callable[[int, int], None] | None = None,
 ) -> list[CalibrationCoverage]:
-    """Draw probabilities whose true calibration is known.
-
-    Parameters
-    ----------
-    probabilities, items
-        The conditions: all combinations.
-    level
-        The level of the intervals.
-    replicates
-        Test sets per condition.
-    rng
-        A seed or generator.
-    report
-        Is told how many conditions are done, and how many there are.
-    """
+    """Draw probabilities whose true calibration is known."""
     level = open_probability("level", level)
     replicates = whole_number("replicates", replicates)
     generator = random_generator(rng)
@@ -785,9 +642,7 @@ def _within(one: Any, stated: Any, true: Any) -> float:
     return float(true[(stated >= one.low_edge) & (stated <= one.high_edge)].mean())
 
 
-# -----------------------------------------------------------------------------
-# The studies of curves under one roof, each of which has a table of its own.
-# -----------------------------------------------------------------------------
+# --- The studies of curves under one roof, each of which has a table of its own.
 
 QUESTIONS = ("order", "threshold", "calibration", "difference")
 

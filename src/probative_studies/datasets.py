@@ -29,13 +29,6 @@ if TYPE_CHECKING:
     from probative._validation import Array
 
 
-# -----------------------------------------------------------------------------
-# The count of data sets on which B is better must not exceed the true number in more than 5 % of
-# the cases, whichever of the data sets are the better ones. The interval of the mean difference
-# must hold the true mean in 95 %, whatever the sizes. Where the difference is the same on all data
-# sets, Cochran's Q must not find that it varies in more than 5 %.
-# -----------------------------------------------------------------------------
-
 _LEVEL = 0.95
 _UNITS = (20, 60, 200, 35, 100)  # of data sets, in turn
 _DISPUTED = (12, 40, 150, 25, 80)  # items on which the systems differ
@@ -45,33 +38,18 @@ _MEANS = 4  # a quarter of the replicates: they take a hundred times as long
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DatasetClaim(Result):
-    """How often a claim holds under one condition.
+    """How often a claim holds under one condition."""
 
-    Attributes
-    ----------
-    claim
-        "count too large", "mean covered" or "spread found".
-    datasets, better
-        How many data sets, and on how many of them B is truly better; None where that is no
-        matter.
-    method
-        By which the claim is made.
-    dependence
-        "independent", or "shared": where B is not better, all data sets have the same items.
-    share, standard_error
-        How often it happened, and the Monte-Carlo error of that.
-    replicates
-        How many times data sets were drawn.
-    """
-
-    claim: str
+    claim: str  # "count too large", "mean covered" or "spread found"
+    # how many data sets, and on how many of them B is truly better; None where that is no matter
     datasets: int
     better: int | None
-    method: str
+    method: str  # by which the claim is made
+    # "independent", or "shared": where B is not better, all data sets have the same items
     dependence: str
-    share: float
+    share: float  # how often it happened, and the Monte-Carlo error of that
     standard_error: float
-    replicates: int
+    replicates: int  # how many times data sets were drawn
 
     @property
     def holds(self) -> bool:

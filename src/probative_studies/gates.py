@@ -32,49 +32,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# -----------------------------------------------------------------------------
-# Test sets are drawn as in the study of few and uneven units. For "require-better" B is better by
-# just the margin, for the other two worse by just the margin, so that a gate that passes
-# ("fail-if-worse": fails) does so wrongly, and should do so in no more than 1 - confidence of the
-# test sets. Anywhere else errors are rarer.
-#
-# The posterior's probabilities come from draws here, which take a thousandth of the time of the
-# exact ones; the noise that they add is a tenth of what the test sets themselves bring.
-# -----------------------------------------------------------------------------
-
 _SETTLED = 0.75  # a share of the first draws below which a gate of 0.9 or more cannot hold
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GateErrors(Result):
-    """How often a gate errs under one condition.
+    """How often a gate errs under one condition."""
 
-    Attributes
-    ----------
-    gate, margin, confidence
-        The gate.
-    units, sizes, items, correlation
-        How many units, how their sizes vary, their mean size, and the correlation of two items of
-        a unit.
-    error
-        "false pass" or "false fail".
-    share, standard_error
-        How often it happened, and the Monte-Carlo error of that.
-    replicates
-        Test sets drawn.
-    """
-
-    gate: str
+    gate: str  # the gate
     margin: float
     confidence: float
+    # how many units, how their sizes vary, their mean size, and the correlation of two items of a
+    # unit
     units: int
     sizes: str
     items: int
     correlation: float
-    error: str
-    share: float
+    error: str  # "false pass" or "false fail"
+    share: float  # how often it happened, and the Monte-Carlo error of that
     standard_error: float
-    replicates: int
+    replicates: int  # test sets drawn
 
     @property
     def holds(self) -> bool:
@@ -196,17 +173,7 @@ def _errs(
 def probability_above(
     paired: PairedCounts, threshold: float, n_resamples: int, rng: np.random.Generator
 ) -> float:
-    """P(B - A > threshold) of F1 by draws from the posterior that units are allowed for in.
-
-    Parameters
-    ----------
-    paired
-        One row per unit.
-    threshold
-        A difference.
-    n_resamples, rng
-        How many draws, and the generator to draw with.
-    """
+    """P(B - A > threshold) of F1 by draws from the posterior that units are allowed for in."""
     dependence = dependence_of_difference(paired, "f1")
     if dependence.no_evidence:
         return math.nan

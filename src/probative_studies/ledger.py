@@ -31,17 +31,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# -----------------------------------------------------------------------------
-# A baseline is right on about half of the items of a test set. A change turns every answer with
-# the same probability, so that it makes nothing better or worse but by luck; what is lucky on this
-# test set is not elsewhere. Three ways to come by candidates:
-#
-# * independent: each is a new change of the baseline;
-# * by verdicts: every probe is a system that is really better, with a change besides; the last
-#   candidate is the baseline with all changes whose probes have passed, and no better;
-# * by scores: each is a new change of the baseline, and the last has all that raised the score.
-# -----------------------------------------------------------------------------
-
 if TYPE_CHECKING:
     Answers = NDArray[np.bool_]
     Judge = Callable[[Answers], bool]
@@ -54,35 +43,18 @@ _WAYS = ("independent", "by verdicts", "by scores")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FalsePasses(Result):
-    """How often a candidate that is no better ever passes a gate.
+    """How often a candidate that is no better ever passes a gate."""
 
-    Attributes
-    ----------
-    way
-        How candidates come about.
-    looks
-        How many there are in a sequence.
-    plain
-        The share of sequences in which one passes, each gate at the same confidence.
-    independent, adaptive
-        The same with the allowances of a ledger.
-    promised
-        Which of these promises to stay below `allowed`: "both", "adaptive" or "neither".
-    allowed, standard_error
-        1 - confidence; the Monte-Carlo error of a share of that size.
-    sequences
-        How many were drawn.
-    """
-
-    way: str
-    looks: int
-    plain: float
-    independent: float
+    way: str  # how candidates come about
+    looks: int  # how many there are in a sequence
+    plain: float  # the share of sequences in which one passes, each gate at the same confidence
+    independent: float  # the same with the allowances of a ledger
     adaptive: float
+    # which of these promises to stay below `allowed`: "both", "adaptive" or "neither"
     promised: str
-    allowed: float
+    allowed: float  # 1 - confidence; the Monte-Carlo error of a share of that size
     standard_error: float
-    sequences: int
+    sequences: int  # how many were drawn
 
     def __str__(self) -> str:
         return (

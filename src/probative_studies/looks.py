@@ -30,12 +30,6 @@ if TYPE_CHECKING:
     from probative.counts import Counts
 
 
-# -----------------------------------------------------------------------------
-# Streams of units are drawn as in the study of few and uneven units. Counted is whether the truth
-# was ever outside the limits, and whether exchangeable systems were ever told apart; beside it,
-# the same of a fixed interval and of a fixed test that somebody looks at as often.
-# -----------------------------------------------------------------------------
-
 # a sentence has few items; a document many, and of uneven number
 CONDITIONS = (
     Condition("difference", f1=0.75, items=2, filled=0.6, sizes="zipf", correlation=0.1),
@@ -47,36 +41,20 @@ _GAP = 0.015  # of systems that differ
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EverWrong(Result):
-    """How often something was ever wrong in a stream of labels.
+    """How often something was ever wrong in a stream of labels."""
 
-    Attributes
-    ----------
-    what
-        What was looked at: the score of items, of units, the difference, or the test.
-    condition
-        What the stream was like.
-    looks, units
-        How often somebody looked, and how many units (items) there were in the end.
-    share, standard_error
-        In how many streams it was ever wrong; of a test of different systems, how often it was
-        ever decided.
-    fixed
-        The same of a fixed interval, or of a normal test, looked at as often.
-    once
-        Of a test of different systems: how often the fixed test decides at the end, looked at once.
-    streams
-        How many were drawn.
-    """
-
-    what: str
-    condition: str
-    looks: int
+    what: str  # what was looked at: the score of items, of units, the difference, or the test
+    condition: str  # what the stream was like
+    looks: int  # how often somebody looked, and how many units (items) there were in the end
     units: int
+    # in how many streams it was ever wrong; of a test of different systems, how often it was ever
+    # decided
     share: float
     standard_error: float
-    fixed: float
+    fixed: float  # the same of a fixed interval, or of a normal test, looked at as often
+    # of a test of different systems: how often the fixed test decides at the end, looked at once
     once: float | None
-    streams: int
+    streams: int  # how many were drawn
 
     def to_dict(self) -> dict[str, object]:
         """All fields; what does not apply is null."""

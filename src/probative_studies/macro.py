@@ -37,9 +37,7 @@ if TYPE_CHECKING:
     from probative._validation import RNG, Array
 
 
-# -----------------------------------------------------------------------------
-# Intervals of macro averages as others make them, for comparison.
-# -----------------------------------------------------------------------------
+# --- Intervals of macro averages as others make them, for comparison.
 
 
 def _delta_interval(cells: LabelCounts, level: float) -> tuple[float, float]:
@@ -119,46 +117,21 @@ def _reach(moves: Array, level: float) -> float:
     return quantile * math.sqrt(n / (n - 1) * float(np.sum(moves**2)))
 
 
-# -----------------------------------------------------------------------------
-# Do the intervals of macro averages cover what they promise?
-#
-# Test sets are drawn from populations whose macro F1 is known, and judged by two systems that err
-# together. Labels are independent of each other in ten conditions, from comfortable ones to labels
-# with three items; in the others every datum has one label, and what one label misses is another
-# one's false alarm.
-# -----------------------------------------------------------------------------
-
 _BETTER = 0.02  # what B's F1 exceeds A's by
 _TOGETHER = 0.5  # how often the two systems share their fate
 
 
 @dataclass(frozen=True, eq=False)
 class MacroCoverage(Result):
-    """Coverage of one kind of interval of macro F1 under one condition.
+    """Coverage of one kind of interval of macro F1 under one condition."""
 
-    Attributes
-    ----------
-    condition
-        The labels: how many items are expected, and the F1 of the baseline.
-    question
-        "one system", or "difference" of two.
-    method
-        How the interval was made.
-    coverage, standard_error
-        How often it holds the truth, and the Monte-Carlo error of that.
-    length
-        The mean length.
-    replicates
-        How many test sets were drawn.
-    """
-
-    condition: str
-    question: str
-    method: str
-    coverage: float
+    condition: str  # the labels: how many items are expected, and the F1 of the baseline
+    question: str  # "one system", or "difference" of two
+    method: str  # how the interval was made
+    coverage: float  # how often it holds the truth, and the Monte-Carlo error of that
     standard_error: float
-    length: float
-    replicates: int
+    length: float  # the mean length
+    replicates: int  # how many test sets were drawn
 
 
 class Sample(NamedTuple):

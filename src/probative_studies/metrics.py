@@ -42,9 +42,7 @@ if TYPE_CHECKING:
     from probative._validation import Array
 
 
-# -----------------------------------------------------------------------------
-# Test sets of several classes, and the intervals of their scores.
-# -----------------------------------------------------------------------------
+# --- Test sets of several classes, and the intervals of their scores.
 
 if TYPE_CHECKING:
     Codes = NDArray[np.intp]
@@ -60,31 +58,18 @@ def methods_of(metric: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Confused:
-    """Two systems on classes of these shares.
+    """Two systems on classes of these shares."""
 
-    Attributes
-    ----------
-    name
-        What it is called.
-    shares
-        Of the classes in the answer.
-    right
-        The share of items of every class that A gets right; wrong ones are evenly spread.
-    copied
-        The share of items of which B says what A says; of the others B says what it would say for
-        itself, right twice as often as wrong, and more often than A.
-    n
-        Items.
-    units
-        How many units they come in; 0 where they are independent. A unit has its own share that
-        is right.
-    """
-
-    name: str
-    shares: tuple[float, ...]
+    name: str  # what it is called
+    shares: tuple[float, ...]  # of the classes in the answer
+    # the share of items of every class that A gets right; wrong ones are evenly spread
     right: float
+    # the share of items of which B says what A says; of the others B says what it would say for
+    # itself, right twice as often as wrong, and more often than A
     copied: float
-    n: int
+    n: int  # items
+    # how many units they come in; 0 where they are independent. A unit has its own share that is
+    # right
     units: int = 0
 
     @property
@@ -183,15 +168,6 @@ def cells_of_items(items: ConfusedItems) -> LabelCounts:
     return LabelCounts(unit, label, counts, int(units.max()) + 1, items.n_classes)
 
 
-# -----------------------------------------------------------------------------
-# Do the intervals of MCC, kappa and their kin cover what they promise?
-#
-# Of one score the coverage is a sum over all tables of four cells, and the question is what the
-# least of it is: over shares of positives, recalls and specificities down to guessing, where the
-# score is defined in half of the test sets at least. Of differences, of units and of several
-# classes test sets are drawn.
-# -----------------------------------------------------------------------------
-
 _QUESTIONS = (
     *("score", "difference", "units", "unit-differences"),
     *("classes", "class-differences"),
@@ -219,35 +195,22 @@ _UNITS, _UNIT_SIZES, _CORRELATION = (10, 20, 40), ("equal", "lognormal"), 0.1
 
 @dataclass(frozen=True, eq=False)
 class MetricCoverage(Result):
-    """How often intervals of one score hold the truth under one condition.
+    """How often intervals of one score hold the truth under one condition."""
 
-    Attributes
-    ----------
-    question, metric, condition, n
-        What is asked, of which score, of which systems, and with how many items or units.
-    method
-        How the interval is made.
-    coverage, standard_error
-        The share of test sets whose interval holds the truth; of a sum, without an error.
-    noted, unnoted_misses
-        How often the interval carries a note, and how often it misses without one.
-    length
-        The mean length; NaN where it was told without the limits whether they hold the truth.
-    replicates
-        Test sets drawn; 0 where all are gone through.
-    """
-
+    # what is asked, of which score, of which systems, and with how many items or units
     question: str
     metric: str
     condition: str
     n: int
-    method: str
+    method: str  # how the interval is made
+    # the share of test sets whose interval holds the truth; of a sum, without an error
     coverage: float
     standard_error: float
-    noted: float
+    noted: float  # how often the interval carries a note, and how often it misses without one
     unnoted_misses: float
+    # the mean length; NaN where it was told without the limits whether they hold the truth
     length: float
-    replicates: int
+    replicates: int  # test sets drawn; 0 where all are gone through
 
 
 def metric_study(
@@ -343,11 +306,6 @@ def least_coverage(
     """The least coverage of an interval over shares of positives, recalls and specificities.
 
     The length and the share of notes are those of all these conditions, on average.
-
-    Parameters
-    ----------
-    metric, n, method, level
-        The score, the number of items, and the interval.
     """
     method = default_method(metric) if method is None else method
     own = TABLE[metric]
@@ -402,17 +360,7 @@ def _conditions() -> Iterator[Array]:
 def paired_shares(
     positives: float, recall: float, specificity: float, disputed: float, lead: float = 0.0
 ) -> Array:
-    """The shares of the eight cases of two systems.
-
-    Parameters
-    ----------
-    positives, recall, specificity
-        Of the answer, and of A.
-    disputed
-        The share of items in dispute, of positives and negatives alike.
-    lead
-        How much more often B is right there than A, from -1 to 1.
-    """
+    """The shares of the eight cases of two systems."""
     won, lost = disputed * (1 + lead) / 2, disputed * (1 - lead) / 2
     negatives = 1 - positives
     shares = np.empty(8)
@@ -424,13 +372,7 @@ def paired_shares(
 
 
 def _shares_apart(positives: float, recall: float, specificity: float) -> Array:
-    """Return the shares of the eight cases of two systems as good as each other that err apart.
-
-    Parameters
-    ----------
-    positives, recall, specificity
-        Of the answer, and of both systems.
-    """
+    """Return the shares of the eight cases of two systems as good as each other that err apart."""
     shares = np.empty(8)
     missed, alarms = 1 - recall, 1 - specificity
     shares[[0, 2, 4, 6]] = recall * missed, recall * missed, recall**2, missed**2

@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from probative._validation import RNG
 
 
-# -----------------------------------------------------------------------------
-# Every span of the answer is found, found in part or missed, and sentences differ in how hard they
-# are; wrong spans are returned besides. The true score is that of endless sentences of the kind.
-# -----------------------------------------------------------------------------
-
 _LARGE = 400_000
 
 
@@ -61,29 +56,18 @@ _CONDITIONS = tuple(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OverlapCoverage(Result):
-    """How often the interval of F1 covers the true one.
+    """How often the interval of F1 covers the true one."""
 
-    Attributes
-    ----------
-    sentences, spans, found, partly
-        The condition: sentences, spans of the answer in each, the share of them that is found, and
-        of these the share that is found in part.
-    f1
-        The true score.
-    covered, length
-        How often the interval holds it, and its mean length.
-    standard_error
-        The Monte-Carlo error of a coverage of 0.95.
-    """
-
+    # the condition: sentences, spans of the answer in each, the share of them that is found, and of
+    # these the share that is found in part
     sentences: int
     spans: float
     found: float
     partly: float
-    f1: float
-    covered: float
+    f1: float  # the true score
+    covered: float  # how often the interval holds it, and its mean length
     length: float
-    standard_error: float
+    standard_error: float  # the Monte-Carlo error of a coverage of 0.95
 
     def __str__(self) -> str:
         return f"{self.sentences} sentences, F1 {self.f1:.3f}: covered {self.covered:.3f}"

@@ -27,12 +27,6 @@ if TYPE_CHECKING:
     from probative._validation import RNG
 
 
-# -----------------------------------------------------------------------------
-# Test sets are drawn from a population of the eight cases, on which the two systems agree as two
-# systems of a kind do. The interval of the difference is computed from the paired posterior and
-# from two independent ones; it covers where the true difference lies between its limits.
-# -----------------------------------------------------------------------------
-
 # Shares of the cases 0 to 7: F1 of about 0.88 for both, and nine items in ten treated alike.
 CASES = (0.02, 0.02, 0.03, 0.02, 0.40, 0.05, 0.06, 0.40)
 _WITH_LENGTHS = 40  # data sets whose limits are computed, not only whether they cover
@@ -40,30 +34,16 @@ _WITH_LENGTHS = 40  # data sets whose limits are computed, not only whether they
 
 @dataclass(frozen=True, eq=False)
 class PairingResult(Result):
-    """Coverage and length of the interval of a difference under one condition.
+    """Coverage and length of the interval of a difference under one condition."""
 
-    Attributes
-    ----------
-    items, metric, posterior
-        The size of a test set, the score, and "paired" or "independent".
-    coverage, standard_error
-        The share of test sets whose interval holds the true difference.
-    length
-        The mean length of the interval, over the first forty test sets.
-    difference
-        The true difference.
-    replicates, level
-        The number of test sets, and the level of the intervals.
-    """
-
-    items: int
+    items: int  # the size of a test set, the score, and "paired" or "independent"
     metric: str
     posterior: str
-    coverage: float
+    coverage: float  # the share of test sets whose interval holds the true difference
     standard_error: float
-    length: float
-    difference: float
-    replicates: int
+    length: float  # the mean length of the interval, over the first forty test sets
+    difference: float  # the true difference
+    replicates: int  # the number of test sets, and the level of the intervals
     level: float
 
     def __str__(self) -> str:

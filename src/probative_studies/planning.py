@@ -24,35 +24,17 @@ if TYPE_CHECKING:
     from probative._validation import RNG
 
 
-# -----------------------------------------------------------------------------
-# New test sets are drawn from a pilot's units with replacement, as many as the plan says, and the
-# exact randomisation test is run on each. The share of significant ones is the power.
-# -----------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class PowerCheck(Result):
-    """The power that a plan promised, and the power that simulation finds.
+    """The power that a plan promised, and the power that simulation finds."""
 
-    Attributes
-    ----------
-    pilot
-        What the pilot was.
-    difference, units
-        The plan: the difference of the pilot, and the number of units.
-    planned, simulated, standard_error
-        The power asked for, the one found, and its Monte-Carlo error.
-    replicates
-        How many test sets were drawn.
-    """
-
-    pilot: str
-    difference: float
+    pilot: str  # what the pilot was
+    difference: float  # the plan: the difference of the pilot, and the number of units
     units: int
-    planned: float
+    planned: float  # the power asked for, the one found, and its Monte-Carlo error
     simulated: float
     standard_error: float
-    replicates: int
+    replicates: int  # how many test sets were drawn
 
 
 def power_check(

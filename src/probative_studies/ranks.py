@@ -31,14 +31,6 @@ if TYPE_CHECKING:
     from probative.inference.rank import Evidence
 
 
-# -----------------------------------------------------------------------------
-# Sentences differ in how hard they are, for all systems alike and for each on its own: an item of
-# unit i is found by system k with probability Φ(a_k + h_i/√2 + h_ik/√2), all h standard normal,
-# and a false alarm comes for `_ALARMS` of the items that are missed. So the true recall of a
-# system is Φ(a_k/√2), and its F1 follows; systems with the same a_k tie exactly. Near copies are
-# one system, in which ever more of the units have been put right: up to `_MENDED` of them.
-# -----------------------------------------------------------------------------
-
 _TRUTHS = ("all tie", "pairs tie", "all differ", "near copies")
 _UNITS = ("300 sentences", "20 documents")
 _ALARMS = 0.8
@@ -49,35 +41,21 @@ _NORMAL_DRAWS = 10_000  # for the limits: fewer than in earnest, since there are
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankCoverage(Result):
-    """How often a leaderboard was right in all it said, under one condition.
+    """How often a leaderboard was right in all it said, under one condition."""
 
-    Attributes
-    ----------
-    systems, truth, units
-        How many systems, which of them tie in truth, and what a test set is.
-    level
-        The confidence asked for.
-    rank_sets, rank_error
-        The share of test sets on which all rank sets together hold the true ranks (of tied systems
-        every rank that the tie leaves open), and its Monte-Carlo error; NaN without tests.
-    limits, limits_error
-        The share on which the limits of all differences hold the true ones, and its error.
-    decided
-        The mean share of the pairs that were decided; NaN without tests.
-    replicates
-        Test sets drawn.
-    """
-
-    systems: int
+    systems: int  # how many systems, which of them tie in truth, and what a test set is
     truth: str
     units: str
-    level: float
+    level: float  # the confidence asked for
+    # the share of test sets on which all rank sets together hold the true ranks (of tied systems
+    # every rank that the tie leaves open), and its Monte-Carlo error; NaN without tests
     rank_sets: float
     rank_error: float
+    # the share on which the limits of all differences hold the true ones, and its error
     limits: float
     limits_error: float
-    decided: float
-    replicates: int
+    decided: float  # the mean share of the pairs that were decided; NaN without tests
+    replicates: int  # test sets drawn
 
     @property
     def holds(self) -> bool:

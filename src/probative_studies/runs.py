@@ -36,17 +36,6 @@ if TYPE_CHECKING:
     from probative._validation import Array
 
 
-# -----------------------------------------------------------------------------
-# A unit has up to five items to be found and up to five that should be left alone. Whether a run
-# gets an item right depends on a sum of normal variables: how hard the unit and the item are for
-# both systems, and for one of them; what this run makes of the unit and of the item; and how good
-# the run turned out, which its seed decides. Every item is as often right as any other, so a run's
-# true F1 is its share of right items, and the mean over seeds is known exactly.
-#
-# How far seeds spread is told beside the test set: the variance of a run's true score over the
-# variance that the difference of two runs has from one test set of this size to another.
-# -----------------------------------------------------------------------------
-
 _SEEDS = ("alike", "paired", "one", "failing")
 _ITEMS = 5  # of either kind in a unit, at most
 # variances: of unit and item for both systems, for one of them, and for one run of one of them
@@ -59,25 +48,14 @@ _BLOCK = 200  # test sets in memory at once
 
 @dataclass(frozen=True)
 class Population:
-    """What test sets and runs are drawn from; both procedures are equally good.
+    """What test sets and runs are drawn from; both procedures are equally good."""
 
-    Attributes
-    ----------
-    f1
-        The mean true score of the runs of either.
-    units
-        In a test set.
-    ratio
-        The variance of a run's true score over that of a difference from test set to test set.
-    seeds
-        "alike", the scores of runs spread alike around both; "paired", two runs of a pair share
-        half of that; "one", only those of B spread; "failing", one run in ten fails, the others
-        are alike.
-    """
-
-    f1: float = 0.75
-    units: int = 200
+    f1: float = 0.75  # the mean true score of the runs of either
+    units: int = 200  # in a test set
+    # the variance of a run's true score over that of a difference from test set to test set
     ratio: float = 1.0
+    # "alike", the scores of runs spread alike around both; "paired", two runs of a pair share half
+    # of that; "one", only those of B spread; "failing", one run in ten fails, the others are alike
     seeds: str = "alike"
 
     def deviations(self) -> tuple[float, float]:
@@ -153,15 +131,7 @@ class Drawn(NamedTuple):
 def draw(
     rng: np.random.Generator, population: Population, runs: int, replicates: int
 ) -> tuple[Drawn, Drawn]:
-    """Draw test sets and runs of two systems on each.
-
-    Parameters
-    ----------
-    rng, population
-        What to draw with, and from.
-    runs, replicates
-        Runs of either system on a test set, and test sets.
-    """
+    """Draw test sets and runs of two systems on each."""
     parts = list(_draws(rng, population, runs, replicates))
     a, b = (
         Drawn(*(np.concatenate(cells) for cells in zip(*side, strict=True)))
@@ -231,44 +201,27 @@ def _seeds(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunsCoverage(Result):
-    """How often limits hold the true difference of two procedures, which is 0.
+    """How often limits hold the true difference of two procedures, which is 0."""
 
-    Attributes
-    ----------
-    seeds, f1, units, ratio
-        The population.
-    runs_a, runs_b
-        Runs of either system.
-    coverage, width
-        Of the limits for procedures: how often they hold 0, and how long they are on average.
-    size
-        How often their test rejects at 1 - level.
-    once
-        The coverage where what runs do to single units is counted once.
-    ignoring, ignoring_width
-        The coverage and length of the limits for models, which ignore that seeds vary.
-    new_run, new_run_here
-        How often the same kind of limits hold the difference of two new runs, on a new test set
-        and on this one.
-    level, replicates, standard_error
-        Nominal coverage, test sets, and the Monte-Carlo error of the coverage.
-    """
-
-    seeds: str
+    seeds: str  # the population
     f1: float
     units: int
     ratio: float
-    runs_a: int
+    runs_a: int  # runs of either system
     runs_b: int
+    # of the limits for procedures: how often they hold 0, and how long they are on average
     coverage: float
     width: float
-    size: float
-    once: float
+    size: float  # how often their test rejects at 1 - level
+    once: float  # the coverage where what runs do to single units is counted once
+    # the coverage and length of the limits for models, which ignore that seeds vary
     ignoring: float
     ignoring_width: float
+    # how often the same kind of limits hold the difference of two new runs, on a new test set and
+    # on this one
     new_run: float
     new_run_here: float
-    level: float
+    level: float  # nominal coverage, test sets, and the Monte-Carlo error of the coverage
     replicates: int
     standard_error: float
 
@@ -433,35 +386,18 @@ def _models(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RepeatsCoverage(Result):
-    """How often limits hold the true score of a model that answers each sample several times.
+    """How often limits hold the true score of a model that answers each sample several times."""
 
-    Attributes
-    ----------
-    score
-        "pass rate" or "f1".
-    samples, repeats
-        How many there are, and how often each is answered.
-    truth
-        The true score.
-    coverage
-        How often the limits hold it.
-    ignoring
-        The same for limits that take all answers to be independent.
-    share_of_answers
-        The estimated share of the variance that comes from the answers, on average; NaN where
-        no sample is answered twice.
-    level, replicates, standard_error
-        Nominal coverage, test sets, and the Monte-Carlo error of the coverage.
-    """
-
-    score: str
-    samples: int
+    score: str  # "pass rate" or "f1"
+    samples: int  # how many there are, and how often each is answered
     repeats: int
-    truth: float
-    coverage: float
-    ignoring: float
+    truth: float  # the true score
+    coverage: float  # how often the limits hold it
+    ignoring: float  # the same for limits that take all answers to be independent
+    # the estimated share of the variance that comes from the answers, on average; NaN where no
+    # sample is answered twice
     share_of_answers: float
-    level: float
+    level: float  # nominal coverage, test sets, and the Monte-Carlo error of the coverage
     replicates: int
     standard_error: float
 

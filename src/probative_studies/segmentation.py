@@ -37,9 +37,7 @@ if TYPE_CHECKING:
     from probative.results import Comparisons, SegmentationSweep
 
 
-# -----------------------------------------------------------------------------
-# Training a segmenter and asking it for the test set; what is done is kept in a folder.
-# -----------------------------------------------------------------------------
+# --- Training a segmenter and asking it for the test set; what is done is kept in a folder.
 
 _SYSTEMS = ("maxmatch", "crf", "bigru")
 _NEEDS = {"crf": ("pycrfsuite", "crf"), "bigru": ("torch", "neural")}
@@ -54,18 +52,10 @@ def available(system: str) -> bool:
 
 @dataclass(frozen=True)
 class Sentences:
-    """Words and texts of a corpus.
+    """Words and texts of a corpus."""
 
-    Attributes
-    ----------
-    name
-        The file.
-    words, texts
-        Its sentences: lists of words, and strings as they were written.
-    """
-
-    name: str
-    words: list[list[str]]
+    name: str  # the file
+    words: list[list[str]]  # its sentences: lists of words, and strings as they were written
     texts: list[str]
 
     @classmethod
@@ -118,23 +108,7 @@ def run_of(
     folder: ResumableFolder | None,
     report: Callable[[str], None],
 ) -> SegmenterRun:
-    """Train a system on the first `size` sentences, or take what a folder kept of that.
-
-    Parameters
-    ----------
-    system
-        One of `SYSTEMS`.
-    corpora
-        Training, development and test sentences.
-    size
-        How many training sentences.
-    options
-        `seed`, `spaces`; for the network also `epochs` and `device`.
-    folder
-        Where finished runs are kept; None for nowhere.
-    report
-        Told how the training of the network goes.
-    """
+    """Train a system on the first `size` sentences, or take what a folder kept of that."""
     train = corpora.train.first(size)
     segmenter = _segmenter(system, options)
     if folder is None:
@@ -276,15 +250,6 @@ def _is_number(value: Any) -> bool:
 def _loss(value: Any) -> float:
     return math.nan if value is None else float(value)
 
-
-# -----------------------------------------------------------------------------
-# The experiments of "Recall is the Proper Evaluation Metric for Word Segmentation".
-#
-# Three segmenters on one language: maximum matching with the lexicon of the training set, a
-# conditional random field, and the paper's bidirectional GRU. Their scores (the paper's table 2)
-# with intervals and paired tests, which the paper did not have; the threshold sweep of its figure
-# 1; the learning curve of its figure 2.
-# -----------------------------------------------------------------------------
 
 _METRICS = ("recall", "precision", "f1")
 

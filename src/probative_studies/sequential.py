@@ -25,12 +25,6 @@ if TYPE_CHECKING:
     from probative._validation import Array, Mask
 
 
-# -----------------------------------------------------------------------------
-# The number of extreme draws is a random walk. Its distribution at every look follows from that of
-# the walks that went on at the look before, so that the expected number of draws and the
-# probability of a wrong decision are sums, for any p-value that the test estimates.
-# -----------------------------------------------------------------------------
-
 if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
 
@@ -45,27 +39,13 @@ _FAR = 12.0  # standard deviations beyond which a walk has none
 
 @dataclass(frozen=True, eq=False)
 class Stopping(Result):
-    """How a sampled test of a known p-value ends.
+    """How a sampled test of a known p-value ends."""
 
-    Attributes
-    ----------
-    share
-        The p-value of the test that draws everything.
-    draws
-        How many draws are expected.
-    at_first
-        The probability that the first look decides.
-    wrong
-        How many tests of a million decide otherwise than the test that draws everything.
-    undecided
-        The probability that some level is still undecided after all draws.
-    """
-
-    share: float
-    draws: int
-    at_first: float
-    wrong: float
-    undecided: float
+    share: float  # the p-value of the test that draws everything
+    draws: int  # how many draws are expected
+    at_first: float  # the probability that the first look decides
+    wrong: float  # how many tests of a million decide otherwise than the test that draws everything
+    undecided: float  # the probability that some level is still undecided after all draws
 
 
 def stopping_study(
@@ -147,11 +127,6 @@ def size_of_estimate(*, levels: Sequence[float] = LEVELS, most: int = MOST) -> t
     """How often the estimate is at most x, where the p-value is uniform, for all x that it can be.
 
     A valid p-value is at most x with a probability of x or less.
-
-    Returns
-    -------
-    tuple
-        All values of the estimate, in order, and the probabilities of one that is not larger.
     """
     planned = looks(most)
     values, masses = [], []

@@ -22,19 +22,7 @@ def study_document(
     notes: Sequence[str],
     signature: str,
 ) -> Document:
-    """Show a study.
-
-    Parameters
-    ----------
-    name
-        The name of the study.
-    results
-        What it found, one result per condition.
-    columns
-        The heads of the table, by the names of the results' fields.
-    title, notes, signature
-        The head of the table, sentences below it, and what was done.
-    """
+    """Show a study."""
     records = [result.to_dict() for result in results]
     return Document(
         title=title,
@@ -54,19 +42,7 @@ def studies_document(
     notes: Sequence[str],
     signature: str,
 ) -> Document:
-    """Show a study of several questions, each with a table of its own.
-
-    Parameters
-    ----------
-    name
-        The name of the study.
-    results
-        What it found by question, one result per condition.
-    columns, titles
-        The heads of the columns by the names of the results' fields, and of the table: by question.
-    notes, signature
-        Sentences below the tables, and what was done.
-    """
+    """Show a study of several questions, each with a table of its own."""
     records = {asked: [one.to_dict() for one in found] for asked, found in results.items()}
     return Document(
         title=f"Study of {name}",

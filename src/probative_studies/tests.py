@@ -36,16 +36,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# -----------------------------------------------------------------------------
-# Size and power of tests, and coverage of intervals, for two systems on clustered items.
-#
-# A sentence has 1 + Poisson items. With probability sqrt(r) an item copies the case that the
-# sentence as a whole was dealt, and is dealt a case of its own otherwise: any two items of a
-# sentence then have correlation r in whatever is computed from their cases. The share of cases is
-# chosen so that the true difference of the F1 scores is known. At a difference of 0 the systems
-# are exchangeable, and every rejection is a mistake.
-# -----------------------------------------------------------------------------
-
 if TYPE_CHECKING:
     Limits = tuple[float, float]
 
@@ -59,33 +49,22 @@ _MOST_ITEMS = 10_000  # a sentence
 
 @dataclass(frozen=True, eq=False)
 class LongRun(Result):
-    """What a method does in the long run under one condition.
+    """What a method does in the long run under one condition."""
 
-    Attributes
-    ----------
-    method, level
-        The test, or the interval that is a test by leaving out 0 or not; rejections are at
-        1 - level.
-    correlation, difference, units
-        The correlation of items of a sentence, the true difference, and the number of sentences.
-    replicates
-        How many test sets were drawn.
-    rejection, rejection_error
-        The share of rejections and its standard error: the size where the difference is 0, else
-        the power.
-    coverage, coverage_error, length
-        The share of intervals that hold the true difference, its standard error, and the mean
-        length; None for a test without an interval.
-    """
-
+    # the test, or the interval that is a test by leaving out 0 or not; rejections are at 1 - level
     method: str
     level: float
+    # the correlation of items of a sentence, the true difference, and the number of sentences
     correlation: float
     difference: float
     units: int
-    replicates: int
+    replicates: int  # how many test sets were drawn
+    # the share of rejections and its standard error: the size where the difference is 0, else the
+    # power
     rejection: float
     rejection_error: float
+    # the share of intervals that hold the true difference, its standard error, and the mean length;
+    # None for a test without an interval
     coverage: float | None = None
     coverage_error: float | None = None
     length: float | None = None
@@ -269,19 +248,7 @@ def clustered_cases(
     items: float = 5.0,
     shares: NDArray[np.float64] = _CASES,
 ) -> PairedCounts:
-    """Draw a test set of sentences whose items are correlated.
-
-    Parameters
-    ----------
-    rng
-        The generator to draw with.
-    units, items
-        Sentences, and items per sentence on average.
-    correlation
-        The correlation of two items of a sentence.
-    shares
-        The probabilities of cases 0 to 6.
-    """
+    """Draw a test set of sentences whose items are correlated."""
     sizes = 1 + rng.poisson(items - 1, units)
     unit = np.repeat(np.arange(units), sizes)
     own, dealt = (rng.choice(7, size, p=shares / shares.sum()) for size in (len(unit), units))
@@ -339,9 +306,7 @@ def _share(events: Any) -> tuple[float, float]:
     return p, math.sqrt(p * (1 - p) / len(happened))
 
 
-# -----------------------------------------------------------------------------
-# The study of size and power as a document, and its figure.
-# -----------------------------------------------------------------------------
+# --- The study of size and power as a document, and its figure.
 
 
 def tests_document(study: Sequence[Any], *, signature: str) -> Document:

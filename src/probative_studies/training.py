@@ -37,15 +37,6 @@ if TYPE_CHECKING:
     from probative._validation import RNG, Array
 
 
-# -----------------------------------------------------------------------------
-# Two copies of a learner see the same items, each through features of its own, which tell as much
-# about the class; or through the same features, each trained on a random half of the training
-# items. Neither is better, and which one looks better on a data set is chance. Both are cross-
-# validated on many data sets, and the paired Bayes test judges each, as published and with
-# training variance allowed for. With a gain, B's features tell more, and being called better is
-# right.
-# -----------------------------------------------------------------------------
-
 if TYPE_CHECKING:
     Labels = NDArray[np.bool_]
     Learner = Callable[[Array, Labels, Array], Labels]
@@ -59,42 +50,24 @@ _AT_ONCE = 100  # data sets
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainingResult(Result):
-    """How often one of two learners was called better.
+    """How often one of two learners was called better."""
 
-    Attributes
-    ----------
-    learner, metric, items
-        What was trained, what was compared, and the size of a data set.
-    gain
-        By how much more B's features tell the classes apart; with 0 neither learner is better.
-    distance, copies
-        How far the classes lie apart in A's features, and how the two copies differ.
-    published, published_error
-        How often the published test called one of them better at the level, either way, and the
-        standard error of that.
-    adjusted, adjusted_error
-        The same with training variance allowed for.
-    effect
-        The median of the fold design effect.
-    notable
-        How often it exceeded 2.
-    replicates, level
-        The number of data sets, and the level of the test.
-    """
-
-    learner: str
+    learner: str  # what was trained, what was compared, and the size of a data set
     metric: str
     items: int
+    # by how much more B's features tell the classes apart; with 0 neither learner is better
     gain: float
-    distance: float
+    distance: float  # how far the classes lie apart in A's features, and how the two copies differ
     copies: str
+    # how often the published test called one of them better at the level, either way, and the
+    # standard error of that
     published: float
     published_error: float
-    adjusted: float
+    adjusted: float  # the same with training variance allowed for
     adjusted_error: float
-    effect: float
-    notable: float
-    replicates: int
+    effect: float  # the median of the fold design effect
+    notable: float  # how often it exceeded 2
+    replicates: int  # the number of data sets, and the level of the test
     level: float
 
     def __str__(self) -> str:

@@ -32,14 +32,6 @@ if TYPE_CHECKING:
     from probative._validation import Array, Ints
 
 
-# -----------------------------------------------------------------------------
-# A pool of units is drawn as in the study of few and uneven units, and a sample of it as `sample`
-# draws one: strata by what the systems return, most units where they disagree, the mirror images
-# of single items apart. Its units are labelled in the order of drawing, and somebody looks after
-# every batch. Counted is whether the truth of the pool was ever outside the limits, and whether
-# exchangeable systems were ever told apart; beside it, the same of the limits of one look.
-# -----------------------------------------------------------------------------
-
 # sentences of a few items, and single items that a system says yes or no to
 _CONDITIONS = (
     Condition("difference", f1=0.75, items=2, filled=0.6, sizes="zipf", correlation=0.1),
