@@ -21,14 +21,14 @@ from probative.inference.bayes import bayes_test
 from probative.inference.crossval import effective_counts
 from probative.inference.posterior.single import posterior
 from probative.results import BayesTest, Result
+from probative_studies.harness import Row, mean, quiet, share_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from probative._validation import Array
     from probative.inference.crossval import Weight
+    from probative_studies.harness import Report
 
 
 TASKS = tuple(load("bayes_test")["tasks"])
@@ -58,7 +58,7 @@ class TaskTests(Result):
 
 
 @dataclass(frozen=True, eq=False)
-class CredibilityResult(Result):
+class CredibilityResult(Row):
     """How often the interval of a cross-validation holds the score that it estimates."""
 
     # "exactly half" or "random": whether every block has as many positives as negatives
@@ -75,11 +75,10 @@ class CredibilityResult(Result):
     seed: int | None
     level: float = 0.95
 
-    def __str__(self) -> str:
-        return (
-            f"{self.positives} positives, {self.method} counts: credibility "
-            f"{self.credibility:.4f} ± {self.credibility_error:.4f}, length {self.length:.4f}"
-        )
+    line = (
+        "{positives} positives, {method} counts: credibility {credibility:.4f} ± "
+        "{credibility_error:.4f}, length {length:.4f}"
+    )
 
 
 def published_folds(task: str) -> tuple[list[Counts], list[Counts]]:
@@ -125,7 +124,7 @@ def simulate_credibility(
     n: int = 600,
     level: float = 0.95,
     rng: int | None = 0,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = quiet,
 ) -> list[CredibilityResult]:
     """Cross-validate a logistic regression on simulated data sets, as the paper's example does.
 
@@ -138,17 +137,8 @@ def simulate_credibility(
 
     Parameters
     ----------
-    replicates
-        The number of data sets for each of the two ways to draw classes: exactly half positives
-        in every block, or classes by coin tosses.
     n
         Items a data set, a multiple of 8.
-    level
-        The level of the intervals.
-    rng
-        Seed of the data sets.
-    report
-        Called with the number of data sets done and of all.
     """
     level = open_probability("level", level)
     if replicates != int(replicates) or replicates < 2:
@@ -171,21 +161,11 @@ def simulate_credibility(
         for method in _WEIGHTS:
             density = posterior(effective_counts(folds, weight=method), "f1")
             low, high = map(np.asarray, density.interval(level))
-            covered = (low <= target) & (target <= high)
+            covered, error = share_of((low <= target) & (target <= high))
+            spread = float((high - low).std(ddof=1) / np.sqrt(replicates))
+            found = covered, error, mean(high - low), spread, target
             results.append(
-                CredibilityResult(
-                    positives,
-                    method,
-                    float(covered.mean()),
-                    float(np.sqrt(covered.mean() * (1 - covered.mean()) / replicates)),
-                    float((high - low).mean()),
-                    float((high - low).std(ddof=1) / np.sqrt(replicates)),
-                    target,
-                    n,
-                    int(replicates),
-                    rng,
-                    level,
-                )
+                CredibilityResult(positives, method, *found, n, int(replicates), rng, level)
             )
     return results
 
@@ -193,7 +173,7 @@ def simulate_credibility(
 def _draw(
     rng: np.random.Generator, size: int, n: int, *, balanced: bool
 ) -> tuple[Array, NDArray[np.bool_]]:
-    """Data sets as (replicate, block, item, coordinate), and their classes."""
+    """Draw data sets as (replicate, block, item, coordinate), and their classes."""
     if balanced:
         y = np.broadcast_to(np.arange(n // 4) % 2 == 0, (size, 4, n // 4))
     else:
@@ -204,7 +184,7 @@ def _draw(
 
 
 def _cross_validate(x: Array, y: NDArray[np.bool_]) -> tuple[list[Array], Array]:
-    """The counts (tp, fp, fn) of the six folds, and the six trained rules."""
+    """Return the counts (tp, fp, fn) of the six folds, and the six trained rules."""
     counts, rules = [], []
     size = len(x)
     for half in _HALVES:
@@ -229,7 +209,7 @@ def _cross_validate(x: Array, y: NDArray[np.bool_]) -> tuple[list[Array], Array]
 
 
 def _logistic_regression(x: Array, y: NDArray[np.bool_]) -> Array:
-    """Maximum likelihood by Newton's method, for all data sets at once: (intercept, slopes)."""
+    """Fit all data sets at once by Newton's method; return (intercept, slopes)."""
     design = np.concatenate([np.ones((*x.shape[:2], 1)), x], axis=-1)
     w = np.zeros((len(x), 3))
     for _ in range(_NEWTON_STEPS):
@@ -245,7 +225,7 @@ def _decision(x: Array, w: Array) -> Array:
 
 
 def _outcome_probabilities(rules: Array) -> tuple[Array, Array, Array]:
-    """Probabilities of a true positive, false positive and false negative."""
+    """Return the probabilities of a true positive, false positive and false negative."""
     shift = np.array(load("bayes_test")["simulation"]["means"]["positive"])
     scale = np.linalg.norm(rules[..., 1:], axis=-1)
     of_negative = special.ndtr(rules[..., 0] / scale)
@@ -254,6 +234,6 @@ def _outcome_probabilities(rules: Array) -> tuple[Array, Array, Array]:
 
 
 def _f1_of_expectations(rules: Array) -> float:
-    """The F1 of the expected confusion probabilities, over all rules that were trained."""
+    """Return the F1 of the expected confusion probabilities, over all rules that were trained."""
     tp, fp, fn = (p.mean() for p in _outcome_probabilities(rules))
     return float(2 * tp / (2 * tp + fp + fn))

@@ -17,22 +17,23 @@ from probative.errors import InputError
 from probative.learners.crf import CRFChunker
 from probative.reading.formats import Options, open_input
 from probative.reporting.document import Document, Table, payload
-from probative.results.base import Result
 from probative.wording.numbers import number, points
+from probative_studies.harness import Row, quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from probative.crossval.corpus import Corpus
     from probative.reading.formats import Input
     from probative.results import ModelComparison
+    from probative_studies.harness import Report
 
 
 TAG_SETS = {"cws": ("bmes", "bb2b3mes"), "ner": ("iob2", "iobes"), "org": ("iob2", "iobes")}
 
 
 @dataclass(frozen=True, eq=False)
-class ChunkingResult(Result):
+class ChunkingResult(Row):
     """One of the three experiments."""
 
     task: str  # ``cws``, ``ner`` or ``org``
@@ -44,8 +45,7 @@ class ChunkingResult(Result):
     label: str | None  # the one type of the org task
     comparison: ModelComparison = field(repr=False)  # the two models on the folds
 
-    def __str__(self) -> str:
-        return f"{self.task} on {self.corpus}: {self.comparison}"
+    line = "{task} on {corpus}: {comparison}"
 
 
 def chunking_study(
@@ -59,7 +59,7 @@ def chunking_study(
     rng: int | None = None,
     n_jobs: int | None = None,
     folder: Path | str | None = None,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = quiet,
     **crf: Any,
 ) -> list[ChunkingResult]:
     """Run the three experiments on corpora of one's own.
@@ -137,7 +137,7 @@ def _entities(
 
 
 def _has_part_of_speech(opened: Input) -> bool:
-    """Whether a file has the four columns of CoNLL-2003: word, part of speech, chunk, entity."""
+    """Return True if a file has the four columns of CoNLL-2003, with the part of speech."""
     return opened.kind == "columns" and opened.layout.width == 4 and not opened.layout.numbered
 
 

@@ -16,26 +16,25 @@ of `interval` and `difference`.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import optimize
 
-from probative._validation import open_probability, whole_number
 from probative.counts import PairedCounts
 from probative.inference.proportions import normal_quantile, wilson
 from probative.inference.units import student_quantile
 from probative.metrics import f1_from_jaccard, ratio, score
-from probative.results import Result
+from probative_studies.harness import Row, checked, mean, quiet, share_of, streams
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from probative._validation import Array
+    from probative_studies.harness import Report
 
 
 _SIZES = ("equal", "lognormal", "zipf")
@@ -64,10 +63,10 @@ class Condition:
 
 
 @dataclass(frozen=True, eq=False)
-class Coverage(Result):
+class Coverage(Row):
     """How often intervals hold the truth under one condition."""
 
-    question: str  # the condition
+    question: str
     metric: str
     f1: float
     units: int
@@ -82,9 +81,9 @@ class Coverage(Result):
     standard_error: float
     noted: float  # how often the interval carries a note, and how often it misses without one
     unnoted_misses: float
-    length_before: float  # mean lengths
+    length_before: float
     length_after: float
-    replicates: int  # test sets drawn
+    replicates: int
 
 
 def conditions(
@@ -92,7 +91,7 @@ def conditions(
     scores: Sequence[float] = (0.5, 0.75, 0.95, 0.97),
     correlations: Sequence[float] = (0.1, 0.3),
 ) -> list[Condition]:
-    """All conditions of the recorded study.
+    """Return all conditions of the recorded study.
 
     Scores and differences over the numbers, sizes and correlations of units; near-copies, of
     which 1 % of the items are in dispute, as single items and in documents; and a label that
@@ -133,7 +132,7 @@ def cluster_study(
     level: float = 0.95,
     replicates: int = 1000,
     rng: int = 0,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = quiet,
 ) -> list[Coverage]:
     """Simulate how often the intervals cover, before and after.
 
@@ -141,10 +140,6 @@ def cluster_study(
     ----------
     study
         The conditions; all of `conditions()` by default.
-    level, replicates, rng
-        The level of the intervals, test sets per condition, and the seed.
-    report
-        Called with the number of conditions done and of all.
 
     Examples
     --------
@@ -154,20 +149,21 @@ def cluster_study(
     >>> result.before < 0.9 < result.after
     True
     """
-    level = open_probability("level", level)
-    replicates = whole_number("replicates", replicates)
-    seed = whole_number("rng", rng, least=0)
-    study = conditions() if study is None else study
-    results = []
-    for place, condition in enumerate(study):
-        report(place, len(study))
-        generator = np.random.default_rng([seed, place])
-        results.append(_coverage(condition, level, replicates, generator))
-    return results
+    level, replicates = checked(level, replicates)
+    cases = streams(conditions() if study is None else study, rng, report)
+    return [_coverage(condition, level, replicates, generator) for condition, generator in cases]
+
+
+def chosen_conditions(
+    correlations: Sequence[float], questions: Sequence[str], **options: Any
+) -> list[Coverage]:
+    """Run `cluster_study` on the conditions with these correlations and questions."""
+    wanted = [c for c in conditions(correlations=correlations) if c.question in questions]
+    return cluster_study(wanted, **options)
 
 
 def case_shares(condition: Condition) -> Array:
-    """The true shares of cases 0 to 6."""
+    """Return the true shares of cases 0 to 6."""
     if condition.metric == "recall":  # nothing false is returned, and all in dispute is A's
         right = condition.f1
         return np.array([condition.disputed, 0, 0, 0, right - condition.disputed, 0, 1 - right])
@@ -188,13 +184,13 @@ def case_shares(condition: Condition) -> Array:
 
 
 def true_difference(shares: Array, metric: str = "f1") -> float:
-    """The difference that these shares of cases make."""
+    """Return the difference that these shares of cases make."""
     table = PairedCounts(shares)
     return float(score(table.b, metric) - score(table.a, metric))
 
 
 def draw(rng: np.random.Generator, condition: Condition, shares: Array) -> Array:
-    """One test set: a row of the cases per unit."""
+    """Draw one test set: a row of the cases per unit."""
     sizes = _sizes(rng, condition)
     if condition.filled < 1:
         sizes = sizes * (rng.random(len(sizes)) < condition.filled)
@@ -234,29 +230,22 @@ def _coverage(
         truth = true_difference(shares, condition.metric)
         first, now = (differences(sets, kinds, level, first=which) for which in (True, False))
     held, noted = now.holds(truth), now.noted
-    share = float(held.mean())
-    return Coverage(
-        condition.question,
-        condition.metric,
-        condition.f1,
-        condition.units,
-        condition.sizes,
-        condition.items,
-        condition.correlation,
-        condition.disputed,
-        float(first.holds(truth).mean()),
-        share,
-        math.sqrt(share * (1 - share) / replicates),
-        float(noted.mean()),
-        float(np.mean(~held & ~noted)),
-        float(np.mean(first.high - first.low)),
-        float(np.mean(now.high - now.low)),
-        replicates,
+    after, error = share_of(held)
+    return Coverage.of(
+        condition,
+        before=mean(first.holds(truth)),
+        after=after,
+        standard_error=error,
+        noted=mean(noted),
+        unnoted_misses=mean(~held & ~noted),
+        length_before=mean(first.high - first.low),
+        length_after=mean(now.high - now.low),
+        replicates=replicates,
     )
 
 
 def _filled(rng: np.random.Generator, condition: Condition, shares: Array) -> Array:
-    """A test set that is not empty: an empty one has no interval."""
+    """Draw a test set that is not empty: an empty one has no interval."""
     while not np.any(cases := draw(rng, condition, shares)):
         pass
     return cases
@@ -271,7 +260,7 @@ class Limits:
     noted: NDArray[np.bool_]
 
     def holds(self, truth: float) -> NDArray[np.bool_]:
-        """Whether the limits hold the truth."""
+        """Return True where the limits cover the truth."""
         return (self.low <= truth) & (truth <= self.high)
 
 
@@ -296,13 +285,13 @@ class _Kinds:
         return cls(x, y, (top, bottom), metric == "f1")
 
     def wilson(self, table: Array, system: int, t: Array) -> tuple[Array, Array]:
-        """Limits of a system's score from tables of the seven cases."""
+        """Return Wilson's limits of a system's score from tables of the seven cases."""
         low, high = wilson(table @ self.share[0][system], table @ self.share[1][system], t)
         return (f1_from_jaccard(low), f1_from_jaccard(high)) if self.f1 else (low, high)
 
 
 def scores(sets: Array, kinds: _Kinds, level: float, *, first: bool) -> Limits:
-    """The intervals of A's score on many test sets, (sets, units, 7): `interval`, all at once."""
+    """Compute `interval` of A's score on many test sets, (sets, units, 7), all at once."""
     table = sets.sum(axis=1)
     worth = _Worth.of(sets, kinds, [0], first=first)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -311,7 +300,7 @@ def scores(sets: Array, kinds: _Kinds, level: float, *, first: bool) -> Limits:
 
 
 def differences(sets: Array, kinds: _Kinds, level: float, *, first: bool) -> Limits:
-    """The intervals of B minus A on many test sets: `difference`, all at once."""
+    """Compute `difference` on many test sets, all at once."""
     table = sets.sum(axis=1)
     worth = _Worth.of(sets, kinds, [0, 1], first=first)
     divided, t = table / worth.divisor[:, None], worth.quantile(level)
@@ -376,7 +365,7 @@ class _Worth:
         )
 
     def limits(self, low: Array, high: Array, least: float) -> Limits:
-        """The limits, or all there is."""
+        """Return the limits, or the whole range where there is no evidence."""
         nothing = ~(self.freedom > 0)
         low, high = np.where(nothing, least, low), np.where(nothing, 1.0, high)
         return Limits(low, high, nothing)

@@ -16,7 +16,24 @@ if TYPE_CHECKING:
 
 
 class CRFSegmenter:
-    """Segment text into words with a conditional random field over its characters."""
+    """Segment text into words with a conditional random field over its characters.
+
+    Parameters
+    ----------
+    scheme
+        The tag set of the characters.
+    spaces
+        Whether the model sees the spaces of a text.
+    **chunker
+        Options of `probative.learners.crf.CRFChunker`.
+
+    Examples
+    --------
+    >>> from probative_studies.crf_segmenter import CRFSegmenter
+    >>> sentences = [["to", "be"], ["or"], ["not", "to", "be"]] * 5
+    >>> CRFSegmenter().fit(sentences).predict(["tobeornot"])
+    [['to', 'be', 'or', 'not']]
+    """
 
     def __init__(self, scheme: str = "bmes", *, spaces: bool = True, **chunker: Any):
         self.spaces = spaces
@@ -32,7 +49,17 @@ class CRFSegmenter:
         *,
         report: Callable[[int, int], None] = lambda done, total: None,
     ) -> Self:
-        """Train on segmented sentences."""
+        """Train on segmented sentences.
+
+        Parameters
+        ----------
+        sentences
+            Lists of words.
+        texts
+            The sentences as they are written, with spaces; by default the words are joined.
+        report
+            Called with the iterations done and the most there will be.
+        """
         seen = [self._seen(text) for text in check_texts(sentences, texts)]
         spans = [
             to_spans(text, map(without_spaces, words))

@@ -22,11 +22,13 @@ from probative.inference.groups import METHODS, count_of_conjunctions, heterogen
 from probative.inference.units import variance_of_difference
 from probative.results import Result
 from probative_studies.clusters import Condition, case_shares, draw, true_difference
+from probative_studies.harness import quiet, share_of, streams
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from probative._validation import Array
+    from probative_studies.harness import Report
 
 
 _LEVEL = 0.95
@@ -53,7 +55,7 @@ class DatasetClaim(Result):
 
     @property
     def holds(self) -> bool:
-        """Whether at most 5 % are wrong (of intervals 7 %), within three standard errors."""
+        """Return True if at most 5 % are wrong (of intervals 7 %), within three standard errors."""
         wrong, allowed = self.share, 1 - _LEVEL
         if self.claim == "mean covered":
             wrong, allowed = 1 - self.share, 0.07
@@ -76,7 +78,7 @@ def dataset_study(
     *,
     replicates: int = 4000,
     rng: int = 0,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = quiet,
 ) -> list[DatasetClaim]:
     """Simulate how often the claims about several data sets hold.
 
@@ -84,10 +86,6 @@ def dataset_study(
     ----------
     datasets
         How many of them.
-    replicates, rng
-        How many times they are drawn (for means a quarter of that), and the seed.
-    report
-        Called with the number of conditions done and of all.
 
     Examples
     --------
@@ -96,7 +94,6 @@ def dataset_study(
     True
     """
     replicates = whole_number("replicates", replicates)
-    seed = whole_number("rng", rng, least=0)
     sizes = [whole_number("datasets", n) for n in datasets]
     counted = [
         (n, better, dependence)
@@ -105,21 +102,19 @@ def dataset_study(
         for dependence in ("independent", "shared")
     ]
     found: list[DatasetClaim] = []
-    for place, condition in enumerate(counted):
-        report(place, len(counted) + len(sizes))
-        generator = np.random.default_rng([seed, place])
-        found += _too_large(*condition, replicates, generator)
-    for place, n in enumerate(sizes):
-        report(len(counted) + place, len(counted) + len(sizes))
-        generator = np.random.default_rng([seed, len(counted) + place])
-        found += _means(n, -(-replicates // _MEANS), generator)
+    for condition, generator in streams([*counted, *sizes], rng, report):
+        if isinstance(condition, int):
+            found += _means(condition, -(-replicates // _MEANS), generator)
+        else:
+            n, better, dependence = condition
+            found += _too_large(n, better, dependence, replicates, generator)
     return found
 
 
 def _too_large(
     n: int, better: int, dependence: str, replicates: int, rng: np.random.Generator
 ) -> Iterator[DatasetClaim]:
-    """How often more data sets are counted than there are better ones."""
+    """Count how often more data sets are claimed than there are better ones."""
     pvalues = _pvalues(n, better, dependence, replicates, rng)
     for method in METHODS:
         if (method, dependence) == ("fisher", "shared"):
@@ -131,7 +126,7 @@ def _too_large(
 def _pvalues(
     n: int, better: int, dependence: str, replicates: int, rng: np.random.Generator
 ) -> Array:
-    """One-sided exact p-values of every replicate and data set: those of the sign test."""
+    """Draw one-sided exact p-values of the sign test, by replicate and data set."""
     disputed = np.array([_DISPUTED[i % len(_DISPUTED)] for i in range(n)])
     chance = np.array([_BETTER[i % len(_BETTER)] if i < better else 0.5 for i in range(n)])
     won = rng.binomial(disputed, chance, (replicates, n))
@@ -143,7 +138,7 @@ def _pvalues(
 
 
 def _means(n: int, replicates: int, rng: np.random.Generator) -> Iterator[DatasetClaim]:
-    """How often the interval of the mean holds the truth, and Q finds what is not there."""
+    """Count how often the interval of the mean covers, and Q finds a spread that is not there."""
     conditions = [
         Condition("difference", units=_UNITS[i % len(_UNITS)], sizes="lognormal", items=5, gap=0.02)
         for i in range(n)
@@ -173,6 +168,4 @@ def _means(n: int, replicates: int, rng: np.random.Generator) -> Iterator[Datase
 def _claim(
     claim: str, n: int, better: int | None, method: str, dependence: str, held: Sequence[bool]
 ) -> DatasetClaim:
-    share, size = float(np.mean(held)), len(held)
-    error = math.sqrt(share * (1 - share) / size)
-    return DatasetClaim(claim, n, better, method, dependence, share, error, size)
+    return DatasetClaim(claim, n, better, method, dependence, *share_of(held), len(held))

@@ -12,7 +12,6 @@ set is not elsewhere. Three ways to come by candidates:
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -23,15 +22,15 @@ from probative._validation import open_probability, whole_number
 from probative.counts import PairedCounts
 from probative.inference.allowance import allowance
 from probative.inference.posterior.clustered import posterior_of_difference
-from probative.results import Result
+from probative_studies.harness import Row, quiet, share_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
+    from probative_studies.harness import Report
 
-if TYPE_CHECKING:
     Answers = NDArray[np.bool_]
     Judge = Callable[[Answers], bool]
 
@@ -42,11 +41,11 @@ _WAYS = ("independent", "by verdicts", "by scores")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FalsePasses(Result):
+class FalsePasses(Row):
     """How often a candidate that is no better ever passes a gate."""
 
     way: str  # how candidates come about
-    looks: int  # how many there are in a sequence
+    looks: int
     plain: float  # the share of sequences in which one passes, each gate at the same confidence
     independent: float  # the same with the allowances of a ledger
     adaptive: float
@@ -54,13 +53,12 @@ class FalsePasses(Result):
     promised: str
     allowed: float  # 1 - confidence; the Monte-Carlo error of a share of that size
     standard_error: float
-    sequences: int  # how many were drawn
+    sequences: int
 
-    def __str__(self) -> str:
-        return (
-            f"{self.way}: {self.plain:.4f} by plain gates, {self.independent:.4f} and "
-            f"{self.adaptive:.4f} with the allowances"
-        )
+    line = (
+        "{way}: {plain:.4f} by plain gates, {independent:.4f} and {adaptive:.4f} with the "
+        "allowances"
+    )
 
 
 def ledger_study(
@@ -70,7 +68,7 @@ def ledger_study(
     items: int = 300,
     confidence: float = 0.95,
     rng: int = 0,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = quiet,
 ) -> list[FalsePasses]:
     """Simulate sequences of candidates that meet one test set.
 
@@ -82,10 +80,6 @@ def ledger_study(
         Candidates in a sequence, and items of a test set.
     confidence
         Of the gate, which requires something better.
-    rng
-        The seed.
-    report
-        Called with the number of sequences done and of all.
 
     Examples
     --------
@@ -108,27 +102,17 @@ def ledger_study(
             for way in _WAYS:
                 wrong[way][place] += _passes(way, right, changes, mended, kind, doubt)
     promised = {"independent": "both", "by verdicts": "adaptive", "by scores": "neither"}
-    error = math.sqrt(doubt * (1 - doubt) / sequences)
+    allowed = doubt, share_error(doubt, sequences), sequences
     return [
-        FalsePasses(
-            way,
-            looks,
-            plain=float(plain / sequences),
-            independent=float(independent / sequences),
-            adaptive=float(adaptive / sequences),
-            promised=promised[way],
-            allowed=doubt,
-            standard_error=error,
-            sequences=sequences,
-        )
-        for way, (plain, independent, adaptive) in wrong.items()
+        FalsePasses.make(way, looks, *(shares / sequences).tolist(), promised[way], *allowed)
+        for way, shares in wrong.items()
     ]
 
 
 def _passes(
     way: str, right: Answers, changes: Answers, mended: Answers, kind: str, doubt: float
 ) -> bool:
-    """Whether a candidate that is no better passes in one sequence."""
+    """Return True if a candidate that is no better passes in one sequence."""
     judge = _gate(right, kind, doubt)
     if way == "independent":
         return sum(judge(right ^ change) for change in changes) > 0
@@ -143,7 +127,7 @@ def _passes(
 
 
 def _gate(right: Answers, kind: str, doubt: float) -> Judge:
-    """A gate that judges candidates against the baseline, one after the other."""
+    """Return a gate that judges candidates against the baseline, one after the other."""
     verdicts: list[bool] = []
 
     def judge(candidate: Answers) -> bool:
@@ -158,6 +142,6 @@ def _gate(right: Answers, kind: str, doubt: float) -> Judge:
 
 @cache
 def _doubt(gained: int, lost: int) -> float:
-    """1 - P(better), as a gate has it; what both get right or wrong does not matter to that."""
+    """Return 1 - P(better) as a gate has it; items that both get right or wrong do not matter."""
     cases = PairedCounts([lost, 0, gained, 0, 100, 0, 100])
     return float(posterior_of_difference(cases, "recall").cdf(0.0))

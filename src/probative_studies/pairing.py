@@ -19,12 +19,13 @@ from probative.inference.posterior.independent import IndependentPosterior
 from probative.inference.posterior.paired import PairedPosterior
 from probative.inference.posterior.single import posterior
 from probative.metrics import PRF, score
-from probative.results import Result
+from probative_studies.harness import Row, mean, quiet, share_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from probative._validation import RNG
+    from probative_studies.harness import Report
 
 
 # Shares of the cases 0 to 7: F1 of about 0.88 for both, and nine items in ten treated alike.
@@ -33,7 +34,7 @@ _WITH_LENGTHS = 40  # data sets whose limits are computed, not only whether they
 
 
 @dataclass(frozen=True, eq=False)
-class PairingResult(Result):
+class PairingResult(Row):
     """Coverage and length of the interval of a difference under one condition."""
 
     items: int  # the size of a test set, the score, and "paired" or "independent"
@@ -42,15 +43,14 @@ class PairingResult(Result):
     coverage: float  # the share of test sets whose interval holds the true difference
     standard_error: float
     length: float  # the mean length of the interval, over the first forty test sets
-    difference: float  # the true difference
+    difference: float
     replicates: int  # the number of test sets, and the level of the intervals
     level: float
 
-    def __str__(self) -> str:
-        return (
-            f"{self.items} items, {self.metric}, {self.posterior}: coverage {self.coverage:.4f} ± "
-            f"{self.standard_error:.4f}, length {self.length:.4f}"
-        )
+    line = (
+        "{items} items, {metric}, {posterior}: coverage {coverage:.4f} ± {standard_error:.4f}, "
+        "length {length:.4f}"
+    )
 
 
 def pairing_study(
@@ -60,7 +60,7 @@ def pairing_study(
     replicates: int = 1000,
     level: float = 0.95,
     rng: RNG | None = 0,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = quiet,
 ) -> list[PairingResult]:
     """Simulate the coverage of paired and independent intervals of a difference.
 
@@ -70,14 +70,6 @@ def pairing_study(
         Items a test set.
     metrics
         The scores.
-    replicates
-        Test sets a condition.
-    level
-        The level of the intervals.
-    rng
-        Seed of the test sets.
-    report
-        Called with the number of conditions done and of all.
     """
     level = open_probability("level", level)
     if replicates != int(replicates) or replicates < 2:
@@ -101,18 +93,11 @@ def pairing_study(
                     if len(lengths) < _WITH_LENGTHS:
                         low, high = difference.interval(level)
                         lengths.append(high - low)
-                covered = np.mean(np.abs(np.array(below) - 0.5) <= level / 2)
+                found = share_of(np.abs(np.array(below) - 0.5) <= level / 2)
                 results.append(
                     PairingResult(
-                        int(size),
-                        metric,
-                        kind,
-                        float(covered),
-                        float(np.sqrt(covered * (1 - covered) / replicates)),
-                        float(np.mean(lengths)),
-                        float(true),
-                        int(replicates),
-                        level,
+                        *(int(size), metric, kind, *found, mean(lengths), float(true)),
+                        *(int(replicates), level),
                     )
                 )
     return results

@@ -17,18 +17,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from probative._validation import one_of, open_probability, whole_number
+from probative._validation import one_of, whole_number
 from probative.counts import Counts
 from probative.inference.pairs import UnitTable
 from probative.inference.rank import ADJUSTMENTS, evidence_of_units, leaderboard
-from probative.results import Result
+from probative_studies.harness import Row, checked, quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from probative._validation import Array
     from probative.inference.pairs import KnownTests
     from probative.inference.rank import Evidence
+    from probative_studies.harness import Report
 
 
 _TRUTHS = ("all tie", "pairs tie", "all differ", "near copies")
@@ -40,7 +41,7 @@ _NORMAL_DRAWS = 10_000  # for the limits: fewer than in earnest, since there are
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RankCoverage(Result):
+class RankCoverage(Row):
     """How often a leaderboard was right in all it said, under one condition."""
 
     systems: int  # how many systems, which of them tie in truth, and what a test set is
@@ -55,11 +56,11 @@ class RankCoverage(Result):
     limits: float
     limits_error: float
     decided: float  # the mean share of the pairs that were decided; NaN without tests
-    replicates: int  # test sets drawn
+    replicates: int
 
     @property
     def holds(self) -> bool:
-        """Whether both shares reach the level, within three standard errors."""
+        """Return True if both shares reach the level, within three standard errors."""
         slack = 3 * math.sqrt(self.level * (1 - self.level) / self.replicates)
         return bool(np.nanmin([self.rank_sets, self.limits]) >= self.level - slack)
 
@@ -82,7 +83,7 @@ def rank_study(
     level: float = 0.95,
     replicates: int = 1000,
     rng: int = 0,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = quiet,
 ) -> list[RankCoverage]:
     """Simulate how often all rank sets, and the limits of all differences, hold at once.
 
@@ -94,10 +95,6 @@ def rank_study(
         As for `probative.rank`.
     limits_only
         Leave out the tests of pairs, which take nearly all the time, and with them the rank sets.
-    replicates, rng
-        Test sets for each condition, and the seed.
-    report
-        Called with the number of test sets done and of all.
 
     Examples
     --------
@@ -107,8 +104,7 @@ def rank_study(
     True
     """
     one_of("adjust", adjust, ADJUSTMENTS)
-    level = open_probability("level", level)
-    replicates = whole_number("replicates", replicates)
+    level, replicates = checked(level, replicates)
     seed = whole_number("rng", rng, least=0)
     for truth in truths:
         one_of("truths", truth, _TRUTHS)
@@ -134,25 +130,14 @@ def rank_study(
         if limits_only:
             shares[0], decided[:] = np.nan, np.nan
         errors = np.sqrt(shares * (1 - shares) / replicates)
-        coverages.append(
-            RankCoverage(
-                k,
-                truth,
-                unit,
-                level,
-                float(shares[0]),
-                float(errors[0]),
-                float(shares[1]),
-                float(errors[1]),
-                float(decided.mean()),
-                replicates,
-            )
-        )
+        both = [float(value) for pair in zip(shares, errors, strict=True) for value in pair]
+        found = *both, float(decided.mean()), replicates
+        coverages.append(RankCoverage.make(k, truth, unit, level, *found))
     return coverages
 
 
 def _skills(k: int, truth: str) -> Array:
-    """The a_k of every system, worst first."""
+    """Return the a_k of every system, worst first."""
     if truth in ("all tie", "near copies"):
         return np.full(k, (_BEST + _WORST) / 2)
     groups = np.arange(k) // 2 if truth == "pairs tie" else np.arange(k)
@@ -160,12 +145,12 @@ def _skills(k: int, truth: str) -> Array:
 
 
 def _mended(k: int, truth: str) -> Array | None:
-    """The share of the units that is put right in every system, where they are near copies."""
+    """Return the share of the units that is put right in every near copy."""
     return np.linspace(0, _MENDED, k) if truth == "near copies" else None
 
 
 def true_scores(skill: Array, mended: Array | None = None) -> Array:
-    """The F1 that systems would have on endlessly many units."""
+    """Return the F1 that systems would have on endlessly many units."""
     missed = special.ndtr(-skill / math.sqrt(2)) * (1 if mended is None else 1 - mended)
     return np.asarray(2 * (1 - missed) / (2 - missed + _ALARMS * missed))
 
@@ -173,7 +158,7 @@ def true_scores(skill: Array, mended: Array | None = None) -> Array:
 def draw(
     skill: Array, units: str, rng: np.random.Generator, mended: Array | None = None
 ) -> UnitTable:
-    """A test set, and what each system has right and wrong on it.
+    """Draw a test set, and what each system has right and wrong on it.
 
     With `mended` all systems are the first one, but for this share of the units, put right.
     """
@@ -193,21 +178,16 @@ def draw(
 
 
 def _untested(k: int) -> KnownTests:
-    """What passes for the tests of all pairs where nobody asks for them."""
+    """Return stand-ins for the tests of all pairs where nobody asks for them."""
     return dict.fromkeys(combinations(range(k), 2), (1.0, True))
 
 
 def _judge(
     evidence: Evidence, scores: Array, level: float, adjust: str, rng: np.random.Generator
 ) -> tuple[bool, bool, float]:
-    """Whether all rank sets hold, whether all limits do, and the share of decided pairs."""
+    """Return whether all rank sets and all limits hold, and the share of decided pairs."""
     board = leaderboard(
-        evidence,
-        level=level,
-        adjust=adjust,
-        rng=rng,
-        n_normal=_NORMAL_DRAWS,
-        n_bootstrap=0,
+        evidence, level=level, adjust=adjust, rng=rng, n_normal=_NORMAL_DRAWS, n_bootstrap=0
     )
     own = scores[board.order]
     gaps = np.subtract.outer(own, own)

@@ -16,16 +16,16 @@ from scipy import special
 from probative._validation import open_probability, whole_number
 from probative.inference.sampled import ERROR, LEVELS, MOST, limits_of_share, looks
 from probative.results import Result
+from probative_studies.harness import quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from probative._validation import Array, Mask
+    from probative_studies.harness import Report
 
-
-if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
 
 
@@ -49,12 +49,9 @@ class Stopping(Result):
 
 
 def stopping_study(
-    shares: Sequence[float] | None = None,
-    *,
-    most: int = MOST,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    shares: Sequence[float] | None = None, *, most: int = MOST, report: Report = quiet
 ) -> list[Stopping]:
-    """How sampled tests of these p-values end.
+    """Compute how sampled tests of these p-values end.
 
     Parameters
     ----------
@@ -62,8 +59,6 @@ def stopping_study(
         The p-values; by default `SHARES`.
     most
         How many draws are made at most.
-    report
-        Is told how many are done, and how many there are.
     """
     most = whole_number("most", most)
     shares = _SHARES if shares is None else shares
@@ -75,7 +70,7 @@ def stopping_study(
 
 
 def stopping(share: float, *, levels: Sequence[float] = LEVELS, most: int = MOST) -> Stopping:
-    """How a sampled test ends whose p-value is `share`."""
+    """Compute how a sampled test ends whose p-value is `share`."""
     planned = looks(most)
     going = [(0, np.ones(1))]  # stretches of numbers of extreme draws: the first, probabilities
     before, expected, wrong, undecided, at_first = 0, 0.0, 0.0, 0.0, 0.0
@@ -99,7 +94,7 @@ def stopping(share: float, *, levels: Sequence[float] = LEVELS, most: int = MOST
 
 
 def _walked(going: Sequence[tuple[int, Array]], steps: int, share: float) -> tuple[int, Array]:
-    """Where walks are so many steps later: the lowest place, and the probabilities from there."""
+    """Return where walks are `steps` later: the lowest place, and the probabilities from there."""
     reach = _FAR * np.sqrt(steps * share * (1 - share)) + 60
     least = max(0, int(steps * share - reach))
     ups = np.arange(least, min(steps, int(steps * share + reach)) + 1)
@@ -116,7 +111,7 @@ def _walked(going: Sequence[tuple[int, Array]], steps: int, share: float) -> tup
 
 
 def _stretches(start: int, chances: Array, unclear: Mask) -> Iterator[tuple[int, Array]]:
-    """The stretches of places where walks go on."""
+    """Yield the stretches of places where walks go on."""
     there = np.flatnonzero(unclear & (chances > 0))
     if len(there):
         for part in np.split(there, np.flatnonzero(np.diff(there) > 1) + 1):
@@ -124,7 +119,7 @@ def _stretches(start: int, chances: Array, unclear: Mask) -> Iterator[tuple[int,
 
 
 def size_of_estimate(*, levels: Sequence[float] = LEVELS, most: int = MOST) -> tuple[Array, Array]:
-    """How often the estimate is at most x, where the p-value is uniform, for all x that it can be.
+    """Return all x that the estimate can be, and how often it is at most x for a uniform p-value.
 
     A valid p-value is at most x with a probability of x or less.
     """
@@ -146,7 +141,7 @@ def size_of_estimate(*, levels: Sequence[float] = LEVELS, most: int = MOST) -> t
 
 
 def _urn(extreme: Numbers, chances: Array, before: int, end: int) -> Array:
-    """Where walks are whose share of steps up is uniform: the urn of Pólya."""
+    """Return where walks are whose share of steps up is uniform: the urn of Pólya."""
     if before == 0:
         return np.full(end + 1, 1 / (end + 1))
     steps = end - before
