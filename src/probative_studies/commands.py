@@ -564,8 +564,8 @@ def segmentation(
     from probative.data import load
     from probative.files import make_folder, write_whole
     from probative.jobs.sweep import segmented
-    from probative.reporting.segmentation_report import output_files, study_document
     from probative_studies.segmentation import installed_systems, segmentation_study
+    from probative_studies.segmentation_report import output_files, study_document
 
     published = load("segmentation")["table2"]
     if given.language is not None:

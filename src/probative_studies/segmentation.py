@@ -28,7 +28,12 @@ from probative.jobs.score import score
 from probative.jobs.sweep import segmentation_sweep, segmented
 from probative.learners.words import split, without_spaces
 from probative.reading.segmented import texts_of
-from probative.results import CurvePoint, Reversal, SegmentationStudy, SegmenterRun
+from probative_studies.segmentation_report import (
+    CurvePoint,
+    Reversal,
+    SegmentationStudy,
+    SegmenterRun,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
