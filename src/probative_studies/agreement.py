@@ -13,14 +13,21 @@ import numpy as np
 
 from probative.inference.agreement import Ratings, alpha_interval, doubt, krippendorff_alpha
 from probative.inference.classes import ConfusedItems, confusion_interval
-from probative_studies.harness import Row, checked, monte_carlo_error, one_stream, quiet, summary
+from probative_studies.harness import (
+    Report,
+    Row,
+    checked,
+    monte_carlo_error,
+    one_stream,
+    quiet,
+    summary,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probative._validation import RNG
     from probative.results import Interval
-    from probative_studies.harness import Report
 
 
 _LARGE = 400_000

@@ -28,7 +28,7 @@ from probative.options import ReadingOptions
 from probative.reading.annotations import Spans, Tagged
 from probative.surveys.pool import read_pool
 from probative.surveys.strata import draw_numbers, expect, layers_of
-from probative_studies.harness import Row, mean, quiet, share_error, streams
+from probative_studies.harness import Report, Row, mean, quiet, share_error, streams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from probative._validation import Array, Ints
     from probative.surveys.pool import Pool
-    from probative_studies.harness import Report
 
 
 # --- Pools of sentences of which everything is known, to be annotated in part time and again.
@@ -50,7 +49,7 @@ _GOOD = 0.8  # of the units, in which a good judge is right
 
 @dataclass(frozen=True, eq=False)
 class UnitPool:
-    """Sentences with the outputs of two systems and the answer."""
+    """Sentences with the outputs of two systems and the gold."""
 
     name: str
     pool: Pool  # what is known before anything is annotated

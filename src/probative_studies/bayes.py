@@ -21,14 +21,13 @@ from probative.inference.bayes import bayes_test
 from probative.inference.crossval import effective_counts
 from probative.inference.posterior.single import posterior
 from probative.results import BayesTest, Result
-from probative_studies.harness import Row, mean, quiet, share_of
+from probative_studies.harness import Report, Row, mean, quiet, share_of, two_or_more
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative._validation import Array
     from probative.inference.crossval import Weight
-    from probative_studies.harness import Report
 
 
 TASKS = tuple(load("bayes_test")["tasks"])
@@ -141,8 +140,7 @@ def simulate_credibility(
         Items a data set, a multiple of 8.
     """
     level = open_probability("level", level)
-    if replicates != int(replicates) or replicates < 2:
-        raise InputError(f"replicates: {replicates!r} is not a whole number >= 2")
+    replicates = two_or_more(replicates)
     if n % 8 or n < 40:
         raise InputError(f"n: {n!r} is not a multiple of 8 from 40 on")
     results = []
@@ -164,9 +162,7 @@ def simulate_credibility(
             covered, error = share_of((low <= target) & (target <= high))
             spread = float((high - low).std(ddof=1) / np.sqrt(replicates))
             found = covered, error, mean(high - low), spread, target
-            results.append(
-                CredibilityResult(positives, method, *found, n, int(replicates), rng, level)
-            )
+            results.append(CredibilityResult(positives, method, *found, n, replicates, rng, level))
     return results
 
 

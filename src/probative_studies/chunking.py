@@ -18,7 +18,7 @@ from probative.learners.crf import CRFChunker
 from probative.reading.formats import Options, open_input
 from probative.reporting.document import Document, Table, payload
 from probative.wording.numbers import number, points
-from probative_studies.harness import Row, quiet
+from probative_studies.harness import Report, Row, quiet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from probative.crossval.corpus import Corpus
     from probative.reading.formats import Input
     from probative.results import ModelComparison
-    from probative_studies.harness import Report
 
 
 TAG_SETS = {"cws": ("bmes", "bb2b3mes"), "ner": ("iob2", "iobes"), "org": ("iob2", "iobes")}

@@ -26,7 +26,7 @@ from probative.counts import PairedCounts
 from probative.inference.proportions import normal_quantile, wilson
 from probative.inference.units import student_quantile
 from probative.metrics import f1_from_jaccard, ratio, score
-from probative_studies.harness import Row, checked, mean, quiet, share_of, streams
+from probative_studies.harness import Report, Row, checked, mean, quiet, share_of, streams
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative._validation import Array
-    from probative_studies.harness import Report
 
 
 _SIZES = ("equal", "lognormal", "zipf")

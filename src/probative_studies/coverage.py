@@ -26,7 +26,7 @@ from probative.metrics import TABLE, Composite, Share
 from probative.reporting.document import Document, Table, payload
 from probative.reporting.figures import COLOURS, new_figure
 from probative.wording.numbers import number
-from probative_studies.harness import Row, quiet
+from probative_studies.harness import Report, Row, quiet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative.results import Result
-    from probative_studies.harness import Report
 
 
 METHODS = ("clopper-pearson", "wald", "wilson-direct", "wilson-indirect")

@@ -31,7 +31,7 @@ from probative.inference.curves import (
     roc_auc_interval,
     simultaneous_band,
 )
-from probative_studies.harness import Row, checked, monte_carlo_error, one_stream, quiet
+from probative_studies.harness import Report, Row, checked, monte_carlo_error, one_stream, quiet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative._validation import RNG, Array
-    from probative_studies.harness import Report
 
 
 KINDS = ("continuous", "tied", "coarse", "missed", "units")

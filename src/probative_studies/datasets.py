@@ -22,13 +22,12 @@ from probative.inference.groups import METHODS, count_of_conjunctions, heterogen
 from probative.inference.units import variance_of_difference
 from probative.results import Result
 from probative_studies.clusters import Condition, case_shares, draw, true_difference
-from probative_studies.harness import quiet, share_of, streams
+from probative_studies.harness import Report, quiet, share_of, streams
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from probative._validation import Array
-    from probative_studies.harness import Report
 
 
 _LEVEL = 0.95

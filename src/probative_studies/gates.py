@@ -24,14 +24,12 @@ from probative.errors import InputError
 from probative.inference.units import dependence_of_difference
 from probative.jobs.gate import GATES
 from probative_studies.clusters import Condition, case_shares, draw, true_difference
-from probative_studies.harness import Row, quiet, share_of, streams
+from probative_studies.harness import Report, Row, quiet, share_of, streams
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-
-    from probative_studies.harness import Report
 
 
 _SETTLED = 0.75  # a share of the first draws below which a gate of 0.9 or more cannot hold

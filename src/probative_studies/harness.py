@@ -9,7 +9,7 @@ seed `rng`, and `report`, called with the number done and of all. `simulation` d
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
@@ -17,17 +17,19 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 import numpy as np
 
 from probative._validation import open_probability, random_generator, whole_number
+from probative.errors import InputError
 from probative.results import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from probative._validation import RNG
     from probative.cli.output import Output
     from probative.options import Options
     from probative.reporting.document import Document, Table
 
-    Report = Callable[[int, int], None]
+
+Report = Callable[[int, int], None]  # is given the number done and of all
 
 
 class Row(Result):
@@ -72,6 +74,13 @@ def part(report: Report, place: int, parts: int) -> Report:
 def checked(level: float, replicates: int) -> tuple[float, int]:
     """Return the level and the number of replicates, or refuse them."""
     return open_probability("level", level), whole_number("replicates", replicates)
+
+
+def two_or_more(replicates: int) -> int:
+    """Return the number of replicates, or refuse it."""
+    if replicates != int(replicates) or replicates < 2:
+        raise InputError(f"replicates: {replicates!r} is not a whole number >= 2")
+    return int(replicates)
 
 
 def streams(

@@ -22,14 +22,12 @@ from probative._validation import open_probability, whole_number
 from probative.counts import PairedCounts
 from probative.inference.allowance import allowance
 from probative.inference.posterior.clustered import posterior_of_difference
-from probative_studies.harness import Row, quiet, share_error
+from probative_studies.harness import Report, Row, quiet, share_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
-
-    from probative_studies.harness import Report
 
     Answers = NDArray[np.bool_]
     Judge = Callable[[Answers], bool]

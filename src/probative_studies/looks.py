@@ -1,7 +1,7 @@
 """Do limits and tests hold at every look? Labels arrive in batches, and somebody looks each time.
 
 Streams of units are drawn as in the study of few and uneven units. Counted is whether the truth was
-ever outside the limits, and whether exchangeable systems were ever told apart; beside it, the same
+ever outside the limits, and whether exchangeable systems were ever distinguished; beside it, the same
 of a fixed interval and of a fixed test that somebody looks at as often.
 """
 
@@ -20,7 +20,7 @@ from probative.inference.sequential import FEWEST, Wealth, log_e_value, look_lim
 from probative.inference.units import jackknife_error
 from probative.metrics import contributions, f1_from_jaccard, score
 from probative_studies.clusters import Condition, case_shares, draw, true_difference
-from probative_studies.harness import Row, mean, quiet, share_error
+from probative_studies.harness import Report, Row, mean, quiet, share_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative.counts import Counts
-    from probative_studies.harness import Report
 
 
 # a sentence has few items; a document many, and of uneven number

@@ -28,13 +28,12 @@ from probative.inference.macro import (
 from probative.inference.macro_comparison import macro_difference
 from probative.metrics import ratio, score
 from probative.results import Result
-from probative_studies.harness import checked, mean, quiet, share_of
+from probative_studies.harness import Report, checked, mean, quiet, share_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative._validation import RNG, Array
-    from probative_studies.harness import Report
 
 
 # --- Intervals of macro averages as others make them, for comparison.

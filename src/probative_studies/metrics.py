@@ -32,7 +32,7 @@ from probative.inference.macro_comparison import macro_difference
 from probative.metrics import COMPOSITES, OF_TABLES, TABLE, Composite, score, score_of_table
 from probative_studies.clusters import Condition, draw, true_difference
 from probative_studies.coverage import all_tables, chances_of
-from probative_studies.harness import Row, checked, mean, quiet, share_of, streams
+from probative_studies.harness import Report, Row, checked, mean, quiet, share_of, streams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative._validation import Array
-    from probative_studies.harness import Report
 
 
 # --- Test sets of several classes, and the intervals of their scores.
@@ -62,7 +61,7 @@ class Confused:
     """Two systems on classes of these shares."""
 
     name: str
-    shares: tuple[float, ...]  # of the classes in the answer
+    shares: tuple[float, ...]  # of the classes in the gold
     # the share of items of every class that A gets right; wrong ones are evenly spread
     right: float
     # the share of items of which B says what A says; of the others B says what it would say for

@@ -1,6 +1,6 @@
 """How often do intervals of partial overlap cover? By simulation.
 
-Every span of the answer is found, found in part or missed, and sentences differ in how hard they
+Every span of the gold is found, found in part or missed, and sentences differ in how hard they
 are; wrong spans are returned besides. The true score is that of endless sentences of the kind.
 """
 
@@ -14,13 +14,20 @@ import numpy as np
 from probative.counts import Counts
 from probative.inference.intervals import interval
 from probative.metrics import score
-from probative_studies.harness import Row, checked, monte_carlo_error, one_stream, quiet, summary
+from probative_studies.harness import (
+    Report,
+    Row,
+    checked,
+    monte_carlo_error,
+    one_stream,
+    quiet,
+    summary,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probative._validation import RNG
-    from probative_studies.harness import Report
 
 
 _LARGE = 400_000
@@ -57,7 +64,7 @@ _CONDITIONS = tuple(
 class OverlapCoverage(Row):
     """How often the interval of F1 covers the true one."""
 
-    # the condition: sentences, spans of the answer in each, the share of them that is found, and of
+    # the condition: sentences, spans of the gold in each, the share of them that is found, and of
     # these the share that is found in part
     sentences: int
     spans: float

@@ -14,18 +14,16 @@ import numpy as np
 
 from probative._validation import open_probability, random_generator
 from probative.counts import PairedCounts
-from probative.errors import InputError
 from probative.inference.posterior.independent import IndependentPosterior
 from probative.inference.posterior.paired import PairedPosterior
 from probative.inference.posterior.single import posterior
 from probative.metrics import PRF, score
-from probative_studies.harness import Row, mean, quiet, share_of
+from probative_studies.harness import Report, Row, mean, quiet, share_of, two_or_more
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probative._validation import RNG
-    from probative_studies.harness import Report
 
 
 # Shares of the cases 0 to 7: F1 of about 0.88 for both, and nine items in ten treated alike.
@@ -72,15 +70,12 @@ def pairing_study(
         The scores.
     """
     level = open_probability("level", level)
-    if replicates != int(replicates) or replicates < 2:
-        raise InputError(f"replicates: {replicates!r} is not a whole number >= 2")
+    replicates = two_or_more(replicates)
     generator = random_generator(rng)
     truth = PairedCounts(CASES)
     results = []
     for i, size in enumerate(sizes):
-        tables = [
-            PairedCounts(cases) for cases in generator.multinomial(size, CASES, int(replicates))
-        ]
+        tables = [PairedCounts(cases) for cases in generator.multinomial(size, CASES, replicates)]
         for j, metric in enumerate(metrics):
             report(i * len(metrics) + j, len(sizes) * len(metrics))
             true = score(truth.b, metric) - score(truth.a, metric)
@@ -97,7 +92,7 @@ def pairing_study(
                 results.append(
                     PairingResult(
                         *(int(size), metric, kind, *found, mean(lengths), float(true)),
-                        *(int(replicates), level),
+                        *(replicates, level),
                     )
                 )
     return results

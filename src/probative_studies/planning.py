@@ -17,13 +17,12 @@ from probative.inference.exchange import randomization_test
 from probative.inference.planning import plan
 from probative.jobs.demo import shared_task
 from probative.results import Result
-from probative_studies.harness import part, quiet, share_error
+from probative_studies.harness import Report, part, quiet, share_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probative._validation import RNG
-    from probative_studies.harness import Report
 
 
 @dataclass(frozen=True, eq=False)

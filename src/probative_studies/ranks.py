@@ -21,7 +21,7 @@ from probative._validation import one_of, whole_number
 from probative.counts import Counts
 from probative.inference.pairs import UnitTable
 from probative.inference.rank import ADJUSTMENTS, evidence_of_units, leaderboard
-from probative_studies.harness import Row, checked, quiet
+from probative_studies.harness import Report, Row, checked, quiet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from probative._validation import Array
     from probative.inference.pairs import KnownTests
     from probative.inference.rank import Evidence
-    from probative_studies.harness import Report
 
 
 _TRUTHS = ("all tie", "pairs tie", "all differ", "near copies")

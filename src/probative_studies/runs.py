@@ -26,7 +26,16 @@ from probative.inference.differences import difference
 from probative.inference.intervals import interval
 from probative.inference.runs import Runs, Spread, add_squares, overlap, score_repeats
 from probative.inference.units import student_quantile
-from probative_studies.harness import Row, checked, mean, quiet, share_error, share_of, streams
+from probative_studies.harness import (
+    Report,
+    Row,
+    checked,
+    mean,
+    quiet,
+    share_error,
+    share_of,
+    streams,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,7 +43,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative._validation import Array
-    from probative_studies.harness import Report
 
 
 _SEEDS = ("alike", "paired", "one", "failing")

@@ -16,7 +16,7 @@ from scipy import special
 from probative._validation import open_probability, whole_number
 from probative.inference.sampled import ERROR, LEVELS, MOST, limits_of_share, looks
 from probative.results import Result
-from probative_studies.harness import quiet
+from probative_studies.harness import Report, quiet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative._validation import Array, Mask
-    from probative_studies.harness import Report
 
     Numbers = NDArray[np.int64]
 

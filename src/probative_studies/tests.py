@@ -26,7 +26,7 @@ from probative.inference.units import Dependence, dependence_of_difference, stud
 from probative.reporting.document import Document, Table, payload
 from probative.reporting.figures import COLOURS, new_figure
 from probative.wording.numbers import number
-from probative_studies.harness import Row, mean, quiet, share_of
+from probative_studies.harness import Report, Row, mean, quiet, share_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
-
-    from probative_studies.harness import Report
 
     Limits = tuple[float, float]
 

@@ -27,7 +27,7 @@ from probative.inference.crossval import (
     item_variance,
 )
 from probative.metrics import PRF, score
-from probative_studies.harness import Row, mean, quiet, share_of
+from probative_studies.harness import Report, Row, mean, quiet, share_of, two_or_more
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative._validation import RNG, Array
-    from probative_studies.harness import Report
 
     Labels = NDArray[np.bool_]
     Learner = Callable[[Array, Labels, Array], Labels]
@@ -120,8 +119,7 @@ def training_study(
     level = open_probability("level", level)
     if items != int(items) or items % 8 or items < 40:
         raise InputError(f"items: {items!r} is not a multiple of 8 from 40 on")
-    if replicates != int(replicates) or replicates < 2:
-        raise InputError(f"replicates: {replicates!r} is not a whole number >= 2")
+    replicates = two_or_more(replicates)
     conditions = [(learner, gain) for gain in gains for learner in learners]
     results = []
     for i, (learner, gain) in enumerate(conditions):

@@ -4,7 +4,7 @@ A pool of units is drawn as in the study of few and uneven units, and a sample o
 draws one: strata by what the systems return, most units where they disagree, the mirror images of
 single items apart. Its units are labelled in the order of drawing, and somebody looks after every
 batch. Counted is whether the truth of the pool was ever outside the limits, and whether
-exchangeable systems were ever told apart; beside it, the same of the limits of one look.
+exchangeable systems were ever distinguished; beside it, the same of the limits of one look.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from probative.inference.sequential import LabelledUnits, order_of_drawing, stra
 from probative.inference.stratified import Draw, PoolScores, allocate
 from probative.metrics import score
 from probative_studies.clusters import Condition, case_shares, draw
-from probative_studies.harness import mean, quiet
+from probative_studies.harness import Report, mean, quiet
 from probative_studies.harness import streams as seeded
 from probative_studies.looks import EverWrong, ever_wrong
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative._validation import Array, Ints
-    from probative_studies.harness import Report
 
 
 # sentences of a few items, and single items that a system says yes or no to
