@@ -71,7 +71,7 @@ _CONDITIONS = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AgreementCoverage(Row):
-    """How often the interval of a coefficient of agreement covers the true one."""
+    """Coverage of the interval of a coefficient of agreement under one condition."""
 
     # the condition: how many items, annotators and labels there are, how often annotators guess,
     # how many items a unit has, and what share of the labels is missing

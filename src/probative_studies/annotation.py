@@ -179,7 +179,7 @@ _BLIND = 0.2  # of the positive items that nobody has an inkling of
 
 @dataclass(frozen=True)
 class Sample:
-    """What one sample said."""
+    """Judgement of the interval of one sample."""
 
     held: bool  # whether the interval held the truth, its width, and whether a note warned
     width: float
@@ -361,7 +361,7 @@ _POOLS = 10  # that are made per condition of single items
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AnnotationCoverage(Row):
-    """How intervals from few labels did on one pool."""
+    """Coverage and width of intervals from few labels on one pool."""
 
     # the pool, what was asked (the F1 of A, or of B minus A), how labels were placed (random,
     # disputed or by confidence), and what helped: a judge, or confidences

@@ -42,7 +42,7 @@ _REPLICATES = 2000  # handled at once
 
 @dataclass(frozen=True, eq=False)
 class TaskTests(Result):
-    """The tests of one task, next to what the paper printed."""
+    """Tests of one task, beside the published figures."""
 
     task: str  # the task's key and name, and the names of its two models
     name: str
@@ -58,7 +58,7 @@ class TaskTests(Result):
 
 @dataclass(frozen=True, eq=False)
 class CredibilityResult(Row):
-    """How often the interval of a cross-validation holds the score that it estimates."""
+    """Coverage of the interval of a cross-validation."""
 
     # "exactly half" or "random": whether every block has as many positives as negatives
     positives: str

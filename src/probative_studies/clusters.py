@@ -44,7 +44,7 @@ _INDEPENDENT = 1e-9  # correlations below this are none
 
 @dataclass(frozen=True)
 class Condition:
-    """What test sets are drawn, and what is asked of them."""
+    """Kind of test sets to draw, and the question asked of them."""
 
     question: str  # "score": the interval of A's score; "difference": that of B minus A
     metric: str = "f1"  # the score, and the true F1 of A
@@ -63,7 +63,7 @@ class Condition:
 
 @dataclass(frozen=True, eq=False)
 class Coverage(Row):
-    """How often intervals hold the truth under one condition."""
+    """Coverage of intervals under one condition."""
 
     question: str
     metric: str
@@ -265,7 +265,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class _Kinds:
-    """What an item of each of the seven cases adds to A's score x/y and to B's.
+    """Contributions of an item of each of the seven cases to the scores x/y of A and B.
 
     `share` has the numerator and denominator of the binomial proportion behind each score.
     """
@@ -316,7 +316,7 @@ def differences(sets: Array, kinds: _Kinds, level: float, *, first: bool) -> Lim
 
 @dataclass(frozen=True)
 class _Worth:
-    """What `Dependence` says, of many test sets: by the first recipe, or the present one."""
+    """`Dependence` of many test sets, by the first recipe or the present one."""
 
     divisor: Array
     freedom: Array

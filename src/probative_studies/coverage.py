@@ -51,7 +51,7 @@ _PAIRS = 1 << 20  # pairs (tp, nu) held in memory at once
 
 @dataclass(frozen=True, eq=False)
 class OperatingCharacteristics(Row):
-    """What an interval method does in the long run under one condition."""
+    """Operating characteristics of an interval method under one condition."""
 
     scenario: str  # the cell probabilities' name and the number of items
     n: int

@@ -48,7 +48,7 @@ _UNIT, _SHARED, _FAR = 5, 0.5, 8.0
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OrderCoverage(Row):
-    """How often the intervals of average precision and of the area hold the truth."""
+    """Coverage of the intervals of average precision and of the area under the ROC curve."""
 
     # the condition: how scores are drawn, the share of positives, their expected number, and the
     # area under the ROC curve before scores are rounded
@@ -76,7 +76,7 @@ class OrderCoverage(Row):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ThresholdCoverage(Row):
-    """How often limits at thresholds, and those of the best one, hold the truth."""
+    """Coverage of limits at thresholds, and of those at the best threshold."""
 
     kind: str  # the condition, as in `OrderCoverage`
     share: float
@@ -377,7 +377,7 @@ _SIZE = 0.05
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PairCoverage(Row):
-    """How often two curves are said to differ, and how often the intervals hold the truth."""
+    """Size or power of the tests of two curves, and coverage of the intervals."""
 
     # the condition: how the systems are related, the share of positives, their expected number, and
     # A's area under the ROC curve
@@ -506,7 +506,7 @@ _BINS = 10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CalibrationCoverage(Row):
-    """How far calibration errors are from the truth, and how often their intervals hold it."""
+    """Bias of the calibration error, and coverage of its interval."""
 
     # the condition: what is wrong with the probabilities, and how many there are
     probabilities: str

@@ -39,7 +39,7 @@ _MEANS = 4  # a quarter of the replicates: they take a hundred times as long
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DatasetClaim(Result):
-    """How often a claim holds under one condition."""
+    """Frequency of a claim about several data sets under one condition."""
 
     claim: str  # "count too large", "mean covered" or "spread found"
     # how many data sets, and on how many of them B is truly better; None where that is no matter

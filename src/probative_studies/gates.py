@@ -37,7 +37,7 @@ _SETTLED = 0.75  # a share of the first draws below which a gate of 0.9 or more 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GateErrors(Row):
-    """How often a gate errs under one condition."""
+    """Error rate of a gate under one condition."""
 
     gate: str
     margin: float

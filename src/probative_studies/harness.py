@@ -33,7 +33,7 @@ Report = Callable[[int, int], None]  # is given the number done and of all
 
 
 class Row(Result):
-    """The result of one condition; `line` says it in a sentence, by the names of its fields."""
+    """Result of one condition; `line` is the template of its text, by the names of fields."""
 
     line: ClassVar[str] = ""
     nullable: ClassVar[tuple[str, ...]] = ()  # fields that JSON has as null where they are None

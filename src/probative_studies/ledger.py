@@ -40,7 +40,7 @@ _WAYS = ("independent", "by verdicts", "by scores")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FalsePasses(Row):
-    """How often a candidate that is no better ever passes a gate."""
+    """Share of sequences in which a candidate that is no better passes a gate."""
 
     way: str  # how candidates come about
     looks: int

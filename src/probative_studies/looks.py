@@ -1,8 +1,8 @@
 """Do limits and tests hold at every look? Labels arrive in batches, and somebody looks each time.
 
 Streams of units are drawn as in the study of few and uneven units. Counted is whether the truth was
-ever outside the limits, and whether exchangeable systems were ever distinguished; beside it, the same
-of a fixed interval and of a fixed test that somebody looks at as often.
+ever outside the limits, and whether exchangeable systems were ever distinguished; beside it, the
+same of a fixed interval and of a fixed test that somebody looks at as often.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _GAP = 0.015  # of systems that differ
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EverWrong(Row):
-    """How often something was ever wrong in a stream of labels."""
+    """Share of streams of labels in which something was ever wrong."""
 
     what: str  # what was looked at: the score of items, of units, the difference, or the test
     condition: str  # what the stream was like

@@ -195,7 +195,7 @@ _UNITS, _UNIT_SIZES, _CORRELATION = (10, 20, 40), ("equal", "lognormal"), 0.1
 
 @dataclass(frozen=True, eq=False)
 class MetricCoverage(Row):
-    """How often intervals of one score hold the truth under one condition."""
+    """Coverage of intervals of one score under one condition."""
 
     # what is asked, of which score, of which systems, and with how many items or units
     question: str

@@ -65,7 +65,7 @@ def chosen(kind: type[Options], order: str) -> Group:
 
 @dataclass(frozen=True, kw_only=True)
 class SimulationOptions(Options):
-    """The choices that simulations share."""
+    """Choices that simulations share."""
 
     level: float = field(default=0.95, metadata=ALWAYS)
     replicates: int = field(default=1000, metadata=ALWAYS)

@@ -62,7 +62,7 @@ _CONDITIONS = tuple(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OverlapCoverage(Row):
-    """How often the interval of F1 covers the true one."""
+    """Coverage of the interval of F1 under one condition."""
 
     # the condition: sentences, spans of the gold in each, the share of them that is found, and of
     # these the share that is found in part

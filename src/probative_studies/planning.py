@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class PowerCheck(Result):
-    """The power that a plan promised, and the power that simulation finds."""
+    """Power that a plan promised, and power found by simulation."""
 
     pilot: str  # what the pilot was
     difference: float  # the plan: the difference of the pilot, and the number of units

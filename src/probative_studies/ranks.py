@@ -41,7 +41,7 @@ _NORMAL_DRAWS = 10_000  # for the limits: fewer than in earnest, since there are
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankCoverage(Row):
-    """How often a leaderboard was right in all it said, under one condition."""
+    """Share of leaderboards that were right in everything, under one condition."""
 
     systems: int  # how many systems, which of them tie in truth, and what a test set is
     truth: str

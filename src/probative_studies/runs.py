@@ -57,7 +57,7 @@ _BLOCK = 200  # test sets in memory at once
 
 @dataclass(frozen=True)
 class Population:
-    """What test sets and runs are drawn from; both procedures are equally good."""
+    """Population of test sets and runs; both procedures are equally good."""
 
     f1: float = 0.75  # the mean true score of the runs of either
     units: int = 200  # in a test set
@@ -111,7 +111,7 @@ def _variance_of_a_unit(f1: float) -> float:
 
 
 class Drawn(NamedTuple):
-    """The counts of one system: test sets by runs by units; the items to be found by units."""
+    """Counts of one system (test sets by runs by units), and gold items by unit."""
 
     tp: Array
     fp: Array
@@ -210,7 +210,7 @@ def _seeds(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunsCoverage(Row):
-    """How often limits hold the true difference of two procedures, which is 0."""
+    """Coverage of limits of the difference of two procedures, which is truly 0."""
 
     seeds: str  # the population
     f1: float
@@ -300,7 +300,7 @@ def runs_study(
 
 
 class _Trials(NamedTuple):
-    """What happened on some test sets."""
+    """Outcomes on some test sets."""
 
     coverage: NDArray[Any]
     width: NDArray[Any]
@@ -377,7 +377,7 @@ def _models(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RepeatsCoverage(Row):
-    """How often limits hold the true score of a model that answers each sample several times."""
+    """Coverage of limits for a model that answers each sample several times."""
 
     score: str  # "pass rate" or "f1"
     samples: int  # how many there are, and how often each is answered

@@ -92,7 +92,7 @@ class Sentences:
 
 @dataclass(frozen=True)
 class Corpora:
-    """What to train on, what to choose the epoch by, and what to test on."""
+    """Sentences to train on, to choose the epoch by, and to test on."""
 
     train: Sentences
     dev: Sentences

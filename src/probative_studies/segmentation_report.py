@@ -61,7 +61,7 @@ class SegmenterRun(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CurvePoint(Result):
-    """What a segmenter scores after training on so many sentences."""
+    """Scores of a segmenter trained on so many sentences."""
 
     sentences: int  # the size of the training set
     scores: SystemScores  # counts and scores on the test set

@@ -38,7 +38,7 @@ _FAR = 12.0  # standard deviations beyond which a walk has none
 
 @dataclass(frozen=True, eq=False)
 class Stopping(Result):
-    """How a sampled test of a known p-value ends."""
+    """Expected course of a sampled test of a known p-value."""
 
     share: float  # the p-value of the test that draws everything
     draws: int  # how many draws are expected

@@ -47,7 +47,7 @@ _MOST_ITEMS = 10_000  # a sentence
 
 @dataclass(frozen=True, eq=False)
 class LongRun(Row):
-    """What a method does in the long run under one condition."""
+    """Rejections and coverage of a method under one condition."""
 
     # the test, or the interval that is a test by leaving out 0 or not; rejections are at 1 - level
     method: str

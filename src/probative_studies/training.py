@@ -48,7 +48,7 @@ _AT_ONCE = 100  # data sets
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainingResult(Row):
-    """How often one of two learners was called better."""
+    """Share of data sets on which one of two learners was called better."""
 
     learner: str  # what was trained, what was compared, and the size of a data set
     metric: str
