@@ -11,23 +11,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probative._validation import open_probability, random_generator, whole_number
 from probative.inference.agreement import Ratings, alpha_interval, doubt, krippendorff_alpha
 from probative.inference.classes import ConfusedItems, confusion_interval
-from probative.results import Result
-from probative_studies.curves import monte_carlo_error
+from probative_studies.harness import (
+    Report,
+    Row,
+    checked,
+    monte_carlo_error,
+    one_stream,
+    quiet,
+    summary,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from probative._validation import RNG
     from probative.results import Interval
 
-
-# -----------------------------------------------------------------------------
-# Items are hard in different degrees, those of a unit alike; who finds one hard guesses. The true
-# value is that of a very large corpus of the same kind.
-# -----------------------------------------------------------------------------
 
 _LARGE = 400_000
 _SHARES = np.array([0.7, 0.2, 0.1])  # how frequent the labels are
@@ -45,7 +46,7 @@ class Condition:
     missing: float = 0.0
 
     def draw(self, rng: np.random.Generator, items: int) -> Ratings:
-        """One corpus of this kind."""
+        """Draw one corpus of this kind."""
         shares = _SHARES[: self.labels] / _SHARES[: self.labels].sum()
         truth = rng.choice(self.labels, items, p=shares)
         units = np.arange(items) // self.per_unit
@@ -69,39 +70,26 @@ _CONDITIONS = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AgreementCoverage(Result):
-    """How often the interval of a coefficient of agreement covers the true one.
+class AgreementCoverage(Row):
+    """Coverage of the interval of a coefficient of agreement under one condition."""
 
-    Attributes
-    ----------
-    items, annotators, labels, guesses, per_unit, missing
-        The condition: how many items, annotators and labels there are, how often annotators guess,
-        how many items a unit has, and what share of the labels is missing.
-    coefficient, value
-        "alpha" or "kappa" (of two annotators, nothing missing), and the true value.
-    covered, length, noted
-        How often the interval holds it, its mean length, and how often a note stands beside it.
-    standard_error
-        The Monte-Carlo error of a coverage of 0.95.
-    """
-
+    # the condition: how many items, annotators and labels there are, how often annotators guess,
+    # how many items a unit has, and what share of the labels is missing
     items: int
     annotators: int
     labels: int
     guesses: float
     per_unit: int
     missing: float
-    coefficient: str
+    coefficient: str  # "alpha" or "kappa" (of two annotators, nothing missing), and the true value
     value: float
+    # how often the interval holds it, its mean length, and how often a note stands beside it
     covered: float
     length: float
     noted: float
-    standard_error: float
+    standard_error: float  # the Monte-Carlo error of a coverage of 0.95
 
-    def __str__(self) -> str:
-        return (
-            f"{self.coefficient} {self.value:.3f}, {self.items} items: covered {self.covered:.3f}"
-        )
+    line = "{coefficient} {value:.3f}, {items} items: covered {covered:.3f}"
 
 
 def agreement_study(
@@ -110,7 +98,7 @@ def agreement_study(
     level: float = 0.95,
     replicates: int = 1000,
     rng: RNG | None = 0,
-    report: Callable[[int, int], None] | None = None,
+    report: Report = quiet,
 ) -> list[AgreementCoverage]:
     """Draw corpora that annotators know well or badly, and see how often intervals cover.
 
@@ -118,29 +106,26 @@ def agreement_study(
     ----------
     conditions
         What is drawn.
-    level
-        The level of the intervals.
-    replicates
-        Corpora per condition.
-    rng
-        A seed or generator.
-    report
-        Is told how many conditions are done, and how many there are.
     """
-    level = open_probability("level", level)
-    replicates = whole_number("replicates", replicates)
-    generator = random_generator(rng)
+    level, replicates = checked(level, replicates)
     results = []
-    for done, c in enumerate(conditions, start=1):
+    for c, generator in one_stream(conditions, rng, report):
         large = c.draw(generator, _LARGE)
         corpora = [c.draw(generator, c.items) for _ in range(replicates)]
-        told = {"alpha": (krippendorff_alpha(large), [_alpha(own, level) for own in corpora])}
+        found = {"alpha": (krippendorff_alpha(large), [_alpha(own, level) for own in corpora])}
         if c.annotators == 2 and not c.missing:
             true = float(_kappa(large, level).estimate)
-            told["kappa"] = (true, [_kappa(own, level) for own in corpora])
-        results += [_covered(c, name, *values) for name, values in told.items()]
-        if report is not None:
-            report(done, len(conditions))
+            found["kappa"] = (true, [_kappa(own, level) for own in corpora])
+        results += [
+            AgreementCoverage.of(
+                c,
+                coefficient=name,
+                value=true,
+                **summary(intervals, true),
+                standard_error=monte_carlo_error(replicates),
+            )
+            for name, (true, intervals) in found.items()
+        ]
     return results
 
 
@@ -153,16 +138,3 @@ def _kappa(ratings: Ratings, level: float) -> Interval:
     items = ConfusedItems(a, b, ratings.n_labels, ratings.units)
     found = confusion_interval(items, "kappa", level=level)
     return replace(found, note=found.note or doubt(a != b, ratings.units))
-
-
-def _covered(
-    c: Condition, name: str, true: float, intervals: Sequence[Interval]
-) -> AgreementCoverage:
-    held = [bool(one.low <= true <= one.high) for one in intervals]
-    return AgreementCoverage(
-        *(c.items, c.annotators, c.labels, c.guesses, c.per_unit, c.missing, name, true),
-        covered=float(np.mean(held)),
-        length=float(np.mean([one.high - one.low for one in intervals])),
-        noted=float(np.mean([one.note is not None for one in intervals])),
-        standard_error=monte_carlo_error(len(held)),
-    )

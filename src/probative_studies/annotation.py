@@ -26,9 +26,9 @@ from probative.matching.schemes import decode
 from probative.metrics import score
 from probative.options import ReadingOptions
 from probative.reading.annotations import Spans, Tagged
-from probative.results import Result
 from probative.surveys.pool import read_pool
 from probative.surveys.strata import draw_numbers, expect, layers_of
+from probative_studies.harness import Report, Row, mean, quiet, share_error, streams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -39,35 +39,22 @@ if TYPE_CHECKING:
     from probative.surveys.pool import Pool
 
 
-# -----------------------------------------------------------------------------
-# Pools of sentences of which everything is known, to be annotated in part time and again.
+# --- Pools of sentences of which everything is known, to be annotated in part time and again.
 #
 # They come from annotated files with the outputs of two systems; where there are none, two taggers
 # know the names of other annotated files.
-# -----------------------------------------------------------------------------
 
 _GOOD = 0.8  # of the units, in which a good judge is right
 
 
 @dataclass(frozen=True, eq=False)
 class UnitPool:
-    """Sentences with the outputs of two systems and the answer.
-
-    Attributes
-    ----------
-    name
-        What it is called.
-    pool
-        What is known before anything is annotated.
-    counts
-        The counts of either system, one row per sentence.
-    judges
-        The same as each judge sees them: a good one, and one that talks nonsense.
-    """
+    """Sentences with the outputs of two systems and the gold."""
 
     name: str
-    pool: Pool
-    counts: tuple[Counts, Counts]
+    pool: Pool  # what is known before anything is annotated
+    counts: tuple[Counts, Counts]  # the counts of either system, one row per sentence
+    # the same as each judge sees them: a good one, and one that talks nonsense
     judges: dict[str, tuple[Counts, ...]]
 
 
@@ -78,19 +65,7 @@ def read_units(
     *,
     rng: int = 0,
 ) -> UnitPool:
-    """Read a pool of sentences.
-
-    Parameters
-    ----------
-    gold
-        The annotated pool.
-    systems
-        The outputs of systems A and B, and of a third one, on which the judges are built.
-    names
-        Instead, two annotated files, whose names taggers A and B know; a third tagger knows both.
-    rng
-        The seed of what the judges get right.
-    """
+    """Read a pool of sentences."""
     if len(systems) not in (0, 3) or len(names) not in (0, 2) or bool(systems) == bool(names):
         raise InputError(
             f"systems: {len(systems)}, and {len(names)} files of names; expected three systems, or "
@@ -132,7 +107,7 @@ _Sentence = tuple[tuple[str, ...], list[str]]
 
 
 def _read(path: Path | str) -> list[_Sentence]:
-    """The words of every sentence, and their tags."""
+    """Return the words of every sentence, and their tags."""
     side = read_side(path, ReadingOptions(task="entities"))
     if not isinstance(side, (Tagged, Spans)):
         raise InputError("expected entities", path)
@@ -151,7 +126,7 @@ def _iob2(label: str, length: int) -> list[str]:
 
 
 def _names(sentences: Sequence[_Sentence]) -> Counter[tuple[tuple[str, ...], str]]:
-    """How often every name has every label."""
+    """Count how often every name has every label."""
     found: Counter[tuple[tuple[str, ...], str]] = Counter()
     for words, tags in sentences:
         starts = [i for i, tag in enumerate(tags) if tag.startswith("B-")]
@@ -164,13 +139,13 @@ def _names(sentences: Sequence[_Sentence]) -> Counter[tuple[tuple[str, ...], str
 
 
 def _usual_labels(names: Counter[tuple[tuple[str, ...], str]]) -> dict[tuple[str, ...], str]:
-    """The label that every name has most often."""
+    """Return the label that every name has most often."""
     ranked = sorted(names.items(), key=lambda entry: (entry[1], entry[0]))
     return {name: label for (name, label), _ in ranked}
 
 
 def _tag(words: tuple[str, ...], labels: dict[tuple[str, ...], str]) -> list[str]:
-    """From left to right, the longest known name."""
+    """Tag the longest known names, from left to right."""
     longest = max(map(len, labels), default=0)
     tags = ["O"] * len(words)
     at = 0
@@ -183,12 +158,10 @@ def _tag(words: tuple[str, ...], labels: dict[tuple[str, ...], str]) -> list[str
     return tags
 
 
-# -----------------------------------------------------------------------------
-# Pools of single items of which everything is known, to be annotated in part time and again.
+# --- Pools of single items of which everything is known, to be annotated in part time and again.
 #
 # The log odds of being positive are normal, and systems return the items whose log odds, blurred a
 # little, are high. Somebody gives every item a probability, rightly or wrongly.
-# -----------------------------------------------------------------------------
 
 _DRAWS = 2000
 _VALUES = 320  # confidences that stand for those of a stratum
@@ -206,34 +179,16 @@ _BLIND = 0.2  # of the positive items that nobody has an inkling of
 
 @dataclass(frozen=True)
 class Sample:
-    """What one sample said.
+    """Judgement of the interval of one sample."""
 
-    Attributes
-    ----------
-    held, width, noted
-        Whether the interval held the truth, its width, and whether a note warned.
-    normal
-        Whether the normal interval of the same sample held the truth.
-    """
-
-    held: bool
+    held: bool  # whether the interval held the truth, its width, and whether a note warned
     width: float
     noted: bool
-    normal: bool
+    normal: bool  # whether the normal interval of the same sample held the truth
 
 
 def _sample_of(found: PoolScores, truth: float, *, paired: bool) -> Sample:
-    """What a stratified sample says of a score, or of a difference, beside the truth.
-
-    Parameters
-    ----------
-    found
-        What the sample tells of the pool.
-    truth
-        What is true of it.
-    paired
-        Whether a difference was asked for.
-    """
+    """Judge the interval of a score, or of a difference, from a stratified sample."""
     told = found.difference() if paired else found.score()
     reach = float(-special.ndtri((1 - found.level) / 2)) * told.standard_error
     return Sample(
@@ -246,21 +201,11 @@ def _sample_of(found: PoolScores, truth: float, *, paired: bool) -> Sample:
 
 @dataclass(frozen=True, eq=False)
 class ItemPool:
-    """Single items, with what two systems return.
+    """Single items, with what two systems return."""
 
-    Attributes
-    ----------
-    positive
-        Whether every item is.
-    returned
-        Whether a system returns it: one row per system.
-    confidence
-        The log odds that somebody gives every item.
-    """
-
-    positive: NDArray[np.bool_]
-    returned: NDArray[np.bool_]
-    confidence: Array
+    positive: NDArray[np.bool_]  # whether every item is
+    returned: NDArray[np.bool_]  # whether a system returns it: one row per system
+    confidence: Array  # the log odds that somebody gives every item
 
 
 def make_items(
@@ -270,21 +215,7 @@ def make_items(
     confidences: str,
     size: int = 100_000,
 ) -> ItemPool:
-    """Draw a pool of items.
-
-    Parameters
-    ----------
-    rng
-        Where the draws come from.
-    prevalence, spread
-        The share of positive items, and the standard deviation of the log odds: the larger, the
-        better can positive items be told, and the higher is F1.
-    confidences
-        What is said of the items: calibrated, timid, bold, shifted; nonsense, which has nothing to
-        do with them; blind, which knows nothing of every fifth positive item.
-    size
-        How many items there are.
-    """
+    """Draw a pool of items."""
     quantiles = special.ndtri((np.arange(2000) + 0.5) / 2000) * spread
     centre = optimize.brentq(
         lambda middle: float(special.expit(middle + quantiles).mean()) - prevalence, -80, 20
@@ -364,7 +295,7 @@ class ItemQuestion:
         )
 
     def _at_random(self, level: float, rng: np.random.Generator) -> Sample:
-        """Simply random items, analysed as such."""
+        """Label simply random items, and analyse them as such."""
         drawn = rng.multivariate_hypergeometric(self.sizes, self.n)
         found = rng.hypergeometric(self.positive, self.sizes - self.positive, drawn)
         draw = Draw.of(np.zeros(self.n, np.intp), [int(self.sizes.sum())])
@@ -372,7 +303,7 @@ class ItemQuestion:
         return _sample_of(told, self.truth, paired=self.paired)
 
     def _normal(self, drawn: Ints, found: Ints, level: float) -> bool:
-        """Whether the normal interval of the same labels holds."""
+        """Return True if the normal interval of the same labels covers the truth."""
         layers = np.bincount(self.layer, weights=self.sizes)
         draw = Draw.of(np.repeat(self.layer, drawn), layers)
         told = [influences(own, draw) for own in _rows(self.returned, drawn, found)]
@@ -386,7 +317,7 @@ class ItemQuestion:
 def _placed(
     answers: NDArray[np.bool_], question: str, n: int, chance: Array | None
 ) -> tuple[list[NDArray[np.intp]], Ints]:
-    """The items of every stratum, and how many of them are drawn, as `sample` has it."""
+    """Return the items of every stratum, and how many of them `sample` draws."""
     if not answers.any():  # nobody says yes: there is nothing to part the items by
         return [np.arange(answers.shape[1])], np.array([n])
     outputs = [own.astype(np.int64) for own in answers]
@@ -400,14 +331,14 @@ def _placed(
 
 
 def _some(values: Array) -> Array:
-    """Values that stand for all: sorting them all for each sample would take long."""
+    """Return quantiles that stand for all values: sorting all for each sample takes long."""
     if len(values) <= _VALUES:
         return values
     return np.asarray(np.quantile(values, (np.arange(_VALUES) + 0.5) / _VALUES))
 
 
 def _rows(returned: NDArray[np.bool_], drawn: Ints, found: Ints) -> list[Counts]:
-    """One row per item and system, items in the same order: by stratum, positive ones first."""
+    """Return one row per item for each system: by stratum, positive items first."""
     stratum = np.repeat(np.arange(len(drawn)), drawn)
     within = np.arange(len(stratum)) - np.repeat(np.cumsum(drawn) - drawn, drawn)
     positive = within < found[stratum]
@@ -422,14 +353,6 @@ def _rows(returned: NDArray[np.bool_], drawn: Ints, found: Ints) -> list[Counts]
     ]
 
 
-# -----------------------------------------------------------------------------
-# Do the scores of a pool hold that few labels tell, and what is placing these labels worth?
-#
-# A pool of which everything is known is annotated in part, time and again: at random, or where it
-# matters, with and without a judge. Counted is how often the interval holds the score of the whole
-# pool, how wide it is, how often a note warns, and how many random labels it is worth.
-# -----------------------------------------------------------------------------
-
 _QUESTIONS = ("score", "difference")
 KINDS = ("calibrated", "timid", "bold", "shifted", "none", "nonsense", "blind")
 _SPREADS = (2.5, 6.0)  # of the log odds of items: a low F1 and a high one
@@ -437,56 +360,31 @@ _POOLS = 10  # that are made per condition of single items
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AnnotationCoverage(Result):
-    """How intervals from few labels did on one pool.
+class AnnotationCoverage(Row):
+    """Coverage and width of intervals from few labels on one pool."""
 
-    Attributes
-    ----------
-    pool, question, placement, help
-        The pool, what was asked (the F1 of A, or of B minus A), how labels were placed (random,
-        disputed or by confidence), and what helped: a judge, or confidences.
-    labels
-        How many units (items) were labelled.
-    truth
-        The score, or the difference, of the whole pool (of single items, the mean of the pools).
-    coverage, standard_error
-        How often the interval held the truth, and the simulation error of it.
-    width
-        The mean width of the interval.
-    worth
-        How many labels at random would have given the same width; of random ones, their number.
-    normal
-        How often the normal interval of the same sample held the truth.
-    noted, unnoted
-        How often a note warned, and the coverage where none did (None where it always did).
-    replicates
-        How many samples were drawn.
-    """
-
+    # the pool, what was asked (the F1 of A, or of B minus A), how labels were placed (random,
+    # disputed or by confidence), and what helped: a judge, or confidences
     pool: str
     question: str
     placement: str
     help: str
-    labels: int
+    labels: int  # how many units (items) were labelled
+    # the score, or the difference, of the whole pool (of single items, the mean of the pools)
     truth: float
-    coverage: float
+    coverage: float  # how often the interval held the truth, and the simulation error of it
     standard_error: float
-    width: float
+    width: float  # the mean width of the interval
+    # how many labels at random would have given the same width; of random ones, their number
     worth: float
-    normal: float
+    normal: float  # how often the normal interval of the same sample held the truth
+    # how often a note warned, and the coverage where none did (None where it always did)
     noted: float
     unnoted: float | None
     replicates: int
 
-    def to_dict(self) -> dict[str, object]:
-        """All fields; what does not apply is null."""
-        return {"unnoted": None, **super().to_dict()}
-
-    def __str__(self) -> str:
-        return (
-            f"{self.pool}, {self.question}, {self.labels} labels ({self.placement}, {self.help}): "
-            f"{self.coverage:.3f}"
-        )
+    nullable = ("unnoted",)
+    line = "{pool}, {question}, {labels} labels ({placement}, {help}): {coverage:.3f}"
 
 
 def annotation_study(
@@ -501,7 +399,7 @@ def annotation_study(
     level: float = 0.95,
     replicates: int = 400,
     rng: int = 0,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = quiet,
 ) -> list[AnnotationCoverage]:
     """Annotate a pool in part, time and again.
 
@@ -513,14 +411,6 @@ def annotation_study(
         How many units to label.
     prevalences, kinds, items
         Of single items: the shares of positive ones, what is said of them, and their number.
-    level
-        The nominal coverage.
-    replicates
-        How many samples to draw in each condition.
-    rng
-        The seed.
-    report
-        Called with the number of conditions done and of all.
 
     Examples
     --------
@@ -554,9 +444,7 @@ def annotation_study(
         ]
         simulate = _items
     results: list[AnnotationCoverage] = []
-    for place, case in enumerate(cases):
-        report(place, len(cases))
-        generator = np.random.default_rng([rng, place])
+    for case, generator in streams(cases, rng, report):
         results += simulate(*case, level, replicates, generator)
     return results
 
@@ -569,14 +457,9 @@ def _refuse_whole(sizes: Sequence[int], units: int) -> None:
 
 
 def _units(
-    pool: UnitPool,
-    question: str,
-    n: int,
-    level: float,
-    replicates: int,
-    rng: np.random.Generator,
+    pool: UnitPool, question: str, n: int, level: float, replicates: int, rng: np.random.Generator
 ) -> Iterator[AnnotationCoverage]:
-    """Sentences at random and placed by dispute, without a judge and with each."""
+    """Annotate sentences at random and placed by dispute, without a judge and with each."""
     scores = [float(score(own.sum(), "f1")) for own in pool.counts]
     truth = scores[0] if question == "score" else scores[1] - scores[0]
     size = pool.pool.n_units
@@ -595,7 +478,7 @@ def _units(
                 _annotate(pool, layers, numbers, question, judge, truth, level, rng)
                 for _ in range(replicates)
             ]
-            width = float(np.mean([one.width for one in samples]))
+            width = mean([one.width for one in samples])
             random = width if random is None else random
             worth = _worth(n, size, width / random) if random > 0 else math.nan
             yield _result((pool.name, question, placement, judge, n, truth), samples, worth)
@@ -643,7 +526,7 @@ def _items(
     replicates: int,
     rng: np.random.Generator,
 ) -> Iterator[AnnotationCoverage]:
-    """Single items at random, and placed by what systems return and how sure they are."""
+    """Annotate single items at random, and placed by what systems return and how sure they are."""
     number = min(_POOLS, replicates)
     by_confidence = kind != "none"
     samples: dict[str, list[Sample]] = {"random": [], _placement(kind): []}
@@ -657,11 +540,11 @@ def _items(
             truths.append(case.truth)
             found += [case.annotate(level, rng) for _ in range(own)]
     name = f"items, F1 {'low' if spread == min(_SPREADS) else 'high'}, prevalence {prevalence:g}"
-    usual = float(np.mean([one.width for one in samples["random"]]))
+    usual = mean([one.width for one in samples["random"]])
     for placement, found in samples.items():
-        width = float(np.mean([one.width for one in found]))
+        width = mean([one.width for one in found])
         worth = _worth(n, size, width / usual)
-        about = (name, question, placement, kind, n, float(np.mean(truths)))
+        about = (name, question, placement, kind, n, mean(truths))
         yield _result(about, found, worth)
 
 
@@ -670,24 +553,23 @@ def _placement(kind: str) -> str:
 
 
 def _worth(n: int, size: int, ratio: float) -> float:
-    """How many random units of a pool make an interval `ratio` times as wide as `n` do."""
+    """Return how many random units make an interval `ratio` times as wide as `n` do."""
     return 1 / (ratio**2 * (1 / n - 1 / size) + 1 / size)
 
 
 def _result(
     about: tuple[str, str, str, str, int, float], samples: Sequence[Sample], worth: float
 ) -> AnnotationCoverage:
-    held = np.array([one.held for one in samples])
-    noted = np.array([one.noted for one in samples])
-    share, number = float(held.mean()), len(samples)
+    held, noted = (np.array([getattr(one, name) for one in samples]) for name in ("held", "noted"))
+    share, number = mean(held), len(samples)
     return AnnotationCoverage(
         *about,
         coverage=share,
-        standard_error=math.sqrt(max(share * (1 - share), 1 / number) / number),
-        width=float(np.mean([one.width for one in samples])),
+        standard_error=share_error(share, number, least=1 / number),
+        width=mean([one.width for one in samples]),
         worth=worth,
-        normal=float(np.mean([one.normal for one in samples])),
-        noted=float(noted.mean()),
-        unnoted=float(held[~noted].mean()) if not noted.all() else None,
+        normal=mean([one.normal for one in samples]),
+        noted=mean(noted),
+        unnoted=mean(held[~noted]) if not noted.all() else None,
         replicates=number,
     )

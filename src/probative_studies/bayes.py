@@ -21,21 +21,14 @@ from probative.inference.bayes import bayes_test
 from probative.inference.crossval import effective_counts
 from probative.inference.posterior.single import posterior
 from probative.results import BayesTest, Result
+from probative_studies.harness import Report, Row, mean, quiet, share_of, two_or_more
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from probative._validation import Array
     from probative.inference.crossval import Weight
 
-
-# -----------------------------------------------------------------------------
-# The released fold counts of the tasks give its tables 2 to 5 and its figures. The simulation asks
-# whether the intervals hold the F1 that the learning algorithm reaches, in expectation, when it is
-# trained on half of the data.
-# -----------------------------------------------------------------------------
 
 TASKS = tuple(load("bayes_test")["tasks"])
 METRICS = tuple(load("bayes_test")["metrics"])
@@ -49,23 +42,14 @@ _REPLICATES = 2000  # handled at once
 
 @dataclass(frozen=True, eq=False)
 class TaskTests(Result):
-    """The tests of one task, next to what the paper printed.
+    """Tests of one task, beside the published figures."""
 
-    Attributes
-    ----------
-    task, name, a, b
-        The task's key and name, and the names of its two models.
-    tests
-        A `BayesTest` for precision, recall and F1.
-    published
-        By metric: intervals of A and B in percent, P(H0) and the decision.
-    """
-
-    task: str
+    task: str  # the task's key and name, and the names of its two models
     name: str
     a: str
     b: str
-    tests: tuple[BayesTest, ...]
+    tests: tuple[BayesTest, ...]  # A `BayesTest` for precision, recall and F1
+    # by metric: intervals of A and B in percent, P(H0) and the decision
     published: dict[str, dict[str, Any]]
 
     def __str__(self) -> str:
@@ -73,53 +57,31 @@ class TaskTests(Result):
 
 
 @dataclass(frozen=True, eq=False)
-class CredibilityResult(Result):
-    """How often the interval of a cross-validation holds the score that it estimates.
+class CredibilityResult(Row):
+    """Coverage of the interval of a cross-validation."""
 
-    Attributes
-    ----------
-    positives
-        "exactly half" or "random": whether every block has as many positives as negatives.
-    method
-        "effective" or "averaged" counts.
-    credibility, credibility_error
-        The share of data sets whose interval contains the expected F1, and its standard error.
-    length, length_error
-        The mean length of the intervals, and its standard error.
-    target
-        The F1 that the learning algorithm reaches in expectation, trained on n/2.
-    n, n_replicates, seed, level
-        The size of a data set, how many there were, and how they were drawn and judged.
-    """
-
+    # "exactly half" or "random": whether every block has as many positives as negatives
     positives: str
-    method: str
+    method: str  # "effective" or "averaged" counts
+    # the share of data sets whose interval contains the expected F1, and its standard error
     credibility: float
     credibility_error: float
-    length: float
+    length: float  # the mean length of the intervals, and its standard error
     length_error: float
-    target: float
-    n: int
+    target: float  # the F1 that the learning algorithm reaches in expectation, trained on n/2
+    n: int  # the size of a data set, how many there were, and how they were drawn and judged
     n_replicates: int
     seed: int | None
     level: float = 0.95
 
-    def __str__(self) -> str:
-        return (
-            f"{self.positives} positives, {self.method} counts: credibility "
-            f"{self.credibility:.4f} ± {self.credibility_error:.4f}, length {self.length:.4f}"
-        )
+    line = (
+        "{positives} positives, {method} counts: credibility {credibility:.4f} ± "
+        "{credibility_error:.4f}, length {length:.4f}"
+    )
 
 
 def published_folds(task: str) -> tuple[list[Counts], list[Counts]]:
-    """Return the fold counts of both models that were released with the paper.
-
-    Examples
-    --------
-    >>> from probative_studies.bayes import published_folds
-    >>> published_folds("org")[0][0]
-    Counts(tp=2088, fp=154, fn=1058)
-    """
+    """Return the fold counts of both models that were released with the paper."""
     if task not in TASKS:
         raise InputError(f"task: unknown {task!r}; expected one of {', '.join(TASKS)}")
     folds = load("bayes_test")["tasks"][task]["folds"]
@@ -161,7 +123,7 @@ def simulate_credibility(
     n: int = 600,
     level: float = 0.95,
     rng: int | None = 0,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = quiet,
 ) -> list[CredibilityResult]:
     """Cross-validate a logistic regression on simulated data sets, as the paper's example does.
 
@@ -174,21 +136,11 @@ def simulate_credibility(
 
     Parameters
     ----------
-    replicates
-        The number of data sets for each of the two ways to draw classes: exactly half positives
-        in every block, or classes by coin tosses.
     n
         Items a data set, a multiple of 8.
-    level
-        The level of the intervals.
-    rng
-        Seed of the data sets.
-    report
-        Called with the number of data sets done and of all.
     """
     level = open_probability("level", level)
-    if replicates != int(replicates) or replicates < 2:
-        raise InputError(f"replicates: {replicates!r} is not a whole number >= 2")
+    replicates = two_or_more(replicates)
     if n % 8 or n < 40:
         raise InputError(f"n: {n!r} is not a multiple of 8 from 40 on")
     results = []
@@ -207,29 +159,17 @@ def simulate_credibility(
         for method in _WEIGHTS:
             density = posterior(effective_counts(folds, weight=method), "f1")
             low, high = map(np.asarray, density.interval(level))
-            covered = (low <= target) & (target <= high)
-            results.append(
-                CredibilityResult(
-                    positives,
-                    method,
-                    float(covered.mean()),
-                    float(np.sqrt(covered.mean() * (1 - covered.mean()) / replicates)),
-                    float((high - low).mean()),
-                    float((high - low).std(ddof=1) / np.sqrt(replicates)),
-                    target,
-                    n,
-                    int(replicates),
-                    rng,
-                    level,
-                )
-            )
+            covered, error = share_of((low <= target) & (target <= high))
+            spread = float((high - low).std(ddof=1) / np.sqrt(replicates))
+            found = covered, error, mean(high - low), spread, target
+            results.append(CredibilityResult(positives, method, *found, n, replicates, rng, level))
     return results
 
 
 def _draw(
     rng: np.random.Generator, size: int, n: int, *, balanced: bool
 ) -> tuple[Array, NDArray[np.bool_]]:
-    """Data sets as (replicate, block, item, coordinate), and their classes."""
+    """Draw data sets as (replicate, block, item, coordinate), and their classes."""
     if balanced:
         y = np.broadcast_to(np.arange(n // 4) % 2 == 0, (size, 4, n // 4))
     else:
@@ -240,7 +180,7 @@ def _draw(
 
 
 def _cross_validate(x: Array, y: NDArray[np.bool_]) -> tuple[list[Array], Array]:
-    """The counts (tp, fp, fn) of the six folds, and the six trained rules."""
+    """Return the counts (tp, fp, fn) of the six folds, and the six trained rules."""
     counts, rules = [], []
     size = len(x)
     for half in _HALVES:
@@ -265,7 +205,7 @@ def _cross_validate(x: Array, y: NDArray[np.bool_]) -> tuple[list[Array], Array]
 
 
 def _logistic_regression(x: Array, y: NDArray[np.bool_]) -> Array:
-    """Maximum likelihood by Newton's method, for all data sets at once: (intercept, slopes)."""
+    """Fit all data sets at once by Newton's method; return (intercept, slopes)."""
     design = np.concatenate([np.ones((*x.shape[:2], 1)), x], axis=-1)
     w = np.zeros((len(x), 3))
     for _ in range(_NEWTON_STEPS):
@@ -281,7 +221,7 @@ def _decision(x: Array, w: Array) -> Array:
 
 
 def _outcome_probabilities(rules: Array) -> tuple[Array, Array, Array]:
-    """Probabilities of a true positive, false positive and false negative."""
+    """Return the probabilities of a true positive, false positive and false negative."""
     shift = np.array(load("bayes_test")["simulation"]["means"]["positive"])
     scale = np.linalg.norm(rules[..., 1:], axis=-1)
     of_negative = special.ndtr(rules[..., 0] / scale)
@@ -290,6 +230,6 @@ def _outcome_probabilities(rules: Array) -> tuple[Array, Array, Array]:
 
 
 def _f1_of_expectations(rules: Array) -> float:
-    """The F1 of the expected confusion probabilities, over all rules that were trained."""
+    """Return the F1 of the expected confusion probabilities, over all rules that were trained."""
     tp, fp, fn = (p.mean() for p in _outcome_probabilities(rules))
     return float(2 * tp / (2 * tp + fp + fn))

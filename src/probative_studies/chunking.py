@@ -17,54 +17,34 @@ from probative.errors import InputError
 from probative.learners.crf import CRFChunker
 from probative.reading.formats import Options, open_input
 from probative.reporting.document import Document, Table, payload
-from probative.results.base import Result
 from probative.wording.numbers import number, points
+from probative_studies.harness import Report, Row, quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from probative.crossval.corpus import Corpus
     from probative.reading.formats import Input
     from probative.results import ModelComparison
 
 
-# -----------------------------------------------------------------------------
-# Does a finer tag set make a better chunker? The three experiments of Wang and Li.
-#
-# Word segmentation with the tags B M E S against B B2 B3 M E S; entities of any type, and entities
-# of one type, with I O B against I O B E S. All models are conditional random fields over uni-,
-# bi- and trigrams in a window of two tokens to either side.
-# -----------------------------------------------------------------------------
-
 TAG_SETS = {"cws": ("bmes", "bb2b3mes"), "ner": ("iob2", "iobes"), "org": ("iob2", "iobes")}
 
 
 @dataclass(frozen=True, eq=False)
-class ChunkingResult(Result):
-    """One of the three experiments.
+class ChunkingResult(Row):
+    """One of the three experiments."""
 
-    Attributes
-    ----------
-    task
-        ``cws``, ``ner`` or ``org``.
-    corpus, sentences, tokens, chunks
-        The files, and how much there is in them; for segmentation the tokens are characters.
-    label
-        The one type of the org task.
-    comparison
-        The two models on the folds.
-    """
-
-    task: str
+    task: str  # ``cws``, ``ner`` or ``org``
+    # the files, and how much there is in them; for segmentation the tokens are characters
     corpus: str
     sentences: int
     tokens: int
     chunks: int
-    label: str | None
-    comparison: ModelComparison = field(repr=False)
+    label: str | None  # the one type of the org task
+    comparison: ModelComparison = field(repr=False)  # the two models on the folds
 
-    def __str__(self) -> str:
-        return f"{self.task} on {self.corpus}: {self.comparison}"
+    line = "{task} on {corpus}: {comparison}"
 
 
 def chunking_study(
@@ -78,7 +58,7 @@ def chunking_study(
     rng: int | None = None,
     n_jobs: int | None = None,
     folder: Path | str | None = None,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = quiet,
     **crf: Any,
 ) -> list[ChunkingResult]:
     """Run the three experiments on corpora of one's own.
@@ -156,13 +136,11 @@ def _entities(
 
 
 def _has_part_of_speech(opened: Input) -> bool:
-    """Whether a file has the four columns of CoNLL-2003: word, part of speech, chunk, entity."""
+    """Return True if a file has the four columns of CoNLL-2003, with the part of speech."""
     return opened.kind == "columns" and opened.layout.width == 4 and not opened.layout.numbered
 
 
-# -----------------------------------------------------------------------------
-# The chunking experiments as a document, beside the published figures.
-# -----------------------------------------------------------------------------
+# --- The chunking experiments as a document, beside the published figures.
 
 _TASKS = {"cws": "Word segmentation", "ner": "Entities of any type", "org": "Entities of one type"}
 _LEGEND = (
@@ -175,17 +153,7 @@ _SHORT = {"precision": "P", "recall": "R", "f1": "F1"}
 def chunking_document(
     results: Sequence[Any], published: Mapping[str, Any], *, signature: str
 ) -> Document:
-    """Show the experiments, each beside what the paper found on its own corpora.
-
-    Parameters
-    ----------
-    results
-        One `ChunkingResult` a task.
-    published
-        Intervals, probabilities and decisions of the paper, by task.
-    signature
-        What was done.
-    """
+    """Show the experiments, each beside what the paper found on its own corpora."""
     tasks = [
         {
             **{key: value for key, value in result.to_dict().items() if key != "comparison"},

@@ -16,42 +16,25 @@ of `interval` and `difference`.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import optimize
 
-from probative._validation import open_probability, whole_number
 from probative.counts import PairedCounts
 from probative.inference.proportions import normal_quantile, wilson
 from probative.inference.units import student_quantile
 from probative.metrics import f1_from_jaccard, ratio, score
-from probative.results import Result
+from probative_studies.harness import Report, Row, checked, mean, quiet, share_of, streams
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from probative._validation import Array
 
-
-# -----------------------------------------------------------------------------
-# A unit (document) has so many items: all the same, lognormal with a deviation of 1 on the log
-# scale, or Zipf (size k with probability falling as k^-1.5). The items of a unit are dealt from
-# shares of the seven cases that are the unit's own, drawn from a Dirichlet distribution around the
-# true ones, so that any two items of a unit have the same correlation. Errors are half false
-# positives, half false negatives; of the items so many are in dispute, a quarter in each of the
-# cases 0 to 3, and B is better by moving a part of case 0 to case 2.
-#
-# "Before" is what this package did at first: a linearised variance, as many degrees of freedom as
-# units less one (empty ones included), and independence where all items are right or all wrong.
-#
-# All test sets of a condition are worked on at once; the tests see to it that the limits are those
-# of `interval` and `difference`.
-# -----------------------------------------------------------------------------
 
 _SIZES = ("equal", "lognormal", "zipf")
 _ZIPF = -1.5
@@ -61,55 +44,26 @@ _INDEPENDENT = 1e-9  # correlations below this are none
 
 @dataclass(frozen=True)
 class Condition:
-    """What test sets are drawn, and what is asked of them.
+    """Kind of test sets to draw, and the question asked of them."""
 
-    Attributes
-    ----------
-    question
-        "score": the interval of A's score; "difference": that of B minus A.
-    metric, f1
-        The score, and the true F1 of A.
-    units, sizes, items
-        How many units, how their sizes vary ("item": units are single items, and the intervals
-        know of no units), and their mean size (of the nonempty ones).
-    correlation
-        Of two items of a unit.
-    disputed, gap
-        The share of items that only one of the systems returns, and the true difference of F1.
-    filled
-        The probability that a unit has any item at all.
-    """
-
-    question: str
-    metric: str = "f1"
+    question: str  # "score": the interval of A's score; "difference": that of B minus A
+    metric: str = "f1"  # the score, and the true F1 of A
     f1: float = 0.75
+    # how many units, how their sizes vary ("item": units are single items, and the intervals know
+    # of no units), and their mean size (of the nonempty ones)
     units: int = 20
     sizes: str = "equal"
     items: int = 30
-    correlation: float = 0.1
+    correlation: float = 0.1  # of two items of a unit
+    # the share of items that only one of the systems returns, and the true difference of F1
     disputed: float = 0.1
     gap: float = 0.0
-    filled: float = 1.0
+    filled: float = 1.0  # the probability that a unit has any item at all
 
 
 @dataclass(frozen=True, eq=False)
-class Coverage(Result):
-    """How often intervals hold the truth under one condition.
-
-    Attributes
-    ----------
-    question, metric, f1, units, sizes, items, correlation, disputed
-        The condition.
-    before, after, standard_error
-        The coverage of the first recipe, that of the present one, and the standard error of the
-        latter.
-    noted, unnoted_misses
-        How often the interval carries a note, and how often it misses without one.
-    length_before, length_after
-        Mean lengths.
-    replicates
-        Test sets drawn.
-    """
+class Coverage(Row):
+    """Coverage of intervals under one condition."""
 
     question: str
     metric: str
@@ -119,10 +73,12 @@ class Coverage(Result):
     items: int
     correlation: float
     disputed: float
+    # the coverage of the first recipe, that of the present one, and the standard error of the
+    # latter
     before: float
     after: float
     standard_error: float
-    noted: float
+    noted: float  # how often the interval carries a note, and how often it misses without one
     unnoted_misses: float
     length_before: float
     length_after: float
@@ -134,7 +90,7 @@ def conditions(
     scores: Sequence[float] = (0.5, 0.75, 0.95, 0.97),
     correlations: Sequence[float] = (0.1, 0.3),
 ) -> list[Condition]:
-    """All conditions of the recorded study.
+    """Return all conditions of the recorded study.
 
     Scores and differences over the numbers, sizes and correlations of units; near-copies, of
     which 1 % of the items are in dispute, as single items and in documents; and a label that
@@ -175,7 +131,7 @@ def cluster_study(
     level: float = 0.95,
     replicates: int = 1000,
     rng: int = 0,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = quiet,
 ) -> list[Coverage]:
     """Simulate how often the intervals cover, before and after.
 
@@ -183,10 +139,6 @@ def cluster_study(
     ----------
     study
         The conditions; all of `conditions()` by default.
-    level, replicates, rng
-        The level of the intervals, test sets per condition, and the seed.
-    report
-        Called with the number of conditions done and of all.
 
     Examples
     --------
@@ -196,20 +148,21 @@ def cluster_study(
     >>> result.before < 0.9 < result.after
     True
     """
-    level = open_probability("level", level)
-    replicates = whole_number("replicates", replicates)
-    seed = whole_number("rng", rng, least=0)
-    study = conditions() if study is None else study
-    results = []
-    for place, condition in enumerate(study):
-        report(place, len(study))
-        generator = np.random.default_rng([seed, place])
-        results.append(_coverage(condition, level, replicates, generator))
-    return results
+    level, replicates = checked(level, replicates)
+    cases = streams(conditions() if study is None else study, rng, report)
+    return [_coverage(condition, level, replicates, generator) for condition, generator in cases]
+
+
+def chosen_conditions(
+    correlations: Sequence[float], questions: Sequence[str], **options: Any
+) -> list[Coverage]:
+    """Run `cluster_study` on the conditions with these correlations and questions."""
+    wanted = [c for c in conditions(correlations=correlations) if c.question in questions]
+    return cluster_study(wanted, **options)
 
 
 def case_shares(condition: Condition) -> Array:
-    """The true shares of cases 0 to 6."""
+    """Return the true shares of cases 0 to 6."""
     if condition.metric == "recall":  # nothing false is returned, and all in dispute is A's
         right = condition.f1
         return np.array([condition.disputed, 0, 0, 0, right - condition.disputed, 0, 1 - right])
@@ -230,13 +183,13 @@ def case_shares(condition: Condition) -> Array:
 
 
 def true_difference(shares: Array, metric: str = "f1") -> float:
-    """The difference that these shares of cases make."""
+    """Return the difference that these shares of cases make."""
     table = PairedCounts(shares)
     return float(score(table.b, metric) - score(table.a, metric))
 
 
 def draw(rng: np.random.Generator, condition: Condition, shares: Array) -> Array:
-    """One test set: a row of the cases per unit."""
+    """Draw one test set: a row of the cases per unit."""
     sizes = _sizes(rng, condition)
     if condition.filled < 1:
         sizes = sizes * (rng.random(len(sizes)) < condition.filled)
@@ -276,29 +229,22 @@ def _coverage(
         truth = true_difference(shares, condition.metric)
         first, now = (differences(sets, kinds, level, first=which) for which in (True, False))
     held, noted = now.holds(truth), now.noted
-    share = float(held.mean())
-    return Coverage(
-        condition.question,
-        condition.metric,
-        condition.f1,
-        condition.units,
-        condition.sizes,
-        condition.items,
-        condition.correlation,
-        condition.disputed,
-        float(first.holds(truth).mean()),
-        share,
-        math.sqrt(share * (1 - share) / replicates),
-        float(noted.mean()),
-        float(np.mean(~held & ~noted)),
-        float(np.mean(first.high - first.low)),
-        float(np.mean(now.high - now.low)),
-        replicates,
+    after, error = share_of(held)
+    return Coverage.of(
+        condition,
+        before=mean(first.holds(truth)),
+        after=after,
+        standard_error=error,
+        noted=mean(noted),
+        unnoted_misses=mean(~held & ~noted),
+        length_before=mean(first.high - first.low),
+        length_after=mean(now.high - now.low),
+        replicates=replicates,
     )
 
 
 def _filled(rng: np.random.Generator, condition: Condition, shares: Array) -> Array:
-    """A test set that is not empty: an empty one has no interval."""
+    """Draw a test set that is not empty: an empty one has no interval."""
     while not np.any(cases := draw(rng, condition, shares)):
         pass
     return cases
@@ -313,13 +259,13 @@ class Limits:
     noted: NDArray[np.bool_]
 
     def holds(self, truth: float) -> NDArray[np.bool_]:
-        """Whether the limits hold the truth."""
+        """Return True where the limits cover the truth."""
         return (self.low <= truth) & (truth <= self.high)
 
 
 @dataclass(frozen=True)
 class _Kinds:
-    """What an item of each of the seven cases adds to A's score x/y and to B's.
+    """Contributions of an item of each of the seven cases to the scores x/y of A and B.
 
     `share` has the numerator and denominator of the binomial proportion behind each score.
     """
@@ -338,13 +284,13 @@ class _Kinds:
         return cls(x, y, (top, bottom), metric == "f1")
 
     def wilson(self, table: Array, system: int, t: Array) -> tuple[Array, Array]:
-        """Limits of a system's score from tables of the seven cases."""
+        """Return Wilson's limits of a system's score from tables of the seven cases."""
         low, high = wilson(table @ self.share[0][system], table @ self.share[1][system], t)
         return (f1_from_jaccard(low), f1_from_jaccard(high)) if self.f1 else (low, high)
 
 
 def scores(sets: Array, kinds: _Kinds, level: float, *, first: bool) -> Limits:
-    """The intervals of A's score on many test sets, (sets, units, 7): `interval`, all at once."""
+    """Compute `interval` of A's score on many test sets, (sets, units, 7), all at once."""
     table = sets.sum(axis=1)
     worth = _Worth.of(sets, kinds, [0], first=first)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -353,7 +299,7 @@ def scores(sets: Array, kinds: _Kinds, level: float, *, first: bool) -> Limits:
 
 
 def differences(sets: Array, kinds: _Kinds, level: float, *, first: bool) -> Limits:
-    """The intervals of B minus A on many test sets: `difference`, all at once."""
+    """Compute `difference` on many test sets, all at once."""
     table = sets.sum(axis=1)
     worth = _Worth.of(sets, kinds, [0, 1], first=first)
     divided, t = table / worth.divisor[:, None], worth.quantile(level)
@@ -370,7 +316,7 @@ def differences(sets: Array, kinds: _Kinds, level: float, *, first: bool) -> Lim
 
 @dataclass(frozen=True)
 class _Worth:
-    """What `Dependence` says, of many test sets: by the first recipe, or the present one."""
+    """`Dependence` of many test sets, by the first recipe or the present one."""
 
     divisor: Array
     freedom: Array
@@ -418,7 +364,7 @@ class _Worth:
         )
 
     def limits(self, low: Array, high: Array, least: float) -> Limits:
-        """The limits, or all there is."""
+        """Return the limits, or the whole range where there is no evidence."""
         nothing = ~(self.freedom > 0)
         low, high = np.where(nothing, least, low), np.where(nothing, 1.0, high)
         return Limits(low, high, nothing)

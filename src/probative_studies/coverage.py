@@ -25,27 +25,18 @@ from probative.inference.intervals import interval, methods_for
 from probative.metrics import TABLE, Composite, Share
 from probative.reporting.document import Document, Table, payload
 from probative.reporting.figures import COLOURS, new_figure
-from probative.results import Result
 from probative.wording.numbers import number
+from probative_studies.harness import Report, Row, quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
+    from probative.results import Result
 
-# -----------------------------------------------------------------------------
-# Exact operating characteristics of the intervals, where the literature simulates.
-#
-# Under multinomial sampling of n items, the number of items that count for F1 is
-# nu ~ Bin(n, p11 + p10 + p01), and given nu the true positives are tp ~ Bin(nu, F*). An interval
-# for F1 depends on (tp, nu) only, so its coverage, expected length and probabilities of overshoot
-# and degeneracy are sums over the pairs (tp, nu) that can occur. The other metrics but F-beta
-# have the same structure with other trials and shares; of those that are no ratios of linear forms
-# the sums go over all tables of four cells.
-# -----------------------------------------------------------------------------
 
 METHODS = ("clopper-pearson", "wald", "wilson-direct", "wilson-indirect")
 # What the cells of `Counts` are called as probabilities: answer and system say yes (1) or no (0).
@@ -59,39 +50,24 @@ _PAIRS = 1 << 20  # pairs (tp, nu) held in memory at once
 
 
 @dataclass(frozen=True, eq=False)
-class OperatingCharacteristics(Result):
-    """What an interval method does in the long run under one condition.
+class OperatingCharacteristics(Row):
+    """Operating characteristics of an interval method under one condition."""
 
-    Attributes
-    ----------
-    scenario, n
-        The cell probabilities' name and the number of items.
-    method, metric, level
-        The interval.
-    coverage
-        The probability that the limits enclose the true score.
-    length
-        The expected distance between the limits.
-    overshoot, degeneracy
-        The probability that a limit leaves [0, 1], and that the interval has no width.
-    """
-
-    scenario: str
+    scenario: str  # the cell probabilities' name and the number of items
     n: int
     method: str
-    coverage: float
-    length: float
+    coverage: float  # the probability that the limits enclose the true score
+    length: float  # the expected distance between the limits
+    # the probability that a limit leaves [0, 1], and that the interval has no width
     overshoot: float
     degeneracy: float
     metric: str = "f1"
     level: float = 0.95
 
-    def __str__(self) -> str:
-        return (
-            f"{self.method}, scenario {self.scenario}, n = {self.n}: "
-            f"coverage {self.coverage:.4f}, length {self.length:.4f}, "
-            f"overshoot {self.overshoot:.4f}, degeneracy {self.degeneracy:.4f}"
-        )
+    line = (
+        "{method}, scenario {scenario}, n = {n}: coverage {coverage:.4f}, length {length:.4f}, "
+        "overshoot {overshoot:.4f}, degeneracy {degeneracy:.4f}"
+    )
 
 
 def operating_characteristics(
@@ -103,28 +79,9 @@ def operating_characteristics(
     level: float = 0.95,
     scenario: str = "",
 ) -> list[OperatingCharacteristics]:
-    """Coverage, expected length, overshoot and degeneracy of interval methods, exactly.
+    """Compute coverage, length, overshoot and degeneracy of intervals exactly.
 
     Conditional on at least one trial: a score with an empty denominator has no interval.
-
-    Parameters
-    ----------
-    n
-        The number of items in a test set.
-    probabilities
-        The probabilities p11, p10, p01, p00 of a true positive, false positive, false negative
-        and true negative.
-    methods, metric, level
-        As for `probative.interval`; any metric but fbeta.
-    scenario
-        A name for the condition.
-
-    Examples
-    --------
-    >>> from probative_studies.coverage import operating_characteristics
-    >>> cells = {"p11": 0.4, "p10": 0.1, "p01": 0.1, "p00": 0.4}
-    >>> print(*operating_characteristics(25, cells, ["wald"], scenario="1"))
-    wald, scenario 1, n = 25: coverage 0.9055, length 0.3429, overshoot 0.2305, degeneracy 0.0038
     """
     one_of("metric", metric, METRICS)
     for method in methods:
@@ -172,7 +129,7 @@ def _of_composite(
     level: float,
     scenario: str,
 ) -> list[OperatingCharacteristics]:
-    """The same for a function of all four cells: sums over the tables of n items.
+    """Sum over all tables of n items, for a metric that depends on all four cells.
 
     Conditional on a score that is defined.
     """
@@ -204,13 +161,13 @@ def _of_composite(
 
 
 def chances_of(tables: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The probabilities of tables of the same number of items, given the shares of their cells."""
+    """Return the probabilities of tables with equal totals, given the shares of their cells."""
     logs = special.xlogy(tables, shares) - special.gammaln(tables + 1)
     return np.asarray(np.exp(special.gammaln(tables[0].sum() + 1) + logs.sum(axis=1)))
 
 
 def all_tables(n: int) -> NDArray[np.float64]:
-    """Every way to share out n items among four cells."""
+    """Return all tables of four cells with n items."""
     tp, fp, fn = np.indices((n + 1,) * 3).reshape(3, -1)
     there = tp + fp + fn <= n
     rows = np.stack([tp, fp, fn, n - tp - fp - fn], axis=1)[there]
@@ -221,13 +178,13 @@ def all_tables(n: int) -> NDArray[np.float64]:
 def _limits_of(
     metric: str, method: str, level: float, tp: float, fp: float, fn: float, tn: float
 ) -> tuple[float, float]:
-    """The limits of one table, which several scenarios share."""
+    """Return the limits of one table, which several scenarios share."""
     found = interval(Counts(tp, fp, fn, tn), metric, method, level=level)
     return float(found.low), float(found.high)
 
 
 def _published_conditions() -> tuple[dict[str, dict[str, float]], list[int]]:
-    """The scenarios and sample sizes of Lam's simulation study."""
+    """Return the scenarios and sample sizes of Lam's simulation study."""
     data = load("f1_intervals")
     return data["scenarios"], data["n"]
 
@@ -239,9 +196,9 @@ def coverage_study(
     *,
     metric: str = "f1",
     level: float = 0.95,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = quiet,
 ) -> list[OperatingCharacteristics]:
-    """`operating_characteristics` of all combinations; by default those of Lam's study.
+    """Compute the operating characteristics of all combinations; by default Lam's.
 
     Parameters
     ----------
@@ -251,8 +208,6 @@ def coverage_study(
         Numbers of items.
     methods, metric, level
         As for `operating_characteristics`.
-    report
-        Called with the number of conditions done and of all.
     """
     published_scenarios, published_sizes = _published_conditions()
     conditions = [
@@ -270,13 +225,9 @@ def coverage_study(
 
 
 def coverage_given_trials(
-    scores: Sequence[float] | NDArray[np.float64],
-    nu: int,
-    method: str,
-    *,
-    level: float = 0.95,
+    scores: Sequence[float] | NDArray[np.float64], nu: int, method: str, *, level: float = 0.95
 ) -> NDArray[np.float64]:
-    """Exact coverage for F1 with exactly `nu` items that count, at each true F1 of `scores`."""
+    """Compute the coverage for F1 with `nu` items that count, at each true F1 of `scores`."""
     true = np.asarray(scores, dtype=np.float64)
     tp, weight = _binomial(np.full(len(true), float(nu)), true / (2 - true))
     tp = np.clip(tp, 0, nu)  # what lies outside has no weight
@@ -288,7 +239,7 @@ def coverage_given_trials(
 def coverage_map(
     methods: Sequence[str] = METHODS, *, level: float = 0.95
 ) -> tuple[NDArray[np.float64], list[int], dict[str, NDArray[np.float64]]]:
-    """True F1 values, numbers of items that count, and the coverage at each of these pairs."""
+    """Return true F1 values, numbers of items that count, and the coverage at each pair."""
     scores = np.linspace(0.01, 0.99, 197)
     sizes = [int(size) for size in np.unique(np.round(np.geomspace(2, 500, 60)))]
     maps = {
@@ -301,7 +252,7 @@ def coverage_map(
 def length_curves(
     sizes: Sequence[int] = (5, 10, 20, 50), *, level: float = 0.95
 ) -> dict[int, dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]]:
-    """Lengths of the two Wilson intervals against the sample F1, for several nu."""
+    """Return the lengths of the two Wilson intervals against the sample F1, by nu."""
     methods = ("wilson-direct", "wilson-indirect")
     return {nu: {m: _interval_lengths(nu, m, level=level) for m in methods} for nu in sizes}
 
@@ -309,7 +260,7 @@ def length_curves(
 def _interval_lengths(
     nu: int, method: str, *, level: float = 0.95, steps: int = 201
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The length of an interval for F1 against the sample F1, at `nu` items that count."""
+    """Return sample F1 values and the lengths of their intervals, at `nu` items that count."""
     tp = np.linspace(0, nu, steps)
     limits = interval(Counts(tp, nu - tp, np.zeros(steps)), "f1", method, level=level)
     return np.asarray(limits.estimate), np.asarray(limits.high - limits.low)
@@ -329,14 +280,14 @@ def _check_cells(probabilities: Mapping[str, float]) -> dict[str, float]:
 
 
 def _weighed_events(weight: Any, low: Any, high: Any, true_score: float) -> list[Any]:
-    """The weight of covering the true score, of the length, of overshoot and of degeneracy."""
+    """Return the weights of covering, of the length, of overshoot and of degeneracy."""
     covered = (low <= true_score) & (true_score <= high)
     events = (covered, high - low, (low < 0) | (high > 1), low == high)
     return [(weight * event).sum() for event in events]
 
 
 def _counts_of(kind: Share, successes: NDArray[np.float64], trials: NDArray[np.float64]) -> Counts:
-    """Counts with these successes and trials; a share does not care which kind of cell has them."""
+    """Return counts with these successes and trials, whichever cells a share is made of."""
     counts = {cell: np.zeros_like(trials) for cell in _CELLS}
     counts[kind.hits[0]] = successes
     counts[kind.misses[0]] = trials - successes
@@ -344,7 +295,7 @@ def _counts_of(kind: Share, successes: NDArray[np.float64], trials: NDArray[np.f
 
 
 def _pairs(n: int, chance: float, share: float) -> Iterator[tuple[Any, Any, Any]]:
-    """All pairs of successes and trials >= 1 that matter, with their weights, in pieces."""
+    """Yield all pairs of successes and trials >= 1 that matter, with their weights, in pieces."""
     (trials,), (chances,) = _binomial(np.array([float(n)]), np.array([chance]))
     likely = (trials >= 1) & (chances > _NEGLIGIBLE)
     trials, chances = trials[likely], chances[likely]
@@ -360,7 +311,7 @@ def _pairs(n: int, chance: float, share: float) -> Iterator[tuple[Any, Any, Any]
 def _binomial(
     trials: NDArray[np.float64], chance: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """A row for each binomial: the successes that are not negligible, and their weights.
+    """Return, in a row for each binomial, the successes that matter and their weights.
 
     The weights are products of the ratios of neighbours, scaled to add up to 1: unlike gamma
     functions they lose no digits when the numbers are large.
@@ -381,13 +332,11 @@ def _binomial(
 
 
 def _reach(trials: Any, chance: Any) -> Any:
-    """How far from its mean a binomial may stray before its weight is negligible."""
+    """Return how far from its mean a binomial has weight that is not negligible."""
     return 9 * np.sqrt(trials * chance * (1 - chance)) + 20
 
 
-# -----------------------------------------------------------------------------
-# The study of operating characteristics as a document, and its figures.
-# -----------------------------------------------------------------------------
+# --- The study of operating characteristics as a document, and its figures.
 
 _QUANTITIES = {
     "coverage": "Coverage probability",
@@ -464,7 +413,7 @@ def _table(
 
 
 def coverage_figure(study: Sequence[Any]) -> Figure:
-    """Coverage against the number of items, one panel per scenario, one line per method."""
+    """Draw the coverage against the number of items, one panel per scenario."""
     from matplotlib.ticker import NullLocator
 
     scenarios = list(dict.fromkeys(result.scenario for result in study))
@@ -495,17 +444,15 @@ def coverage_figure(study: Sequence[Any]) -> Figure:
 
 
 def _add_legend(figure: Figure, axis: Axes) -> None:
-    """One legend for all panels, below them."""
+    """Add one legend for all panels, below them."""
     handles, labels = axis.get_legend_handles_labels()
     figure.legend(
         handles, labels, loc="outside lower center", ncols=len(labels), frameon=False, fontsize=9
     )
 
 
-def length_figure(
-    curves: Mapping[int, Mapping[str, tuple[NDArray[Any], NDArray[Any]]]],
-) -> Figure:
-    """Length of the intervals against the sample F1, a panel for each nu."""
+def length_figure(curves: Mapping[int, Mapping[str, tuple[NDArray[Any], NDArray[Any]]]]) -> Figure:
+    """Draw the length of the intervals against the sample F1, a panel for each nu."""
     figure, axes = new_figure(len(curves), squeeze=False, width=3.0, height=3.0)
     for axis, (nu, by_method) in zip(axes[0], curves.items(), strict=True):
         for colour, style, (method, (scores, lengths)) in zip(
@@ -523,7 +470,7 @@ def length_figure(
 def heat_map_figure(
     scores: NDArray[Any], sizes: Sequence[int], maps: Mapping[str, NDArray[Any]], level: float
 ) -> Figure:
-    """Coverage over the true F1 and nu, one panel per method; white is the nominal level."""
+    """Draw the coverage over the true F1 and nu; white is the nominal level."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import TwoSlopeNorm
     from matplotlib.ticker import NullLocator
@@ -532,13 +479,7 @@ def heat_map_figure(
     norm = TwoSlopeNorm(level, vmin=max(0, 1 - 5 * (1 - level)), vmax=1)
     for axis, (method, coverage) in zip(axes[0], maps.items(), strict=True):
         axis.pcolormesh(
-            scores,
-            sizes,
-            coverage,
-            cmap="PuOr",
-            norm=norm,
-            shading="nearest",
-            rasterized=True,
+            scores, sizes, coverage, cmap="PuOr", norm=norm, shading="nearest", rasterized=True
         )
         axis.set_yscale("log")
         axis.set_yticks([2, 5, 10, 20, 50, 100, 200, 500], minor=False)

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache, cached_property
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import special
 
-from probative._validation import one_of, open_probability, random_generator, whole_number
+from probative._validation import one_of, open_probability, whole_number
 from probative.inference.calibration import calibration
 from probative.inference.curve_difference import compare_ranked
 from probative.inference.curves import (
@@ -30,27 +31,15 @@ from probative.inference.curves import (
     roc_auc_interval,
     simultaneous_band,
 )
-from probative.results import Result
+from probative_studies.harness import Report, Row, checked, monte_carlo_error, one_stream, quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from probative._validation import RNG, Array
 
-
-# -----------------------------------------------------------------------------
-# Do the intervals of curves hold what they promise? By simulation.
-#
-# Scores of negatives are standard normal, those of positives lie higher, so far that the area
-# under the ROC curve is a given one; every true value is known. "tied": scores are rounded to
-# halves. "coarse": rounded to even numbers, so that three or four scores are all there are.
-# "missed": positives lie far above all others, but for some that are like negatives. "units":
-# items of a unit, five on average and of any number, share half of the variance of their scores.
-# Test sets have a fixed expected number of positives; those with fewer than two are drawn again,
-# since they tell nothing.
-# -----------------------------------------------------------------------------
 
 KINDS = ("continuous", "tied", "coarse", "missed", "units")
 _GRIDS = {"tied": 0.5, "coarse": 2.0}
@@ -58,96 +47,60 @@ _UNIT, _SHARED, _FAR = 5, 0.5, 8.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OrderCoverage(Result):
-    """How often the intervals of average precision and of the area hold the truth.
+class OrderCoverage(Row):
+    """Coverage of the intervals of average precision and of the area under the ROC curve."""
 
-    Attributes
-    ----------
-    kind, share, positives, area
-        The condition: how scores are drawn, the share of positives, their expected number, and the
-        area under the ROC curve before scores are rounded.
-    average_precision, roc_auc
-        The true ones.
-    covered_ap, length_ap, noted_ap
-        How often the interval of average precision holds it, its mean length, and how often a note
-        stands beside it.
-    covered_auc, length_auc, noted_auc
-        The same for the area under the ROC curve.
-    standard_error
-        The Monte-Carlo error of a coverage of 0.95.
-    """
-
+    # the condition: how scores are drawn, the share of positives, their expected number, and the
+    # area under the ROC curve before scores are rounded
     kind: str
     share: float
     positives: int
     area: float
-    average_precision: float
+    average_precision: float  # the true ones
     roc_auc: float
+    # how often the interval of average precision holds it, its mean length, and how often a note
+    # stands beside it
     covered_ap: float
     length_ap: float
     noted_ap: float
-    covered_auc: float
+    covered_auc: float  # the same for the area under the ROC curve
     length_auc: float
     noted_auc: float
-    standard_error: float
+    standard_error: float  # the Monte-Carlo error of a coverage of 0.95
 
-    def __str__(self) -> str:
-        return (
-            f"{self.kind}, {self.positives} positives of {self.share:g}, area {self.area:g}: "
-            f"average precision {self.covered_ap:.3f}, area {self.covered_auc:.3f}"
-        )
+    line = (
+        "{kind}, {positives} positives of {share:g}, area {area:g}: average precision "
+        "{covered_ap:.3f}, area {covered_auc:.3f}"
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ThresholdCoverage(Result):
-    """How often limits at thresholds, and those of the best one, hold the truth.
+class ThresholdCoverage(Row):
+    """Coverage of limits at thresholds, and of those at the best threshold."""
 
-    Attributes
-    ----------
-    kind, share, positives, area
-        The condition, as in `OrderCoverage`.
-    covered_point
-        How often precision and recall at a fixed threshold each lie within pointwise limits (the
-        lower of the two).
-    noted_point
-        How often a note stands beside these.
-    covered_curve
-        How often the whole curve lies within the simultaneous band.
-    covered_naive, covered_best
-        How often the F1 that the chosen threshold truly has lies within the interval that knows
-        nothing of the choice, and within ours.
-    noted_best
-        How often a note stands beside it.
-    bias_naive, bias_best
-        How much too high F1 is on average, as seen and corrected.
-    covered_threshold, noted_threshold
-        How often the interval of thresholds holds the best one, and how often a note stands beside
-        it; NaN where taking everything for "yes" is best.
-    standard_error
-        The Monte-Carlo error of a coverage of 0.95.
-    """
-
-    kind: str
+    kind: str  # the condition, as in `OrderCoverage`
     share: float
     positives: int
     area: float
+    # how often precision and recall at a fixed threshold each lie within pointwise limits (the
+    # lower of the two)
     covered_point: float
-    noted_point: float
-    covered_curve: float
+    noted_point: float  # how often a note stands beside these
+    covered_curve: float  # how often the whole curve lies within the simultaneous band
+    # how often the F1 that the chosen threshold truly has lies within the interval that knows
+    # nothing of the choice, and within ours
     covered_naive: float
     covered_best: float
-    noted_best: float
-    bias_naive: float
+    noted_best: float  # how often a note stands beside it
+    bias_naive: float  # how much too high F1 is on average, as seen and corrected
     bias_best: float
+    # how often the interval of thresholds holds the best one, and how often a note stands beside
+    # it; NaN where taking everything for "yes" is best
     covered_threshold: float
     noted_threshold: float
-    standard_error: float
+    standard_error: float  # the Monte-Carlo error of a coverage of 0.95
 
-    def __str__(self) -> str:
-        return (
-            f"{self.kind}, {self.positives} positives of {self.share:g}, area {self.area:g}: "
-            f"best F1 {self.covered_best:.3f}"
-        )
+    line = "{kind}, {positives} positives of {share:g}, area {area:g}: best F1 {covered_best:.3f}"
 
 
 # --- what is true -----------------------------------------------------------------------------
@@ -155,13 +108,7 @@ class ThresholdCoverage(Result):
 
 @dataclass(frozen=True)
 class Truth:
-    """True values by threshold.
-
-    Attributes
-    ----------
-    kind, share, area
-        The condition.
-    """
+    """True values by threshold."""
 
     kind: str
     share: float
@@ -169,17 +116,17 @@ class Truth:
 
     @property
     def grid(self) -> float:
-        """What scores are rounded to; 0 where they are not."""
+        """Return what scores are rounded to; 0 where they are not."""
         return _GRIDS.get(self.kind, 0.0)
 
     @property
     def missed(self) -> float:
-        """The share of positives that are like negatives."""
+        """Return the share of positives that are like negatives."""
         return min(1.0, 2 * (1 - self.area)) if self.kind == "missed" else 0.0
 
     @property
     def distance(self) -> float:
-        """How far the other positives lie above negatives."""
+        """Return how far the other positives lie above negatives."""
         return _FAR if self.kind == "missed" else math.sqrt(2) * float(special.ndtri(self.area))
 
     def _above(self, t: Any, mean: float) -> Any:
@@ -187,48 +134,48 @@ class Truth:
         return special.ndtr(mean - np.asarray(edge))
 
     def false(self, t: Any) -> Any:
-        """The share of negatives that reach a threshold."""
+        """Return the share of negatives that reach a threshold."""
         return self._above(t, 0.0)
 
     def recall(self, t: Any) -> Any:
-        """The share of positives that reach a threshold."""
+        """Return the share of positives that reach a threshold."""
         missed = self.missed
         return (1 - missed) * self._above(t, self.distance) + missed * self._above(t, 0.0)
 
     def precision(self, t: Any) -> Any:
-        """The share of positives among all that reach a threshold."""
+        """Return the share of positives among all that reach a threshold."""
         right = self.share * self.recall(t)
         return right / np.maximum(right + (1 - self.share) * self.false(t), 1e-300)
 
     def f1(self, t: Any) -> Any:
-        """F1 at a threshold."""
+        """Return F1 at a threshold."""
         right = self.share * self.recall(t)
         taken = right + (1 - self.share) * self.false(t)
         return 2 * right / (self.share + taken)
 
     @property
     def thresholds(self) -> Array:
-        """Thresholds close together, falling."""
+        """Return thresholds close together, falling."""
         step = self.grid or 1e-3
         return np.arange(-8.0, 8.0 + self.distance, step)[::-1]
 
-    @property
+    @cached_property
     def average_precision(self) -> float:
-        """The true average precision."""
+        """Return the true average precision."""
         t = self.thresholds
         return float(np.diff(self.recall(t), prepend=0.0) @ self.precision(t))
 
-    @property
+    @cached_property
     def roc_auc(self) -> float:
-        """The true area under the ROC curve."""
+        """Return the true area under the ROC curve."""
         t = self.thresholds
         false = self.false(t)
         middle = false - np.diff(false, prepend=0.0) / 2
         return float(np.diff(self.recall(t), prepend=0.0) @ (1 - middle))
 
-    @property
+    @cached_property
     def best(self) -> float:
-        """The threshold with the highest F1; NaN where taking everything for "yes" is best."""
+        """Return the threshold with the highest F1; NaN where accepting everything is best."""
         t = self.thresholds
         found = float(t[np.argmax(self.f1(t))])
         return math.nan if found <= t[-1] + 2 else found
@@ -238,22 +185,14 @@ class Truth:
 
 
 def draw_units(n: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """The unit of each of n items: units of any size, five items on average."""
+    """Draw the unit of each of n items: units of any size, five items on average."""
     begins = rng.random(n) < 1 / _UNIT
     begins[0] = True
     return np.asarray(np.cumsum(begins) - 1, dtype=np.int64)
 
 
 def draw_scores(kind: str, share: float, positives: int, area: float, rng: Any) -> Ranked:
-    """Draw a test set.
-
-    Parameters
-    ----------
-    kind, share, positives, area
-        The condition.
-    rng
-        For the draws.
-    """
+    """Draw a test set."""
     truth = Truth(kind, share, area)
     n = round(positives / share)
     yes = _draw_answer(n, share, rng)
@@ -265,7 +204,7 @@ def draw_scores(kind: str, share: float, positives: int, area: float, rng: Any) 
 
 
 def _draw_answer(n: int, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Which of n items are positive: at least two, and not all."""
+    """Draw which of n items are positive: at least two, and not all."""
     while True:
         yes = rng.random(n) < share
         if 1 < yes.sum() < n:
@@ -273,7 +212,7 @@ def _draw_answer(n: int, share: float, rng: np.random.Generator) -> NDArray[np.b
 
 
 def _draw_noise(unit: NDArray[np.int64] | None, n: int, rng: np.random.Generator) -> Array:
-    """Standard normal noise of n items, of which those of a unit share a half."""
+    """Draw standard normal noise of n items; those of a unit share half of the variance."""
     noise = rng.standard_normal(n)
     if unit is None:
         return noise
@@ -281,104 +220,24 @@ def _draw_noise(unit: NDArray[np.int64] | None, n: int, rng: np.random.Generator
     return np.asarray(math.sqrt(_SHARED) * common + math.sqrt(1 - _SHARED) * noise)
 
 
-# --- the studies ------------------------------------------------------------------------------
+# --- the studies
+
+_truth = cache(Truth)
+# expected numbers of positives, shares of positives, areas under the ROC curve
+_GRID: tuple[Any, ...] = ((5, 10, 20, 50, 200), (0.5, 0.05), (0.6, 0.8, 0.95, 0.99))
 
 
-def order_study(
-    *,
-    positives: Sequence[int] = (5, 10, 20, 50, 200),
-    shares: Sequence[float] = (0.5, 0.05),
-    areas: Sequence[float] = (0.6, 0.8, 0.95, 0.99),
-    kinds: Sequence[str] = KINDS,
-    level: float = 0.95,
-    replicates: int = 400,
-    rng: RNG | None = 0,
-    report: Callable[[int, int], None] | None = None,
-) -> list[OrderCoverage]:
-    """See how often the intervals of average precision and of the area hold the truth.
-
-    Parameters
-    ----------
-    positives, shares, areas, kinds
-        The conditions: all combinations.
-    level
-        The level of the intervals.
-    replicates
-        Test sets per condition.
-    rng
-        A seed or generator.
-    report
-        Is told how many conditions are done, and how many there are.
-    """
-    results = []
-    for condition, truth, draws in _tried(
-        positives, shares, areas, kinds, level, replicates, rng, report
-    ):
-        average_precision, area = truth.average_precision, truth.roc_auc
-        rows = np.array(
-            [
-                [
-                    *_told(average_precision_interval(ranked, level), average_precision),
-                    *_told(roc_auc_interval(ranked, level), area),
-                ]
-                for ranked, _ in draws
-            ]
-        )
-        told: list[Any] = [*condition, average_precision, area, *rows.mean(axis=0).tolist()]
-        told.append(monte_carlo_error(len(rows)))
-        results.append(OrderCoverage(*told))
-    return results
-
-
-def threshold_study(
-    *,
-    positives: Sequence[int] = (5, 10, 20, 50, 200),
-    shares: Sequence[float] = (0.5, 0.05),
-    areas: Sequence[float] = (0.6, 0.8, 0.95, 0.99),
-    kinds: Sequence[str] = KINDS,
-    level: float = 0.95,
-    replicates: int = 400,
-    rng: RNG | None = 0,
-    report: Callable[[int, int], None] | None = None,
-) -> list[ThresholdCoverage]:
-    """See how often limits along the curve, and those of its best threshold, hold the truth.
-
-    Parameters
-    ----------
-    positives, shares, areas, kinds, level, replicates, rng, report
-        As for `order_study`.
-    """
-    results = []
-    for condition, truth, draws in _tried(
-        positives, shares, areas, kinds, level, replicates, rng, report
-    ):
-        best = truth.best
-        rows = np.array([_at_thresholds(ranked, truth, best, level, own) for ranked, own in draws])
-        precision, recall, *rest, place, noted = rows.mean(axis=0).tolist()
-        told: list[Any] = [*condition, min(precision, recall), *rest]
-        told += [math.nan, math.nan] if math.isnan(best) else [place, noted]
-        told.append(monte_carlo_error(len(rows)))
-        results.append(ThresholdCoverage(*told))
-    return results
-
-
-def _tried(
-    positives: Any,
-    shares: Any,
-    areas: Any,
-    kinds: Any,
-    level: float,
-    times: int,
-    rng: Any,
-    report: Any,
-) -> Any:
-    """Every condition with what is true in it, and its test sets, each with a generator."""
-    open_probability("level", level)
-    times = whole_number("replicates", times)
-    generator = random_generator(rng)
-    conditions = [
+def _grid(
+    name: str,
+    kinds: Sequence[str],
+    positives: Sequence[int],
+    shares: Sequence[float],
+    areas: Sequence[float],
+) -> list[tuple[str, float, int, float]]:
+    """Return all combinations of kinds, shares, numbers of positives and areas."""
+    return [
         (
-            one_of("kinds", kind, KINDS),
+            one_of(name, kind, {"kinds": KINDS, "pairs": PAIRS}[name]),
             open_probability("shares", share),
             whole_number("positives", number, least=2),
             open_probability("areas", area),
@@ -388,28 +247,77 @@ def _tried(
         for number in positives
         for area in areas
     ]
-    for done, condition in enumerate(conditions, start=1):
-        kind, share, _, area = condition
-        draws = ((draw_scores(*condition, generator), generator) for _ in range(times))
-        yield condition, Truth(kind, share, area), draws
-        if report is not None:
-            report(done, len(conditions))
 
 
-def monte_carlo_error(times: int) -> float:
-    """The standard error of a share of 0.95 in so many test sets."""
-    return math.sqrt(0.95 * 0.05 / times)
+def _means(
+    judge: Callable[..., list[float]],
+    conditions: Sequence[tuple[Any, ...]],
+    *,
+    level: float = 0.95,
+    replicates: int = 400,
+    rng: RNG | None = 0,
+    report: Report = quiet,
+) -> Iterator[tuple[Any, list[float], float]]:
+    """Judge test sets; yield every condition with the means, and the Monte-Carlo error."""
+    level, replicates = checked(level, replicates)
+    for condition, generator in one_stream(conditions, rng, report):
+        rows = [judge(*condition, level, generator) for _ in range(replicates)]
+        yield condition, np.mean(rows, axis=0).tolist(), monte_carlo_error(replicates)
 
 
-def _told(interval: Any, true: float) -> tuple[float, float, float]:
-    """Whether an interval holds the truth, how long it is, and whether a note stands beside it."""
+def order_study(
+    kinds: Sequence[str] = KINDS, grid: Sequence[Any] = _GRID, **simulation: Any
+) -> list[OrderCoverage]:
+    """Return the coverage of the intervals of average precision and of the area."""
+
+    def judge(
+        kind: str, share: float, positives: int, area: float, level: float, rng: np.random.Generator
+    ) -> list[float]:
+        ranked = draw_scores(kind, share, positives, area, rng)
+        truth = _truth(kind, share, area)
+        return [
+            *_judge(average_precision_interval(ranked, level), truth.average_precision),
+            *_judge(roc_auc_interval(ranked, level), truth.roc_auc),
+        ]
+
+    results = []
+    for condition, means, error in _means(judge, _grid("kinds", kinds, *grid), **simulation):
+        truth = _truth(condition[0], condition[1], condition[3])
+        true = truth.average_precision, truth.roc_auc
+        results.append(OrderCoverage.make(*condition, *true, *means, error))
+    return results
+
+
+def threshold_study(
+    kinds: Sequence[str] = KINDS, grid: Sequence[Any] = _GRID, **simulation: Any
+) -> list[ThresholdCoverage]:
+    """Return the coverage of limits along the curve, and of those of its best threshold."""
+
+    def judge(
+        kind: str, share: float, positives: int, area: float, level: float, rng: np.random.Generator
+    ) -> list[float]:
+        ranked = draw_scores(kind, share, positives, area, rng)
+        return _at_thresholds(ranked, _truth(kind, share, area), level, rng)
+
+    results = []
+    for condition, means, error in _means(judge, _grid("kinds", kinds, *grid), **simulation):
+        precision, recall, *rest, place, noted = means
+        if math.isnan(_truth(condition[0], condition[1], condition[3]).best):
+            place = noted = math.nan
+        found = min(precision, recall), *rest, place, noted
+        results.append(ThresholdCoverage.make(*condition, *found, error))
+    return results
+
+
+def _judge(interval: Any, true: float) -> tuple[float, float, float]:
+    """Return whether an interval covers the truth, its length, and whether it has a note."""
     low, high = float(interval.low), float(interval.high)
     held = low - 1e-12 <= true <= high + 1e-12
     return float(held), high - low, float(interval.note is not None)
 
 
 def _at_thresholds(
-    ranked: Ranked, truth: Truth, optimum: float, level: float, rng: np.random.Generator
+    ranked: Ranked, truth: Truth, level: float, rng: np.random.Generator
 ) -> list[float]:
     fixed = 0.5 * round(truth.distance)  # chosen without the data
     at = int(np.searchsorted(-ranked.thresholds, -fixed, side="right")) - 1
@@ -427,13 +335,13 @@ def _at_thresholds(
         best.note is not None,
         best.apparent - true_f1,
         best.estimate - true_f1,
-        _as_good(truth, optimum, best.threshold_low, best.threshold_high),
+        _as_good(truth, truth.best, best.threshold_low, best.threshold_high),
         best.note is not None,
     ]
 
 
 def _as_good(truth: Truth, optimum: float, low: float, high: float) -> bool:
-    """Whether a threshold as good as the best one lies within limits; of rounded scores many do."""
+    """Return True if a threshold as good as the best lies within limits (rounded scores tie)."""
     t = truth.thresholds
     inner = t[(t > low) & (t <= high)]
     return bool(low < optimum <= high) or bool(
@@ -442,7 +350,7 @@ def _as_good(truth: Truth, optimum: float, low: float, high: float) -> bool:
 
 
 def _all_within(band: Any, thresholds: Array, truth: Truth) -> bool:
-    """Whether the truth lies within the band at every threshold, also between scores."""
+    """Return True if the truth lies within the band at every threshold, also between scores."""
     ends = [thresholds, np.append(thresholds[1:] + 1e-12, thresholds[-1])]
     return all(
         bool(np.all((low <= of(t) + 1e-12) & (of(t) <= high + 1e-12)))
@@ -454,14 +362,13 @@ def _all_within(band: Any, thresholds: Array, truth: Truth) -> bool:
     )
 
 
-# -----------------------------------------------------------------------------
-# Do the test and the intervals of two curves' differences hold what they promise? By simulation.
+# --- Do the test and the intervals of two curves' differences hold what they promise? By
+# simulation.
 #
-# Two systems score the same items as in `probative_studies.curves`, half of the variance in
-# common. "alike": both are of one quality, so that a test at the level 0.05 should find a
-# difference in 5 % of the test sets at most. "units": so too, with items of units. "copies": B is
-# A, but for one item in a hundred, scored anew. "better": B's area is half as far from 1.
-# -----------------------------------------------------------------------------
+# Two systems score the same items as in `probative_studies.curves`, half of the variance in common.
+# "alike": both are of one quality, so that a test at the level 0.05 should find a difference in 5 %
+# of the test sets at most. "units": so too, with items of units. "copies": B is A, but for one item
+# in a hundred, scored anew. "better": B's area is half as far from 1.
 
 PAIRS = ("alike", "units", "copies", "better")
 _COMMON, _ANEW, _EXCHANGES = 0.5, 0.01, 999
@@ -469,63 +376,41 @@ _SIZE = 0.05
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PairCoverage(Result):
-    """How often two curves are said to differ, and how often the intervals hold the truth.
+class PairCoverage(Row):
+    """Size or power of the tests of two curves, and coverage of the intervals."""
 
-    Attributes
-    ----------
-    pair, share, positives, area
-        The condition: how the systems are related, the share of positives, their expected number,
-        and A's area under the ROC curve.
-    found_ap, found_auc, found_best
-        How often p is at most 0.05: by average precision, the area and the highest F1. Where the
-        systems are of one quality that is the size of the test, else its power.
-    covered_ap, covered_auc, covered_best
-        How often the interval of the difference holds the true one; of the highest F1, that of the
-        thresholds chosen.
-    noted_ap, noted_auc, noted_best
-        How often a note stands beside it.
-    surer
-        How often P(B better) of the average precision is above 0.95.
-    standard_error
-        The Monte-Carlo error of a coverage of 0.95 and of a size of 0.05.
-    """
-
+    # the condition: how the systems are related, the share of positives, their expected number, and
+    # A's area under the ROC curve
     pair: str
     share: float
     positives: int
     area: float
+    # how often p is at most 0.05: by average precision, the area and the highest F1. Where the
+    # systems are of one quality that is the size of the test, else its power
     found_ap: float
     found_auc: float
     found_best: float
+    # how often the interval of the difference holds the true one; of the highest F1, that of the
+    # thresholds chosen
     covered_ap: float
     covered_auc: float
     covered_best: float
-    noted_ap: float
+    noted_ap: float  # how often a note stands beside it
     noted_auc: float
     noted_best: float
-    surer: float
-    standard_error: float
+    surer: float  # how often P(B better) of the average precision is above 0.95
+    standard_error: float  # the Monte-Carlo error of a coverage of 0.95 and of a size of 0.05
 
-    def __str__(self) -> str:
-        return (
-            f"{self.pair}, {self.positives} positives of {self.share:g}, area {self.area:g}: "
-            f"found {self.found_ap:.3f}, covered {self.covered_ap:.3f}"
-        )
+    line = (
+        "{pair}, {positives} positives of {share:g}, area {area:g}: found {found_ap:.3f}, covered"
+        " {covered_ap:.3f}"
+    )
 
 
 def draw_pair(
     pair: str, share: float, positives: int, area: float, rng: np.random.Generator
 ) -> tuple[Ranked, Ranked]:
-    """Draw what two systems score on one test set.
-
-    Parameters
-    ----------
-    pair, share, positives, area
-        The condition.
-    rng
-        For the draws.
-    """
+    """Draw what two systems score on one test set."""
     n = round(positives / share)
     yes = _draw_answer(n, share, rng)
     unit = draw_units(n, rng) if pair == "units" else None
@@ -547,66 +432,22 @@ def draw_pair(
 
 def _truths(pair: str, share: float, area: float) -> tuple[Truth, Truth]:
     other = (1 + area) / 2 if pair == "better" else area
-    return Truth("continuous", share, area), Truth("continuous", share, other)
+    return _truth("continuous", share, area), _truth("continuous", share, other)
 
 
 def pair_study(
-    *,
-    positives: Sequence[int] = (5, 10, 20, 50, 200),
-    shares: Sequence[float] = (0.5, 0.05),
-    areas: Sequence[float] = (0.6, 0.8, 0.95, 0.99),
-    pairs: Sequence[str] = PAIRS,
-    level: float = 0.95,
-    replicates: int = 400,
-    rng: RNG | None = 0,
-    report: Callable[[int, int], None] | None = None,
+    pairs: Sequence[str] = PAIRS, grid: Sequence[Any] = _GRID, **simulation: Any
 ) -> list[PairCoverage]:
-    """Compare systems whose true difference is known.
+    """Compare systems whose true difference is known; each test has 999 exchanges at most."""
 
-    Parameters
-    ----------
-    positives, shares, areas, pairs
-        The conditions: all combinations.
-    level
-        The level of the intervals.
-    replicates
-        Test sets per condition; each test has 999 exchanges at most.
-    rng
-        A seed or generator.
-    report
-        Is told how many conditions are done, and how many there are.
-    """
-    level = open_probability("level", level)
-    replicates = whole_number("replicates", replicates)
-    generator = random_generator(rng)
-    conditions = [
-        (
-            one_of("pairs", pair, PAIRS),
-            open_probability("shares", share),
-            whole_number("positives", number, least=2),
-            open_probability("areas", area),
-        )
-        for pair in pairs
-        for share in shares
-        for number in positives
-        for area in areas
-    ]
-    results = []
-    for done, condition in enumerate(conditions, start=1):
-        pair, share, _, area = condition
-        truths = _truths(pair, share, area)
-        rows = np.array(
-            [
-                _one_pair(draw_pair(*condition, generator), truths, level, generator)
-                for _ in range(replicates)
-            ]
-        )
-        told: list[Any] = [*condition, *rows.mean(axis=0).tolist()]
-        told.append(monte_carlo_error(replicates))
-        results.append(PairCoverage(*told))
-        if report is not None:
-            report(done, len(conditions))
-    return results
+    def judge(
+        pair: str, share: float, positives: int, area: float, level: float, rng: np.random.Generator
+    ) -> list[float]:
+        drawn = draw_pair(pair, share, positives, area, rng)
+        return _one_pair(drawn, _truths(pair, share, area), level, rng)
+
+    found = _means(judge, _grid("pairs", pairs, *grid), **simulation)
+    return [PairCoverage.make(*condition, *means, error) for condition, means, error in found]
 
 
 def _one_pair(
@@ -645,17 +486,15 @@ def _one_pair(
     ]
 
 
-# -----------------------------------------------------------------------------
-# Do the intervals of calibration hold what they promise? By simulation.
+# --- Do the intervals of calibration hold what they promise? By simulation.
 #
 # The log-odds of probabilities are normal, so that about a fourth of the items are positive.
-# "right": every probability is right. "bold": the true log-odds are half as large. "high": they
-# are lower by one half. "units": probabilities are right, but items of a unit come true together
-# more often; "high units": so, and they are too high. "bolder": as "bold", with log-odds between
-# -8 and 8. "labels": probabilities are 0 or 1, and right 98 times of 100. "rare": most are near 0,
-# and all are twice as large as they should be. "partly": those above 0.9 are too large by one
-# half, all others right.
-# -----------------------------------------------------------------------------
+# "right": every probability is right. "bold": the true log-odds are half as large. "high": they are
+# lower by one half. "units": probabilities are right, but items of a unit come true together more
+# often; "high units": so, and they are too high. "bolder": as "bold", with log-odds between -8 and
+# 8. "labels": probabilities are 0 or 1, and right 98 times of 100. "rare": most are near 0, and all
+# are twice as large as they should be. "partly": those above 0.9 are too large by one half, all
+# others right.
 
 PROBABILITIES = (
     *("right", "bold", "high", "units"),
@@ -666,82 +505,41 @@ _BINS = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CalibrationCoverage(Result):
-    """How far calibration errors are from the truth, and how often their intervals hold it.
+class CalibrationCoverage(Row):
+    """Bias of the calibration error, and coverage of its interval."""
 
-    Attributes
-    ----------
-    probabilities, items
-        The condition: what is wrong with the probabilities, and how many there are.
-    error
-        The true calibration error of the bins, on average.
-    seen, left
-        The one seen, and what is left of it without what chance adds, on average.
-    covered, length, noted
-        How often the interval holds the true one, its mean length, and how often a note stands
-        beside it.
-    covered_bins
-        How often the interval of a bin holds its true share of positives.
-    standard_error
-        The Monte-Carlo error of a coverage of 0.95.
-    """
-
+    # the condition: what is wrong with the probabilities, and how many there are
     probabilities: str
     items: int
-    error: float
-    seen: float
+    error: float  # the true calibration error of the bins, on average
+    seen: float  # the one seen, and what is left of it without what chance adds, on average
     left: float
+    # how often the interval holds the true one, its mean length, and how often a note stands beside
+    # it
     covered: float
     length: float
     noted: float
-    covered_bins: float
-    standard_error: float
+    covered_bins: float  # how often the interval of a bin holds its true share of positives
+    standard_error: float  # the Monte-Carlo error of a coverage of 0.95
 
-    def __str__(self) -> str:
-        return f"{self.probabilities}, {self.items} items: covered {self.covered:.3f}"
+    line = "{probabilities}, {items} items: covered {covered:.3f}"
 
 
 def calibration_study(
-    *,
     probabilities: Sequence[str] = PROBABILITIES,
     items: Sequence[int] = (20, 50, 200, 1000),
-    level: float = 0.95,
-    replicates: int = 400,
-    rng: RNG | None = 0,
-    report: Callable[[int, int], None] | None = None,
+    **simulation: Any,
 ) -> list[CalibrationCoverage]:
-    """Draw probabilities whose true calibration is known.
-
-    Parameters
-    ----------
-    probabilities, items
-        The conditions: all combinations.
-    level
-        The level of the intervals.
-    replicates
-        Test sets per condition.
-    rng
-        A seed or generator.
-    report
-        Is told how many conditions are done, and how many there are.
-    """
-    level = open_probability("level", level)
-    replicates = whole_number("replicates", replicates)
-    generator = random_generator(rng)
+    """Draw probabilities whose true calibration is known."""
     conditions = [
         (one_of("probabilities", kind, PROBABILITIES), whole_number("items", number, least=2))
         for kind in probabilities
         for number in items
     ]
-    results = []
-    for done, condition in enumerate(conditions, start=1):
-        rows = [_one_test_set(*condition, level, generator) for _ in range(replicates)]
-        told: list[Any] = [*condition, *np.mean(rows, axis=0).tolist()]
-        told.append(monte_carlo_error(replicates))
-        results.append(CalibrationCoverage(*told))
-        if report is not None:
-            report(done, len(conditions))
-    return results
+    found = _means(_one_test_set, conditions, **simulation)
+    return [
+        CalibrationCoverage.make(*condition, *means, error) for condition, means, error in found
+    ]
 
 
 def _one_test_set(kind: str, n: int, level: float, rng: np.random.Generator) -> list[float]:
@@ -781,13 +579,11 @@ def _probabilities(kind: str, n: int, rng: np.random.Generator) -> tuple[Array, 
 
 
 def _within(one: Any, stated: Any, true: Any) -> float:
-    """The true share of positives in a bin."""
+    """Return the true share of positives in a bin."""
     return float(true[(stated >= one.low_edge) & (stated <= one.high_edge)].mean())
 
 
-# -----------------------------------------------------------------------------
-# The studies of curves under one roof, each of which has a table of its own.
-# -----------------------------------------------------------------------------
+# --- The studies of curves under one roof, each of which has a table of its own.
 
 QUESTIONS = ("order", "threshold", "calibration", "difference")
 
@@ -805,8 +601,8 @@ def curve_study(
     level: float = 0.95,
     replicates: int = 400,
     rng: RNG | None = 0,
-    report: Callable[[int, int], None] | None = None,
-) -> dict[str, Sequence[Result]]:
+    report: Report = quiet,
+) -> dict[str, Sequence[Row]]:
     """See whether what is said of curves holds, question by question.
 
     Parameters
@@ -822,29 +618,15 @@ def curve_study(
         How the scores of one system are drawn, and how two systems are related.
     probabilities, items
         Conditions of the calibration: what is wrong with the probabilities, and how many there are.
-    level
-        The level of the intervals.
-    replicates
-        Test sets per condition.
-    rng
-        A seed or generator.
-    report
-        Is told how many conditions of a question are done, and how many there are.
     """
-    shared: dict[str, Any] = {
-        "level": level,
-        "replicates": replicates,
-        "rng": rng,
-        "report": report,
-    }
+    simulation: dict[str, Any] = {"level": level, "replicates": replicates, "rng": rng}
+    simulation["report"] = report
+    grid = positives, shares, areas
     asked = [one_of("questions", question, QUESTIONS) for question in questions]
-    ranking: dict[str, Any] = {"positives": positives, "shares": shares, "areas": areas}
-    studies: dict[str, Callable[[], Sequence[Result]]] = {
-        "order": lambda: order_study(**ranking, kinds=kinds, **shared),
-        "threshold": lambda: threshold_study(**ranking, kinds=kinds, **shared),
-        "calibration": lambda: calibration_study(
-            probabilities=probabilities, items=items, **shared
-        ),
-        "difference": lambda: pair_study(**ranking, pairs=pairs, **shared),
+    studies: dict[str, Callable[[], Sequence[Row]]] = {
+        "order": lambda: order_study(kinds, grid, **simulation),
+        "threshold": lambda: threshold_study(kinds, grid, **simulation),
+        "calibration": lambda: calibration_study(probabilities, items, **simulation),
+        "difference": lambda: pair_study(pairs, grid, **simulation),
     }
     return {question: studies[question]() for question in asked}

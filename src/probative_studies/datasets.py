@@ -22,19 +22,13 @@ from probative.inference.groups import METHODS, count_of_conjunctions, heterogen
 from probative.inference.units import variance_of_difference
 from probative.results import Result
 from probative_studies.clusters import Condition, case_shares, draw, true_difference
+from probative_studies.harness import Report, quiet, share_of, streams
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from probative._validation import Array
 
-
-# -----------------------------------------------------------------------------
-# The count of data sets on which B is better must not exceed the true number in more than 5 % of
-# the cases, whichever of the data sets are the better ones. The interval of the mean difference
-# must hold the true mean in 95 %, whatever the sizes. Where the difference is the same on all data
-# sets, Cochran's Q must not find that it varies in more than 5 %.
-# -----------------------------------------------------------------------------
 
 _LEVEL = 0.95
 _UNITS = (20, 60, 200, 35, 100)  # of data sets, in turn
@@ -45,37 +39,22 @@ _MEANS = 4  # a quarter of the replicates: they take a hundred times as long
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DatasetClaim(Result):
-    """How often a claim holds under one condition.
+    """Frequency of a claim about several data sets under one condition."""
 
-    Attributes
-    ----------
-    claim
-        "count too large", "mean covered" or "spread found".
-    datasets, better
-        How many data sets, and on how many of them B is truly better; None where that is no
-        matter.
-    method
-        By which the claim is made.
-    dependence
-        "independent", or "shared": where B is not better, all data sets have the same items.
-    share, standard_error
-        How often it happened, and the Monte-Carlo error of that.
-    replicates
-        How many times data sets were drawn.
-    """
-
-    claim: str
+    claim: str  # "count too large", "mean covered" or "spread found"
+    # how many data sets, and on how many of them B is truly better; None where that is no matter
     datasets: int
     better: int | None
-    method: str
+    method: str  # by which the claim is made
+    # "independent", or "shared": where B is not better, all data sets have the same items
     dependence: str
-    share: float
+    share: float  # how often it happened, and the Monte-Carlo error of that
     standard_error: float
-    replicates: int
+    replicates: int  # how many times data sets were drawn
 
     @property
     def holds(self) -> bool:
-        """Whether at most 5 % are wrong (of intervals 7 %), within three standard errors."""
+        """Return True if at most 5 % are wrong (of intervals 7 %), within three standard errors."""
         wrong, allowed = self.share, 1 - _LEVEL
         if self.claim == "mean covered":
             wrong, allowed = 1 - self.share, 0.07
@@ -98,7 +77,7 @@ def dataset_study(
     *,
     replicates: int = 4000,
     rng: int = 0,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = quiet,
 ) -> list[DatasetClaim]:
     """Simulate how often the claims about several data sets hold.
 
@@ -106,10 +85,6 @@ def dataset_study(
     ----------
     datasets
         How many of them.
-    replicates, rng
-        How many times they are drawn (for means a quarter of that), and the seed.
-    report
-        Called with the number of conditions done and of all.
 
     Examples
     --------
@@ -118,7 +93,6 @@ def dataset_study(
     True
     """
     replicates = whole_number("replicates", replicates)
-    seed = whole_number("rng", rng, least=0)
     sizes = [whole_number("datasets", n) for n in datasets]
     counted = [
         (n, better, dependence)
@@ -127,21 +101,19 @@ def dataset_study(
         for dependence in ("independent", "shared")
     ]
     found: list[DatasetClaim] = []
-    for place, condition in enumerate(counted):
-        report(place, len(counted) + len(sizes))
-        generator = np.random.default_rng([seed, place])
-        found += _too_large(*condition, replicates, generator)
-    for place, n in enumerate(sizes):
-        report(len(counted) + place, len(counted) + len(sizes))
-        generator = np.random.default_rng([seed, len(counted) + place])
-        found += _means(n, -(-replicates // _MEANS), generator)
+    for condition, generator in streams([*counted, *sizes], rng, report):
+        if isinstance(condition, int):
+            found += _means(condition, -(-replicates // _MEANS), generator)
+        else:
+            n, better, dependence = condition
+            found += _too_large(n, better, dependence, replicates, generator)
     return found
 
 
 def _too_large(
     n: int, better: int, dependence: str, replicates: int, rng: np.random.Generator
 ) -> Iterator[DatasetClaim]:
-    """How often more data sets are counted than there are better ones."""
+    """Count how often more data sets are claimed than there are better ones."""
     pvalues = _pvalues(n, better, dependence, replicates, rng)
     for method in METHODS:
         if (method, dependence) == ("fisher", "shared"):
@@ -153,7 +125,7 @@ def _too_large(
 def _pvalues(
     n: int, better: int, dependence: str, replicates: int, rng: np.random.Generator
 ) -> Array:
-    """One-sided exact p-values of every replicate and data set: those of the sign test."""
+    """Draw one-sided exact p-values of the sign test, by replicate and data set."""
     disputed = np.array([_DISPUTED[i % len(_DISPUTED)] for i in range(n)])
     chance = np.array([_BETTER[i % len(_BETTER)] if i < better else 0.5 for i in range(n)])
     won = rng.binomial(disputed, chance, (replicates, n))
@@ -165,7 +137,7 @@ def _pvalues(
 
 
 def _means(n: int, replicates: int, rng: np.random.Generator) -> Iterator[DatasetClaim]:
-    """How often the interval of the mean holds the truth, and Q finds what is not there."""
+    """Count how often the interval of the mean covers, and Q finds a spread that is not there."""
     conditions = [
         Condition("difference", units=_UNITS[i % len(_UNITS)], sizes="lognormal", items=5, gap=0.02)
         for i in range(n)
@@ -195,6 +167,4 @@ def _means(n: int, replicates: int, rng: np.random.Generator) -> Iterator[Datase
 def _claim(
     claim: str, n: int, better: int | None, method: str, dependence: str, held: Sequence[bool]
 ) -> DatasetClaim:
-    share, size = float(np.mean(held)), len(held)
-    error = math.sqrt(share * (1 - share) / size)
-    return DatasetClaim(claim, n, better, method, dependence, share, error, size)
+    return DatasetClaim(claim, n, better, method, dependence, *share_of(held), len(held))

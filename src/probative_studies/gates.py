@@ -23,70 +23,46 @@ from probative.counts import PairedCounts
 from probative.errors import InputError
 from probative.inference.units import dependence_of_difference
 from probative.jobs.gate import GATES
-from probative.results import Result
 from probative_studies.clusters import Condition, case_shares, draw, true_difference
+from probative_studies.harness import Report, Row, quiet, share_of, streams
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-
-# -----------------------------------------------------------------------------
-# Test sets are drawn as in the study of few and uneven units. For "require-better" B is better by
-# just the margin, for the other two worse by just the margin, so that a gate that passes
-# ("fail-if-worse": fails) does so wrongly, and should do so in no more than 1 - confidence of the
-# test sets. Anywhere else errors are rarer.
-#
-# The posterior's probabilities come from draws here, which take a thousandth of the time of the
-# exact ones; the noise that they add is a tenth of what the test sets themselves bring.
-# -----------------------------------------------------------------------------
 
 _SETTLED = 0.75  # a share of the first draws below which a gate of 0.9 or more cannot hold
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GateErrors(Result):
-    """How often a gate errs under one condition.
-
-    Attributes
-    ----------
-    gate, margin, confidence
-        The gate.
-    units, sizes, items, correlation
-        How many units, how their sizes vary, their mean size, and the correlation of two items of
-        a unit.
-    error
-        "false pass" or "false fail".
-    share, standard_error
-        How often it happened, and the Monte-Carlo error of that.
-    replicates
-        Test sets drawn.
-    """
+class GateErrors(Row):
+    """Error rate of a gate under one condition."""
 
     gate: str
     margin: float
     confidence: float
+    # how many units, how their sizes vary, their mean size, and the correlation of two items of a
+    # unit
     units: int
     sizes: str
     items: int
     correlation: float
-    error: str
-    share: float
+    error: str  # "false pass" or "false fail"
+    share: float  # how often it happened, and the Monte-Carlo error of that
     standard_error: float
     replicates: int
 
     @property
     def holds(self) -> bool:
-        """Whether the share is at most 1 - confidence, within three standard errors."""
+        """Return True if the share is at most 1 - confidence, within three standard errors."""
         allowed = 1 - self.confidence
         return self.share <= allowed + 3 * math.sqrt(allowed * (1 - allowed) / self.replicates)
 
-    def __str__(self) -> str:
-        return (
-            f"{self.gate}, margin {self.margin:g}, {self.units} {self.sizes} units: {self.error} "
-            f"in {self.share:.4f} ± {self.standard_error:.4f}"
-        )
+    line = (
+        "{gate}, margin {margin:g}, {units} {sizes} units: {error} in {share:.4f} ± "
+        "{standard_error:.4f}"
+    )
 
 
 def gate_study(
@@ -101,7 +77,7 @@ def gate_study(
     replicates: int = 2000,
     n_resamples: int = 4000,
     rng: int = 0,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = quiet,
 ) -> list[GateErrors]:
     """Simulate how often each gate errs.
 
@@ -115,8 +91,6 @@ def gate_study(
         Of the gates.
     replicates, n_resamples, rng
         Test sets for each condition, draws from a posterior, and the seed.
-    report
-        Called with the number of conditions done and of all.
 
     Examples
     --------
@@ -131,7 +105,6 @@ def gate_study(
     correlation = fraction("correlation", positive("correlation", correlation, zero=True))
     replicates = whole_number("replicates", replicates)
     n_resamples = whole_number("n_resamples", n_resamples)
-    seed = whole_number("rng", rng, least=0)
     conditions = [
         (g, fraction("margins", m), s, n)
         for g in gates
@@ -140,35 +113,30 @@ def gate_study(
         for n in units
     ]
     results = []
-    for place, (gate, margin, kind, number) in enumerate(conditions):
-        report(place, len(conditions))
+    for (gate, margin, kind, number), generator in streams(conditions, rng, report):
         condition = Condition(
             "difference", f1=f1, units=number, sizes=kind, correlation=correlation, gap=margin
         )
         shares = case_shares(condition)
         if not math.isclose(true_difference(shares), margin, abs_tol=1e-9):
             raise InputError(f"margins: {margin!r} is too large for this study")
-        generator = np.random.default_rng([seed, place])
         wrong = [
             _errs(
                 gate, margin, confidence, draw(generator, condition, shares), n_resamples, generator
             )
             for _ in range(replicates)
         ]
-        share = float(np.mean(wrong))
+        found, error = share_of(wrong)
         results.append(
-            GateErrors(
-                gate,
-                margin,
-                confidence,
-                number,
-                kind,
-                condition.items,
-                correlation,
-                "false fail" if gate == "fail-if-worse" else "false pass",
-                share,
-                math.sqrt(share * (1 - share) / replicates),
-                replicates,
+            GateErrors.of(
+                condition,
+                gate=gate,
+                margin=margin,
+                confidence=confidence,
+                error="false fail" if gate == "fail-if-worse" else "false pass",
+                share=found,
+                standard_error=error,
+                replicates=replicates,
             )
         )
     return results
@@ -182,7 +150,7 @@ def _errs(
     n_resamples: int,
     rng: np.random.Generator,
 ) -> bool:
-    """Whether a gate errs on one test set, drawn with B better by the margin."""
+    """Return True if a gate errs on one test set, drawn with B better by the margin."""
     paired = PairedCounts(cases)
     if gate == "require-better":
         return probability_above(paired, margin, n_resamples, rng) >= confidence
@@ -196,17 +164,7 @@ def _errs(
 def probability_above(
     paired: PairedCounts, threshold: float, n_resamples: int, rng: np.random.Generator
 ) -> float:
-    """P(B - A > threshold) of F1 by draws from the posterior that units are allowed for in.
-
-    Parameters
-    ----------
-    paired
-        One row per unit.
-    threshold
-        A difference.
-    n_resamples, rng
-        How many draws, and the generator to draw with.
-    """
+    """Return P(B - A > threshold) of F1, by draws from the posterior that allows for units."""
     dependence = dependence_of_difference(paired, "f1")
     if dependence.no_evidence:
         return math.nan
@@ -225,7 +183,7 @@ def probability_above(
 def _differences(
     rng: np.random.Generator, cells: NDArray[np.float64], number: int
 ) -> NDArray[np.float64]:
-    """Draws of F1 of B minus F1 of A, where the seven cases have a Dirichlet posterior."""
+    """Draw F1 of B minus F1 of A, where the seven cases have a Dirichlet posterior."""
     g = rng.standard_gamma(cells, (number, 7)).T
     both, positives = g[4] + g[5], g[0] + g[2] + g[4] + g[6]
     f1_a = 2 * (g[0] + g[4]) / (g[0] + g[1] + both + positives)

@@ -12,7 +12,6 @@ set is not elsewhere. Three ways to come by candidates:
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -23,26 +22,13 @@ from probative._validation import open_probability, whole_number
 from probative.counts import PairedCounts
 from probative.inference.allowance import allowance
 from probative.inference.posterior.clustered import posterior_of_difference
-from probative.results import Result
+from probative_studies.harness import Report, Row, quiet, share_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-
-# -----------------------------------------------------------------------------
-# A baseline is right on about half of the items of a test set. A change turns every answer with
-# the same probability, so that it makes nothing better or worse but by luck; what is lucky on this
-# test set is not elsewhere. Three ways to come by candidates:
-#
-# * independent: each is a new change of the baseline;
-# * by verdicts: every probe is a system that is really better, with a change besides; the last
-#   candidate is the baseline with all changes whose probes have passed, and no better;
-# * by scores: each is a new change of the baseline, and the last has all that raised the score.
-# -----------------------------------------------------------------------------
-
-if TYPE_CHECKING:
     Answers = NDArray[np.bool_]
     Judge = Callable[[Answers], bool]
 
@@ -53,42 +39,24 @@ _WAYS = ("independent", "by verdicts", "by scores")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FalsePasses(Result):
-    """How often a candidate that is no better ever passes a gate.
+class FalsePasses(Row):
+    """Share of sequences in which a candidate that is no better passes a gate."""
 
-    Attributes
-    ----------
-    way
-        How candidates come about.
-    looks
-        How many there are in a sequence.
-    plain
-        The share of sequences in which one passes, each gate at the same confidence.
-    independent, adaptive
-        The same with the allowances of a ledger.
-    promised
-        Which of these promises to stay below `allowed`: "both", "adaptive" or "neither".
-    allowed, standard_error
-        1 - confidence; the Monte-Carlo error of a share of that size.
-    sequences
-        How many were drawn.
-    """
-
-    way: str
+    way: str  # how candidates come about
     looks: int
-    plain: float
-    independent: float
+    plain: float  # the share of sequences in which one passes, each gate at the same confidence
+    independent: float  # the same with the allowances of a ledger
     adaptive: float
+    # which of these promises to stay below `allowed`: "both", "adaptive" or "neither"
     promised: str
-    allowed: float
+    allowed: float  # 1 - confidence; the Monte-Carlo error of a share of that size
     standard_error: float
     sequences: int
 
-    def __str__(self) -> str:
-        return (
-            f"{self.way}: {self.plain:.4f} by plain gates, {self.independent:.4f} and "
-            f"{self.adaptive:.4f} with the allowances"
-        )
+    line = (
+        "{way}: {plain:.4f} by plain gates, {independent:.4f} and {adaptive:.4f} with the "
+        "allowances"
+    )
 
 
 def ledger_study(
@@ -98,7 +66,7 @@ def ledger_study(
     items: int = 300,
     confidence: float = 0.95,
     rng: int = 0,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = quiet,
 ) -> list[FalsePasses]:
     """Simulate sequences of candidates that meet one test set.
 
@@ -110,10 +78,6 @@ def ledger_study(
         Candidates in a sequence, and items of a test set.
     confidence
         Of the gate, which requires something better.
-    rng
-        The seed.
-    report
-        Called with the number of sequences done and of all.
 
     Examples
     --------
@@ -136,27 +100,17 @@ def ledger_study(
             for way in _WAYS:
                 wrong[way][place] += _passes(way, right, changes, mended, kind, doubt)
     promised = {"independent": "both", "by verdicts": "adaptive", "by scores": "neither"}
-    error = math.sqrt(doubt * (1 - doubt) / sequences)
+    allowed = doubt, share_error(doubt, sequences), sequences
     return [
-        FalsePasses(
-            way,
-            looks,
-            plain=float(plain / sequences),
-            independent=float(independent / sequences),
-            adaptive=float(adaptive / sequences),
-            promised=promised[way],
-            allowed=doubt,
-            standard_error=error,
-            sequences=sequences,
-        )
-        for way, (plain, independent, adaptive) in wrong.items()
+        FalsePasses.make(way, looks, *(shares / sequences).tolist(), promised[way], *allowed)
+        for way, shares in wrong.items()
     ]
 
 
 def _passes(
     way: str, right: Answers, changes: Answers, mended: Answers, kind: str, doubt: float
 ) -> bool:
-    """Whether a candidate that is no better passes in one sequence."""
+    """Return True if a candidate that is no better passes in one sequence."""
     judge = _gate(right, kind, doubt)
     if way == "independent":
         return sum(judge(right ^ change) for change in changes) > 0
@@ -171,7 +125,7 @@ def _passes(
 
 
 def _gate(right: Answers, kind: str, doubt: float) -> Judge:
-    """A gate that judges candidates against the baseline, one after the other."""
+    """Return a gate that judges candidates against the baseline, one after the other."""
     verdicts: list[bool] = []
 
     def judge(candidate: Answers) -> bool:
@@ -186,6 +140,6 @@ def _gate(right: Answers, kind: str, doubt: float) -> Judge:
 
 @cache
 def _doubt(gained: int, lost: int) -> float:
-    """1 - P(better), as a gate has it; what both get right or wrong does not matter to that."""
+    """Return 1 - P(better) as a gate has it; items that both get right or wrong do not matter."""
     cases = PairedCounts([lost, 0, gained, 0, 100, 0, 100])
     return float(posterior_of_difference(cases, "recall").cdf(0.0))

@@ -1,8 +1,8 @@
 """Do limits and tests hold at every look? Labels arrive in batches, and somebody looks each time.
 
 Streams of units are drawn as in the study of few and uneven units. Counted is whether the truth was
-ever outside the limits, and whether exchangeable systems were ever told apart; beside it, the same
-of a fixed interval and of a fixed test that somebody looks at as often.
+ever outside the limits, and whether exchangeable systems were ever distinguished; beside it, the
+same of a fixed interval and of a fixed test that somebody looks at as often.
 """
 
 from __future__ import annotations
@@ -19,22 +19,16 @@ from probative.counts import PairedCounts
 from probative.inference.sequential import FEWEST, Wealth, log_e_value, look_limits, planned_grid
 from probative.inference.units import jackknife_error
 from probative.metrics import contributions, f1_from_jaccard, score
-from probative.results import Result
 from probative_studies.clusters import Condition, case_shares, draw, true_difference
+from probative_studies.harness import Report, Row, mean, quiet, share_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from probative.counts import Counts
 
-
-# -----------------------------------------------------------------------------
-# Streams of units are drawn as in the study of few and uneven units. Counted is whether the truth
-# was ever outside the limits, and whether exchangeable systems were ever told apart; beside it,
-# the same of a fixed interval and of a fixed test that somebody looks at as often.
-# -----------------------------------------------------------------------------
 
 # a sentence has few items; a document many, and of uneven number
 CONDITIONS = (
@@ -46,44 +40,24 @@ _GAP = 0.015  # of systems that differ
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EverWrong(Result):
-    """How often something was ever wrong in a stream of labels.
+class EverWrong(Row):
+    """Share of streams of labels in which something was ever wrong."""
 
-    Attributes
-    ----------
-    what
-        What was looked at: the score of items, of units, the difference, or the test.
-    condition
-        What the stream was like.
-    looks, units
-        How often somebody looked, and how many units (items) there were in the end.
-    share, standard_error
-        In how many streams it was ever wrong; of a test of different systems, how often it was
-        ever decided.
-    fixed
-        The same of a fixed interval, or of a normal test, looked at as often.
-    once
-        Of a test of different systems: how often the fixed test decides at the end, looked at once.
-    streams
-        How many were drawn.
-    """
-
-    what: str
-    condition: str
-    looks: int
+    what: str  # what was looked at: the score of items, of units, the difference, or the test
+    condition: str  # what the stream was like
+    looks: int  # how often somebody looked, and how many units (items) there were in the end
     units: int
+    # in how many streams it was ever wrong; of a test of different systems, how often it was ever
+    # decided
     share: float
     standard_error: float
-    fixed: float
+    fixed: float  # the same of a fixed interval, or of a normal test, looked at as often
+    # of a test of different systems: how often the fixed test decides at the end, looked at once
     once: float | None
     streams: int
 
-    def to_dict(self) -> dict[str, object]:
-        """All fields; what does not apply is null."""
-        return {"once": None, **super().to_dict()}
-
-    def __str__(self) -> str:
-        return f"{self.what}, {self.condition}: {self.share:.4f} (fixed: {self.fixed:.4f})"
+    nullable = ("once",)
+    line = "{what}, {condition}: {share:.4f} (fixed: {fixed:.4f})"
 
 
 def look_study(
@@ -95,7 +69,7 @@ def look_study(
     streams: int = 1000,
     item_streams: int = 10_000,
     rng: int = 0,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = quiet,
 ) -> list[EverWrong]:
     """Simulate streams of labels and look after every batch.
 
@@ -103,16 +77,10 @@ def look_study(
     ----------
     conditions
         What streams of units to draw.
-    level
-        Of limits and tests.
     units, batch
         How many units there are in a stream, and after how many somebody looks.
     streams, item_streams
         How many streams of units, and of single items.
-    rng
-        The seed.
-    report
-        Called with the number of parts done and of all.
 
     Examples
     --------
@@ -140,13 +108,13 @@ def look_study(
 def _items(
     share: float, level: float, items: int, batch: int, streams: int, rng: np.random.Generator
 ) -> EverWrong:
-    """The mixture sequence for F1 of single items, and Wilson's interval looked at as often."""
+    """Look at the mixture sequence for F1 of single items, and at Wilson's interval as often."""
     looks = np.arange(batch, items + 1, batch)
     hits = np.cumsum(rng.binomial(batch, share, (streams, len(looks))), axis=1)
     doubted = log_e_value(hits, looks, share) >= -math.log1p(-level)
     z = -special.ndtri((1 - level) / 2)
     fixed = np.abs(hits - looks * share) > z * np.sqrt(looks * share * (1 - share))
-    return _result(
+    return ever_wrong(
         "F1 of items",
         f"F1 {f1_from_jaccard(share):.2f}",
         len(looks),
@@ -165,7 +133,7 @@ def _units(
     streams: int,
     rng: np.random.Generator,
 ) -> list[EverWrong]:
-    """The sequences for F1 and for the difference by unit, and the bets, beside fixed ones."""
+    """Look at the sequences for F1, the difference and the bets by unit, beside fixed ones."""
     condition = replace(condition, gap=gap, units=units)
     shares = case_shares(condition)
     truths = float(score(PairedCounts(shares).a, "f1")), true_difference(shares)
@@ -180,9 +148,9 @@ def _units(
     test = "test of exchangeable systems" if gap == 0 else "test finds B better"
     number = units // batch
     results = [
-        _result("F1 of units", said, number, units, wrong[0][0], wrong[0][1]),
-        _result("difference", said, number, units, wrong[1][0], wrong[1][1]),
-        _result(test, said, number, units, wrong[2][0], wrong[2][1], float(once.mean())),
+        ever_wrong("F1 of units", said, number, units, wrong[0][0], wrong[0][1]),
+        ever_wrong("difference", said, number, units, wrong[1][0], wrong[1][1]),
+        ever_wrong(test, said, number, units, wrong[2][0], wrong[2][1], float(once.mean())),
     ]
     return results if gap == 0 else results[1:]
 
@@ -190,7 +158,7 @@ def _units(
 def _watched(
     rows: PairedCounts, truths: tuple[float, float], level: float, batch: int
 ) -> tuple[NDArray[np.bool_], bool]:
-    """Whether score, difference and bets were ever wrong, and fixed ones; the test at the end.
+    """Return whether score, difference and bets were ever wrong, and whether fixed ones were.
 
     What `SequentialTest` does at every look, without sorting all units again for each.
     """
@@ -221,12 +189,12 @@ def _watched(
 
 
 def _ratio(counts: Counts) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What every unit adds to numerator and denominator of F1."""
+    """Return what every unit adds to numerator and denominator of F1."""
     x, y = contributions(counts, "f1")
     return np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
 
 
-def _result(
+def ever_wrong(
     what: str,
     condition: str,
     looks: int,
@@ -235,8 +203,7 @@ def _result(
     fixed: NDArray[np.bool_],
     once: float | None = None,
 ) -> EverWrong:
-    share = float(wrong.mean())
-    error = math.sqrt(max(share * (1 - share), 1 / len(wrong)) / len(wrong))
-    return EverWrong(
-        what, condition, looks, units, share, error, float(fixed.mean()), once, len(wrong)
-    )
+    """Count the streams in which something was ever wrong, and in which fixed limits were."""
+    share = mean(wrong)
+    error = share_error(share, len(wrong), least=1 / len(wrong))
+    return EverWrong(what, condition, looks, units, share, error, mean(fixed), once, len(wrong))

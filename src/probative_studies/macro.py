@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import special
 
-from probative._validation import open_probability, random_generator, whole_number
+from probative._validation import random_generator
 from probative.counts import Counts, LabelCounts, PairedCounts
 from probative.inference.differences import difference
 from probative.inference.intervals import interval
@@ -28,22 +28,19 @@ from probative.inference.macro import (
 from probative.inference.macro_comparison import macro_difference
 from probative.metrics import ratio, score
 from probative.results import Result
+from probative_studies.harness import Report, checked, mean, quiet, share_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from probative._validation import RNG, Array
 
 
-# -----------------------------------------------------------------------------
-# Intervals of macro averages as others make them, for comparison.
-# -----------------------------------------------------------------------------
+# --- Intervals of macro averages as others make them, for comparison.
 
 
 def _delta_interval(cells: LabelCounts, level: float) -> tuple[float, float]:
-    """By the delta method over the units, on the scale of log odds, with Student's quantile."""
+    """Use the delta method over the units, on the log-odds scale, with Student's quantile."""
     estimate = macro_score(cells)
     if not 0 < estimate < 1:
         return 0.0, 1.0
@@ -53,14 +50,14 @@ def _delta_interval(cells: LabelCounts, level: float) -> tuple[float, float]:
 
 
 def _delta_difference(a: LabelCounts, b: LabelCounts, level: float) -> tuple[float, float]:
-    """By the delta method over the units, with Student's quantile."""
+    """Use the delta method over the units, with Student's quantile."""
     estimate = macro_score(b) - macro_score(a)
     reach = _reach(_moves(b) - _moves(a), level)
     return estimate - reach, estimate + reach
 
 
 def _mover_interval(cells: LabelCounts, level: float) -> tuple[float, float]:
-    """Wilson's limits of the labels, whose arms are added up in squares."""
+    """Join Wilson's limits of the labels; their arms are added up in squares."""
     tables = cells.by_label()
     limits = interval(tables, "f1", level=level)
     return _join(
@@ -69,7 +66,7 @@ def _mover_interval(cells: LabelCounts, level: float) -> tuple[float, float]:
 
 
 def _mover_difference(paired: Array, level: float) -> tuple[float, float]:
-    """The limits of each label's difference (METHODS' MOVER), whose arms are added up in squares.
+    """Join the limits (MOVER) of each label's difference; arms are added up in squares.
 
     `paired` holds the seven paired cases of every label.
     """
@@ -79,14 +76,10 @@ def _mover_difference(paired: Array, level: float) -> tuple[float, float]:
 
 
 def _one_prior_interval(cells: LabelCounts, level: float) -> tuple[float, float]:
-    """A prior that labels of every size share, worth at most eight items."""
+    """Use one prior for labels of every size, worth at most eight items."""
     tables = cells.by_label()
     posterior = macro_posterior(
-        np.asarray(tables.tp),
-        np.asarray(tables.nu),
-        f1=True,
-        slope_spread=1e-4,
-        largest_kappa=8.0,
+        np.asarray(tables.tp), np.asarray(tables.nu), f1=True, slope_spread=1e-4, largest_kappa=8.0
     )
     low, high = np.asarray(posterior.ppf([(1 - level) / 2, (1 + level) / 2])).tolist()
     return low, high
@@ -101,7 +94,7 @@ def _join(estimate: Array, low: Array, high: Array) -> tuple[float, float]:
 
 
 def _moves(cells: LabelCounts) -> Array:
-    """How far each unit moves the macro F1."""
+    """Return how far each unit moves the macro F1."""
     x, y = ratio(cells.counts, "f1")
     top, bottom = cells.sum_by_label(x), cells.sum_by_label(y)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -119,43 +112,18 @@ def _reach(moves: Array, level: float) -> float:
     return quantile * math.sqrt(n / (n - 1) * float(np.sum(moves**2)))
 
 
-# -----------------------------------------------------------------------------
-# Do the intervals of macro averages cover what they promise?
-#
-# Test sets are drawn from populations whose macro F1 is known, and judged by two systems that err
-# together. Labels are independent of each other in ten conditions, from comfortable ones to labels
-# with three items; in the others every datum has one label, and what one label misses is another
-# one's false alarm.
-# -----------------------------------------------------------------------------
-
 _BETTER = 0.02  # what B's F1 exceeds A's by
 _TOGETHER = 0.5  # how often the two systems share their fate
 
 
 @dataclass(frozen=True, eq=False)
 class MacroCoverage(Result):
-    """Coverage of one kind of interval of macro F1 under one condition.
+    """Coverage of one kind of interval of macro F1 under one condition."""
 
-    Attributes
-    ----------
-    condition
-        The labels: how many items are expected, and the F1 of the baseline.
-    question
-        "one system", or "difference" of two.
-    method
-        How the interval was made.
-    coverage, standard_error
-        How often it holds the truth, and the Monte-Carlo error of that.
-    length
-        The mean length.
-    replicates
-        How many test sets were drawn.
-    """
-
-    condition: str
-    question: str
-    method: str
-    coverage: float
+    condition: str  # the labels: how many items are expected, and the F1 of the baseline
+    question: str  # "one system", or "difference" of two
+    method: str  # how the interval was made
+    coverage: float  # how often it holds the truth, and the Monte-Carlo error of that
     standard_error: float
     length: float
     replicates: int
@@ -272,7 +240,7 @@ def macro_coverage(
     level: float = 0.95,
     replicates: int = 400,
     rng: RNG | None = 0,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = quiet,
 ) -> list[MacroCoverage]:
     """Simulate test sets under every condition, and count how often the truth is covered.
 
@@ -280,13 +248,8 @@ def macro_coverage(
     ----------
     conditions
         What to draw from; by default `CONDITIONS`.
-    level, replicates, rng
-        The level of the intervals, how many test sets to draw each, and a seed or generator.
-    report
-        Called with the number of test sets done and of all.
     """
-    level = open_probability("level", level)
-    replicates = whole_number("replicates", replicates)
+    level, replicates = checked(level, replicates)
     chosen = CONDITIONS if conditions is None else conditions
     study = []
     for k, (name, condition) in enumerate(chosen.items()):
@@ -303,14 +266,14 @@ def macro_coverage(
 
 
 def _stream(rng: RNG | None, k: int) -> np.random.Generator:
-    """What the k-th condition is drawn from: with a seed the same, whatever the others are."""
+    """Return the generator of the k-th condition; with a seed it does not depend on the others."""
     if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0:
         return np.random.default_rng([int(rng), k])
     return random_generator(rng)
 
 
 def _limits(sample: Sample, level: float) -> dict[tuple[str, str], tuple[float, float]]:
-    """The limits of every method, by question and name."""
+    """Return the limits of every method, by question and name."""
     a, b, paired, *_ = sample
     both, posterior = macro_difference(a, b, level=level)
     one = MacroEvidence(both.a, posterior.a, degrees_of_freedom(a))  # is found on the way
@@ -333,27 +296,17 @@ def _truth(sample: Sample, question: str) -> float:
 def _summary(
     condition: str, methods: list[tuple[str, str]], limits: Array, true: Array
 ) -> list[MacroCoverage]:
-    """`limits` has one row per test set, one column per method."""
+    """Count coverage; `limits` has one row per test set, one column per method."""
     low, high = limits[..., 0], limits[..., 1]
-    n = len(true)
-    share = np.mean((low <= true) & (true <= high), axis=0)
-    length = np.mean(high - low, axis=0)
+    held = (low <= true) & (true <= high)
     return [
-        MacroCoverage(
-            condition=condition,
-            question=question,
-            method=method,
-            coverage=float(share[k]),
-            standard_error=float(np.sqrt(share[k] * (1 - share[k]) / n)),
-            length=float(length[k]),
-            replicates=n,
-        )
-        for k, (question, method) in enumerate(methods)
+        MacroCoverage(condition, *which, *share_of(held[:, k]), mean((high - low)[:, k]), len(true))
+        for k, which in enumerate(methods)
     ]
 
 
 def _population(prevalence: Array) -> tuple[Array, NDArray[np.int64]]:
-    """Probabilities of all triples of right label, label of A and label of B."""
+    """Return the probabilities of all triples of right label, label of A and label of B."""
     k = len(prevalence)
     right_a, right_b = 0.75, 0.80
     patterns, cells = [], []

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import one_of, open_probability, whole_number
+from probative._validation import one_of, whole_number
 from probative.counts import Counts, LabelCounts, PairedCounts
 from probative.errors import InputError
 from probative.inference.classes import (
@@ -30,9 +30,9 @@ from probative.inference.intervals import default_method, interval, methods_for,
 from probative.inference.macro import macro_interval
 from probative.inference.macro_comparison import macro_difference
 from probative.metrics import COMPOSITES, OF_TABLES, TABLE, Composite, score, score_of_table
-from probative.results import Result
-from probative_studies.clusters import Condition, draw
+from probative_studies.clusters import Condition, draw, true_difference
 from probative_studies.coverage import all_tables, chances_of
+from probative_studies.harness import Report, Row, checked, mean, quiet, share_of, streams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -42,9 +42,7 @@ if TYPE_CHECKING:
     from probative._validation import Array
 
 
-# -----------------------------------------------------------------------------
-# Test sets of several classes, and the intervals of their scores.
-# -----------------------------------------------------------------------------
+# --- Test sets of several classes, and the intervals of their scores.
 
 if TYPE_CHECKING:
     Codes = NDArray[np.intp]
@@ -54,46 +52,33 @@ METRICS = (*OF_TABLES, "balanced_accuracy")
 
 
 def methods_of(metric: str) -> tuple[str, str]:
-    """What the intervals of one score and of a difference are called."""
+    """Return the names of the intervals of one score and of a difference."""
     return (METHOD, "mover") if metric in OF_TABLES else ("hierarchical", "hierarchical")
 
 
 @dataclass(frozen=True)
 class Confused:
-    """Two systems on classes of these shares.
-
-    Attributes
-    ----------
-    name
-        What it is called.
-    shares
-        Of the classes in the answer.
-    right
-        The share of items of every class that A gets right; wrong ones are evenly spread.
-    copied
-        The share of items of which B says what A says; of the others B says what it would say for
-        itself, right twice as often as wrong, and more often than A.
-    n
-        Items.
-    units
-        How many units they come in; 0 where they are independent. A unit has its own share that
-        is right.
-    """
+    """Two systems on classes of these shares."""
 
     name: str
-    shares: tuple[float, ...]
+    shares: tuple[float, ...]  # of the classes in the gold
+    # the share of items of every class that A gets right; wrong ones are evenly spread
     right: float
+    # the share of items of which B says what A says; of the others B says what it would say for
+    # itself, right twice as often as wrong, and more often than A
     copied: float
     n: int
+    # how many units they come in; 0 where they are independent. A unit has its own share that is
+    # right
     units: int = 0
 
     @property
     def _own_right(self) -> float:
-        """How often B is right where it does not copy A."""
+        """Return how often B is right where it does not copy A."""
         return (1 + self.right) / 2
 
     def truth(self, metric: str) -> tuple[float, float]:
-        """The scores of A and B."""
+        """Return the scores of A and B."""
         right_b = self.copied * self.right + (1 - self.copied) * self._own_right
         a, b = (self._score(right, metric) for right in (self.right, right_b))
         return a, b
@@ -107,21 +92,21 @@ class Confused:
         return float(score_of_table(table, metric))
 
     def interval(self, metric: str, rng: np.random.Generator, level: float) -> Any:
-        """The interval of A's score on a test set."""
+        """Return the interval of A's score on a test set."""
         a, _ = self.draw(rng)
         if metric == "balanced_accuracy":
             return macro_interval(cells_of_items(a), "recall", level=level)
         return confusion_interval(a, metric, level=level)
 
     def difference(self, metric: str, rng: np.random.Generator, level: float) -> Any:
-        """The interval of B minus A on a test set."""
+        """Return the interval of B minus A on a test set."""
         a, b = self.draw(rng)
         if metric == "balanced_accuracy":
             return macro_difference(cells_of_items(a), cells_of_items(b), "recall", level=level)[0]
         return confusion_difference(a, b, metric, level=level)
 
     def draw(self, rng: np.random.Generator) -> tuple[ConfusedItems, ConfusedItems]:
-        """A test set on which the answer has all classes."""
+        """Draw a test set in whose gold all classes occur."""
         k = len(self.shares)
         while True:
             answer = rng.choice(k, self.n, p=self.shares)
@@ -137,7 +122,7 @@ class Confused:
         return ConfusedItems(answer, a, k, units), ConfusedItems(answer, b, k, units)
 
     def _said(self, rng: np.random.Generator, answer: Codes, right: float, luck: Array) -> Codes:
-        """What a system says: right with this probability, which a unit's luck moves."""
+        """Draw what a system says: right with this probability, which a unit's luck moves."""
         from scipy import special
 
         # a normal threshold keeps the mean where it is, whatever the units share
@@ -171,7 +156,7 @@ CONDITIONS = tuple(
 
 
 def cells_of_items(items: ConfusedItems) -> LabelCounts:
-    """Right and missed items of every class, by unit: one cell for all of a class in a unit."""
+    """Count right and missed items of every class by unit, one cell per class and unit."""
     units = np.arange(len(items.answer)) if items.units is None else items.units
     cell, place = np.unique(units * items.n_classes + items.answer, return_inverse=True)
     right, wrong = (
@@ -182,15 +167,6 @@ def cells_of_items(items: ConfusedItems) -> LabelCounts:
     counts = Counts(right, 0 * right, wrong)
     return LabelCounts(unit, label, counts, int(units.max()) + 1, items.n_classes)
 
-
-# -----------------------------------------------------------------------------
-# Do the intervals of MCC, kappa and their kin cover what they promise?
-#
-# Of one score the coverage is a sum over all tables of four cells, and the question is what the
-# least of it is: over shares of positives, recalls and specificities down to guessing, where the
-# score is defined in half of the test sets at least. Of differences, of units and of several
-# classes test sets are drawn.
-# -----------------------------------------------------------------------------
 
 _QUESTIONS = (
     *("score", "difference", "units", "unit-differences"),
@@ -218,36 +194,23 @@ _UNITS, _UNIT_SIZES, _CORRELATION = (10, 20, 40), ("equal", "lognormal"), 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class MetricCoverage(Result):
-    """How often intervals of one score hold the truth under one condition.
+class MetricCoverage(Row):
+    """Coverage of intervals of one score under one condition."""
 
-    Attributes
-    ----------
-    question, metric, condition, n
-        What is asked, of which score, of which systems, and with how many items or units.
-    method
-        How the interval is made.
-    coverage, standard_error
-        The share of test sets whose interval holds the truth; of a sum, without an error.
-    noted, unnoted_misses
-        How often the interval carries a note, and how often it misses without one.
-    length
-        The mean length; NaN where it was told without the limits whether they hold the truth.
-    replicates
-        Test sets drawn; 0 where all are gone through.
-    """
-
+    # what is asked, of which score, of which systems, and with how many items or units
     question: str
     metric: str
     condition: str
     n: int
-    method: str
+    method: str  # how the interval is made
+    # the share of test sets whose interval holds the truth; of a sum, without an error
     coverage: float
     standard_error: float
-    noted: float
+    noted: float  # how often the interval carries a note, and how often it misses without one
     unnoted_misses: float
+    # the mean length; NaN where it was told without the limits whether they hold the truth
     length: float
-    replicates: int
+    replicates: int  # test sets drawn; 0 where all are gone through
 
 
 def metric_study(
@@ -260,9 +223,9 @@ def metric_study(
     level: float = 0.95,
     replicates: int = 400,
     rng: int = 0,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = quiet,
 ) -> list[MetricCoverage]:
-    """The coverage of all conditions.
+    """Compute or simulate the coverage under all conditions.
 
     Parameters
     ----------
@@ -276,10 +239,6 @@ def metric_study(
         Items, and methods of intervals, for "score"; by default the one that is used.
     conditions
         Parts of the names of those that are drawn, such as "rare, lognormal"; by default all.
-    level, replicates, rng
-        The level of the intervals, test sets per condition, and the seed.
-    report
-        Called with the number of conditions done and of all.
 
     Examples
     --------
@@ -294,9 +253,7 @@ def metric_study(
     ):
         for value in values:
             one_of(name, value, known)
-    level = open_probability("level", level)
-    replicates = whole_number("replicates", replicates)
-    seed = whole_number("rng", rng, least=0)
+    level, replicates = checked(level, replicates)
     jobs: list[_Exact | _Drawn] = []
     if "score" in questions:
         jobs += _exact_jobs(metrics, [whole_number("sizes", n) for n in sizes], methods)
@@ -306,11 +263,7 @@ def metric_study(
         ]
     if conditions and not jobs:
         raise InputError(f"conditions: none is called {', '.join(conditions)}")
-    results = []
-    for place, job in enumerate(jobs):
-        report(place, len(jobs))
-        results.append(job.coverage(level, replicates, np.random.default_rng([seed, place])))
-    return results
+    return [job.coverage(level, replicates, own) for job, own in streams(jobs, rng, report)]
 
 
 def _wanted(job: _Drawn, conditions: Sequence[str] | None) -> bool:
@@ -340,14 +293,9 @@ def _exact_jobs(
 def least_coverage(
     metric: str, n: int, method: str | None = None, *, level: float = 0.95
 ) -> MetricCoverage:
-    """The least coverage of an interval over shares of positives, recalls and specificities.
+    """Return the least coverage of an interval over shares of positives, recalls and specificities.
 
     The length and the share of notes are those of all these conditions, on average.
-
-    Parameters
-    ----------
-    metric, n, method, level
-        The score, the number of items, and the interval.
     """
     method = default_method(metric) if method is None else method
     own = TABLE[metric]
@@ -385,34 +333,19 @@ def least_coverage(
 
 
 def _conditions() -> Iterator[Array]:
-    """The shares of tp, fp, fn and tn of systems that are no worse than guessing."""
+    """Yield the shares of tp, fp, fn and tn of systems that are no worse than guessing."""
     for share, recall, specificity in itertools.product(_POSITIVES, _RATES, _RATES):
         if recall + specificity >= 1:
             rest = 1 - share
             yield np.array(
-                [
-                    share * recall,
-                    rest * (1 - specificity),
-                    share * (1 - recall),
-                    rest * specificity,
-                ]
+                [share * recall, rest * (1 - specificity), share * (1 - recall), rest * specificity]
             )
 
 
 def paired_shares(
     positives: float, recall: float, specificity: float, disputed: float, lead: float = 0.0
 ) -> Array:
-    """The shares of the eight cases of two systems.
-
-    Parameters
-    ----------
-    positives, recall, specificity
-        Of the answer, and of A.
-    disputed
-        The share of items in dispute, of positives and negatives alike.
-    lead
-        How much more often B is right there than A, from -1 to 1.
-    """
+    """Return the shares of the eight cases of two systems."""
     won, lost = disputed * (1 + lead) / 2, disputed * (1 - lead) / 2
     negatives = 1 - positives
     shares = np.empty(8)
@@ -424,13 +357,7 @@ def paired_shares(
 
 
 def _shares_apart(positives: float, recall: float, specificity: float) -> Array:
-    """Return the shares of the eight cases of two systems as good as each other that err apart.
-
-    Parameters
-    ----------
-    positives, recall, specificity
-        Of the answer, and of both systems.
-    """
+    """Return the shares of the eight cases of two systems as good as each other that err apart."""
     shares = np.empty(8)
     missed, alarms = 1 - recall, 1 - specificity
     shares[[0, 2, 4, 6]] = recall * missed, recall * missed, recall**2, missed**2
@@ -463,29 +390,20 @@ class _Drawn:
                 held = one.low - _HARDLY <= self.truth <= one.high + _HARDLY
                 found.append((held, one.note is not None, one.high - one.low))
         held, noted, length = (np.array(column) for column in zip(*found, strict=True))
-        share = float(held.mean())
-        return MetricCoverage(
-            self.question,
-            self.metric,
-            self.condition,
-            self.n,
-            self.method,
-            share,
-            math.sqrt(share * (1 - share) / replicates),
-            float(noted.mean()),
-            float(np.mean(~held & ~noted)),
-            float(length.mean()),
-            replicates,
+        coverage, error = share_of(held)
+        return MetricCoverage.of(
+            self,
+            coverage=coverage,
+            standard_error=error,
+            noted=mean(noted),
+            unnoted_misses=mean(~held & ~noted),
+            length=mean(length),
+            replicates=replicates,
         )
 
 
-def _true_difference(shares: Array, metric: str) -> float:
-    table = PairedCounts(shares)
-    return float(score(table.b, metric) - score(table.a, metric))
-
-
 def _difference_jobs(metric: str) -> Iterator[_Drawn]:
-    """Systems that differ in a part of the items, and near-copies, also with one ahead."""
+    """Yield systems that differ in a part of the items, and near-copies, also with one ahead."""
     for name, (positives, recall, specificity, disputed) in _SYSTEMS.items():
         shares = paired_shares(positives, recall, specificity, disputed, 0.4)
         for n in _ITEMS:
@@ -502,12 +420,12 @@ def _of_items(metric: str, name: str, shares: Array, n: int) -> _Drawn:
     def limits(generator: np.random.Generator, level: float) -> Any:
         return difference(PairedCounts(generator.multinomial(n, shares)), metric, level=level)
 
-    truth = _true_difference(shares, metric)
+    truth = true_difference(shares, metric)
     return _Drawn("difference", metric, name, n, "mover", truth, limits)
 
 
 def _unit_jobs(metric: str) -> Iterator[_Drawn]:
-    """One score and a difference, of units of equal and uneven size."""
+    """Yield one score and a difference, of units of equal and uneven size."""
     for (name, values), sizes, n in itertools.product(_SYSTEMS.items(), _UNIT_SIZES, _UNITS):
         yield from _of_units(
             metric, f"{name}, {sizes} units", paired_shares(*values, 0.4), sizes, n
@@ -527,12 +445,12 @@ def _of_units(metric: str, name: str, shares: Array, sizes: str, n: int) -> Iter
         return difference(PairedCounts(draw(generator, condition, shares)), metric, level=level)
 
     yield _Drawn("units", metric, name, n, default_method(metric), truth, single)
-    gap = _true_difference(shares, metric)
+    gap = true_difference(shares, metric)
     yield _Drawn("unit-differences", metric, name, n, "mover", gap, paired)
 
 
 def _class_jobs(metric: str) -> Iterator[_Drawn]:
-    """One score and a difference, of the whole table of several classes."""
+    """Yield one score and a difference, of the whole table of several classes."""
     if metric not in METRICS:
         return
     for one in CONDITIONS:

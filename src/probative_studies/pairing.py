@@ -14,24 +14,17 @@ import numpy as np
 
 from probative._validation import open_probability, random_generator
 from probative.counts import PairedCounts
-from probative.errors import InputError
 from probative.inference.posterior.independent import IndependentPosterior
 from probative.inference.posterior.paired import PairedPosterior
 from probative.inference.posterior.single import posterior
 from probative.metrics import PRF, score
-from probative.results import Result
+from probative_studies.harness import Report, Row, mean, quiet, share_of, two_or_more
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from probative._validation import RNG
 
-
-# -----------------------------------------------------------------------------
-# Test sets are drawn from a population of the eight cases, on which the two systems agree as two
-# systems of a kind do. The interval of the difference is computed from the paired posterior and
-# from two independent ones; it covers where the true difference lies between its limits.
-# -----------------------------------------------------------------------------
 
 # Shares of the cases 0 to 7: F1 of about 0.88 for both, and nine items in ten treated alike.
 CASES = (0.02, 0.02, 0.03, 0.02, 0.40, 0.05, 0.06, 0.40)
@@ -39,38 +32,23 @@ _WITH_LENGTHS = 40  # data sets whose limits are computed, not only whether they
 
 
 @dataclass(frozen=True, eq=False)
-class PairingResult(Result):
-    """Coverage and length of the interval of a difference under one condition.
+class PairingResult(Row):
+    """Coverage and length of the interval of a difference under one condition."""
 
-    Attributes
-    ----------
-    items, metric, posterior
-        The size of a test set, the score, and "paired" or "independent".
-    coverage, standard_error
-        The share of test sets whose interval holds the true difference.
-    length
-        The mean length of the interval, over the first forty test sets.
-    difference
-        The true difference.
-    replicates, level
-        The number of test sets, and the level of the intervals.
-    """
-
-    items: int
+    items: int  # the size of a test set, the score, and "paired" or "independent"
     metric: str
     posterior: str
-    coverage: float
+    coverage: float  # the share of test sets whose interval holds the true difference
     standard_error: float
-    length: float
+    length: float  # the mean length of the interval, over the first forty test sets
     difference: float
-    replicates: int
+    replicates: int  # the number of test sets, and the level of the intervals
     level: float
 
-    def __str__(self) -> str:
-        return (
-            f"{self.items} items, {self.metric}, {self.posterior}: coverage {self.coverage:.4f} ± "
-            f"{self.standard_error:.4f}, length {self.length:.4f}"
-        )
+    line = (
+        "{items} items, {metric}, {posterior}: coverage {coverage:.4f} ± {standard_error:.4f}, "
+        "length {length:.4f}"
+    )
 
 
 def pairing_study(
@@ -80,7 +58,7 @@ def pairing_study(
     replicates: int = 1000,
     level: float = 0.95,
     rng: RNG | None = 0,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = quiet,
 ) -> list[PairingResult]:
     """Simulate the coverage of paired and independent intervals of a difference.
 
@@ -90,25 +68,14 @@ def pairing_study(
         Items a test set.
     metrics
         The scores.
-    replicates
-        Test sets a condition.
-    level
-        The level of the intervals.
-    rng
-        Seed of the test sets.
-    report
-        Called with the number of conditions done and of all.
     """
     level = open_probability("level", level)
-    if replicates != int(replicates) or replicates < 2:
-        raise InputError(f"replicates: {replicates!r} is not a whole number >= 2")
+    replicates = two_or_more(replicates)
     generator = random_generator(rng)
     truth = PairedCounts(CASES)
     results = []
     for i, size in enumerate(sizes):
-        tables = [
-            PairedCounts(cases) for cases in generator.multinomial(size, CASES, int(replicates))
-        ]
+        tables = [PairedCounts(cases) for cases in generator.multinomial(size, CASES, replicates)]
         for j, metric in enumerate(metrics):
             report(i * len(metrics) + j, len(sizes) * len(metrics))
             true = score(truth.b, metric) - score(truth.a, metric)
@@ -121,18 +88,11 @@ def pairing_study(
                     if len(lengths) < _WITH_LENGTHS:
                         low, high = difference.interval(level)
                         lengths.append(high - low)
-                covered = np.mean(np.abs(np.array(below) - 0.5) <= level / 2)
+                found = share_of(np.abs(np.array(below) - 0.5) <= level / 2)
                 results.append(
                     PairingResult(
-                        int(size),
-                        metric,
-                        kind,
-                        float(covered),
-                        float(np.sqrt(covered * (1 - covered) / replicates)),
-                        float(np.mean(lengths)),
-                        float(true),
-                        int(replicates),
-                        level,
+                        *(int(size), metric, kind, *found, mean(lengths), float(true)),
+                        *(replicates, level),
                     )
                 )
     return results

@@ -7,7 +7,7 @@ exact randomisation test is run on each. The share of significant ones is the po
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,39 +17,22 @@ from probative.inference.exchange import randomization_test
 from probative.inference.planning import plan
 from probative.jobs.demo import shared_task
 from probative.results import Result
+from probative_studies.harness import Report, part, quiet, share_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from probative._validation import RNG
 
 
-# -----------------------------------------------------------------------------
-# New test sets are drawn from a pilot's units with replacement, as many as the plan says, and the
-# exact randomisation test is run on each. The share of significant ones is the power.
-# -----------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class PowerCheck(Result):
-    """The power that a plan promised, and the power that simulation finds.
+    """Power that a plan promised, and power found by simulation."""
 
-    Attributes
-    ----------
-    pilot
-        What the pilot was.
-    difference, units
-        The plan: the difference of the pilot, and the number of units.
-    planned, simulated, standard_error
-        The power asked for, the one found, and its Monte-Carlo error.
-    replicates
-        How many test sets were drawn.
-    """
-
-    pilot: str
-    difference: float
+    pilot: str  # what the pilot was
+    difference: float  # the plan: the difference of the pilot, and the number of units
     units: int
-    planned: float
+    planned: float  # the power asked for, the one found, and its Monte-Carlo error
     simulated: float
     standard_error: float
     replicates: int
@@ -63,7 +46,7 @@ def power_check(
     level: float = 0.95,
     replicates: int = 1000,
     rng: RNG | None = 0,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = quiet,
 ) -> PowerCheck:
     """Plan from a pilot, and see how often the exact test by unit finds the difference."""
     generator = random_generator(rng)
@@ -81,7 +64,7 @@ def power_check(
         sample = PairedCounts(rows[drawn > 0], drawn[drawn > 0])
         rejections += randomization_test(sample, "f1", by="unit").pvalue <= 1 - level
     simulated = rejections / replicates
-    error = float(np.sqrt(simulated * (1 - simulated) / replicates))
+    error = share_error(simulated, replicates)
     return PowerCheck(pilot, wanted.difference or 0.0, units, power, simulated, error, replicates)
 
 
@@ -91,7 +74,7 @@ def planning_study(
     level: float = 0.95,
     replicates: int = 1000,
     rng: RNG | None = 0,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = quiet,
 ) -> list[PowerCheck]:
     """Check plans from pilots: the best of the WNUT 2017 shared task against the six others.
 
@@ -105,35 +88,24 @@ def planning_study(
     name = task.names[others[-1]]
     pilots[f"{name}, uh_ritual, by item"] = _items_alone(pilots[f"{name}, uh_ritual"])
     pilots["made-up pilot of 400 sentences"] = _invent_pilot()
-    study: list[PowerCheck] = []
-    for name, paired in pilots.items():
-        for power in powers:
-
-            def step(done: int, total: int, before: int = len(study)) -> None:
-                report(before * total + done, total * len(pilots) * len(powers))
-
-            study.append(
-                power_check(
-                    paired,
-                    name,
-                    power=power,
-                    level=level,
-                    replicates=replicates,
-                    rng=rng,
-                    report=step,
-                )
-            )
-    return study
+    conditions = [(name, power) for name in pilots for power in powers]
+    choices: dict[str, Any] = {"level": level, "replicates": replicates, "rng": rng}
+    return [
+        power_check(
+            pilots[name], name, power=power, **choices, report=part(report, place, len(conditions))
+        )
+        for place, (name, power) in enumerate(conditions)
+    ]
 
 
 def _items_alone(paired: PairedCounts) -> PairedCounts:
-    """The same items, each a unit of its own."""
+    """Make every item a unit of its own."""
     number = paired.total().cases[:7]
     return PairedCounts(np.eye(7)[number > 0], number[number > 0])
 
 
 def _invent_pilot() -> PairedCounts:
-    """A pilot: one to six entities per sentence, easy and hard ones, and B a bit better."""
+    """Make a pilot: one to six entities per sentence, easy and hard ones, B a bit better."""
     rng = np.random.default_rng(7)
     entities = rng.integers(1, 7, 400)
     ease = rng.beta(4, 2, 400)  # what a sentence does to both systems

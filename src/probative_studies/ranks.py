@@ -17,27 +17,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from probative._validation import one_of, open_probability, whole_number
+from probative._validation import one_of, whole_number
 from probative.counts import Counts
 from probative.inference.pairs import UnitTable
 from probative.inference.rank import ADJUSTMENTS, evidence_of_units, leaderboard
-from probative.results import Result
+from probative_studies.harness import Report, Row, checked, quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from probative._validation import Array
     from probative.inference.pairs import KnownTests
     from probative.inference.rank import Evidence
 
-
-# -----------------------------------------------------------------------------
-# Sentences differ in how hard they are, for all systems alike and for each on its own: an item of
-# unit i is found by system k with probability Φ(a_k + h_i/√2 + h_ik/√2), all h standard normal,
-# and a false alarm comes for `_ALARMS` of the items that are missed. So the true recall of a
-# system is Φ(a_k/√2), and its F1 follows; systems with the same a_k tie exactly. Near copies are
-# one system, in which ever more of the units have been put right: up to `_MENDED` of them.
-# -----------------------------------------------------------------------------
 
 _TRUTHS = ("all tie", "pairs tie", "all differ", "near copies")
 _UNITS = ("300 sentences", "20 documents")
@@ -48,40 +40,26 @@ _NORMAL_DRAWS = 10_000  # for the limits: fewer than in earnest, since there are
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RankCoverage(Result):
-    """How often a leaderboard was right in all it said, under one condition.
+class RankCoverage(Row):
+    """Share of leaderboards that were right in everything, under one condition."""
 
-    Attributes
-    ----------
-    systems, truth, units
-        How many systems, which of them tie in truth, and what a test set is.
-    level
-        The confidence asked for.
-    rank_sets, rank_error
-        The share of test sets on which all rank sets together hold the true ranks (of tied systems
-        every rank that the tie leaves open), and its Monte-Carlo error; NaN without tests.
-    limits, limits_error
-        The share on which the limits of all differences hold the true ones, and its error.
-    decided
-        The mean share of the pairs that were decided; NaN without tests.
-    replicates
-        Test sets drawn.
-    """
-
-    systems: int
+    systems: int  # how many systems, which of them tie in truth, and what a test set is
     truth: str
     units: str
-    level: float
+    level: float  # the confidence asked for
+    # the share of test sets on which all rank sets together hold the true ranks (of tied systems
+    # every rank that the tie leaves open), and its Monte-Carlo error; NaN without tests
     rank_sets: float
     rank_error: float
+    # the share on which the limits of all differences hold the true ones, and its error
     limits: float
     limits_error: float
-    decided: float
+    decided: float  # the mean share of the pairs that were decided; NaN without tests
     replicates: int
 
     @property
     def holds(self) -> bool:
-        """Whether both shares reach the level, within three standard errors."""
+        """Return True if both shares reach the level, within three standard errors."""
         slack = 3 * math.sqrt(self.level * (1 - self.level) / self.replicates)
         return bool(np.nanmin([self.rank_sets, self.limits]) >= self.level - slack)
 
@@ -104,7 +82,7 @@ def rank_study(
     level: float = 0.95,
     replicates: int = 1000,
     rng: int = 0,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = quiet,
 ) -> list[RankCoverage]:
     """Simulate how often all rank sets, and the limits of all differences, hold at once.
 
@@ -116,10 +94,6 @@ def rank_study(
         As for `probative.rank`.
     limits_only
         Leave out the tests of pairs, which take nearly all the time, and with them the rank sets.
-    replicates, rng
-        Test sets for each condition, and the seed.
-    report
-        Called with the number of test sets done and of all.
 
     Examples
     --------
@@ -129,8 +103,7 @@ def rank_study(
     True
     """
     one_of("adjust", adjust, ADJUSTMENTS)
-    level = open_probability("level", level)
-    replicates = whole_number("replicates", replicates)
+    level, replicates = checked(level, replicates)
     seed = whole_number("rng", rng, least=0)
     for truth in truths:
         one_of("truths", truth, _TRUTHS)
@@ -156,25 +129,14 @@ def rank_study(
         if limits_only:
             shares[0], decided[:] = np.nan, np.nan
         errors = np.sqrt(shares * (1 - shares) / replicates)
-        coverages.append(
-            RankCoverage(
-                k,
-                truth,
-                unit,
-                level,
-                float(shares[0]),
-                float(errors[0]),
-                float(shares[1]),
-                float(errors[1]),
-                float(decided.mean()),
-                replicates,
-            )
-        )
+        both = [float(value) for pair in zip(shares, errors, strict=True) for value in pair]
+        found = *both, float(decided.mean()), replicates
+        coverages.append(RankCoverage.make(k, truth, unit, level, *found))
     return coverages
 
 
 def _skills(k: int, truth: str) -> Array:
-    """The a_k of every system, worst first."""
+    """Return the a_k of every system, worst first."""
     if truth in ("all tie", "near copies"):
         return np.full(k, (_BEST + _WORST) / 2)
     groups = np.arange(k) // 2 if truth == "pairs tie" else np.arange(k)
@@ -182,12 +144,12 @@ def _skills(k: int, truth: str) -> Array:
 
 
 def _mended(k: int, truth: str) -> Array | None:
-    """The share of the units that is put right in every system, where they are near copies."""
+    """Return the share of the units that is put right in every near copy."""
     return np.linspace(0, _MENDED, k) if truth == "near copies" else None
 
 
 def true_scores(skill: Array, mended: Array | None = None) -> Array:
-    """The F1 that systems would have on endlessly many units."""
+    """Return the F1 that systems would have on endlessly many units."""
     missed = special.ndtr(-skill / math.sqrt(2)) * (1 if mended is None else 1 - mended)
     return np.asarray(2 * (1 - missed) / (2 - missed + _ALARMS * missed))
 
@@ -195,7 +157,7 @@ def true_scores(skill: Array, mended: Array | None = None) -> Array:
 def draw(
     skill: Array, units: str, rng: np.random.Generator, mended: Array | None = None
 ) -> UnitTable:
-    """A test set, and what each system has right and wrong on it.
+    """Draw a test set, and what each system has right and wrong on it.
 
     With `mended` all systems are the first one, but for this share of the units, put right.
     """
@@ -215,21 +177,16 @@ def draw(
 
 
 def _untested(k: int) -> KnownTests:
-    """What passes for the tests of all pairs where nobody asks for them."""
+    """Return stand-ins for the tests of all pairs where nobody asks for them."""
     return dict.fromkeys(combinations(range(k), 2), (1.0, True))
 
 
 def _judge(
     evidence: Evidence, scores: Array, level: float, adjust: str, rng: np.random.Generator
 ) -> tuple[bool, bool, float]:
-    """Whether all rank sets hold, whether all limits do, and the share of decided pairs."""
+    """Return whether all rank sets and all limits hold, and the share of decided pairs."""
     board = leaderboard(
-        evidence,
-        level=level,
-        adjust=adjust,
-        rng=rng,
-        n_normal=_NORMAL_DRAWS,
-        n_bootstrap=0,
+        evidence, level=level, adjust=adjust, rng=rng, n_normal=_NORMAL_DRAWS, n_bootstrap=0
     )
     own = scores[board.order]
     gaps = np.subtract.outer(own, own)

@@ -20,32 +20,30 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from probative._validation import fraction, one_of, open_probability, positive, whole_number
+from probative._validation import fraction, one_of, positive, whole_number
 from probative.counts import Counts
 from probative.inference.differences import difference
 from probative.inference.intervals import interval
 from probative.inference.runs import Runs, Spread, add_squares, overlap, score_repeats
 from probative.inference.units import student_quantile
-from probative.results import Result
+from probative_studies.harness import (
+    Report,
+    Row,
+    checked,
+    mean,
+    quiet,
+    share_error,
+    share_of,
+    streams,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from probative._validation import Array
 
-
-# -----------------------------------------------------------------------------
-# A unit has up to five items to be found and up to five that should be left alone. Whether a run
-# gets an item right depends on a sum of normal variables: how hard the unit and the item are for
-# both systems, and for one of them; what this run makes of the unit and of the item; and how good
-# the run turned out, which its seed decides. Every item is as often right as any other, so a run's
-# true F1 is its share of right items, and the mean over seeds is known exactly.
-#
-# How far seeds spread is told beside the test set: the variance of a run's true score over the
-# variance that the difference of two runs has from one test set of this size to another.
-# -----------------------------------------------------------------------------
 
 _SEEDS = ("alike", "paired", "one", "failing")
 _ITEMS = 5  # of either kind in a unit, at most
@@ -59,29 +57,18 @@ _BLOCK = 200  # test sets in memory at once
 
 @dataclass(frozen=True)
 class Population:
-    """What test sets and runs are drawn from; both procedures are equally good.
+    """Population of test sets and runs; both procedures are equally good."""
 
-    Attributes
-    ----------
-    f1
-        The mean true score of the runs of either.
-    units
-        In a test set.
-    ratio
-        The variance of a run's true score over that of a difference from test set to test set.
-    seeds
-        "alike", the scores of runs spread alike around both; "paired", two runs of a pair share
-        half of that; "one", only those of B spread; "failing", one run in ten fails, the others
-        are alike.
-    """
-
-    f1: float = 0.75
-    units: int = 200
+    f1: float = 0.75  # the mean true score of the runs of either
+    units: int = 200  # in a test set
+    # the variance of a run's true score over that of a difference from test set to test set
     ratio: float = 1.0
+    # "alike", the scores of runs spread alike around both; "paired", two runs of a pair share half
+    # of that; "one", only those of B spread; "failing", one run in ten fails, the others are alike
     seeds: str = "alike"
 
     def deviations(self) -> tuple[float, float]:
-        """How far seeds move the ability of A and of B."""
+        """Return how far seeds move the ability of A and of B."""
         if not self.ratio > 0:
             return 0.0, 0.0
         score = math.sqrt(self.ratio * _variance_of_a_unit(self.f1) / self.units)
@@ -89,7 +76,7 @@ class Population:
         return (0.0 if self.seeds == "one" else score / slope), score / slope
 
     def abilities(self) -> tuple[float, float]:
-        """The abilities of mean runs for which the mean score is F1."""
+        """Return the abilities of mean runs for which the mean score is F1."""
         a, b = self.deviations()
         return self._ability(a), self._ability(b)
 
@@ -109,14 +96,14 @@ class Population:
 
 
 def _failing_seeds() -> tuple[float, float]:
-    """What a good and a failing run have: mean 0, variance 1."""
+    """Return the ability that the seed gives a good and a failing run: mean 0, variance 1."""
     odds = math.sqrt(_FAILING / (1 - _FAILING))
     return odds, -1 / odds
 
 
 @cache
 def _variance_of_a_unit(f1: float) -> float:
-    """The variance of the difference of two runs from test set to test set, times the units."""
+    """Return the variance of the difference of two runs between test sets, times the units."""
     rng = np.random.default_rng(1)
     population = Population(f1, 20_000, 0.0)
     a, b = next(_draws(rng, population, 1, 1))
@@ -124,26 +111,26 @@ def _variance_of_a_unit(f1: float) -> float:
 
 
 class Drawn(NamedTuple):
-    """The counts of one system: test sets by runs by units; the items to be found by units."""
+    """Counts of one system (test sets by runs by units), and gold items by unit."""
 
     tp: Array
     fp: Array
     positives: Array
 
     def first(self, number: int) -> Drawn:
-        """Only so many runs."""
+        """Return only so many runs."""
         return self._replace(tp=self.tp[:, :number], fp=self.fp[:, :number])
 
     def last(self) -> Runs:
-        """The last run alone."""
+        """Return the last run alone."""
         return self._replace(tp=self.tp[:, -1:], fp=self.fp[:, -1:]).runs()
 
     def runs(self) -> Runs:
-        """The runs with their F1."""
+        """Return the runs with their F1."""
         return Runs.of(2 * self.tp, self.tp + self.fp + self.positives[:, None])
 
     def pooled(self, others: int, test_set: int) -> Counts:
-        """The sums over runs on one test set, on the lattice of as many runs of the other."""
+        """Return the sums over runs on one test set, scaled to as many runs of the other."""
         number = self.tp.shape[1]
         factor = others // math.gcd(others, number)
         tp, fp = (factor * cell[test_set].sum(axis=0) for cell in (self.tp, self.fp))
@@ -153,15 +140,7 @@ class Drawn(NamedTuple):
 def draw(
     rng: np.random.Generator, population: Population, runs: int, replicates: int
 ) -> tuple[Drawn, Drawn]:
-    """Draw test sets and runs of two systems on each.
-
-    Parameters
-    ----------
-    rng, population
-        What to draw with, and from.
-    runs, replicates
-        Runs of either system on a test set, and test sets.
-    """
+    """Draw test sets and runs of two systems on each."""
     parts = list(_draws(rng, population, runs, replicates))
     a, b = (
         Drawn(*(np.concatenate(cells) for cells in zip(*side, strict=True)))
@@ -206,7 +185,7 @@ def _draw(
 def _effects(
     rng: np.random.Generator, shape: tuple[int, int], variances: tuple[float, float]
 ) -> NDArray[np.float32]:
-    """What units and single items add to the ability to get items right."""
+    """Draw what units and single items add to the ability to get items right."""
     of_unit, of_item = (np.float32(math.sqrt(v)) for v in variances)
     effects = rng.standard_normal((*shape, 2, _ITEMS), dtype=np.float32)
     effects *= of_item
@@ -230,53 +209,35 @@ def _seeds(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RunsCoverage(Result):
-    """How often limits hold the true difference of two procedures, which is 0.
+class RunsCoverage(Row):
+    """Coverage of limits of the difference of two procedures, which is truly 0."""
 
-    Attributes
-    ----------
-    seeds, f1, units, ratio
-        The population.
-    runs_a, runs_b
-        Runs of either system.
-    coverage, width
-        Of the limits for procedures: how often they hold 0, and how long they are on average.
-    size
-        How often their test rejects at 1 - level.
-    once
-        The coverage where what runs do to single units is counted once.
-    ignoring, ignoring_width
-        The coverage and length of the limits for models, which ignore that seeds vary.
-    new_run, new_run_here
-        How often the same kind of limits hold the difference of two new runs, on a new test set
-        and on this one.
-    level, replicates, standard_error
-        Nominal coverage, test sets, and the Monte-Carlo error of the coverage.
-    """
-
-    seeds: str
+    seeds: str  # the population
     f1: float
     units: int
     ratio: float
-    runs_a: int
+    runs_a: int  # runs of either system
     runs_b: int
+    # of the limits for procedures: how often they hold 0, and how long they are on average
     coverage: float
     width: float
-    size: float
-    once: float
+    size: float  # how often their test rejects at 1 - level
+    once: float  # the coverage where what runs do to single units is counted once
+    # the coverage and length of the limits for models, which ignore that seeds vary
     ignoring: float
     ignoring_width: float
+    # how often the same kind of limits hold the difference of two new runs, on a new test set and
+    # on this one
     new_run: float
     new_run_here: float
-    level: float
+    level: float  # nominal coverage, test sets, and the Monte-Carlo error of the coverage
     replicates: int
     standard_error: float
 
-    def __str__(self) -> str:
-        return (
-            f"{self.runs_a} and {self.runs_b} runs, seeds {self.seeds}, ratio {self.ratio:g}, "
-            f"{self.units} units at F1 {self.f1:g}: {self.coverage:.3f} ± {self.standard_error:.3f}"
-        )
+    line = (
+        "{runs_a} and {runs_b} runs, seeds {seeds}, ratio {ratio:g}, {units} units at F1 {f1:g}: "
+        "{coverage:.3f} ± {standard_error:.3f}"
+    )
 
 
 def runs_study(
@@ -289,7 +250,7 @@ def runs_study(
     level: float = 0.95,
     replicates: int = 1000,
     rng: int = 0,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = quiet,
 ) -> list[RunsCoverage]:
     """Simulate the coverage of the limits for procedures.
 
@@ -302,12 +263,6 @@ def runs_study(
         are not alike, only the score in the middle.
     seeds
         How seeds spread: alike, paired, one, failing.
-    level
-        The nominal coverage.
-    replicates, rng
-        Test sets for each condition, and the seed.
-    report
-        Called with the number of populations done and of all.
 
     Examples
     --------
@@ -316,9 +271,7 @@ def runs_study(
     >>> found[0].coverage > 0.85 > found[0].ignoring - 0.1
     True
     """
-    level = open_probability("level", level)
-    replicates = whole_number("replicates", replicates)
-    seed = whole_number("rng", rng, least=0)
+    level, replicates = checked(level, replicates)
     numbers = sorted({whole_number("runs", number, least=2) for number in runs})
     middle = sorted(scores)[len(scores) // 2]
     populations = [
@@ -330,9 +283,7 @@ def runs_study(
         if ratio > 0 or kind in ("alike", "paired")
     ]
     results = []
-    for place, population in enumerate(populations):
-        report(place, len(populations))
-        generator = np.random.default_rng([seed, place])
+    for population, generator in streams(populations, rng, report):
         designs = [(number, number) for number in numbers]
         if population.seeds == "alike" and len(numbers) > 1:
             designs.append((numbers[0], numbers[-1]))
@@ -345,12 +296,11 @@ def runs_study(
             _coverage(population, design, own, level)
             for design, own in zip(designs, zip(*trials, strict=True), strict=True)
         ]
-    report(len(populations), len(populations))
     return results
 
 
 class _Trials(NamedTuple):
-    """What happened on some test sets."""
+    """Outcomes on some test sets."""
 
     coverage: NDArray[Any]
     width: NDArray[Any]
@@ -365,7 +315,7 @@ class _Trials(NamedTuple):
 def _try(
     population: Population, a: Drawn, b: Drawn, design: tuple[int, int], level: float
 ) -> _Trials:
-    """Limits of so many runs, and whether they hold what they should: 0, or two new runs."""
+    """Compute limits from so many runs, and whether they cover 0 and two new runs."""
     new = b.last().scores[:, 0] - a.last().scores[:, 0]
     a, b = a.first(design[0]), b.first(design[1])
     spread = Spread.of(a.runs(), b.runs(), population.seeds == "paired")
@@ -391,21 +341,15 @@ def _coverage(
     population: Population, design: tuple[int, int], trials: Sequence[_Trials], level: float
 ) -> RunsCoverage:
     columns = [np.concatenate(column) for column in zip(*trials, strict=True)]
-    means: dict[str, Any] = {
-        name: float(column.mean()) for name, column in zip(_Trials._fields, columns, strict=True)
-    }
-    replicates, share = len(columns[0]), means["coverage"]
-    return RunsCoverage(
-        seeds=population.seeds,
-        f1=population.f1,
-        units=population.units,
-        ratio=population.ratio,
+    means = dict(zip(_Trials._fields, map(mean, columns), strict=True))
+    return RunsCoverage.of(
+        population,
+        **means,
         runs_a=design[0],
         runs_b=design[1],
         level=level,
-        replicates=replicates,
-        standard_error=math.sqrt(share * (1 - share) / replicates),
-        **means,
+        replicates=len(columns[0]),
+        standard_error=share_error(means["coverage"], len(columns[0])),
     )
 
 
@@ -415,7 +359,7 @@ def _reach(squares: list[tuple[Array, Any]], level: float) -> Array:
 
 
 def _counted_once(spread: Spread) -> list[tuple[Array, Any]]:
-    """Without the interaction in the variance of run scores, of which it is a part."""
+    """Return the mean squares with the interaction counted once, not also in the run scores."""
     _, runs, _ = spread.parts()
     freedoms = [n - 1 for n in spread.numbers]
     return [(spread.by_unit, spread.unit_freedom), *zip(runs, freedoms, strict=True)]
@@ -424,7 +368,7 @@ def _counted_once(spread: Spread) -> list[tuple[Array, Any]]:
 def _models(
     a: Drawn, b: Drawn, test_set: int, worth: float, level: float
 ) -> tuple[float, float, float]:
-    """The difference of the models on one test set, with its limits."""
+    """Return the difference of the models on one test set, with its limits."""
     n, m = a.tp.shape[1], b.tp.shape[1]
     cases = overlap(a.pooled(m, test_set), b.pooled(n, test_set))
     gap = difference(cases * worth, level=level)
@@ -432,44 +376,25 @@ def _models(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RepeatsCoverage(Result):
-    """How often limits hold the true score of a model that answers each sample several times.
+class RepeatsCoverage(Row):
+    """Coverage of limits for a model that answers each sample several times."""
 
-    Attributes
-    ----------
-    score
-        "pass rate" or "f1".
-    samples, repeats
-        How many there are, and how often each is answered.
-    truth
-        The true score.
-    coverage
-        How often the limits hold it.
-    ignoring
-        The same for limits that take all answers to be independent.
-    share_of_answers
-        The estimated share of the variance that comes from the answers, on average; NaN where
-        no sample is answered twice.
-    level, replicates, standard_error
-        Nominal coverage, test sets, and the Monte-Carlo error of the coverage.
-    """
-
-    score: str
-    samples: int
+    score: str  # "pass rate" or "f1"
+    samples: int  # how many there are, and how often each is answered
     repeats: int
-    truth: float
-    coverage: float
-    ignoring: float
+    truth: float  # the true score
+    coverage: float  # how often the limits hold it
+    ignoring: float  # the same for limits that take all answers to be independent
+    # the estimated share of the variance that comes from the answers, on average; NaN where no
+    # sample is answered twice
     share_of_answers: float
-    level: float
+    level: float  # nominal coverage, test sets, and the Monte-Carlo error of the coverage
     replicates: int
     standard_error: float
 
-    def __str__(self) -> str:
-        return (
-            f"{self.score}, {self.samples} samples, {self.repeats} answers each: "
-            f"{self.coverage:.3f} ± {self.standard_error:.3f}"
-        )
+    line = (
+        "{score}, {samples} samples, {repeats} answers each: {coverage:.3f} ± {standard_error:.3f}"
+    )
 
 
 # how easy samples are for the model, and how much of an answer is chance: variances of a sum
@@ -484,7 +409,7 @@ def repeats_study(
     level: float = 0.95,
     replicates: int = 1000,
     rng: int = 0,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = quiet,
 ) -> list[RepeatsCoverage]:
     """Simulate the coverage of the limits for repeated answers.
 
@@ -496,12 +421,6 @@ def repeats_study(
     ----------
     samples, repeats, scores
         What to try, in all combinations.
-    level
-        The nominal coverage.
-    replicates, rng
-        Test sets for each condition, and the seed.
-    report
-        Called with the number of conditions done and of all.
 
     Examples
     --------
@@ -510,9 +429,7 @@ def repeats_study(
     >>> [one.score for one in found if one.coverage > 0.85]
     ['pass rate', 'f1']
     """
-    level = open_probability("level", level)
-    replicates = whole_number("replicates", replicates)
-    seed = whole_number("rng", rng, least=0)
+    level, replicates = checked(level, replicates)
     conditions = [
         (kind, fraction("scores", f1), whole_number("samples", n), whole_number("repeats", k))
         for kind in ("pass rate", "f1")
@@ -521,9 +438,7 @@ def repeats_study(
         for k in repeats
     ]
     results = []
-    for place, (kind, truth, n, k) in enumerate(conditions):
-        report(place, len(conditions))
-        generator = np.random.default_rng([seed, place])
+    for (kind, truth, n, k), generator in streams(conditions, rng, report):
         metric, items = ("recall", 1) if kind == "pass rate" else ("f1", _ITEMS)
         holds, ignoring, shares = [], [], []
         for _ in range(replicates):
@@ -533,30 +448,17 @@ def repeats_study(
             holds.append(own.low <= truth <= own.high)
             ignoring.append(alone.low <= truth <= alone.high)
             shares.append(own.share_of_answers)
-        coverage = float(np.mean(holds))
-        told = [share for share in shares if share is not None]
-        results.append(
-            RepeatsCoverage(
-                kind,
-                n,
-                k,
-                truth,
-                coverage,
-                float(np.mean(ignoring)),
-                float(np.mean(told)) if told else math.nan,
-                level,
-                replicates,
-                math.sqrt(coverage * (1 - coverage) / replicates),
-            )
-        )
-    report(len(conditions), len(conditions))
+        coverage, error = share_of(holds)
+        told = [part for part in shares if part is not None]
+        found = coverage, mean(ignoring), mean(told) if told else math.nan
+        results.append(RepeatsCoverage(kind, n, k, truth, *found, level, replicates, error))
     return results
 
 
 def _answers(
     rng: np.random.Generator, truth: float, samples: int, repeats: int, items: int
 ) -> Counts:
-    """The counts of each answer to each sample. A right answer is one item that was found."""
+    """Draw the counts of each answer to each sample; a right answer is one item found."""
     ability = float(special.ndtri(truth)) * math.sqrt(_OF_SAMPLE + _OF_ANSWER)
     hard = ability + math.sqrt(_OF_SAMPLE) * rng.standard_normal((samples, 1, 1, 1))
     chance = math.sqrt(_OF_ANSWER) * rng.standard_normal((samples, repeats, 2, items))

@@ -28,7 +28,12 @@ from probative.jobs.score import score
 from probative.jobs.sweep import segmentation_sweep, segmented
 from probative.learners.words import split, without_spaces
 from probative.reading.segmented import texts_of
-from probative.results import CurvePoint, Reversal, SegmentationStudy, SegmenterRun
+from probative_studies.segmentation_report import (
+    CurvePoint,
+    Reversal,
+    SegmentationStudy,
+    SegmenterRun,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,9 +42,7 @@ if TYPE_CHECKING:
     from probative.results import Comparisons, SegmentationSweep
 
 
-# -----------------------------------------------------------------------------
-# Training a segmenter and asking it for the test set; what is done is kept in a folder.
-# -----------------------------------------------------------------------------
+# --- Training a segmenter and asking it for the test set; what is done is kept in a folder.
 
 _SYSTEMS = ("maxmatch", "crf", "bigru")
 _NEEDS = {"crf": ("pycrfsuite", "crf"), "bigru": ("torch", "neural")}
@@ -48,24 +51,16 @@ _CRF: dict[str, Any] = {"window": 2, "ngrams": (1, 2, 3), "c2": 0.1, "max_iterat
 
 
 def available(system: str) -> bool:
-    """Whether what a system needs is installed."""
+    """Return True if what a system needs is installed."""
     return system not in _NEEDS or importlib.util.find_spec(_NEEDS[system][0]) is not None
 
 
 @dataclass(frozen=True)
 class Sentences:
-    """Words and texts of a corpus.
+    """Words and texts of a corpus."""
 
-    Attributes
-    ----------
-    name
-        The file.
-    words, texts
-        Its sentences: lists of words, and strings as they were written.
-    """
-
-    name: str
-    words: list[list[str]]
+    name: str  # the file
+    words: list[list[str]]  # its sentences: lists of words, and strings as they were written
     texts: list[str]
 
     @classmethod
@@ -75,11 +70,11 @@ class Sentences:
         return cls(corpus.name, words, texts_of(corpus))
 
     def first(self, number: int) -> Sentences:
-        """The first so many sentences."""
+        """Return the first so many sentences."""
         return Sentences(self.name, self.words[:number], self.texts[:number])
 
     def facts(self) -> dict[str, Any]:
-        """How much there is."""
+        """Return the numbers of sentences and words."""
         return {
             "file": Path(self.name).name,
             "sentences": len(self.words),
@@ -87,7 +82,7 @@ class Sentences:
         }
 
     def digest(self) -> str:
-        """A short text that other sentences do not share."""
+        """Return a short text that other sentences do not share."""
         content = "\n".join("\t".join((text, *words)) for text, words in self._pairs())
         return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
@@ -97,14 +92,14 @@ class Sentences:
 
 @dataclass(frozen=True)
 class Corpora:
-    """What to train on, what to choose the epoch by, and what to test on."""
+    """Sentences to train on, to choose the epoch by, and to test on."""
 
     train: Sentences
     dev: Sentences
     test: Sentences
 
     def folder(self, path: Path | str) -> ResumableFolder:
-        """A folder for what is trained and tested on these sentences."""
+        """Return a folder for what is trained and tested on these sentences."""
         run = {name: getattr(self, name).digest() for name in ("train", "dev", "test")}
         return ResumableFolder(path, {"study": "segmentation", **run})
 
@@ -118,23 +113,7 @@ def run_of(
     folder: ResumableFolder | None,
     report: Callable[[str], None],
 ) -> SegmenterRun:
-    """Train a system on the first `size` sentences, or take what a folder kept of that.
-
-    Parameters
-    ----------
-    system
-        One of `SYSTEMS`.
-    corpora
-        Training, development and test sentences.
-    size
-        How many training sentences.
-    options
-        `seed`, `spaces`; for the network also `epochs` and `device`.
-    folder
-        Where finished runs are kept; None for nowhere.
-    report
-        Told how the training of the network goes.
-    """
+    """Train a system on the first `size` sentences, or take what a folder kept of that."""
     train = corpora.train.first(size)
     segmenter = _segmenter(system, options)
     if folder is None:
@@ -178,11 +157,7 @@ def _segmenter(system: str, options: dict[str, Any]) -> Any:
 
 
 def _train(
-    system: str,
-    segmenter: Any,
-    train: Sentences,
-    corpora: Corpora,
-    report: Callable[[str], None],
+    system: str, segmenter: Any, train: Sentences, corpora: Corpora, report: Callable[[str], None]
 ) -> SegmenterRun:
     start = time.perf_counter()
     further: dict[str, Any] = {}
@@ -219,7 +194,7 @@ def _machine(segmenter: Any) -> str:
 
 
 def _record(run: SegmenterRun) -> dict[str, Any]:
-    """A run as it is kept: instead of the words, where they begin."""
+    """Return a run as it is kept: where words begin, instead of the words."""
     rows = run.probabilities
     return {
         **run.to_dict(),
@@ -229,12 +204,12 @@ def _record(run: SegmenterRun) -> dict[str, Any]:
 
 
 def _encode(words: Sequence[str]) -> str:
-    """A digit for every inner position: 1 where a word begins."""
+    """Return a digit for every inner position: 1 where a word begins."""
     return "1".join("0" * (len(word) - 1) for word in words)
 
 
 def _restore(kept: Any, system: str, size: int, test: Sentences) -> SegmenterRun:
-    """The run that was kept; ValueError where it is none of this test set."""
+    """Return the run that was kept; ValueError where it does not fit the test set."""
     _expect("system and sentences", (kept["system"], kept["sentences"]) == (system, size))
     _expect("seconds", _is_number(kept["seconds"]) and kept["seconds"] >= 0)
     _expect("machine", isinstance(kept["machine"], str))
@@ -277,20 +252,11 @@ def _loss(value: Any) -> float:
     return math.nan if value is None else float(value)
 
 
-# -----------------------------------------------------------------------------
-# The experiments of "Recall is the Proper Evaluation Metric for Word Segmentation".
-#
-# Three segmenters on one language: maximum matching with the lexicon of the training set, a
-# conditional random field, and the paper's bidirectional GRU. Their scores (the paper's table 2)
-# with intervals and paired tests, which the paper did not have; the threshold sweep of its figure
-# 1; the learning curve of its figure 2.
-# -----------------------------------------------------------------------------
-
 _METRICS = ("recall", "precision", "f1")
 
 
 def installed_systems() -> tuple[list[str], list[str]]:
-    """The systems that can run here, and what must be said of the others."""
+    """Return the systems that can run here, and a remark on each of the others."""
     missing = [
         f"{system} is left out: it needs {module} (pip install 'probative[{extra}]')"
         for system, (module, extra) in _NEEDS.items()
@@ -334,17 +300,11 @@ def segmentation_study(
         Whether the segmenters see the spaces of the texts.
     epochs, device
         Of the network: how often it sees the training set, and where it is computed.
-    rng
-        The seed of the network.
     steps
         Of the sweep.
-    level
-        Of the intervals.
     folder
         Where finished runs are kept, so that they are not repeated. Systems and sizes may be added
         later; other sentences, options or versions are refused.
-    report
-        Called with the number of runs done and of all, and what is being done.
 
     Returns
     -------
@@ -413,7 +373,7 @@ def segmentation_study(
 def _compare_systems(
     gold: Any, full: Sequence[SegmenterRun], corpora: Corpora, level: float
 ) -> Comparisons:
-    """All pairs of systems; a single one has scores only."""
+    """Compare all pairs of systems; a single one has scores only."""
     how: dict[str, Any] = {
         "names": [run.system for run in full],
         "level": level,
@@ -442,7 +402,7 @@ def _curve(
     sizes: Sequence[int],
     level: float,
 ) -> tuple[tuple[CurvePoint, ...], tuple[Reversal, ...]]:
-    """Scores after training on ever more sentences, and where precision falls but recall rises."""
+    """Score after training on more and more sentences; find where only recall rises."""
     sizes = sorted(set(sizes))
     if len(sizes) < 2:
         return (), ()

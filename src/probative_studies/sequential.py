@@ -16,22 +16,15 @@ from scipy import special
 from probative._validation import open_probability, whole_number
 from probative.inference.sampled import ERROR, LEVELS, MOST, limits_of_share, looks
 from probative.results import Result
+from probative_studies.harness import Report, quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from probative._validation import Array, Mask
 
-
-# -----------------------------------------------------------------------------
-# The number of extreme draws is a random walk. Its distribution at every look follows from that of
-# the walks that went on at the look before, so that the expected number of draws and the
-# probability of a wrong decision are sums, for any p-value that the test estimates.
-# -----------------------------------------------------------------------------
-
-if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
 
 
@@ -45,36 +38,19 @@ _FAR = 12.0  # standard deviations beyond which a walk has none
 
 @dataclass(frozen=True, eq=False)
 class Stopping(Result):
-    """How a sampled test of a known p-value ends.
+    """Expected course of a sampled test of a known p-value."""
 
-    Attributes
-    ----------
-    share
-        The p-value of the test that draws everything.
-    draws
-        How many draws are expected.
-    at_first
-        The probability that the first look decides.
-    wrong
-        How many tests of a million decide otherwise than the test that draws everything.
-    undecided
-        The probability that some level is still undecided after all draws.
-    """
-
-    share: float
-    draws: int
-    at_first: float
-    wrong: float
-    undecided: float
+    share: float  # the p-value of the test that draws everything
+    draws: int  # how many draws are expected
+    at_first: float  # the probability that the first look decides
+    wrong: float  # how many tests of a million decide otherwise than the test that draws everything
+    undecided: float  # the probability that some level is still undecided after all draws
 
 
 def stopping_study(
-    shares: Sequence[float] | None = None,
-    *,
-    most: int = MOST,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    shares: Sequence[float] | None = None, *, most: int = MOST, report: Report = quiet
 ) -> list[Stopping]:
-    """How sampled tests of these p-values end.
+    """Compute how sampled tests of these p-values end.
 
     Parameters
     ----------
@@ -82,8 +58,6 @@ def stopping_study(
         The p-values; by default `SHARES`.
     most
         How many draws are made at most.
-    report
-        Is told how many are done, and how many there are.
     """
     most = whole_number("most", most)
     shares = _SHARES if shares is None else shares
@@ -95,7 +69,7 @@ def stopping_study(
 
 
 def stopping(share: float, *, levels: Sequence[float] = LEVELS, most: int = MOST) -> Stopping:
-    """How a sampled test ends whose p-value is `share`."""
+    """Compute how a sampled test ends whose p-value is `share`."""
     planned = looks(most)
     going = [(0, np.ones(1))]  # stretches of numbers of extreme draws: the first, probabilities
     before, expected, wrong, undecided, at_first = 0, 0.0, 0.0, 0.0, 0.0
@@ -119,7 +93,7 @@ def stopping(share: float, *, levels: Sequence[float] = LEVELS, most: int = MOST
 
 
 def _walked(going: Sequence[tuple[int, Array]], steps: int, share: float) -> tuple[int, Array]:
-    """Where walks are so many steps later: the lowest place, and the probabilities from there."""
+    """Return where walks are `steps` later: the lowest place, and the probabilities from there."""
     reach = _FAR * np.sqrt(steps * share * (1 - share)) + 60
     least = max(0, int(steps * share - reach))
     ups = np.arange(least, min(steps, int(steps * share + reach)) + 1)
@@ -136,7 +110,7 @@ def _walked(going: Sequence[tuple[int, Array]], steps: int, share: float) -> tup
 
 
 def _stretches(start: int, chances: Array, unclear: Mask) -> Iterator[tuple[int, Array]]:
-    """The stretches of places where walks go on."""
+    """Yield the stretches of places where walks go on."""
     there = np.flatnonzero(unclear & (chances > 0))
     if len(there):
         for part in np.split(there, np.flatnonzero(np.diff(there) > 1) + 1):
@@ -144,14 +118,9 @@ def _stretches(start: int, chances: Array, unclear: Mask) -> Iterator[tuple[int,
 
 
 def size_of_estimate(*, levels: Sequence[float] = LEVELS, most: int = MOST) -> tuple[Array, Array]:
-    """How often the estimate is at most x, where the p-value is uniform, for all x that it can be.
+    """Return all x that the estimate can be, and how often it is at most x for a uniform p-value.
 
     A valid p-value is at most x with a probability of x or less.
-
-    Returns
-    -------
-    tuple
-        All values of the estimate, in order, and the probabilities of one that is not larger.
     """
     planned = looks(most)
     values, masses = [], []
@@ -171,7 +140,7 @@ def size_of_estimate(*, levels: Sequence[float] = LEVELS, most: int = MOST) -> t
 
 
 def _urn(extreme: Numbers, chances: Array, before: int, end: int) -> Array:
-    """Where walks are whose share of steps up is uniform: the urn of Pólya."""
+    """Return where walks are whose share of steps up is uniform: the urn of Pólya."""
     if before == 0:
         return np.full(end + 1, 1 / (end + 1))
     steps = end - before

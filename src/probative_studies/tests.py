@@ -25,8 +25,8 @@ from probative.inference.exchange import randomization_test
 from probative.inference.units import Dependence, dependence_of_difference, student_quantile
 from probative.reporting.document import Document, Table, payload
 from probative.reporting.figures import COLOURS, new_figure
-from probative.results import Result
 from probative.wording.numbers import number
+from probative_studies.harness import Report, Row, mean, quiet, share_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,18 +35,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-
-# -----------------------------------------------------------------------------
-# Size and power of tests, and coverage of intervals, for two systems on clustered items.
-#
-# A sentence has 1 + Poisson items. With probability sqrt(r) an item copies the case that the
-# sentence as a whole was dealt, and is dealt a case of its own otherwise: any two items of a
-# sentence then have correlation r in whatever is computed from their cases. The share of cases is
-# chosen so that the true difference of the F1 scores is known. At a difference of 0 the systems
-# are exchangeable, and every rejection is a mistake.
-# -----------------------------------------------------------------------------
-
-if TYPE_CHECKING:
     Limits = tuple[float, float]
 
 
@@ -58,43 +46,31 @@ _MOST_ITEMS = 10_000  # a sentence
 
 
 @dataclass(frozen=True, eq=False)
-class LongRun(Result):
-    """What a method does in the long run under one condition.
+class LongRun(Row):
+    """Rejections and coverage of a method under one condition."""
 
-    Attributes
-    ----------
-    method, level
-        The test, or the interval that is a test by leaving out 0 or not; rejections are at
-        1 - level.
-    correlation, difference, units
-        The correlation of items of a sentence, the true difference, and the number of sentences.
-    replicates
-        How many test sets were drawn.
-    rejection, rejection_error
-        The share of rejections and its standard error: the size where the difference is 0, else
-        the power.
-    coverage, coverage_error, length
-        The share of intervals that hold the true difference, its standard error, and the mean
-        length; None for a test without an interval.
-    """
-
+    # the test, or the interval that is a test by leaving out 0 or not; rejections are at 1 - level
     method: str
     level: float
+    # the correlation of items of a sentence, the true difference, and the number of sentences
     correlation: float
     difference: float
     units: int
     replicates: int
+    # the share of rejections and its standard error: the size where the difference is 0, else the
+    # power
     rejection: float
     rejection_error: float
+    # the share of intervals that hold the true difference, its standard error, and the mean length;
+    # None for a test without an interval
     coverage: float | None = None
     coverage_error: float | None = None
     length: float | None = None
 
-    def __str__(self) -> str:
-        return (
-            f"{self.method}, correlation {self.correlation:g}, difference {self.difference:g}: "
-            f"rejects {self.rejection:.4f} ± {self.rejection_error:.4f}"
-        )
+    line = (
+        "{method}, correlation {correlation:g}, difference {difference:g}: rejects "
+        "{rejection:.4f} ± {rejection_error:.4f}"
+    )
 
 
 @dataclass(frozen=True)
@@ -125,7 +101,7 @@ class _TestSet:
         return limits.low, limits.high
 
     def posterior(self, dependence: Dependence | None = None) -> Limits:
-        """Limits of the paired posterior from draws: a fraction of the time that nodes take."""
+        """Return limits of the paired posterior from draws, which are faster than nodes."""
         divisor, tail = 1.0, (1 - self.level) / 2
         if dependence:
             divisor = dependence.divisor
@@ -159,7 +135,7 @@ USUAL = tuple(method for method in METHODS if method != "bootstrap-bca")
 
 
 def _judge(method: str, drawn: _TestSet) -> tuple[bool, Limits | None]:
-    """Whether a method sees a difference, and its interval if it has one."""
+    """Return whether a method finds a difference, and its interval if it has one."""
     if method in _TESTS:
         return _TESTS[method](drawn) <= 1 - drawn.level, None
     low, high = _INTERVALS[method](drawn)
@@ -177,7 +153,7 @@ def size_and_power(
     level: float = 0.95,
     n_resamples: int = 2000,
     rng: int = 0,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = quiet,
 ) -> list[LongRun]:
     """Simulate how often tests reject and how often intervals cover, on clustered items.
 
@@ -197,8 +173,6 @@ def size_and_power(
     replicates, level, n_resamples, rng
         Test sets to draw, the level, resamples of a bootstrap and draws of a posterior, and the
         seed. All methods see the same test sets, whatever else is asked for.
-    report
-        Called with the number of test sets done and of all.
 
     Examples
     --------
@@ -242,7 +216,7 @@ def size_and_power(
 
 
 def case_probabilities(true_difference: float) -> NDArray[np.float64]:
-    """Shares of cases 0 to 6 for which F1 of B minus F1 of A is this.
+    """Return the shares of cases 0 to 6 for which F1 of B minus F1 of A is this.
 
     Moving a share s from case 0 to case 2 gives B what it takes from A. Where either system had
     X true positives and Y predicted and positive ones, the difference becomes
@@ -269,19 +243,7 @@ def clustered_cases(
     items: float = 5.0,
     shares: NDArray[np.float64] = _CASES,
 ) -> PairedCounts:
-    """Draw a test set of sentences whose items are correlated.
-
-    Parameters
-    ----------
-    rng
-        The generator to draw with.
-    units, items
-        Sentences, and items per sentence on average.
-    correlation
-        The correlation of two items of a sentence.
-    shares
-        The probabilities of cases 0 to 6.
-    """
+    """Draw a test set of sentences whose items are correlated."""
     sizes = 1 + rng.poisson(items - 1, units)
     unit = np.repeat(np.arange(units), sizes)
     own, dealt = (rng.choice(7, size, p=shares / shares.sum()) for size in (len(unit), units))
@@ -297,7 +259,7 @@ def _check_correlation(correlation: float) -> float:
 
 
 def _words(value: float) -> list[int]:
-    """A number as whole numbers that a seed can be made of."""
+    """Return a number as whole numbers that a seed can be made of."""
     top, bottom = abs(value).as_integer_ratio()
     return [top, bottom, int(value < 0)]
 
@@ -310,38 +272,21 @@ def _characteristics(
     units: int,
     outcomes: Sequence[tuple[bool, Any]],
 ) -> LongRun:
-    n = len(outcomes)
-    rejection, rejection_error = _share(rejected for rejected, _ in outcomes)
+    rejection, rejection_error = share_of([rejected for rejected, _ in outcomes])
     coverage = coverage_error = length = None
     if outcomes[0][1] is not None:
         limits = [pair for _, pair in outcomes]
-        coverage, coverage_error = _share(low <= true_difference <= high for low, high in limits)
-        length = float(np.mean([high - low for low, high in limits]))
+        coverage, coverage_error = share_of(
+            [low <= true_difference <= high for low, high in limits]
+        )
+        length = mean([high - low for low, high in limits])
     return LongRun(
-        method,
-        level,
-        correlation,
-        float(true_difference),
-        units,
-        n,
-        rejection,
-        rejection_error,
-        coverage,
-        coverage_error,
-        length,
+        *(method, level, correlation, float(true_difference), units, len(outcomes)),
+        *(rejection, rejection_error, coverage, coverage_error, length),
     )
 
 
-def _share(events: Any) -> tuple[float, float]:
-    """How often something happened, with its standard error."""
-    happened = np.fromiter(events, dtype=bool)
-    p = float(np.mean(happened))
-    return p, math.sqrt(p * (1 - p) / len(happened))
-
-
-# -----------------------------------------------------------------------------
-# The study of size and power as a document, and its figure.
-# -----------------------------------------------------------------------------
+# --- The study of size and power as a document, and its figure.
 
 
 def tests_document(study: Sequence[Any], *, signature: str) -> Document:
@@ -386,7 +331,7 @@ def _table(study: Sequence[Any], quantity: str, title: str) -> Table:
 
 
 def tests_figure(study: Sequence[Any]) -> Figure:
-    """Rejections against the correlation, one panel per difference; and coverage."""
+    """Draw rejections against the correlation, one panel per difference; and coverage."""
     differences = sorted({result.difference for result in study})
     covering = any(result.coverage is not None for result in study)
     figure, axes = new_figure(len(differences) + covering, squeeze=False, width=3.8)
@@ -417,7 +362,7 @@ def tests_figure(study: Sequence[Any]) -> Figure:
 
 
 def _lines(axis: Axes, results: Sequence[Any], quantity: str, first: int = 0) -> None:
-    """One line per method over the correlation, with bars of two standard errors."""
+    """Draw one line per method over the correlation, with bars of two standard errors."""
     methods = list(dict.fromkeys(result.method for result in results))
     styles = list(zip(COLOURS, "osD^vPX", strict=True))[first:]
     for place, ((colour, marker), method) in enumerate(zip(styles, methods, strict=False)):

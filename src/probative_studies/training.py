@@ -27,7 +27,7 @@ from probative.inference.crossval import (
     item_variance,
 )
 from probative.metrics import PRF, score
-from probative.results import Result
+from probative_studies.harness import Report, Row, mean, quiet, share_of, two_or_more
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -36,17 +36,6 @@ if TYPE_CHECKING:
 
     from probative._validation import RNG, Array
 
-
-# -----------------------------------------------------------------------------
-# Two copies of a learner see the same items, each through features of its own, which tell as much
-# about the class; or through the same features, each trained on a random half of the training
-# items. Neither is better, and which one looks better on a data set is chance. Both are cross-
-# validated on many data sets, and the paired Bayes test judges each, as published and with
-# training variance allowed for. With a gain, B's features tell more, and being called better is
-# right.
-# -----------------------------------------------------------------------------
-
-if TYPE_CHECKING:
     Labels = NDArray[np.bool_]
     Learner = Callable[[Array, Labels, Array], Labels]
 
@@ -58,51 +47,31 @@ _AT_ONCE = 100  # data sets
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TrainingResult(Result):
-    """How often one of two learners was called better.
+class TrainingResult(Row):
+    """Share of data sets on which one of two learners was called better."""
 
-    Attributes
-    ----------
-    learner, metric, items
-        What was trained, what was compared, and the size of a data set.
-    gain
-        By how much more B's features tell the classes apart; with 0 neither learner is better.
-    distance, copies
-        How far the classes lie apart in A's features, and how the two copies differ.
-    published, published_error
-        How often the published test called one of them better at the level, either way, and the
-        standard error of that.
-    adjusted, adjusted_error
-        The same with training variance allowed for.
-    effect
-        The median of the fold design effect.
-    notable
-        How often it exceeded 2.
-    replicates, level
-        The number of data sets, and the level of the test.
-    """
-
-    learner: str
+    learner: str  # what was trained, what was compared, and the size of a data set
     metric: str
     items: int
+    # by how much more B's features tell the classes apart; with 0 neither learner is better
     gain: float
-    distance: float
+    distance: float  # how far the classes lie apart in A's features, and how the two copies differ
     copies: str
+    # how often the published test called one of them better at the level, either way, and the
+    # standard error of that
     published: float
     published_error: float
-    adjusted: float
+    adjusted: float  # the same with training variance allowed for
     adjusted_error: float
-    effect: float
-    notable: float
-    replicates: int
+    effect: float  # the median of the fold design effect
+    notable: float  # how often it exceeded 2
+    replicates: int  # the number of data sets, and the level of the test
     level: float
 
-    def __str__(self) -> str:
-        return (
-            f"{self.learner}, {self.metric}, gain {self.gain:g}: called better in "
-            f"{self.published:.3f} ± {self.published_error:.3f}, with training variance "
-            f"{self.adjusted:.3f} ± {self.adjusted_error:.3f}"
-        )
+    line = (
+        "{learner}, {metric}, gain {gain:g}: called better in {published:.3f} ± "
+        "{published_error:.3f}, with training variance {adjusted:.3f} ± {adjusted_error:.3f}"
+    )
 
 
 def training_study(
@@ -115,7 +84,7 @@ def training_study(
     replicates: int = 1000,
     level: float = 0.95,
     rng: RNG | None = 0,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = quiet,
 ) -> list[TrainingResult]:
     """Simulate how often the cross-validated test calls a learner better.
 
@@ -133,14 +102,6 @@ def training_study(
         is trained on a random half of the training items; there is no gain then.
     items
         The size of a data set, a multiple of 8; half of the items are positive, in every block.
-    replicates
-        Data sets per learner and gain.
-    level
-        A learner is called better if that is as probable as 1 - (1 - level)/2.
-    rng
-        Seed of the data sets.
-    report
-        Called with the number of data sets done and of all.
 
     Examples
     --------
@@ -158,8 +119,7 @@ def training_study(
     level = open_probability("level", level)
     if items != int(items) or items % 8 or items < 40:
         raise InputError(f"items: {items!r} is not a multiple of 8 from 40 on")
-    if replicates != int(replicates) or replicates < 2:
-        raise InputError(f"replicates: {replicates!r} is not a whole number >= 2")
+    replicates = two_or_more(replicates)
     conditions = [(learner, gain) for gain in gains for learner in learners]
     results = []
     for i, (learner, gain) in enumerate(conditions):
@@ -186,26 +146,14 @@ def _summary(
     level: float,
 ) -> TrainingResult:
     published, adjusted, effect = np.array(outcomes).T
-    shares = [float(np.mean(tail < (1 - level) / 2)) for tail in (published, adjusted)]
-    errors = [float(np.sqrt(share * (1 - share) / len(published))) for share in shares]
+    shares = [share_of(tail < (1 - level) / 2) for tail in (published, adjusted)]
     known = effect[np.isfinite(effect)]
-    return TrainingResult(
-        learner,
-        metric,
-        *setting,
-        published=shares[0],
-        published_error=errors[0],
-        adjusted=shares[1],
-        adjusted_error=errors[1],
-        effect=float(np.median(known)),
-        notable=float(np.mean(known > 2)),
-        replicates=len(published),
-        level=level,
-    )
+    found = *shares[0], *shares[1], float(np.median(known)), mean(known > 2)
+    return TrainingResult(learner, metric, *setting, *found, len(published), level)
 
 
 def _judge(folds: list[PairedCounts], metric: str) -> tuple[float, float, float]:
-    """The smaller of P(A better) and P(B better), published and adjusted, and the fold effect.
+    """Return the smaller of P(A better) and P(B better), published and adjusted, and the effect.
 
     By the normal approximation of the paired posterior, since there are thousands of them.
     """
@@ -218,7 +166,7 @@ def _judge(folds: list[PairedCounts], metric: str) -> tuple[float, float, float]
 
 
 def _standardise(table: PairedCounts, metric: str) -> float:
-    """The size of the difference in standard deviations of its posterior, with the prior 1."""
+    """Return the size of the difference in standard deviations of its posterior (prior 1)."""
     cells = PairedCounts(table.cases + 0.5)
     size = abs(score(cells.b, metric) - score(cells.a, metric))
     return float(size / np.sqrt(item_variance(cells, metric, 1.0)))
@@ -227,7 +175,7 @@ def _standardise(table: PairedCounts, metric: str) -> float:
 def _draw(
     rng: np.random.Generator, size: int, items: int, distances: tuple[float, float]
 ) -> tuple[Array, Labels]:
-    """Data sets as (data set, block, item, feature), A's features first, and their classes."""
+    """Draw data sets as (data set, block, item, feature), A's features first, and their classes."""
     y = np.broadcast_to(np.arange(items // 4) % 2 == 0, (size, 4, items // 4))
     shift = np.repeat(distances, _FEATURES)
     return rng.standard_normal((*y.shape, 2 * _FEATURES)) + y[..., None] * shift, y
@@ -236,7 +184,7 @@ def _draw(
 def _cross_validate(
     learn: Learner, x: Array, y: Labels, subsample: np.random.Generator | None = None
 ) -> Iterator[list[PairedCounts]]:
-    """The six folds of both learners, for one data set after the other."""
+    """Yield the six folds of both learners, for one data set after the other."""
     first, second = slice(None, _FEATURES), slice(_FEATURES, None)
     features = (first, second if subsample is None else first)
     cases = []
@@ -256,7 +204,7 @@ def _cross_validate(
 def _training_items(
     x: Array, y: Labels, subsample: np.random.Generator | None
 ) -> tuple[Array, Labels]:
-    """All items, or a random half of them."""
+    """Return all items, or a random half of them."""
     if subsample is None:
         return x, y
     half = subsample.random(y.shape).argsort(axis=1)[:, : y.shape[1] // 2]
@@ -264,20 +212,20 @@ def _training_items(
 
 
 def _join(values: Any, blocks: Labels) -> Any:
-    """The items of some blocks in a row."""
+    """Return the items of some blocks in a row."""
     chosen = values[:, blocks]
     return chosen.reshape(len(chosen), -1, *chosen.shape[3:])
 
 
 def _cases(a: Labels, b: Labels, answer: Labels) -> Array:
-    """The eight cases of every data set."""
+    """Return the eight cases of every data set."""
     says = [a & ~b, ~a & b, a & b, ~a & ~b]
     columns = [(yes & right).sum(axis=1) for yes in says for right in (answer, ~answer)]
     return np.stack(columns, axis=-1).astype(np.float64)
 
 
 def _stump(x: Array, y: Labels, new: Array) -> Labels:
-    """The feature and the threshold above which most training items are on their side."""
+    """Split at the feature and threshold that put most training items on their side."""
     order = np.argsort(x, axis=1)
     values = np.take_along_axis(x, order, axis=1)
     positive = np.take_along_axis(np.broadcast_to(y[..., None], x.shape), order, axis=1)
@@ -289,7 +237,7 @@ def _stump(x: Array, y: Labels, new: Array) -> Labels:
 
 
 def _neighbour(x: Array, y: Labels, new: Array) -> Labels:
-    """The class of the nearest training item."""
+    """Predict the class of the nearest training item."""
     answers = np.empty(new.shape[:2], dtype=bool)
     for i, (seen, known, questions) in enumerate(zip(x, y, new, strict=True)):
         distance = np.sum(seen**2, axis=1) - 2 * questions @ seen.T  # but for a constant
@@ -298,7 +246,7 @@ def _neighbour(x: Array, y: Labels, new: Array) -> Labels:
 
 
 def _centroid(x: Array, y: Labels, new: Array) -> Labels:
-    """The class whose mean is nearer."""
+    """Predict the class whose mean is nearer."""
     of_class = [
         np.sum(x * chosen[..., None], axis=1) / chosen.sum(axis=1)[:, None] for chosen in (y, ~y)
     ]
@@ -306,8 +254,4 @@ def _centroid(x: Array, y: Labels, new: Array) -> Labels:
     return np.asarray(np.einsum("rnf,rf->rn", new - middle[:, None], direction) > 0)
 
 
-LEARNERS: dict[str, Learner] = {
-    "stump": _stump,
-    "neighbour": _neighbour,
-    "centroid": _centroid,
-}
+LEARNERS: dict[str, Learner] = {"stump": _stump, "neighbour": _neighbour, "centroid": _centroid}

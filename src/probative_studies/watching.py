@@ -4,7 +4,7 @@ A pool of units is drawn as in the study of few and uneven units, and a sample o
 draws one: strata by what the systems return, most units where they disagree, the mirror images of
 single items apart. Its units are labelled in the order of drawing, and somebody looks after every
 batch. Counted is whether the truth of the pool was ever outside the limits, and whether
-exchangeable systems were ever told apart; beside it, the same of the limits of one look.
+exchangeable systems were ever distinguished; beside it, the same of the limits of one look.
 """
 
 from __future__ import annotations
@@ -22,23 +22,17 @@ from probative.inference.sequential import LabelledUnits, order_of_drawing, stra
 from probative.inference.stratified import Draw, PoolScores, allocate
 from probative.metrics import score
 from probative_studies.clusters import Condition, case_shares, draw
-from probative_studies.looks import EverWrong
+from probative_studies.harness import Report, mean, quiet
+from probative_studies.harness import streams as seeded
+from probative_studies.looks import EverWrong, ever_wrong
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from probative._validation import Array, Ints
 
-
-# -----------------------------------------------------------------------------
-# A pool of units is drawn as in the study of few and uneven units, and a sample of it as `sample`
-# draws one: strata by what the systems return, most units where they disagree, the mirror images
-# of single items apart. Its units are labelled in the order of drawing, and somebody looks after
-# every batch. Counted is whether the truth of the pool was ever outside the limits, and whether
-# exchangeable systems were ever told apart; beside it, the same of the limits of one look.
-# -----------------------------------------------------------------------------
 
 # sentences of a few items, and single items that a system says yes or no to
 _CONDITIONS = (
@@ -60,7 +54,7 @@ def watching_study(
     batch: int = 20,
     streams: int = 500,
     rng: int = 0,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = quiet,
 ) -> list[EverWrong]:
     """Simulate pools, samples and looks.
 
@@ -68,17 +62,11 @@ def watching_study(
     ----------
     conditions
         What pools to draw.
-    level
-        Of limits and tests.
     pool, units, batch
         How many units a pool has, how many are labelled in the end, and after how many somebody
         looks.
     streams
         How many pools.
-    rng
-        The seed.
-    report
-        Called with the number of streams done and of all.
 
     Examples
     --------
@@ -91,27 +79,24 @@ def watching_study(
     pool, units = whole_number("pool", pool), whole_number("units", units)
     if units > pool:
         raise InputError(f"units: {units}, but the pool has {pool}; expected at most that")
-    batch, streams = whole_number("batch", batch), whole_number("streams", streams)
-    seed = whole_number("rng", rng, least=0)
+    batch, number = whole_number("batch", batch), whole_number("streams", streams)
     results: list[EverWrong] = []
-    parts = [(c, gap) for c in conditions for gap in (0.0, _GAP)]
-    for place, (condition, gap) in enumerate(parts):
-        generator = np.random.default_rng([seed, place])
-        own = replace(condition, gap=gap, units=pool)
-        wrong = np.zeros((4, 2, streams), dtype=bool)
-        once = np.zeros(streams, dtype=bool)
-        for stream in range(streams):
-            report(place * streams + stream, len(parts) * streams)
+    parts = [replace(c, gap=gap, units=pool) for c in conditions for gap in (0.0, _GAP)]
+    for place, (own, generator) in enumerate(seeded(parts, rng, quiet)):
+        wrong = np.zeros((4, 2, number), dtype=bool)
+        once = np.zeros(number, dtype=bool)
+        for stream in range(number):
+            report(place * number + stream, len(parts) * number)
             rows = draw(generator, own, case_shares(own))
             wrong[..., stream], once[stream] = _follow(rows, level, units, batch, generator)
-        results += _told(own, gap, units, batch, wrong, once)
+        results += _results(own, units, batch, wrong, once)
     return results
 
 
 def _follow(
     rows: Array, level: float, units: int, batch: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.bool_], bool]:
-    """What was ever so in one stream, and with the limits of one look; and the fixed test at last.
+    """Return what was ever wrong in one stream, and with the limits of one look.
 
     Of F1 and the difference, whether limits missed; whether the test decided; whether the limits
     decided for B.
@@ -159,7 +144,7 @@ def _follow(
 
 
 def _sample(rows: Array, units: int, rng: np.random.Generator) -> tuple[LabelledUnits, list[int]]:
-    """Units drawn within strata, in the order of drawing, and how many of each stratum."""
+    """Draw units within strata, in the order of drawing, and how many of each stratum."""
     stratum, mirror = _strata(rows)
     sizes = np.bincount(stratum)
     disputed = rows[:, :4].sum(axis=1)
@@ -178,7 +163,7 @@ def _sample(rows: Array, units: int, rng: np.random.Generator) -> tuple[Labelled
 
 
 def _strata(rows: Array) -> tuple[Ints, Ints]:
-    """Strata by what two systems return, and the mirror image of each."""
+    """Return strata by what two systems return, and the mirror image of each."""
     only_a, only_b = rows[:, 0] + rows[:, 1], rows[:, 2] + rows[:, 3]
     agreed = rows[:, 4] + rows[:, 5]
     if rows.sum(axis=1).max() <= 1:  # single items: who says yes
@@ -194,24 +179,16 @@ def _strata(rows: Array) -> tuple[Ints, Ints]:
     return stratum.reshape(-1), np.array(mirror)
 
 
-def _told(
-    condition: Condition,
-    gap: float,
-    units: int,
-    batch: int,
-    wrong: NDArray[np.bool_],
-    once: NDArray[np.bool_],
+def _results(
+    condition: Condition, units: int, batch: int, wrong: NDArray[np.bool_], once: NDArray[np.bool_]
 ) -> list[EverWrong]:
+    """Return a row for the score of the pool, the difference, the test and the decision."""
     kind = "single items" if condition.sizes == "item" else f"{condition.items} items per unit"
-    said = f"F1 {condition.f1:g}, {kind}, B - A = {gap:g}"
-    test = "test of exchangeable systems" if gap == 0 else "test finds B better"
-    looks, streams = math.ceil(units / batch), wrong.shape[-1]
-    results = []
-    for what, own in zip(("F1 of the pool", "difference", test, _DECIDED), wrong, strict=True):
-        share = float(own[0].mean())
-        error = math.sqrt(max(share * (1 - share), 1 / streams) / streams)
-        last = float(once.mean()) if what == test else None
-        results.append(
-            EverWrong(what, said, looks, units, share, error, float(own[1].mean()), last, streams)
-        )
-    return results[:3] if gap == 0 else results[1:]
+    said = f"F1 {condition.f1:g}, {kind}, B - A = {condition.gap:g}"
+    test = "test of exchangeable systems" if condition.gap == 0 else "test finds B better"
+    looks = math.ceil(units / batch)
+    results = [
+        ever_wrong(what, said, looks, units, own[0], own[1], mean(once) if what == test else None)
+        for what, own in zip(("F1 of the pool", "difference", test, _DECIDED), wrong, strict=True)
+    ]
+    return results[:3] if condition.gap == 0 else results[1:]

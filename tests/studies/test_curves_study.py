@@ -62,7 +62,7 @@ def test_two_systems_are_related_as_told(pair):
 
 
 def test_intervals_hold_and_the_naive_one_does_not():
-    condition = {"positives": [20], "shares": [0.1], "areas": [0.75], "kinds": ["continuous"]}
+    condition = {"kinds": ["continuous"], "grid": ([20], [0.1], [0.75])}
     (order,) = order_study(**condition, replicates=60, rng=3)
     assert min(order.covered_ap, order.covered_auc) > 0.85
     (found,) = threshold_study(**condition, replicates=40, rng=3)
@@ -74,9 +74,7 @@ def test_intervals_hold_and_the_naive_one_does_not():
 
 def test_the_area_is_held_where_delong_s_variance_is_too_small():
     """Near 1, with many more negatives: the logit of DeLong's covers three of four such sets."""
-    (found,) = order_study(
-        positives=[20], shares=[0.05], areas=[0.99], kinds=["missed"], replicates=150, rng=2
-    )
+    (found,) = order_study(kinds=["missed"], grid=([20], [0.05], [0.99]), replicates=150, rng=2)
     assert found.covered_auc > 0.9
 
 
@@ -85,9 +83,7 @@ def test_where_everything_is_best_taken_there_is_no_threshold():
 
 
 def test_systems_of_one_quality_are_seldom_said_to_differ():
-    (found,) = pair_study(
-        positives=[10], shares=[0.5], areas=[0.8], pairs=["alike"], replicates=40, rng=5
-    )
+    (found,) = pair_study(pairs=["alike"], grid=([10], [0.5], [0.8]), replicates=40, rng=5)
     assert max(found.found_ap, found.found_auc, found.found_best) <= 0.2
     assert min(found.covered_ap, found.covered_auc, found.covered_best) > 0.8
 

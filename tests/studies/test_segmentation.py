@@ -11,6 +11,7 @@ import probative as pv
 from probative import files as resume
 from probative_studies import segmentation as segmenter_runs
 from probative_studies.segmentation import segmentation_study
+from probative_studies.segmentation_report import SegmenterRun
 
 pytest.importorskip("pycrfsuite")
 
@@ -85,7 +86,7 @@ def test_a_reversal_is_found_and_tested(monkeypatch):
                 outputs[i] = [text]  # one wrong word instead of seven right ones
             if size > 10 and i % 2:
                 outputs[i] = words[:1] + list("".join(words[1:]))
-        return pv.results.SegmenterRun(system, size, 0.0, "nowhere", words=outputs)
+        return SegmenterRun(system, size, 0.0, "nowhere", words=outputs)
 
     monkeypatch.setattr("probative_studies.segmentation.run_of", run_of)
     study = segmentation_study(TRAIN, DEV, TEST, systems=["maxmatch"], sizes=[10])

@@ -82,11 +82,7 @@ if TYPE_CHECKING:
     )
     from probative.results.segmentation import (
         BestCut,
-        CurvePoint,
-        Reversal,
-        SegmentationStudy,
         SegmentationSweep,
-        SegmenterRun,
     )
     from probative.results.surveys import (
         Estimate,
@@ -115,7 +111,6 @@ __all__ = [
     "Comparisons",
     "Curve",
     "CurveComparison",
-    "CurvePoint",
     "Dataset",
     "DatasetComparisons",
     "DatasetCount",
@@ -155,7 +150,6 @@ __all__ = [
     "Ranking",
     "RepeatedScore",
     "Result",
-    "Reversal",
     "RunScoreTests",
     "RunScores",
     "RunsDifference",
@@ -165,9 +159,7 @@ __all__ = [
     "ScorePosterior",
     "ScorePosteriors",
     "Scores",
-    "SegmentationStudy",
     "SegmentationSweep",
-    "SegmenterRun",
     "SignificanceTest",
     "SplitBalance",
     "Submission",
@@ -265,11 +257,7 @@ __getattr__, __dir__ = names_on_demand(
         ),
         "segmentation": (
             "BestCut",
-            "CurvePoint",
-            "Reversal",
-            "SegmentationStudy",
             "SegmentationSweep",
-            "SegmenterRun",
         ),
         "surveys": (
             "Estimate",

@@ -1,8 +1,9 @@
-"""Build the document, the figures and the files of the study of word segmentation."""
+"""Hold and show the results of the study of word segmentation: tables, figures and files."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from probative.options import sign
@@ -19,6 +20,7 @@ from probative.reporting.sweep_report import (
     sweep_figure,
     sweep_table,
 )
+from probative.results import Result
 from probative.wording.numbers import number, points
 
 if TYPE_CHECKING:
@@ -26,13 +28,139 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from probative._validation import Array
     from probative.reporting.document import Drawing
-    from probative.results import Comparison, SegmentationStudy
-
-__all__ = ["curve_figure", "output_files", "study_document"]
+    from probative.results import Comparison, Comparisons, SegmentationSweep, SystemScores
 
 _SCORES = tuple(NAMES)
 _TREEBANKS = "Published figures are of Universal Dependencies 2.0; later releases differ from it."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SegmenterRun(Result):
+    """A segmenter that was trained, and what it made of the test set."""
+
+    system: str  # the segmenter, and how many sentences it was trained on
+    sentences: int
+    seconds: float  # for training and prediction
+    machine: str  # what they were spent on
+    # for the network: training and development loss of each epoch
+    losses: tuple[tuple[float, float], ...] | None = None
+    best_epoch: int | None = None  # for the network: the epoch whose weights were kept
+    # its segmentation of the test set: one list of words per sentence
+    words: Sequence[Sequence[str]] = field(default=(), repr=False)
+    # of a boundary at every inner position, where the segmenter gives them and they were kept
+    probabilities: Sequence[Array] | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.system}, trained on {self.sentences:,} sentences in {self.seconds:.0f} s "
+            f"({self.machine})"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CurvePoint(Result):
+    """Scores of a segmenter trained on so many sentences."""
+
+    sentences: int  # the size of the training set
+    scores: SystemScores  # counts and scores on the test set
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a dictionary for each score."""
+        return [{"sentences": self.sentences, **record} for record in self.scores.records()]
+
+    def __str__(self) -> str:
+        return f"{self.sentences:,} sentences: {self.scores}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reversal(Result):
+    """Two training sizes between which recall rises and precision falls."""
+
+    smaller: int  # the sizes
+    larger: int
+    recall: Comparison  # the two models compared on the test set
+    precision: Comparison
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a dictionary for each of the two comparisons."""
+        sizes = {"smaller": self.smaller, "larger": self.larger}
+        return [{**sizes, **c.records()[0]} for c in (self.recall, self.precision)]
+
+    def __str__(self) -> str:
+        return (
+            f"from {self.smaller:,} to {self.larger:,} sentences: "
+            f"recall {100 * self.recall.difference:+.2f} points (p = {self.recall.pvalue:.3g}), "
+            f"precision {100 * self.precision.difference:+.2f} (p = {self.precision.pvalue:.3g})"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SegmentationStudy(Result):
+    """Segmenters on one language: their scores and differences, the sweep, the learning curve."""
+
+    corpus: dict[str, dict[str, str | int]]  # the files, and how many sentences and words they have
+    seed: int  # of whatever is random
+    runs: tuple[SegmenterRun, ...]  # what was trained
+    comparisons: Comparisons  # scores of the systems trained on everything, and all pairs compared
+    # the threshold sweep, and whose it is; None where no system gives probabilities
+    sweep: SegmentationSweep | None
+    sweep_system: str | None
+    # the learning curve, smallest training set first, and whose it is
+    curve: tuple[CurvePoint, ...]
+    curve_system: str | None
+    reversals: tuple[Reversal, ...]  # where recall rises and precision falls on that curve
+
+    @property
+    def observations(self) -> tuple[str, ...]:
+        """Say what became of the two observations of Shao, Hardmeier and Nivre."""
+        return tuple(text for text in (self._peaks(), self._falls()) if text)
+
+    def _peaks(self) -> str:
+        if self.sweep is None:
+            return ""
+        precision, recall = (self.sweep.best_of(name) for name in ("precision", "recall"))
+        holds = "confirmed" if precision.finest_share < recall.finest_share else "not confirmed"
+        return (
+            f"Precision peaks at a smaller λ than recall: {holds} ({self.sweep_system}: "
+            f"λ = {precision.finest_share:.4f} against {recall.finest_share:.4f} of all λ; "
+            f"{precision.share:g} against {recall.share:g} of the steps)."
+        )
+
+    def _falls(self) -> str:
+        if len(self.curve) < 2:
+            return ""
+        steps = f"{len(self.reversals)} of {len(self.curve) - 1} steps of the learning curve"
+        if not self.reversals:
+            return f"Precision can fall while recall rises: not confirmed, in {steps}."
+        clear = sum(reversal.precision.pvalue <= 0.05 for reversal in self.reversals)
+        return (
+            f"Precision can fall while recall rises: confirmed, in {steps}: "
+            f"{'; '.join(map(str, self.reversals))}. The fall by itself is significant "
+            f"(p ≤ 0.05) in {clear} of them."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, ready for JSON."""
+        entry = super().to_dict()
+        comparisons = entry.pop("comparisons")
+        kept = ("systems", "comparisons", "verdicts", "level", "units", "unit")
+        return {
+            **entry,
+            **{key: comparisons[key] for key in kept},
+            "observations": list(self.observations),
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a dictionary for each comparison."""
+        return self.comparisons.records()
+
+    def _document(self) -> Document:
+        return study_document(self, {}, html=True)
+
+    def __str__(self) -> str:
+        return " ".join((str(self.comparisons), *self.observations))
 
 
 def study_document(
@@ -42,7 +170,7 @@ def study_document(
     html: bool = False,
     signature: str = "",
 ) -> Document:
-    """Build the document of a study; `html` adds the figures of the page."""
+    """Show a study."""
     signature = signature or sign("segmentation", f"level:{study.comparisons.level:g}")
     tables = [_table2(study, published), _differences(study.comparisons.comparisons)]
     if study.sweep is not None:
@@ -70,7 +198,7 @@ def study_document(
 
 
 def _table2(study: SegmentationStudy, published: Mapping[str, Any]) -> Table:
-    """Build the table of the systems, with the published scores of the network below them."""
+    """Show the systems, and the published scores of the network below them."""
     comparisons = study.comparisons
     level = f"{100 * comparisons.level:g} %"
     rows = [
@@ -261,7 +389,7 @@ def _figures(study: SegmentationStudy) -> dict[str, Figure]:
 
 
 def output_files(study: SegmentationStudy, document: Document) -> dict[str, str | bytes]:
-    """Return the output files of a study, by name.
+    """Return everything that a study leaves behind, by file name.
 
     Tables (Markdown), everything (JSON), figures 1 and 2 (PNG and SVG), the outputs of the systems
     as segmented text, and the boundary probabilities of the sweep.

@@ -1,0 +1,243 @@
+"""Simulate, judge, count, tabulate: everything that the studies share.
+
+A study draws test sets under several conditions (`streams`, `one_stream`), judges each, counts how
+often something happened (`share_of`, `summary`), and returns one `Row` per condition. Its function
+takes, beside the conditions, the `level` of intervals, the number of `replicates` under each, a
+seed `rng`, and `report`, called with the number done and of all. `simulation` declares its command.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+
+import numpy as np
+
+from probative._validation import open_probability, random_generator, whole_number
+from probative.errors import InputError
+from probative.results import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from probative._validation import RNG
+    from probative.cli.output import Output
+    from probative.options import Options
+    from probative.reporting.document import Document, Table
+
+
+Report = Callable[[int, int], None]  # is given the number done and of all
+
+
+class Row(Result):
+    """Result of one condition; `line` is the template of its text, by the names of fields."""
+
+    line: ClassVar[str] = ""
+    nullable: ClassVar[tuple[str, ...]] = ()  # fields that JSON has as null where they are None
+
+    @classmethod
+    def of(cls, *sources: Any, **values: Any) -> Self:
+        """Make a row; a field that is not given comes from the source that has it."""
+        for name in [entry.name for entry in fields(cls)]:
+            if name not in values:
+                values[name] = next(getattr(own, name) for own in sources if hasattr(own, name))
+        return cls(**values)
+
+    @classmethod
+    def make(cls, *values: Any) -> Self:
+        """Make a row of all its values in order."""
+        return cls(*values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, ready for JSON; only those of `nullable` may be null."""
+        return {**dict.fromkeys(self.nullable), **super().to_dict()}
+
+    def __str__(self) -> str:
+        return self.line.format(**vars(self)) if self.line else super().__str__()
+
+
+# --- Simulate
+
+
+def quiet(done: int, total: int) -> None:
+    """Report nothing."""
+
+
+def part(report: Report, place: int, parts: int) -> Report:
+    """Return the report of one of several parts of equal length."""
+    return lambda done, total: report(place * total + done, parts * total)
+
+
+def checked(level: float, replicates: int) -> tuple[float, int]:
+    """Return the level and the number of replicates, or refuse them."""
+    return open_probability("level", level), whole_number("replicates", replicates)
+
+
+def two_or_more(replicates: int) -> int:
+    """Return the number of replicates, or refuse it."""
+    if replicates != int(replicates) or replicates < 2:
+        raise InputError(f"replicates: {replicates!r} is not a whole number >= 2")
+    return int(replicates)
+
+
+def streams(
+    conditions: Iterable[Any], rng: int, report: Report
+) -> Iterator[tuple[Any, np.random.Generator]]:
+    """Yield every condition with a generator of its own: its draws do not depend on the others."""
+    seed = whole_number("rng", rng, least=0)
+    cases = list(conditions)
+    for place, case in enumerate(cases):
+        report(place, len(cases))
+        yield case, np.random.default_rng([seed, place])
+    report(len(cases), len(cases))
+
+
+def one_stream(
+    conditions: Iterable[Any], rng: RNG | None, report: Report
+) -> Iterator[tuple[Any, np.random.Generator]]:
+    """Yield every condition with the one generator from which all are drawn."""
+    generator = random_generator(rng)
+    cases = list(conditions)
+    for done, case in enumerate(cases, start=1):
+        yield case, generator
+        report(done, len(cases))
+
+
+# --- Count
+
+
+def share_error(share: float, number: int, *, least: float = 0.0) -> float:
+    """Return the standard error of a share; `least` is a lower limit of its p(1 - p)."""
+    return math.sqrt(max(share * (1 - share), least) / number)
+
+
+def share_of(events: Any) -> tuple[float, float]:
+    """Return how often something happened, and the standard error of that."""
+    found = float(np.mean(events))
+    return found, share_error(found, len(events))
+
+
+def monte_carlo_error(times: int) -> float:
+    """Return the standard error of a share of 0.95 in so many test sets."""
+    return math.sqrt(0.95 * 0.05 / times)
+
+
+def summary(intervals: Sequence[Any], truth: float) -> dict[str, float]:
+    """Return the coverage of the truth, the mean length, and the share of intervals with a note."""
+    return {
+        "covered": mean([one.low <= truth <= one.high for one in intervals]),
+        "length": mean([one.high - one.low for one in intervals]),
+        "noted": mean([one.note is not None for one in intervals]),
+    }
+
+
+def mean(values: Any) -> float:
+    """Return the mean as a plain number."""
+    return float(np.mean(values))
+
+
+# --- Tabulate
+
+
+def simulation(
+    name: str,
+    kind: type[Options],
+    order: str,
+    path: str,
+    question: str,
+    *,
+    title: Any,
+    columns: Any,
+    notes: Any,
+    counting: str = "conditions",
+    out: Any = None,
+) -> Callable[..., None]:
+    """Declare the command of a study that shows one row per condition.
+
+    `order` names the options as help lists them, `path` is the function, `question` the help.
+    Titles, columns and notes are texts, or functions of the options (notes: and of the results);
+    a study of several questions has titles and columns by question.
+    """
+    from probative.cli import options
+    from probative_studies.options import chosen
+
+    def command(given: Any, out: Output) -> None:
+        module, function = path.split(".")
+        study = getattr(import_module(f"probative_studies.{module}"), function)
+        results = perform(study, given, out, counting)
+        emit(name, results, given, out, title=title, columns=columns, notes=notes)
+
+    command.__doc__ = question
+    command.__annotations__ = {
+        "given": Annotated[kind, chosen(kind, order)],
+        "out": out or options.RandomOutput,
+    }
+    return command
+
+
+def perform(
+    study: Callable[..., Any], given: Options, out: Output, counting: str, *inputs: Any
+) -> Any:
+    """Run a study with the options that were given, behind a progress bar."""
+    from probative.cli.output import progress
+
+    with progress(counting, quiet=out.quiet) as report:
+        return study(*inputs, **vars(given), report=report)
+
+
+def emit(
+    name: str, results: Any, given: Options, out: Output, *, title: Any, columns: Any, notes: Any
+) -> None:
+    """Print the results of a study."""
+    title, columns = (own(given) if callable(own) else own for own in (title, columns))
+    notes = [notes] if isinstance(notes, str) or callable(notes) else notes
+    sentences = [n(given, results) if callable(n) else n.format(given) for n in notes]
+    out.emit(_document(name, results, columns, title, sentences, given.signature(name)))
+
+
+def _document(
+    name: str, results: Any, columns: Any, title: Any, notes: Sequence[str], signature: str
+) -> Document:
+    from probative.reporting.document import Document, payload
+
+    if not isinstance(results, Mapping):
+        records = [result.to_dict() for result in results]
+        return Document(
+            title=title,
+            payload=payload(f"study {name}", signature, conditions=records),
+            tables=(_table(records, columns, title),),
+            records=tuple(records),
+            notes=tuple(notes),
+        )
+    by_question = {asked: [one.to_dict() for one in found] for asked, found in results.items()}
+    return Document(
+        title=f"Study of {name}",
+        payload=payload(f"study {name}", signature, questions=by_question),
+        tables=tuple(_table(own, columns[q], title[q]) for q, own in by_question.items()),
+        records=tuple({"question": q, **one} for q, own in by_question.items() for one in own),
+        notes=tuple(notes),
+    )
+
+
+def _table(records: Sequence[Mapping[str, Any]], columns: str, title: str) -> Table:
+    """Show the fields that `columns` names: "field; field=head; …"."""
+    from probative.reporting.document import Table
+
+    pairs = [column.lstrip().partition("=")[::2] for column in columns.split(";")]
+    usual = {"standard_error": "s.e."}
+    heads = tuple(head or usual.get(key, key.replace("_", " ")) for key, head in pairs)
+    rows = tuple(tuple(_cell(record[key]) for key, _ in pairs) for record in records)
+    return Table(heads, rows, title=title)
+
+
+def _cell(value: object) -> str:
+    from probative.wording.numbers import number
+
+    if isinstance(value, float):
+        return number(value, 4)
+    if value is None:  # undefined
+        return "–"
+    return f"{value:,}" if isinstance(value, int) else str(value)
