@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     )
     from probative.inference.differences import difference
     from probative.inference.exchange import mcnemar_test, randomization_test
+    from probative.inference.groups import adjust_pvalues
     from probative.inference.intervals import interval
-    from probative.inference.multiplicity import adjust_pvalues
     from probative.inference.posterior.single import posterior
     from probative.inference.sequential import sequential
     from probative.jobs.agreement import agreement
@@ -93,8 +93,8 @@ _HOMES = {
         "mcnemar_test",
         "randomization_test",
     ),
+    "inference.groups": ("adjust_pvalues",),
     "inference.intervals": ("interval",),
-    "inference.multiplicity": ("adjust_pvalues",),
     "inference.posterior.single": ("posterior",),
     "inference.sequential": ("sequential",),
     "jobs.agreement": ("agreement",),

@@ -21,12 +21,12 @@ import numpy as np
 from scipy import special
 
 from probative._validation import one_of, open_probability, whole_number
-from probative.inference.calibration import calibration
 from probative.inference.curve_difference import compare_ranked
 from probative.inference.curves import (
     Ranked,
     average_precision_interval,
     best_threshold,
+    calibration,
     pointwise_band,
     roc_auc_interval,
     simultaneous_band,

@@ -10,7 +10,7 @@ import pytest
 
 import probative as pv
 from probative.errors import InputError
-from probative.inference.decisions import student_pvalue, unit_test
+from probative.inference.differences import student_pvalue, unit_test
 from probative.inference.posterior.clustered import posterior_of_difference
 from probative.jobs.compare import PairChoices, compare_cases
 from probative.options import CompareOptions

@@ -17,11 +17,11 @@ from sklearn.metrics import (
 )
 
 from probative.counts import Counts
-from probative.inference.calibration import calibration
 from probative.inference.curves import (
     Ranked,
     average_precision_interval,
     best_threshold,
+    calibration,
     influence_on_average_precision,
     influence_on_roc_auc,
     local_level,

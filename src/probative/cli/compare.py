@@ -296,7 +296,7 @@ def _datasets(
     named: Sequence[Sequence[str]], manifest: Path | None, names: Sequence[str] | None
 ) -> tuple[dict[str, Any], Sequence[str] | None]:
     """Return the data sets by name, those of the manifest first."""
-    from probative.reading.manifests import read_manifest
+    from probative.reading.runs import read_manifest
 
     datasets: dict[str, Any] = {}
     called = names

@@ -33,7 +33,7 @@ def demo(
     """
     from probative.files import check_target, make_folder, write_whole
     from probative.jobs.demo import SMALL_FILES, demonstrate, edited_file
-    from probative.reporting.demo_report import demo_document
+    from probative.reporting.compare_report import demo_document
     from probative.reporting.render import as_html, is_page
 
     report = out.html or output / "report.html"

@@ -56,7 +56,7 @@ def interval(
     from probative.errors import InputError
     from probative.inference.intervals import interval as find_interval
     from probative.inference.intervals import methods_for
-    from probative.reporting.interval_report import intervals_document
+    from probative.reporting.score_report import intervals_document
 
     cells: dict[str, Any] = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
     if counts_file is not None:

@@ -21,7 +21,6 @@ from probative.inference.intervals import interval
 from probative.inference.posterior.clustered import posterior_of_difference
 from probative.inference.posterior.composite import CompositeIndependentPosterior, paired_posterior
 from probative.inference.posterior.independent import IndependentPosterior
-from probative.inference.posterior.outcomes import computed
 from probative.inference.posterior.paired import LEAST_PRIOR
 from probative.inference.posterior.single import (
     CompositePosterior,
@@ -29,6 +28,7 @@ from probative.inference.posterior.single import (
     prior_weight,
     recall_weight,
 )
+from probative.inference.posterior.student import computed
 from probative.metrics import METRICS, TABLE, score
 from probative.options import BayesOptions
 from probative.results import BayesTest

@@ -12,8 +12,7 @@ from scipy import sparse, special
 
 from probative._validation import flag, one_of, open_probability, random_generator
 from probative.errors import InputError
-from probative.inference.decisions import student_pvalue
-from probative.inference.differences import mover
+from probative.inference.differences import mover, student_pvalue
 from probative.inference.planning import UNDEFINED, Pilot, plan_from_pilot
 from probative.inference.posterior.student import StudentPosterior
 from probative.inference.proportions import normal_quantile, wilson

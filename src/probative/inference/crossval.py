@@ -14,8 +14,8 @@ from probative._validation import finite, numbers, one_of, positive
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.inference.posterior.clustered import ClusteredPosterior
-from probative.inference.posterior.outcomes import computed
 from probative.inference.posterior.single import posterior
+from probative.inference.posterior.student import computed
 from probative.inference.units import Dependence, influence, student_quantile
 from probative.metrics import COMPOSITES, PRF, TABLE, Composite, ratio, score
 from probative.results import ScorePosteriors, SignificanceTest

@@ -13,7 +13,7 @@ from scipy import sparse, special
 from probative._validation import one_of, open_probability, positive, random_generator, whole_number
 from probative.counts import PairedCounts
 from probative.errors import InputError
-from probative.inference.decisions import student_pvalue
+from probative.inference.differences import student_pvalue
 from probative.inference.macro import (
     METHOD,
     MacroEvidence,

@@ -10,10 +10,9 @@ import numpy as np
 from scipy import special
 
 from probative.counts import Counts, PairedCounts
-from probative.inference.decisions import exchange_errors, overstating, student_pvalue
-from probative.inference.differences import difference
+from probative.inference.differences import difference, exchange_errors, overstating, student_pvalue
+from probative.inference.groups import adjust_pvalues
 from probative.inference.intervals import interval
-from probative.inference.multiplicity import adjust_pvalues
 from probative.inference.pairs import pair_tests
 from probative.inference.proportions import normal_quantile
 from probative.inference.units import (

@@ -35,8 +35,7 @@ from probative._validation import (
 )
 from probative.counts import Counts, PairedCounts, by_first_appearance, counts_of, paired_of
 from probative.errors import InputError
-from probative.inference.decisions import unit_test
-from probative.inference.differences import difference
+from probative.inference.differences import difference, unit_test
 from probative.inference.exchange import randomization_test
 from probative.inference.intervals import interval
 from probative.inference.posterior.clustered import posterior_of_difference

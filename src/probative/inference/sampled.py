@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse, special
 
 from probative._validation import random_generator
-from probative.inference.multiplicity import adjust_pvalues
+from probative.inference.groups import adjust_pvalues
 from probative.workers import in_processes, in_threads
 
 if TYPE_CHECKING:

@@ -21,12 +21,11 @@ from probative.inference.classes import (
     confusion_tests,
     confusion_unit_pvalue,
 )
-from probative.inference.decisions import student_pvalue, unit_test
-from probative.inference.differences import difference
+from probative.inference.differences import difference, student_pvalue, unit_test
 from probative.inference.exchange import randomization_test
+from probative.inference.groups import adjust_pvalues
 from probative.inference.macro import degrees_of_freedom, macro_evidence, moves_of_units
 from probative.inference.macro_comparison import macro_difference, macro_tests
-from probative.inference.multiplicity import adjust_pvalues
 from probative.inference.planning import plan
 from probative.inference.posterior.clustered import posterior_of_difference
 from probative.inference.sampled import levels_at

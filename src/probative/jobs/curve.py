@@ -20,12 +20,12 @@ from probative._validation import (
     whole_number,
 )
 from probative.errors import InputError
-from probative.inference.calibration import calibration
 from probative.inference.curve_difference import compare_ranked
 from probative.inference.curves import (
     Ranked,
     average_precision_interval,
     best_threshold,
+    calibration,
     pointwise_band,
     roc_auc_interval,
     simultaneous_band,

@@ -15,12 +15,12 @@ from probative.errors import InputError
 from probative.inference.exchange import randomization_test
 from probative.inference.groups import (
     MeanPosterior,
+    adjust_pvalues,
     count_of_conjunctions,
     heterogeneity,
     mean_limits,
     partial_conjunction,
 )
-from probative.inference.multiplicity import adjust_pvalues
 from probative.jobs.compare import PairChoices, compare_cases, compare_matched
 from probative.jobs.runs import without_claims
 from probative.jobs.score import by_name, scored_as, unit_of

@@ -17,7 +17,7 @@ from probative._validation import flag, fraction, one_of, open_probability, show
 from probative.errors import InputError
 from probative.inference.allowance import CANDIDATES
 from probative.inference.differences import one_sided_low
-from probative.inference.multiplicity import adjust_pvalues
+from probative.inference.groups import adjust_pvalues
 from probative.jobs.ledger import Question, check_ledger, record
 from probative.results import (
     Comparison,

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probative.counts import Counts
-from probative.inference.groups import heterogeneity
+from probative.inference.groups import adjust_pvalues, heterogeneity
 from probative.inference.intervals import interval
-from probative.inference.multiplicity import adjust_pvalues
 from probative.jobs.runs import without_claims
 from probative.metrics import NEEDS_TN, TABLE, Metric, ratio
 from probative.results import Group, GroupSummary, GroupWeight, SystemScores

@@ -30,8 +30,8 @@ from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference.classes import compare_table_runs
 from probative.inference.differences import difference
+from probative.inference.groups import adjust_pvalues
 from probative.inference.intervals import interval
-from probative.inference.multiplicity import adjust_pvalues
 from probative.inference.planning import plan_runs
 from probative.inference.posterior.student import StudentPosterior
 from probative.inference.runs import compare_run_scores, compare_runs, pool_cases

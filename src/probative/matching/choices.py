@@ -12,7 +12,7 @@ from probative.matching.labels import check_names, written_alike
 from probative.matching.rules import SCHEMES, match_rule
 from probative.matching.schemes import REPAIRS
 from probative.options import ReadingOptions
-from probative.reading.alignment import ALIGNMENTS
+from probative.reading.alignment import ALIGNMENTS, ON_MISSING
 from probative.reading.annotations import (
     Labels,
     LabelSets,
@@ -22,7 +22,6 @@ from probative.reading.annotations import (
 from probative.reading.database import check_memory_limit
 from probative.reading.formats import Options
 from probative.reading.inputs import task_of
-from probative.reading.keys import ON_MISSING
 from probative.reading.rows import BY_ROW, check_label_names
 
 if TYPE_CHECKING:

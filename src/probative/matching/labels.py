@@ -13,8 +13,8 @@ from probative._validation import finite, flag, one_of, shown
 from probative.errors import InputError, suggestion
 from probative.labels import label_name, other_class, positive_label
 from probative.matching.items import Items, collect, union
+from probative.reading.alignment import NOTHING
 from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
-from probative.reading.keys import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -46,11 +46,10 @@ from probative.matching.schemes import decode, prefix_of, recognise
 from probative.matching.segmentation import carried_over, match_words
 from probative.matching.spans import match_spans
 from probative.options import ReadingKeywords, ReadingOptions
-from probative.reading.alignment import align, align_rows
+from probative.reading.alignment import NOTHING, Mismatch, align, align_rows, settle
 from probative.reading.annotations import Labels, LabelSets, RowIds, Segmented, Spans, Tagged, Text
 from probative.reading.formats import FORMATS, Options, open_input
 from probative.reading.inputs import annotations_of, both_of, is_path, task_of
-from probative.reading.keys import NOTHING, Mismatch, settle
 from probative.reading.large_tables import Engine, read_large_pair
 from probative.reading.logs import Samples, join_logs
 from probative.reading.recognise import read

@@ -18,6 +18,7 @@ import numpy as np
 from probative._validation import shown
 from probative.errors import InputError, suggestion
 from probative.labels import Column, is_missing, label_text
+from probative.reading.alignment import NOTHING, Mismatch, settle
 from probative.reading.annotations import Repeats
 from probative.reading.database import (
     connected,
@@ -29,7 +30,6 @@ from probative.reading.database import (
     watched,
 )
 from probative.reading.formats import Glance, recognise
-from probative.reading.keys import NOTHING, Mismatch, settle
 from probative.reading.parquet import check_types, columns_of_file
 from probative.reading.source import Source
 from probative.reading.table_files import (
@@ -791,7 +791,7 @@ def _count(
 
 def _refuse_doubled(database: duckdb.DuckDBPyConnection, table: Any, key: Sequence[str]) -> None:
     """Refuse repeated ids and rows without an id in one table."""
-    from probative.reading.keys import Mismatch, settle
+    from probative.reading.alignment import Mismatch, settle
 
     columns = ", ".join(f"{table.text(column)} AS k{i}" for i, column in enumerate(key))
     keys = ", ".join(f"k{i}" for i in range(len(key)))

@@ -11,7 +11,7 @@ import numpy as np
 
 from probative._validation import flag, fraction, open_probability, positive
 from probative.counts import Counts
-from probative.inference.multiplicity import adjust_pvalues
+from probative.inference.groups import adjust_pvalues
 from probative.inference.posterior.student import LimitsPosterior, StudentPosterior
 from probative.inference.rare_positives import ItemStrata, rare_difference, rare_score
 from probative.inference.stratified import Draw, Judge, PoolScores

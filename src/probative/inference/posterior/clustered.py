@@ -18,8 +18,8 @@ from scipy import special
 from probative._validation import open_probability
 from probative.counts import PairedCounts
 from probative.inference.posterior.composite import paired_posterior
-from probative.inference.posterior.outcomes import Outcomes
 from probative.inference.posterior.single import plain
+from probative.inference.posterior.student import Outcomes
 from probative.inference.units import Dependence, dependence_of_difference, student_quantile
 from probative.metrics import span
 

@@ -12,7 +12,6 @@ from scipy import special
 from probative._validation import fraction, one_of, open_probability
 from probative.errors import InputError
 from probative.inference.posterior.nodes import Nodes, sobol_nodes
-from probative.inference.posterior.outcomes import Outcomes
 from probative.inference.posterior.paired import PairedPosterior
 from probative.inference.posterior.single import (
     CompositePosterior,
@@ -23,6 +22,7 @@ from probative.inference.posterior.single import (
     posterior,
     prior_weight,
 )
+from probative.inference.posterior.student import Outcomes
 from probative.metrics import METRICS, TABLE, Composite
 
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ from probative.inference.posterior.nodes import (
     product_nodes,
     sobol_nodes,
 )
-from probative.inference.posterior.outcomes import Outcomes
 from probative.inference.posterior.precision import PrecisionLaw
 from probative.inference.posterior.single import plain, posterior, prior_weight, recall_weight
+from probative.inference.posterior.student import Outcomes
 from probative.metrics import METRICS, TABLE, Metric
 
 if TYPE_CHECKING:
