@@ -256,17 +256,15 @@ def refuse_records(
         for name in there
         if name not in names and not name.startswith("_") and not beside(plain_name(name))
     ]
-    nested = [
+    objects = {
         name
-        for name in there
-        if name in objects
-        and name not in names
-        and not name.startswith("_")
-        and plain_name(name) not in _DETAILS
-    ]
+        for name in objects
+        if not name.startswith("_") and plain_name(name) not in _DETAILS and name not in names
+    }
+    nested = objects.intersection(fields)
     flat = [name for name in fields if plain_name(name) not in (*_DETAILS, *TEXT_COLUMNS)]
     tags = not wanted.lists and any(n in lists and plain_name(n) == _TAGS for n in guessed)
-    if guessed and (nested or (tags and flat)):
+    if guessed and (nested or (tags and (flat or objects))):
         raise error(
             f"looks like records with the fields {listed(there)}, not like labels; expected the "
             f"column of labels to be named (gold_column=, columns=)"
