@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 import click
@@ -91,6 +90,8 @@ class _Studies(_Listed):
     """Group of studies, found by the entry point of their package."""
 
     def __init__(self) -> None:
+        from importlib.metadata import entry_points  # slow to import, and only studies need it
+
         words = "Repeat the experiments of the source papers; measure how well intervals hold."
         super().__init__("study", help=words, no_args_is_help=True)
         found = entry_points(group="probative.commands", name="study")
