@@ -69,7 +69,7 @@ def _rows(result: DatasetComparisons) -> list[ForestRow]:
                 c.difference,
                 c.low,
                 c.high,
-                c.pvalue if has_evidence else None,
+                c.p_decision if has_evidence else None,
                 c.score_a,
                 c.score_b,
                 decided=min(one.p_holm_better, one.p_holm_worse) <= limit,
@@ -98,7 +98,7 @@ def _rows(result: DatasetComparisons) -> list[ForestRow]:
                 pooled.difference,
                 pooled.low,
                 pooled.high,
-                pooled.pvalue,
+                pooled.p_decision,
                 pooled.score_a,
                 pooled.score_b,
                 whole=True,
@@ -109,8 +109,9 @@ def _rows(result: DatasetComparisons) -> list[ForestRow]:
 
 def _about(result: DatasetComparisons) -> str:
     return (
-        f"{100 * result.level:g} % intervals, each on its own; p: two-sided, not adjusted. The "
-        f"mean gives every data set the same weight, the pooled difference every unit."
+        f"{100 * result.level:g} % intervals, each on its own; p: two-sided, not adjusted, the "
+        f"larger of the exact test and Student's by unit. The mean gives every data set the same "
+        f"weight, the pooled difference every unit."
     )
 
 

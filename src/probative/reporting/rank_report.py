@@ -437,7 +437,10 @@ def _leaderboard_notes(ranking: Ranking) -> list[str]:
     task = f"{task_words(ranking.task, ranking.match, counted(ranking.units, ranking.unit))}."
     if len(ranking.ranking) < 2:
         return [task, *oddities(ranking)]
-    how = f"{ranking.adjustment.capitalize()}-adjusted p of the {ranking.test} randomisation test"
+    how = (
+        f"{ranking.adjustment.capitalize()}-adjusted p, the larger of Student's and of the "
+        f"{ranking.test} randomisation test"
+    )
     pairs = f", all {len(ranking.pairs):,} pairs" if len(ranking.pairs) > 1 else ""
     ties = (
         f"Systems that share a letter (ties) are not told apart at the level {ranking.level:g} "

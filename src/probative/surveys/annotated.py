@@ -178,9 +178,15 @@ def _match(side: Any, pool: Pool, parts: Ints) -> Matched:
     """Match the outputs on some parts as read (sentences, items) to their annotations."""
     outputs = [part_of(output, parts) for output in pool.sides]  # type: ignore[arg-type]
     reading = replace(pool.reading, tag_column=None, columns=(), align_by="tokens")
-    return match_inputs(
-        side, outputs, names=pool.names, find_positive=False, all_there=False, reading=reading
-    )
+    try:
+        return match_inputs(
+            side, outputs, names=pool.names, find_positive=False, all_there=False, reading=reading
+        )
+    except InputError as error:
+        found, expected, _ = str(error).partition("; expected the same labels")
+        if not expected:
+            raise
+        raise InputError(f"{found}; expected annotations with the labels of the outputs") from None
 
 
 def _counts_of(matched: Matched) -> list[Counts]:

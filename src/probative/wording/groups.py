@@ -187,7 +187,7 @@ def _counted(r: DatasetComparisons) -> str:
 
 
 def _confidence(r: DatasetComparisons) -> str:
-    return f"one-sided exact tests, {100 * r.level:g} % confidence"
+    return f"one-sided tests, {100 * r.level:g} % confidence"
 
 
 def _count(r: DatasetComparisons, count: DatasetCount) -> str:
@@ -221,7 +221,7 @@ def _mean(r: DatasetComparisons) -> str:
 
 
 def _pooled(r: DatasetComparisons, c: Comparison) -> str:
-    p = "< 0.001" if c.pvalue < 0.001 else f"= {number(c.pvalue)}"
+    p = "< 0.001" if c.p_decision < 0.001 else f"= {number(c.p_decision)}"
     return (
         f"All units together, each of the same weight, so that large data sets decide: "
         f"{signed_points(c.difference)} points ({100 * r.level:g} % interval "
