@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from probative.cli import options
-from probative.cli import options as gate_options
 from probative.cli.options import tell_verdicts
 from probative.cli.output import progress, reading_progress
 from probative.cli.parameters import Argument, Option
@@ -116,11 +115,11 @@ def compare(
     compact: Annotated[
         bool, Option("--compact", help="Print one table with one row per system.")
     ] = False,
-    fail_if_worse: gate_options.FailIfWorse = False,
-    require_not_worse: gate_options.RequireNotWorse = False,
-    require_better: gate_options.RequireBetter = False,
-    margin: gate_options.Margin = None,
-    confidence: gate_options.Confidence = None,
+    fail_if_worse: options.FailIfWorse = False,
+    require_not_worse: options.RequireNotWorse = False,
+    require_better: options.RequireBetter = False,
+    margin: options.Margin = None,
+    confidence: options.Confidence = None,
     ledger: Annotated[
         Path | None,
         Option(
@@ -167,7 +166,7 @@ def compare(
         "require-better": require_better,
     }
     about_ledger = {"ledger": ledger, "candidates": candidates, "hide_scores": hide_scores or None}
-    gate = gate_options.check_gate_options(
+    gate = options.check_gate_options(
         gates, {"margin": margin, "confidence": confidence, **about_ledger}
     )
     if hide_scores:
@@ -232,7 +231,7 @@ def compare(
 
         verdicts = judge(comparisons, **(gate or {}))
         out.emit(verdict_document(verdicts, comparisons.signature))
-        return gate_options.tell_verdicts(verdicts)
+        return options.tell_verdicts(verdicts)
     out.remark(*remarks, *comparisons.notes)
     if (buckets or given.train is not None) and not comparisons.buckets:
         out.remark("no buckets: neither lengths nor labels part these items into groups")
@@ -247,7 +246,7 @@ def compare(
     )
     draw = comparison_figure if comparisons.groups is None else group_figure
     out.emit(document, lambda: draw(comparisons))
-    return gate_options.tell_verdicts(verdicts)
+    return options.tell_verdicts(verdicts)
 
 
 # --- ``probative compare --dataset``: several data sets in one call

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 from probative.cli import options
-from probative.cli import options as gate_options
 from probative.cli.parameters import Argument, Option
 from probative.errors import InputError
 from probative.options import EstimateOptions
@@ -40,11 +39,11 @@ def estimate(
         str | None,
         Option("--judge", metavar="FILE", help="The opinion of a judge on all units of the pool."),
     ] = None,
-    fail_if_worse: gate_options.FailIfWorse = False,
-    require_not_worse: gate_options.RequireNotWorse = False,
-    require_better: gate_options.RequireBetter = False,
-    margin: gate_options.Margin = None,
-    confidence: gate_options.Confidence = None,
+    fail_if_worse: options.FailIfWorse = False,
+    require_not_worse: options.RequireNotWorse = False,
+    require_better: options.RequireBetter = False,
+    margin: options.Margin = None,
+    confidence: options.Confidence = None,
     out: options.Output,
 ) -> int:
     """How good are the systems on the whole pool? Scores and a verdict from a labelled sample.
@@ -57,7 +56,7 @@ def estimate(
     from probative.reporting.survey_report import estimate_document
     from probative.surveys.estimating import estimate as project
 
-    gate = gate_options.check_gate_options(
+    gate = options.check_gate_options(
         {
             "fail-if-worse": fail_if_worse,
             "require-not-worse": require_not_worse,
@@ -71,4 +70,4 @@ def estimate(
         raise InputError(f"--{gate['kind']}: there is one system; expected two to compare")
     verdicts = judge_release(found.comparisons, **gate) if gate else ()
     out.emit(estimate_document(found, gates=verdicts))
-    return gate_options.tell_verdicts(verdicts)
+    return options.tell_verdicts(verdicts)

@@ -12,7 +12,7 @@ from scipy import special
 from probative._validation import one_of, open_probability, positive, random_generator, whole_number
 from probative.counts import PairedCounts, paired_of
 from probative.errors import InputError
-from probative.inference import units as clusters
+from probative.inference.units import ONE_UNIT, contributions, correlation
 from probative.metrics import METRICS, TABLE, Composite, span
 from probative.options import DifferenceOptions
 from probative.results import Difference
@@ -94,7 +94,7 @@ def bootstrap_difference(
         estimate=b - a,
         a=a,
         b=b,
-        correlation=clusters.correlation(paired.total(), metric, beta=beta),
+        correlation=correlation(paired.total(), metric, beta=beta),
         signature=DifferenceOptions(
             level=level, beta=beta, n_resamples=n_resamples, rng=rng
         ).signature("difference", metric, f"bootstrap-{method}"),
@@ -103,10 +103,10 @@ def bootstrap_difference(
         return result(low=-most, high=most, note="undefined: the denominator of a score is 0")
     least = 2
     if paired.has_units:
-        rows, units = clusters.contributions(paired, metric, beta=beta)
+        rows, units = contributions(paired, metric, beta=beta)
         least = min(int(units[y > 0].sum()) for _, y in rows)
     if min(least, number.sum()) < 2:
-        return result(low=-most, high=most, note=clusters.ONE_UNIT)
+        return result(low=-most, high=most, note=ONE_UNIT)
     drawn = _resampled_differences(sums, number, metric, n_resamples, generator)
     undefined = int(np.count_nonzero(np.isnan(drawn)))
     drawn = drawn[~np.isnan(drawn)]
@@ -142,7 +142,7 @@ def _sufficient_statistics(
         cells = [part for side in (rows.a, rows.b) for part in entry.cells(side)]
         kept = np.asarray(number) > 0
         return np.stack(cells, axis=-1)[kept], np.asarray(number)[kept].astype(np.int64)
-    (a, b), number = clusters.contributions(paired.grouped(), metric, beta=beta)
+    (a, b), number = contributions(paired.grouped(), metric, beta=beta)
     return np.stack([*a, *b], axis=-1), number.astype(np.int64)
 
 

@@ -11,10 +11,14 @@ from scipy import special
 
 from probative._validation import one_of, open_probability, positive
 from probative.counts import PairedCounts, paired_of
-from probative.inference import units as clusters
 from probative.inference.intervals import default_method, interval, limits_of_units
 from probative.inference.posterior.clustered import ClusteredPosterior
-from probative.inference.units import contributions, variance_of_difference
+from probative.inference.units import (
+    contributions,
+    correlation,
+    dependence_of_difference,
+    variance_of_difference,
+)
 from probative.metrics import METRICS, TABLE, score, span
 from probative.options import DifferenceOptions
 from probative.results import Difference, Interval
@@ -97,10 +101,10 @@ def difference(
         )
     dependence = effect = note = None
     if paired.has_units:
-        dependence = clusters.dependence_of_difference(paired, metric, beta=beta)
+        dependence = dependence_of_difference(paired, metric, beta=beta)
         effect, note = dependence.design_effect, dependence.note
     effective = table / dependence.divisor if dependence else table
-    r = clusters.correlation(effective, metric, beta=beta)
+    r = correlation(effective, metric, beta=beta)
     if dependence and dependence.no_evidence:
         low, high = -span(metric), span(metric)
     elif method == "bayes":
@@ -130,7 +134,7 @@ def one_sided_low(posterior: DifferencePosterior, confidence: float) -> float:
     dependence, (metric, _, beta) = posterior.dependence, posterior.choices
     total = posterior.table * (dependence.divisor if dependence else 1.0)
     singles = [_single(counts, dependence, metric, level, beta) for counts in (total.a, total.b)]
-    r = clusters.correlation(posterior.table, metric, beta=beta)
+    r = correlation(posterior.table, metric, beta=beta)
     return mover(singles[0], singles[1], r)[0]
 
 

@@ -411,13 +411,13 @@ def _moments(labels: _LabelPosteriors, *, f1: bool) -> tuple[Array, Array]:
 # -----------------------------------------------------------------------------
 # What it costs, label by label, that the items of a unit are not independent.
 #
-# The same quantities as `clusters.dependence_of_score` finds for one score, for every label at
+# The same quantities as `units.dependence_of_score` finds for one score, for every label at
 # once.
 # -----------------------------------------------------------------------------
 
 
 class _LabelDependence(NamedTuple):
-    """What `clusters.Dependence` says, one number per label."""
+    """Design effects and degrees of freedom of scores, one number per label."""
 
     design_effect: Array
     divisor: Array
@@ -577,7 +577,7 @@ def macro_interval(
 
 @dataclass(frozen=True, eq=False)
 class MacroEvidence:
-    """What is known of one macro average.
+    """Evidence about one macro average.
 
     Attributes
     ----------

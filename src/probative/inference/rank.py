@@ -452,7 +452,7 @@ _NO_SPREAD = 1e-12  # standard errors that rounding makes of none
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What is known of the scores of several systems, before they are put in order.
+    """Evidence about the scores of several systems, before they are ranked.
 
     Attributes
     ----------

@@ -16,7 +16,6 @@ from probative.inference.stratified import Draw, PoolScores
 from probative.inference.units import contributions, effective_units, jackknife_error
 from probative.metrics import CELLS, COMPOSITES, METRICS, RATIOS, TABLE, bounds, score, span
 from probative.metrics import contributions as contributions_of
-from probative.metrics import contributions as metrics_contributions
 from probative.options import sign
 from probative.results.surveys import Look, Looks
 
@@ -629,9 +628,7 @@ def order_of_drawing(stratum: Ints, rank: Ints) -> Ints:
 
 def _leads_in_pool(units: LabelledUnits, metric: str, beta: float) -> Array:
     """Compute the weighted lead of B in every unit, at the pooled score of both systems."""
-    (xa, ya), (xb, yb) = (
-        metrics_contributions(counts, metric, beta=beta) for counts in units.systems
-    )
+    (xa, ya), (xb, yb) = (contributions_of(counts, metric, beta=beta) for counts in units.systems)
     weights = units.even_weights()
     below = float(weights @ (ya + yb))
     common = float(weights @ (xa + xb)) / below if below else 0.0
@@ -730,7 +727,7 @@ class _Pool:
     def _why_none(self, projection: Projection, drawn: Ints) -> str | None:
         """Return the reason why there is no interval yet, or None."""
         of_systems = [
-            metrics_contributions(counts, self.metric, beta=self.beta)[1] > 0
+            contributions_of(counts, self.metric, beta=self.beta)[1] > 0
             for counts in self.units.systems
         ]
         if np.count_nonzero(np.any(of_systems, axis=0)) < FEWEST:

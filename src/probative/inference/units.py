@@ -48,7 +48,7 @@ _LARGEST_QUANTILE = 1e50  # far outside of anything: Student's quantiles grow wi
 
 @dataclass(frozen=True)
 class Dependence:
-    """How much less the items of units tell than as many independent ones.
+    """Design effect and degrees of freedom of a score or difference whose items come in units.
 
     Attributes
     ----------

@@ -579,7 +579,7 @@ TASKS = ("entities", "segmentation", "labels", "samples")
 
 @dataclass(frozen=True)
 class Options:
-    """How to read a file; None means that it is recognised.
+    """Choices of reading a file; None means that it is recognised.
 
     Attributes
     ----------
