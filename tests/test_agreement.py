@@ -177,11 +177,6 @@ def test_a_system_beside_the_second_annotation_is_a_comparison(match):
     assert len(both.systems) == 2
 
 
-def test_a_second_annotation_that_cannot_be_used():
-    with pytest.raises(InputError, match=r"^second_gold: means nothing for several runs"):
-        pv.score(GOLD, {"A": [ONE, TWO]}, second_gold=GOLD)
-
-
 def test_missing_labels_of_columns_are_those_of_lists():
     one, two = ["x", "y", None, "x", "y"], ["x", None, "y", "y", "y"]
     alpha = pv.agreement(one, two).alpha.estimate

@@ -526,7 +526,7 @@ def test_figures_and_tests_come_from_the_same_draws(entities):
 
 
 def test_a_sampled_null_has_the_tails_of_its_p_value(entities, monkeypatch):
-    from probative.jobs import compare as pooled
+    from probative.inference import pooled
 
     def sampled(*arguments, **how):
         return pv.randomization_test(*arguments, method="sampled", n_resamples=999, **how)

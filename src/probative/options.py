@@ -309,6 +309,7 @@ class PlanOptions(ReadingOptions):
     """Options of a plan."""
 
     metric: str | None = None
+    average: str = "micro"
     by: str | None = None
     difference: float | None = None
     power: float | None = None
@@ -317,7 +318,7 @@ class PlanOptions(ReadingOptions):
     beta: float = 1.0
     paired_runs: bool = False
 
-    told = ReadingOptions.told | {"metric", "by"}
+    told = ReadingOptions.told | {"metric", "average", "by"}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,12 +19,7 @@ import numpy as np
 from probative._validation import one_of, whole_number
 from probative.counts import Counts, LabelCounts, PairedCounts
 from probative.errors import InputError
-from probative.inference.classes import (
-    METHOD,
-    ConfusedItems,
-    confusion_difference,
-    confusion_interval,
-)
+from probative.inference.classes import METHOD, ClassScore, ConfusedItems, confusion_interval
 from probative.inference.differences import difference
 from probative.inference.intervals import default_method, interval, methods_for, units_hold
 from probative.inference.macro import macro_interval
@@ -103,7 +98,7 @@ class Confused:
         a, b = self.draw(rng)
         if metric == "balanced_accuracy":
             return macro_difference(cells_of_items(a), cells_of_items(b), "recall", level=level)[0]
-        return confusion_difference(a, b, metric, level=level)
+        return ClassScore(((a,), (b,)), metric).difference(0, 1, level)
 
     def draw(self, rng: np.random.Generator) -> tuple[ConfusedItems, ConfusedItems]:
         """Draw a test set in whose gold all classes occur."""

@@ -19,15 +19,15 @@ from scipy import special
 
 from probative._validation import one_of, whole_number
 from probative.counts import Counts
-from probative.inference.pairs import UnitTable
-from probative.inference.rank import ADJUSTMENTS, evidence_of_units, leaderboard
+from probative.inference.pooled import PooledScore
+from probative.inference.rank import ADJUSTMENTS, evidence_of, leaderboard
 from probative_studies.harness import Report, Row, checked, quiet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probative._validation import Array
-    from probative.inference.pairs import KnownTests
+    from probative.inference.pooled import KnownTests
     from probative.inference.rank import Evidence
 
 
@@ -121,9 +121,9 @@ def rank_study(
         for i in range(replicates):
             report(place * replicates + i, len(conditions) * replicates)
             generator = np.random.default_rng([seed, place, i])
-            table = draw(skill, unit, generator, mended)
+            drawn = draw(skill, unit, generator, mended)
             tested = _untested(k) if limits_only else None
-            known = evidence_of_units(table, n_jobs=1, tested=tested)
+            known = evidence_of(drawn, n_jobs=1, tested=tested)
             right[i, 0], right[i, 1], decided[i] = _judge(known, scores, level, adjust, generator)
         shares = right.mean(axis=0)
         if limits_only:
@@ -156,7 +156,7 @@ def true_scores(skill: Array, mended: Array | None = None) -> Array:
 
 def draw(
     skill: Array, units: str, rng: np.random.Generator, mended: Array | None = None
-) -> UnitTable:
+) -> PooledScore:
     """Draw a test set, and what each system has right and wrong on it.
 
     With `mended` all systems are the first one, but for this share of the units, put right.
@@ -173,7 +173,7 @@ def draw(
     if mended is not None:
         right = rng.random(tp.shape) < mended[:, None]
         tp, fp = np.where(right, positives, tp[0]), np.where(right, 0, fp[0])
-    return UnitTable.of_counts([Counts(a, b, positives - a) for a, b in zip(tp, fp, strict=True)])
+    return PooledScore.of_counts([Counts(a, b, positives - a) for a, b in zip(tp, fp, strict=True)])
 
 
 def _untested(k: int) -> KnownTests:

@@ -24,7 +24,8 @@ from probative._validation import fraction, one_of, positive, whole_number
 from probative.counts import Counts
 from probative.inference.differences import difference
 from probative.inference.intervals import interval
-from probative.inference.runs import Runs, Spread, add_squares, overlap, score_repeats
+from probative.inference.pooled import overlap
+from probative.inference.runs import Runs, Spread, add_squares, score_repeats
 from probative.inference.units import student_quantile
 from probative_studies.harness import (
     Report,

@@ -214,8 +214,6 @@ def test_a_table_with_a_run_column(run, write):
          "--names: the systems have names already"),
         (["gold.conll", "a/run-1.conll", "--runs", "run-1=b"],
          "--runs: 'run-1' is a system already"),
-        (["gold.conll", "--runs", "A=a", "--runs", "B=b", "--average", "macro"],
-         "--average: macro averages of several runs"),
         (["gold.conll", "--runs", "A=a", "--runs", "B=b", "--run-column", "seed"],
          "--run-column: means nothing for entities"),
         (["--runs", "A=a", "--runs", "B=b"], "no log of samples, and there is no answer"),

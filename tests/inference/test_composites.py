@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inference.of_scores import confusion_difference, confusion_tests
 from scipy import special
 from sklearn import metrics as sk
 
@@ -18,9 +19,7 @@ from probative.errors import InputError
 from probative.inference import exchange as _exchange_units
 from probative.inference.classes import (
     ConfusedItems,
-    confusion_difference,
     confusion_interval,
-    confusion_test,
 )
 from probative.inference.intervals import methods_for
 from probative.inference.planning import plan
@@ -361,7 +360,7 @@ def test_two_classes_are_two_classes_by_either_way():
         assert [table.low, table.high] == pytest.approx([cells.low, cells.high], abs=0.01)
         gap, other = confusion_difference(*both, metric), pv.difference(paired, metric)
         assert [gap.low, gap.high] == pytest.approx([other.low, other.high], abs=0.02)
-        test = confusion_test(*both, metric, rng=1)
+        test = confusion_tests([both], metric, rng=1)[0]
         exact = pv.randomization_test(paired, metric)
         assert test.pvalue == pytest.approx(exact.pvalue, abs=5 * test.standard_error + 1e-4)
 

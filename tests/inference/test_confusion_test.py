@@ -7,17 +7,12 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from inference.of_scores import class_score, confusion_tests, pair_tests
 from sklearn import metrics as reference
 
 from probative.inference import classes as board
-from probative.inference.classes import (
-    ConfusedItems,
-    TableExchange,
-    confusion_pair_tests,
-    confusion_test,
-    confusion_tests,
-    evidence_of_tables,
-)
+from probative.inference.classes import ConfusedItems
+from probative.inference.rank import evidence_of
 
 SCORES = {"mcc": reference.matthews_corrcoef, "kappa": reference.cohen_kappa_score}
 
@@ -65,7 +60,7 @@ def test_the_exchanges_are_all_exchanges(metric, n, k, units):
     if units:
         units = np.arange(n) % units
     exact = brute_force(answer, *own, metric, units)
-    exchange = TableExchange.of(*sides(answer, own, k, units), metric)
+    exchange = class_score(sides(answer, own, k, units), metric).exchange(0, 1)
     draws = 40_000
     share = exchange.extreme(np.random.default_rng(1), draws) / draws
     assert share == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / draws) + 1e-9)
@@ -83,7 +78,7 @@ def test_the_pairs_share_exchanges_that_are_those_of_each(metric, monkeypatch):
     everyone, draws = sides(answer, own, k), 20_000
     how = {"n_resamples": draws, "seed": 2}
     monkeypatch.setattr(board, "_KINDS_PER_SQUARED_CLASSES", 1e9)  # no pair by itself, but the last
-    found = confusion_pair_tests(everyone, pairs, metric, **how)
+    found = pair_tests(class_score(everyone, metric), pairs, **how)
     for (i, j), p in zip(pairs, found, strict=True):
         exact = brute_force(answer, own[i], own[j], metric)
         error = 4 * np.sqrt(exact * (1 - exact) / draws) + 1 / draws
@@ -97,7 +92,7 @@ def test_a_class_that_one_system_alone_uses_is_exchanged_with_it():
     a[[0, 3, 4]] = 2
     b[[1]] = 1
     exact = brute_force(answer, a, b, "mcc")
-    found = confusion_test(*sides(answer, [a, b], 3), "mcc", rng=0)
+    found = confusion_tests([sides(answer, [a, b], 3)], "mcc", rng=0)[0]
     assert found.pvalue == pytest.approx(exact, abs=0.03)
 
 
@@ -115,7 +110,7 @@ def test_units_move_the_scores_of_a_leaderboard_as_leaving_them_out_does():
     k, n = 4, 400
     answer, own = said_of(n, k, seed=8, systems=3)
     units = np.arange(n) % 40
-    evidence = evidence_of_tables(sides(answer, own, k, units), "kappa", n_jobs=1)
+    evidence = evidence_of(class_score(sides(answer, own, k, units)), n_jobs=1)
     left_out = np.array(
         [[SCORES["kappa"](answer[units != u], said[units != u]) for u in range(40)] for said in own]
     )
@@ -127,7 +122,7 @@ def test_weights_of_units_are_those_of_their_items():
     k, n = 3, 60
     answer, own = said_of(n, k, seed=4, systems=2)
     for units in (None, np.arange(n) % 12):
-        evidence = evidence_of_tables(sides(answer, own, k, units), "mcc", n_jobs=1)
+        evidence = evidence_of(class_score(sides(answer, own, k, units), "mcc"), n_jobs=1)
         every = evidence.number[None].astype(float)
         expected = [SCORES["mcc"](answer, said) for said in own]
         np.testing.assert_allclose(evidence.scores(every)[0], expected)

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from inference.of_scores import macro_test
 from sklearn.metrics import fbeta_score, precision_recall_fscore_support
 
 import probative as pv
@@ -30,7 +31,6 @@ from probative.inference.macro import (
 from probative.inference.macro_comparison import (
     MacroDifferencePosterior,
     macro_difference,
-    macro_test,
 )
 from probative.inference.units import dependence_of_score
 

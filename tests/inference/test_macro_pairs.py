@@ -6,12 +6,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from inference.of_scores import macro_pair_tests, macro_test
 
 import probative as pv
 from probative.counts import LabelCounts
 from probative.inference import macro_comparison as module
 from probative.inference import sampled as _pair_exchanges
-from probative.inference.macro_comparison import macro_pair_tests, macro_test
 
 N_UNITS, N_LABELS = 60, 4
 
@@ -67,7 +67,7 @@ def by_hand(cells, i, j, metric, beta, labels, *, own_labels, seed, n_resamples)
 @pytest.mark.parametrize("own_labels", [False, True])
 @pytest.mark.parametrize(("metric", "beta"), [("f1", 1.0), ("precision", 1.0), ("fbeta", 0.7)])
 def test_each_pair_by_hand(metric, beta, own_labels, monkeypatch):
-    monkeypatch.setattr(module, "_MACRO_PAIR_TESTS_FEW", 0)
+    monkeypatch.setattr(module, "_FEW_OPEN_PAIRS", 0)
     cells = drawn(empty=True)
     labels = np.array([True, True, True, False])
     pairs = list(combinations(range(4), 2))
@@ -80,7 +80,7 @@ def test_each_pair_by_hand(metric, beta, own_labels, monkeypatch):
 
 @pytest.mark.parametrize("few", [0, 64])
 def test_within_the_error_of_sampling_it_is_the_test_of_two(few, monkeypatch):
-    monkeypatch.setattr(module, "_MACRO_PAIR_TESTS_FEW", few)
+    monkeypatch.setattr(module, "_FEW_OPEN_PAIRS", few)
     cells, n = drawn(seed=2), 20_000
     every = np.ones(N_LABELS, dtype=bool)
     pairs = [(0, 1), (0, 2), (1, 2), (1, 3)]
@@ -92,7 +92,7 @@ def test_within_the_error_of_sampling_it_is_the_test_of_two(few, monkeypatch):
 
 
 def test_a_pair_depends_on_its_systems_and_the_seed_alone(monkeypatch):
-    monkeypatch.setattr(module, "_MACRO_PAIR_TESTS_FEW", 0)
+    monkeypatch.setattr(module, "_FEW_OPEN_PAIRS", 0)
     cells = drawn(5)
     every = np.ones(N_LABELS, dtype=bool)
     pairs = list(combinations(range(5), 2))

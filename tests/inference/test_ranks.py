@@ -9,27 +9,24 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inference.of_scores import evidence_of_counts
 from scipy import optimize, special, stats
 
 import probative as pv
 from probative.inference import rank as ranks_module
-from probative.inference.pairs import UnitTable, pair_tests
+from probative.inference.pooled import UnitTable, dispute, pair_tests, simultaneous_reach
 from probative.inference.rank import (
     _cover,
     _insert_and_absorb,
     average_ranks,
     best_and_mean_rank,
-    dispute,
-    evidence_of_units,
     leaderboard,
-    pair_errors,
     rank_sets,
     simultaneous_quantile,
-    simultaneous_reach,
     tie_letters,
     tiers,
 )
-from probative.inference.units import jackknife_covariance, leave_one_out
+from probative.inference.units import jackknife_covariance, leave_one_out, pair_errors
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -272,7 +269,7 @@ def test_pair_tests_in_processes_are_those_of_one():
 
 
 def test_a_test_that_does_not_fit_is_sampled_and_counted(monkeypatch):
-    from probative.inference import pairs as module
+    from probative.inference import pooled as module
 
     monkeypatch.setattr(module, "_MEMORY", 100)
     table = UnitTable.of_counts(draw_systems(3, 200, 6))
@@ -434,7 +431,7 @@ def test_units_of_one_kind_weigh_as_much_as_one_by_one():
 
 
 def board_of(systems, n_draws=20_000, **how):
-    evidence = evidence_of_units(UnitTable.of_counts(systems), n_jobs=1, **how)
+    evidence = evidence_of_counts(systems, n_jobs=1, **how)
     return leaderboard(evidence, n_normal=n_draws, n_bootstrap=n_draws)
 
 
@@ -474,7 +471,7 @@ def test_copies_tie_and_share_the_first_place():
         assert board.p_best[a] == board.p_best[b]
         assert board.expected_rank[a] == board.expected_rank[b]
     assert board.p_best.sum() == pytest.approx(1)
-    alone = leaderboard(evidence_of_units(UnitTable.of_counts([one, other])))
+    alone = leaderboard(evidence_of_counts([one, other]))
     assert 3 * board.p_best[copies[0]] == pytest.approx(alone.p_best[alone.order == 0][0], abs=0.02)
 
 
@@ -533,7 +530,7 @@ def test_a_system_without_a_score_is_judged_by_nobody():
 def test_nothing_to_be_found_decides_nothing():
     rng = np.random.default_rng(1)
     systems = [pv.Counts(np.zeros(50), rng.poisson(1 + k, 50), np.zeros(50)) for k in range(3)]
-    board = board_of(systems, anything_to_find=False)
+    board = board_of(systems)
     assert not board.decided.any()
     assert np.isnan(board.p_best).all()
 
@@ -548,8 +545,7 @@ def test_ten_units_decide_little():
 
 
 def test_the_whole_board_is_the_same_with_the_same_seed():
-    table = UnitTable.of_counts(draw_systems(5, 50, 7))
-    evidence = evidence_of_units(table)
+    evidence = evidence_of_counts(draw_systems(5, 50, 7))
     a, b = (leaderboard(evidence, rng=np.random.default_rng(3)) for _ in range(2))
     assert np.array_equal(a.p_best, b.p_best)
     assert a.quantile == b.quantile

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import probative as pv
+from probative.inference.compare import compare_runs
 from probative.inference.planning import RunsDesign, plan_runs
-from probative.inference.runs import compare_runs
 from probative.results import VarianceParts
 
 

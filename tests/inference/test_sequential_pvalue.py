@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inference.of_scores import macro_test, macro_tests
 
 import probative as pv
 from probative.inference import sampled as module
-from probative.inference.macro_comparison import macro_test, macro_tests
 from probative.inference.sampled import (
     levels_at,
     limits_of_share,

@@ -115,7 +115,7 @@ def test_only_what_is_new_is_computed_and_the_site_is_the_same(place, monkeypatc
 
     monkeypatch.setattr(building, "ranked_scores", refuse)
     monkeypatch.setattr("probative.jobs.score.system_scores", refuse)
-    monkeypatch.setattr("probative.inference.pairs._test_pairs", refuse)
+    monkeypatch.setattr("probative.inference.pooled._test_pairs", refuse)
     monkeypatch.setattr(building, "rank_matched", _only_known(building.rank_matched))
     again = _build(place)
     assert again.reused == ("aaron", "ann", "bob", "cat", "dan")

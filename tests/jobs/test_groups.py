@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 import probative as pv
 from probative.cli import main
 from probative.errors import InputError
+from probative.inference.compare import Choices
 from probative.inference.groups import heterogeneity
-from probative.jobs.compare import PairChoices, compare_cases
+from probative.jobs.compare import compare_cases
 from probative.jobs.groups import group_of_cases
 from probative.options import CompareOptions
 from probative.reporting.render import render
@@ -374,7 +375,7 @@ def test_scores_by_group():
 def test_cases_alone_make_the_same_groups():
     frame = table()
     expected = pv.compare(frame, group="lang", unit_column="doc", **HOW)
-    choices = PairChoices.of(CompareOptions(), "unit")
+    choices = Choices.of(CompareOptions(), "unit")
     for group in expected.groups:
         own = frame[frame["lang"] == group.group]
         paired = pv.PairedCounts.from_labels(own["y"], own["old"], own["new"], units=own["doc"])
@@ -404,8 +405,6 @@ def test_what_has_no_groups_is_refused():
         pv.rank(frame, gold_column="y", columns=["old", "new"], group="lang")
     with pytest.raises(InputError, match="group: a plan has no groups"):
         pv.plan(frame, gold_column="y", columns=["old", "new"], group="lang")
-    with pytest.raises(InputError, match="group: cannot be combined with run_column"):
-        pv.compare(frame, group="lang", run_column="doc", **HOW)
     with pytest.raises(InputError, match="group: means nothing for segmentation"):
         pv.compare(["a b"], ["ab"], ["a b"], task="segmentation", group="lang")
 

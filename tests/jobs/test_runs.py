@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import probative as pv
 from probative.errors import InputError
-from probative.inference.runs import compare_runs
+from probative.inference.compare import compare_runs
 from probative.reading.runs import find_runs, natural_order, numbered_siblings, runs_of
 from probative.reading.sequences import labels_from_array, tagged_from_lists
 
@@ -577,7 +577,6 @@ def test_frames_and_documents_have_runs_too():
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ({"average": "macro"}, "average: macro averages of several runs"),
         ({"by": "item"}, "by: what several runs say of an item is not independent"),
         ({"level": 2}, "level"),
     ],

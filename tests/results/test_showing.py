@@ -17,8 +17,8 @@ from crossval.models import Least
 
 import probative as pv
 from probative import results
+from probative.inference.compare import compare_runs
 from probative.inference.planning import plan_runs
-from probative.inference.runs import compare_runs
 from probative.results import Result
 from probative_studies import segmentation_report
 

@@ -17,7 +17,7 @@ def test_the_true_scores_are_those_of_endlessly_many_units(units):
     rng = np.random.default_rng(1)
     totals = np.zeros((3, 3))
     for _ in range(300):
-        table = draw(skill, units, rng)
+        table = draw(skill, units, rng).table
         totals += np.stack(
             [table.tp.sum(axis=1), table.fp.sum(axis=1), np.full(3, table.positives.sum())]
         )
@@ -38,7 +38,7 @@ def test_near_copies_are_one_system_with_units_put_right(units):
     rng = np.random.default_rng(1)
     totals = np.zeros((3, 3))
     for _ in range(300):
-        table = draw(skill, units, rng, mended)
+        table = draw(skill, units, rng, mended).table
         differ = table.tp[1] != table.tp[0]
         assert np.all(table.tp[1, differ] == table.positives[differ])
         totals += np.stack(

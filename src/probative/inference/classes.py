@@ -1,54 +1,34 @@
-"""Judge scores of a whole confusion table (kappa, MCC): interval, difference, test, ranks, runs."""
+"""Judge scores of a whole confusion table: kappa and Matthews' coefficient of several classes."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse, special
 
-from probative._validation import flag, one_of, open_probability, random_generator
+from probative._validation import one_of, open_probability
 from probative.errors import InputError
-from probative.inference.differences import mover, student_pvalue
-from probative.inference.planning import UNDEFINED, Pilot, plan_from_pilot
+from probative.inference.differences import mover
+from probative.inference.planning import UNDEFINED, Pilot
 from probative.inference.posterior.student import StudentPosterior
-from probative.inference.proportions import normal_quantile, wilson
-from probative.inference.rank import Evidence, pair_errors
-from probative.inference.runs import Runs, Spread, answer_procedures
-from probative.inference.sampled import (
-    TIE,
-    SharedExchanges,
-    UnitFlips,
-    kinds_of,
-    levels_at,
-    limits_of_pairs,
-    sample_pairs,
-    sampled_pair_tests,
-    sequential_pvalue,
-    sequential_pvalues,
-)
-from probative.inference.units import (
-    ONE_UNIT,
-    effective_units,
-    jackknife_covariance,
-    student_quantile,
-)
+from probative.inference.proportions import normal_quantile
+from probative.inference.runs import Runs, Spread
+from probative.inference.sampled import SampledExchange, SharedExchanges, kinds_of
+from probative.inference.scores import SampledScore
+from probative.inference.units import ONE_UNIT, effective_units, student_quantile
 from probative.metrics import OF_TABLES, score_of_margins, score_of_table, slopes_of_table, span
-from probative.results import Difference, Interval, RandomizationTest
-from probative.results.runs import ModelsAnswer, RunsDifference
+from probative.results import Difference, Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from probative._validation import RNG, Array
-    from probative.inference.pairs import KnownTests
-    from probative.inference.sampled import KnownLimits, SampledPvalue
-    from probative.results import Plan
+    from probative._validation import Array
 
 
 # --- Intervals and differences of kappa and Matthews' coefficient of a whole confusion table
@@ -118,26 +98,10 @@ class ConfusedItems:
         return np.asarray(slopes_of_table(self.table, metric)[self.answer, self.said])
 
 
-def pool_items(runs: Sequence[ConfusedItems], times: int) -> ConfusedItems:
-    """Join the predictions of all runs of a system, each repeated until there are `times` of them.
-
-    All predictions for one item (or unit) form one unit.
-    """
-    first, repeated = runs[0], times // len(runs)
-    units = np.arange(len(first.answer)) if first.units is None else first.units
-    said = np.concatenate([run.said for run in runs])
-    return ConfusedItems(
-        np.tile(first.answer, times),
-        np.tile(said, repeated),
-        first.n_classes,
-        np.tile(units, times),
-    )
-
-
 def confusion_interval(
     items: ConfusedItems, metric: str = "kappa", *, level: float = 0.95
 ) -> Interval:
-    """Compute the logit interval of kappa, R_K ("mcc") or balanced accuracy of a whole table."""
+    """Compute the logit interval of kappa or R_K ("mcc") of a whole table."""
     one_of("metric", metric, OF_TABLES)
     level = open_probability("level", level)
     table = items.table
@@ -171,8 +135,20 @@ class Worth:
     freedom: float
 
     @classmethod
-    def of(cls, units: Codes | None, moves: Array, n: int) -> Worth:
-        """Compute the effect from the items' units, their moves of the score, and their number."""
+    def of(
+        cls,
+        units: Codes | None,
+        moves: Array,
+        n: int,
+        *,
+        independent: float | None = None,
+        runs: float = 1.0,
+    ) -> Worth:
+        """Compute the effect from the items' units, their moves of the score, and their number.
+
+        `independent` is the variance with independent items, by default that of the moves; several
+        runs count for at most this effective number of `runs`.
+        """
         if units is None:
             return cls(None, 1.0, np.inf)
         moved, size = np.bincount(units, moves), np.bincount(units).astype(np.float64)
@@ -180,14 +156,15 @@ class Worth:
         freedom = effective_units(size) - 1
         if not freedom > 0:
             return cls(np.nan, 1.0, 0.0)
-        independent = float(moves @ moves)
+        if independent is None:
+            independent = float(moves @ moves)
         if independent * n**2 < _NO_VARIANCE:
             return cls(np.nan, n / len(size), freedom)
         # without a unit the others share fewer items, and the score moves further
         left = moved / (1 - size / n)
         variance = (len(size) - 1) / len(size) * float(np.sum((left - left.mean()) ** 2))
         effect = variance / independent
-        return cls(effect, max(1.0, effect), freedom)
+        return cls(effect, max(1 / runs, effect), freedom)
 
     @property
     def note(self) -> str | None:
@@ -197,7 +174,7 @@ class Worth:
     def limits(self, table: Array, metric: str, level: float) -> tuple[float, float]:
         """Return the ends of the interval of a table's score at its effective sample size."""
         if not self.freedom > 0:
-            return _least(metric), 1.0
+            return -1.0, 1.0
         endless = np.isinf(self.freedom)
         z = normal_quantile(level) if endless else float(student_quantile(level, self.freedom))
         return _limits_of_table(table / self.divisor, metric, z)
@@ -205,8 +182,6 @@ class Worth:
 
 def _limits_of_table(table: Array, metric: str, z: float) -> tuple[float, float]:
     """Return the ends of the interval of a table's score at a normal or Student quantile."""
-    if metric == "balanced_accuracy":
-        return _limits_of_recalls(table, z)
     if _has_one_label(table):
         return _limits_of_one_label(table, metric, z)
     chance = table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True)
@@ -214,18 +189,6 @@ def _limits_of_table(table: Array, metric: str, z: float) -> tuple[float, float]
     there = table.sum(axis=0) + table.sum(axis=1) > 0
     righted = table + _ADDED_ITEMS * np.diag(there / there.sum())
     return _logit_limit(by_chance, metric, -z), _logit_limit(righted, metric, z)
-
-
-def _limits_of_recalls(table: Array, z: float) -> tuple[float, float]:
-    """Return the ends of the mean recall's interval, by MOVER from a Wilson interval per class.
-
-    A class that is always right, or never, has variance 0 and yet is not certain.
-    """
-    there = table.sum(axis=1) > 0
-    right, answer = np.diagonal(table)[there], table.sum(axis=1)[there]
-    recall, (low, high) = right / answer, wilson(right, answer, z)
-    below, above = (float(np.sqrt(np.sum((recall - end) ** 2))) for end in (low, high))
-    return float(recall.mean()) - below / len(recall), float(recall.mean()) + above / len(recall)
 
 
 def _logit_limit(table: Array, metric: str, z: float) -> float:
@@ -274,26 +237,6 @@ def _limits_of_one_label(table: Array, metric: str, z: float) -> tuple[float, fl
     return low, high
 
 
-def confusion_difference(
-    a: ConfusedItems, b: ConfusedItems, metric: str = "kappa", *, level: float = 0.95
-) -> Difference:
-    """Compute a MOVER interval for the difference of two systems on the same items, B minus A.
-
-    Gold and units must be the same in both.
-    """
-    one_of("metric", metric, OF_TABLES)
-    level = open_probability("level", level)
-    tables = a.table, b.table
-    if np.isnan(sum(float(score_of_table(table, metric)) for table in tables)):
-        return _difference_of_tables(tables, metric, level, Worth(None, 1.0, np.inf), 0.0)
-    moves_a, moves_b = a.moves(metric), b.moves(metric)
-    worth = Worth.of(a.units, moves_b - moves_a, len(a.answer))
-    squares = float(moves_a @ moves_a), float(moves_a @ moves_b), float(moves_b @ moves_b)
-    most = max(float(np.max(own**2, initial=0)) for own in (moves_a, moves_b))
-    r = _correlation_of_moves(*squares, most * worth.divisor)
-    return _difference_of_tables(tables, metric, level, worth, r)
-
-
 def _difference_of_tables(
     tables: tuple[Array, Array], metric: str, level: float, worth: Worth, r: float
 ) -> Difference:
@@ -302,7 +245,7 @@ def _difference_of_tables(
     `worth` is the effect of units on the variance of the difference.
     """
     score_a, score_b = (float(score_of_table(table, metric)) for table in tables)
-    gap, most = score_b - score_a, 1.0 - _least(metric)
+    gap, most = score_b - score_a, span(metric)
 
     def result(low: float, high: float, note: str | None) -> Difference:
         effect = worth.design_effect
@@ -320,35 +263,12 @@ def _difference_of_tables(
     return result(*mover(singles[0], singles[1], r), worth.note)
 
 
-def confusion_posterior(
-    a: ConfusedItems, b: ConfusedItems, metric: str = "kappa"
-) -> StudentPosterior:
-    """Return the posterior of the difference: Student's distribution about the estimate."""
-    gap = confusion_difference(a, b, metric)
-    if np.isnan(gap.estimate):
-        return _posterior_of_gap(gap, np.inf)
-    moves = b.moves(metric) - a.moves(metric)
-    return _posterior_of_gap(gap, Worth.of(a.units, moves, len(a.answer)).freedom)
-
-
-def confusion_unit_pvalue(a: ConfusedItems, b: ConfusedItems, metric: str = "kappa") -> float:
-    """Return Student's p-value of the difference of two systems, by unit or by item."""
-    gap = float(score_of_table(b.table, metric)) - float(score_of_table(a.table, metric))
-    if np.isnan(gap):
-        return float("nan")
-    units = np.arange(len(a.answer)) if a.units is None else a.units
-    moves = b.moves(metric) - a.moves(metric)
-    worth = Worth.of(units, moves, len(a.answer))
-    variance = np.nan_to_num(worth.design_effect or 0.0) * float(moves @ moves)
-    return float(student_pvalue(gap, np.sqrt(variance), worth.freedom))
-
-
 def _posterior_of_gap(gap: Difference, freedom: float) -> StudentPosterior:
     """Return Student's distribution about a difference, with the width of its interval.
 
     The interval also allows for items that happen to move neither score here.
     """
-    most = 1.0 - _least(gap.metric)
+    most = span(gap.metric)
     if np.isnan(gap.estimate):
         return StudentPosterior(np.nan, 0.0, np.inf, most=most)
     freedom = max(freedom, 1e-3)
@@ -370,81 +290,300 @@ def _correlation_of_moves(aa: float, ab: float, bb: float, extra: float) -> floa
     return ab / float(bottom) if bottom > 0 else 0.0
 
 
-def _least(metric: str) -> float:
-    """Return the smallest possible value of a score."""
-    return 0.0 if metric == "balanced_accuracy" else -1.0
-
-
-# --- Randomisation test of kappa and Matthews' coefficient
+# --- The score of several systems, each with one run or several
 #
 # The scores depend on the number of right items and on how often the system says each class; an
 # exchange moves these sums. They have too many dimensions for an exact test, so exchanges are
-# drawn at random.
+# drawn at random. Several runs of a system count by their mean table; what they say of one unit
+# belongs to that unit.
+
+# distinct exchanges of single items, as a multiple of the squared number of classes: unordered
+# pairs of labels, times three for which of the two is right
+_KINDS_PER_SQUARED_CLASSES = 3 / 2
 
 
-def confusion_test(
-    a: ConfusedItems,
-    b: ConfusedItems,
-    metric: str = "kappa",
-    *,
-    level: float = 0.95,
-    rng: RNG | None = None,
-) -> RandomizationTest:
-    """Test the difference of two systems by sampled exchanges of items or units; two-sided.
+@dataclass(frozen=True, eq=False)
+class ClassScore(SampledScore):
+    """Kappa or Matthews' coefficient of several systems on the same items.
 
-    Drawing stops when it is clear whether the p-value is below 0.05, 0.01 and 1 - level.
+    `systems` holds the runs of every system. Gold and units are the same in all of them.
     """
-    return confusion_tests([(a, b)], metric, level=level, rng=rng)[0]
 
+    systems: tuple[tuple[ConfusedItems, ...], ...]
+    metric: str = "kappa"
+    by: str = "item"
 
-def confusion_tests(
-    pairs: Sequence[tuple[ConfusedItems, ConfusedItems]],
-    metric: str = "kappa",
-    *,
-    level: float = 0.95,
-    rng: RNG | None = None,
-    n_jobs: int | None = 1,
-) -> list[RandomizationTest]:
-    """Test several pairs whose p-values will be adjusted by Holm's method.
+    approximate = "score of the whole confusion table"
 
-    Drawing stops when the decision on each pair is clear, with and without the adjustment. The
-    result does not depend on `n_jobs`, the number of threads.
-    """
-    one_of("metric", metric, OF_TABLES)
-    exchanges = [TableExchange.of(a, b, metric) for a, b in pairs]
+    def __post_init__(self) -> None:
+        one_of("metric", self.metric, OF_TABLES)
 
-    def draw(own: np.random.Generator, number: int, tests: NDArray[np.int64]) -> list[int]:
-        # one seed per pair: its exchanges do not depend on which other pairs are still open
-        seeds = own.integers(2**63, size=len(exchanges)).tolist()
-        return [exchanges[i].extreme(np.random.default_rng(seeds[i]), number) for i in tests]
+    @property
+    def most(self) -> float:  # type: ignore[override]
+        """Return the largest possible difference of two systems."""
+        return span(self.metric)
 
-    found = sequential_pvalues(
-        draw, len(pairs), levels=levels_at(level), rng=random_generator(rng), n_jobs=n_jobs
-    )
-    return [
-        RandomizationTest(
-            metric=metric,
-            alternative="two-sided",
-            by="item" if a.units is None else "unit",
-            statistic=exchange.observed,
-            n_units=a.n_units,
-            method="sampled",
-            pvalue=1.0 if abs(exchange.observed) <= TIE else own.pvalue,
-            n_resamples=own.draws,
-            standard_error=own.standard_error,
-            pvalue_low=own.low,
-            pvalue_high=own.high,
-            note=str(own),
+    @cached_property
+    def tables(self) -> list[Array]:
+        """Return the mean table of the runs of every system."""
+        return [
+            np.asarray(sum(own.table for own in runs) / len(runs))
+            if len(runs) > 1
+            else runs[0].table
+            for runs in self.systems
+        ]
+
+    @cached_property
+    def estimates(self) -> Array:
+        """Return the score of every system's mean table."""
+        return np.array([float(score_of_table(table, self.metric)) for table in self.tables])
+
+    @property
+    def _first(self) -> ConfusedItems:
+        return self.systems[0][0]
+
+    @property
+    def _single(self) -> bool:
+        """Return True if every system has one run."""
+        return all(len(runs) == 1 for runs in self.systems)
+
+    @cached_property
+    def _units(self) -> tuple[NDArray[np.intp], NDArray[np.int64], Array]:
+        """Return the kind of unit of each item, the number of units of each kind, and their sizes.
+
+        Single items with the same gold class and the same predictions of all systems are of one
+        kind; what several runs say of an item is one unit.
+        """
+        first = self._first
+        if first.units is not None or not self._single:
+            codes = np.arange(len(first.answer)) if first.units is None else first.units
+            _, kinds, size = np.unique(codes, return_inverse=True, return_counts=True)
+            return kinds.ravel(), np.ones(len(size), dtype=np.int64), size.astype(np.float64)
+        kinds = first.answer.astype(np.int64)
+        for (own,) in self.systems:
+            _, kinds = np.unique(kinds * own.n_classes + own.said, return_inverse=True)
+        number = np.bincount(kinds)
+        return kinds, number, np.ones(len(number))
+
+    @property
+    def number(self) -> NDArray[np.int64]:
+        """Return the number of units of each kind."""
+        return self._units[1]
+
+    @property
+    def sizes(self) -> Array:
+        """Return the items of a unit, the same for all systems."""
+        return np.tile(self._units[2], (len(self.systems), 1))
+
+    @property
+    def observed_units(self) -> int:
+        """Return the number of units."""
+        return int(self.number.sum())
+
+    @cached_property
+    def moves(self) -> Array:
+        """Return what leaving out a unit changes: its items' derivatives at the mean table."""
+        units, number, size = self._units
+        left = 1 - size / max(1.0, float(number @ size))  # share of the items that is left
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.array(
+                [
+                    -np.bincount(units, self._item_moves(i).mean(axis=0)) / number / left
+                    for i in range(len(self.systems))
+                ]
+            )
+
+    def _item_moves(self, i: int) -> Array:
+        """Return the derivative of a score with respect to each item's weight, by run."""
+        slopes = slopes_of_table(self.tables[i], self.metric)
+        return np.array([slopes[run.answer, run.said] for run in self.systems[i]])
+
+    @property
+    def kinds(self) -> NDArray[np.intp]:
+        """Return the kind of every system."""
+        return kinds_of(b"".join(run.said.tobytes() for run in runs) for runs in self.systems)
+
+    def interval(self, i: int, level: float) -> Interval:
+        """Return the logit interval of system i."""
+        (items,) = self.systems[i]
+        return confusion_interval(items, self.metric, level=level)
+
+    def difference(self, i: int, j: int, level: float) -> Difference:
+        """Return the difference of system j minus system i, with its MOVER interval."""
+        level = open_probability("level", level)
+        worth, r = self._worth(i, j)
+        tables = self.tables[i], self.tables[j]
+        return _difference_of_tables(tables, self.metric, level, worth, r)
+
+    def posterior(self, i: int, j: int) -> StudentPosterior:
+        """Return Student's distribution about the difference of system j minus system i."""
+        return _posterior_of_gap(self.difference(i, j, 0.95), self._worth(i, j)[0].freedom)
+
+    def _worth(self, i: int, j: int) -> tuple[Worth, float]:
+        """Return the effect of the units on a difference and the correlation of the two scores.
+
+        The design effect compares the variance of the difference with that of one run of each
+        system on independent items. More runs reduce it, at most to one over the effective number
+        of runs.
+        """
+        nothing = Worth(None, 1.0, np.inf), 0.0
+        if np.isnan(self.estimates[i] + self.estimates[j]):
+            return nothing
+        moves = [self._item_moves(k) for k in (i, j)]
+        means = [own.mean(axis=0) for own in moves]
+        squares = [float((own**2).sum()) / len(own) for own in moves]
+        most = max(float((own**2).max(initial=0)) for own in moves)
+        product, n = float(means[0] @ means[1]), len(means[0])
+        units = self._first.units
+        if units is None and len(moves[0]) == len(moves[1]) == 1:
+            worth = nothing[0]
+        else:
+            runs = 1.0
+            if len(moves[0]) > 1 or len(moves[1]) > 1:
+                runs = float(self._spread(i, j).worth())
+            codes = np.arange(n) if units is None else units
+            independent = squares[0] + squares[1] - 2 * product
+            worth = Worth.of(codes, means[1] - means[0], n, independent=independent, runs=runs)
+        r = _correlation_of_moves(squares[0], product, squares[1], most * worth.divisor)
+        return worth, r
+
+    def pilot(self, i: int, j: int) -> Pilot:
+        """Return each unit's part in the difference, by the derivatives at the mean of both."""
+        units, number, _ = self._units
+        n_units = self.observed_units
+        together = (self.tables[i] + self.tables[j]) / 2
+        if np.isnan(score_of_table(together, self.metric)):
+            return Pilot.without_any(n_units, UNDEFINED)
+        slopes = slopes_of_table(together, self.metric)
+        moves = [
+            np.mean([slopes[run.answer, run.said] for run in self.systems[k]], axis=0)
+            for k in (i, j)
+        ]
+        added = np.bincount(units, moves[1] - moves[0]) / number
+        informative = float(number[added != 0].sum())
+        return Pilot.of_units(n_units * added, number, n_units, informative)
+
+    def runs(self, places: Sequence[int]) -> Runs:
+        """Return the score of each run, and each unit's move of it."""
+        return self._runs([self.systems[place][0] for place in places])
+
+    def _runs(self, runs: Sequence[ConfusedItems]) -> Runs:
+        codes = np.arange(len(runs[0].answer)) if runs[0].units is None else runs[0].units
+        units = np.unique(codes, return_inverse=True)[1].ravel()
+        size = np.bincount(units).astype(np.float64)
+        scores = np.array([float(score_of_table(own.table, self.metric)) for own in runs])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            moves = np.array([np.bincount(units, own.moves(self.metric)) for own in runs])
+            left_out = -moves.mean(axis=0) / (1 - size / size.sum())
+        return Runs(scores, moves, left_out, size)
+
+    def _spread(self, i: int, j: int) -> Spread:
+        return Spread.of(self._runs(self.systems[i]), self._runs(self.systems[j]))
+
+    def pooled(self, groups: Sequence[Sequence[int]]) -> ClassScore:
+        """Return the score of systems whose runs are the systems at these places."""
+        systems = tuple(
+            tuple(run for place in places for run in self.systems[place]) for places in groups
         )
-        for (a, _), exchange, own in zip(pairs, exchanges, found, strict=True)
-    ]
+        return ClassScore(systems, self.metric, self.by)
+
+    def only(self, i: int, j: int) -> ClassScore:
+        """Return the score of two systems alone."""
+        return ClassScore((self.systems[i], self.systems[j]), self.metric, self.by)
+
+    def exchange(self, i: int, j: int, *, keep: bool = False) -> SampledExchange:
+        """Return the exchanges of single items, or of whole units, all runs at once."""
+        a, b = self.systems[i], self.systems[j]
+        times = math.lcm(len(a), len(b))
+        of_a, of_b = (np.sum([run.sums for run in own], axis=0) for own in (a, b))
+        of_a, of_b = of_a * (times // len(a)), of_b * (times // len(b))
+        if times == 1:
+            moves, number = _distinct_moves(a[0], b[0])
+        else:
+            units, _, _ = self._units
+            rows_a, rows_b = (_sums_by_unit(own, units) * (times // len(own)) for own in (a, b))
+            moves = rows_a - rows_b
+            moves = moves[moves.any(axis=1)]
+            number = np.ones(len(moves), dtype=np.int64)
+        # exchanging a unit has the same distribution as not exchanging one with the opposite move
+        back = moves[np.arange(len(moves)), np.argmax(moves != 0, axis=1)] < 0
+        base = of_b + number[back] @ moves[back]
+        moves = np.where(back[:, None], -moves, moves)
+        moves, kind = np.unique(moves, axis=0, return_inverse=True)
+        number = np.bincount(kind.ravel(), number, minlength=len(moves)).astype(np.int64)
+        scores = TableScores(self._first.table.sum(axis=1) * times, self.metric)
+        flips = sparse.csr_array(moves.T)
+        return SampledExchange(
+            of_a, of_b, flips, number, scores, self._first.n_units, base=base, keep=keep
+        )
+
+    def shared(self) -> tuple[SharedExchanges, int]:
+        """Return the exchanges of all pairs: right items and said classes by system and unit."""
+        first, units = self._first, self._first.units
+        rows = np.arange(len(first.answer)) if units is None else units
+        times, width = math.lcm(*map(len, self.systems)), first.n_classes + 1
+        differences = []
+        for system, runs in enumerate(self.systems):
+            there = np.arange(len(rows))
+            if self._single:
+                there = np.flatnonzero(runs[0].said != first.said)
+            sides = [(run, times / len(runs)) for run in runs]
+            sides += [(run, -times / len(self.systems[0])) for run in self.systems[0]]
+            for side, weight in sides:
+                said, right = side.said[there], side.said[there] == side.answer[there]
+                weights = np.full(len(there), weight)
+                differences.append((system * width + 1 + said, rows[there], weights))
+                at = np.full(right.sum(), system * width)
+                differences.append((at, rows[there][right], weights[right]))
+        totals = np.stack(
+            [sum(run.sums for run in runs) * (times / len(runs)) for runs in self.systems]
+        )
+        scores = TableScores(first.table.sum(axis=1) * times, self.metric)
+        # single items have few distinct exchanges, units mostly one each
+        few = 1
+        if units is None and self._single:
+            few = int(len(first.answer) / _KINDS_PER_SQUARED_CLASSES / first.n_classes**2)
+        return SharedExchanges.of(differences, totals, first.n_units, scores), max(1, few)
+
+    def resampled(self, known: NDArray[np.intp], weights: Array) -> Array:
+        """Return the scores of the known systems with weighted units; gold is reweighted, too."""
+        parts = np.asarray(weights @ self._sums_of(tuple(known.tolist())))
+        parts = parts.reshape(len(weights), len(known) + 1, -1)
+        scores = score_of_margins(parts[:, 1:, 0], parts[:, 1:, 1:], parts[:, :1, 1:], self.metric)
+        return np.asarray(np.nan_to_num(scores))
+
+    @cached_property
+    def _sums_cache(self) -> dict[tuple[int, ...], Any]:
+        return {}
+
+    def _sums_of(self, known: tuple[int, ...]) -> Any:
+        """Return the sums that one unit of each kind adds (rows) for gold, then for each system.
+
+        Gold stands first, as a system that is always right.
+        """
+        if known not in self._sums_cache:
+            units, number, _ = self._units
+            answer, width = self._first.answer, self._first.n_classes + 1
+            rows, columns, values = [], [], []
+            everyone = [[answer], *([run.said for run in self.systems[i]] for i in known)]
+            for place, said_by_run in enumerate(everyone):
+                for said in said_by_run:
+                    right = np.flatnonzero(said == answer)
+                    rows += [units, units[right]]
+                    columns += [place * width + 1 + said, np.full(len(right), place * width)]
+                    share = 1 / len(said_by_run) / number
+                    values += [share[units], share[units[right]]]
+            places = np.concatenate(rows), np.concatenate(columns)
+            shape = (len(number), (len(known) + 1) * width)
+            table = sparse.coo_array((np.concatenate(values), places), shape=shape)
+            self._sums_cache[known] = table.tocsc()
+        return self._sums_cache[known]
 
 
 class TableScores:
     """Scores from the number of right items and how often each class is said.
 
-    Balanced accuracy takes the number of right items of each gold class instead. `answer` holds the
-    number of items of each gold class. An undefined score counts as 0.
+    `answer` holds the number of items of each gold class. An undefined score counts as 0.
     """
 
     def __init__(self, answer: Array, metric: str):
@@ -452,57 +591,18 @@ class TableScores:
 
     def __call__(self, sums: Array) -> Array:
         """Compute the scores of sums; sums are on the last axis but one, draws on the last."""
-        if self.metric == "balanced_accuracy":
-            there = self.answer > 0
-            recalls = sums[..., there, :] / self.answer[there, None]
-            return np.asarray(recalls.mean(axis=-2))
         right, said = sums[..., 0, :], np.moveaxis(sums[..., 1:, :], -2, -1)
-        scores = score_of_margins(right, said, self.answer, self.metric)
-        return np.asarray(np.nan_to_num(scores))
+        return np.asarray(np.nan_to_num(score_of_margins(right, said, self.answer, self.metric)))
 
 
-class TableExchange:
-    """Random exchanges of two systems' predictions by unit, with their effect on the scores.
-
-    `sums` are those of A and of B; `moves` holds the changes of the sums when a unit takes A's
-    predictions instead of B's, and `number` counts the units with each change.
-    """
-
-    def __init__(
-        self,
-        sums: tuple[Array, Array],
-        moves: Array,
-        number: NDArray[np.int64],
-        scores: TableScores,
-    ):
-        self._scores = scores
-        of_a, of_b = scores(np.stack(sums, axis=-1)).tolist()
-        self.observed = of_b - of_a
-        moves = moves.copy()
-        # exchanging a unit has the same distribution as not exchanging one with the opposite move
-        first = moves[np.arange(len(moves)), np.argmax(moves != 0, axis=1)]
-        back = first < 0
-        self._total = sums[0] + sums[1]
-        self._base = sums[1] + number[back] @ moves[back]
-        moves[back] *= -1
-        moves, kind = np.unique(moves, axis=0, return_inverse=True)
-        number = np.bincount(kind.ravel(), number, minlength=len(moves)).astype(np.int64)
-        self._flips = UnitFlips(sparse.csr_array(moves.T), number)
-
-    @classmethod
-    def of(cls, a: ConfusedItems, b: ConfusedItems, metric: str) -> TableExchange:
-        """Build the exchanges of single items, or of whole units if the items have units."""
-        scores = TableScores(a.table.sum(axis=1), metric)
-        return cls((a.sums, b.sums), *_distinct_moves(a, b), scores)
-
-    def extreme(self, generator: np.random.Generator, number: int) -> int:
-        """Count the exchanges, out of `number`, with a difference at least as large as observed."""
-        extreme = 0
-        for moved in self._flips.draw(generator, number):
-            own = self._base[:, None] + moved
-            size = np.abs(self._scores(own) - self._scores(self._total[:, None] - own))
-            extreme += int(np.count_nonzero(size >= abs(self.observed) - TIE))
-        return extreme
+def _sums_by_unit(runs: Sequence[ConfusedItems], units: NDArray[np.intp]) -> Array:
+    """Return the summed parts of all runs in the sums behind the score, one row per unit."""
+    sums = np.zeros((int(units.max(initial=-1)) + 1, runs[0].n_classes + 1))
+    for own in runs:
+        right = own.said == own.answer
+        np.add.at(sums[:, 0], units[right], 1)
+        np.add.at(sums, (units, own.said + 1), 1)
+    return sums
 
 
 def _distinct_moves(a: ConfusedItems, b: ConfusedItems) -> tuple[Array, NDArray[np.int64]]:
@@ -526,360 +626,3 @@ def _distinct_moves(a: ConfusedItems, b: ConfusedItems) -> tuple[Array, NDArray[
     np.add.at(moves, (place, said_b + 1), -1)
     there = moves.any(axis=1)
     return moves[there], number[there]
-
-
-# --- Sample size for a comparison by a score of the whole confusion table
-#
-# A unit's part in the difference comes from the derivatives of the score at the mean of both
-# systems' tables; `planning` does the rest.
-
-
-def confusion_plan(
-    a: ConfusedItems, b: ConfusedItems, metric: str = "kappa", *, level: float = 0.95, **how: Any
-) -> Plan:
-    """Compute the sample size, power or smallest detectable difference from a pilot.
-
-    `how` holds `difference`, `power` and `units`, as for `probative.plan`.
-    """
-    level = open_probability("level", level)
-    observed = float(score_of_table(b.table, metric) - score_of_table(a.table, metric))
-    return plan_from_pilot(_pilot(a, b, metric), metric, observed, level=level, **how)
-
-
-def _pilot(a: ConfusedItems, b: ConfusedItems, metric: str) -> Pilot:
-    """Return each unit's part in the difference, by the derivatives at the mean of both tables."""
-    together = (a.table + b.table) / 2
-    units = np.arange(len(a.answer)) if a.units is None else a.units
-    _, place = np.unique(units, return_inverse=True)
-    n_units = int(place.max(initial=-1)) + 1
-    if np.isnan(score_of_table(together, metric)):
-        return Pilot.without_any(n_units, UNDEFINED)
-    slopes = slopes_of_table(together, metric)
-    moves = slopes[b.answer, b.said] - slopes[a.answer, a.said]
-    added = np.bincount(place.ravel(), moves).astype(np.float64)
-    informative = int(np.count_nonzero(added))
-    return Pilot.of_units(n_units * added, np.ones(n_units), n_units, informative)
-
-
-# --- Several runs of two systems, by a score of the whole confusion table
-#
-# As in `probative.inference.runs`, with a unit's part in a score replaced by the sum of its items'
-# derivatives in the table of their run. *These models* are compared by the summed tables of their
-# runs, *these procedures* by the mean scores of the runs.
-
-
-def compare_table_runs(
-    a: Sequence[ConfusedItems],
-    b: Sequence[ConfusedItems],
-    metric: str = "kappa",
-    *,
-    level: float = 0.95,
-    paired_runs: bool = False,
-    rng: RNG | None = None,
-) -> RunsDifference:
-    """Compare two systems with several runs each by a score of the whole table, B minus A.
-
-    Each run holds its predictions for the same items.
-    """
-    level = open_probability("level", level)
-    paired_runs = flag("paired_runs", paired_runs)
-    units = _confusion_runs_units_of(a[0])
-    side_a, side_b = (_runs(own, units, metric) for own in (a, b))
-    models = _models(a, b, metric, level, units, Spread.of(side_a, side_b), rng)
-    procedures, note = answer_procedures(side_a, side_b, models, level, paired_runs, span(metric))
-    scores_a, scores_b = (tuple(side.scores.tolist()) for side in (side_a, side_b))
-    return RunsDifference(metric, level, scores_a, scores_b, paired_runs, models, procedures, note)
-
-
-def _confusion_runs_units_of(items: ConfusedItems) -> NDArray[np.intp]:
-    """Return the unit of every item as a code from 0 without gaps; a single item is a unit."""
-    if items.units is None:
-        return np.arange(len(items.answer))
-    return np.unique(items.units, return_inverse=True)[1].ravel()
-
-
-def _runs(runs: Sequence[ConfusedItems], units: NDArray[np.intp], metric: str) -> Runs:
-    """Compute the score of each run and each unit's move of it."""
-    size = np.bincount(units).astype(np.float64)
-    scores = np.array([float(score_of_table(own.table, metric)) for own in runs])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        moves = np.array([np.bincount(units, own.moves(metric)) for own in runs])
-        left_out = -moves.mean(axis=0) / (1 - size / size.sum())
-    return Runs(scores, moves, left_out, size)
-
-
-def _models(
-    a: Sequence[ConfusedItems],
-    b: Sequence[ConfusedItems],
-    metric: str,
-    level: float,
-    units: NDArray[np.intp],
-    spread: Spread,
-    rng: RNG | None,
-) -> ModelsAnswer:
-    """Compute difference, test and posterior for these models, on the summed tables of all runs."""
-    tables = _together(a), _together(b)
-    worth, r = Worth(None, 1.0, np.inf), 0.0
-    if not np.isnan(sum(float(score_of_table(table, metric)) for table in tables)):
-        worth, r = _worth(a, b, tables, metric, units, float(spread.worth()))
-    gap = _difference_of_tables(tables, metric, level, worth, r)
-    exchange = _exchange(a, b, metric, units)
-    found = sequential_pvalue(exchange.extreme, levels=levels_at(level), rng=random_generator(rng))
-    posterior = _posterior_of_gap(gap, worth.freedom)
-    p_a_better, _, p_b_better = posterior.probabilities(0.0)
-    how = (
-        f"score of the whole confusion table: the test is sampled ({found}), the posterior "
-        f"approximate"
-    )
-    return ModelsAnswer(
-        gap.a,
-        gap.b,
-        gap.estimate,
-        gap.low,
-        gap.high,
-        gap.method,
-        gap.design_effect,
-        _pvalue(exchange, found),
-        "sampled",
-        p_a_better,
-        p_b_better,
-        "; ".join(note for note in (how, gap.note) if note),
-        posterior=posterior,
-        p_unit=float(student_pvalue(gap.estimate, spread.by_unit**0.5, spread.unit_freedom)),
-    )
-
-
-def _pvalue(exchange: TableExchange, found: SampledPvalue) -> float:
-    """Return the sampled p-value; 1 for equal scores."""
-    return 1.0 if abs(exchange.observed) <= TIE else found.pvalue
-
-
-def _together(runs: Sequence[ConfusedItems]) -> Array:
-    """Return the mean table of the runs."""
-    return np.asarray(sum(own.table for own in runs) / len(runs))
-
-
-def _worth(
-    a: Sequence[ConfusedItems],
-    b: Sequence[ConfusedItems],
-    tables: tuple[Array, Array],
-    metric: str,
-    units: NDArray[np.intp],
-    runs: float,
-) -> tuple[Worth, float]:
-    """Return the effect of the units on the difference and the correlation of the two scores.
-
-    The design effect compares the variance of the difference with that of one run of each system on
-    independent items. More runs reduce it, at most to one over the effective number of runs.
-    """
-    means, squares, most = [], [], 0.0
-    for own, table in zip((a, b), tables, strict=True):
-        slopes = slopes_of_table(table, metric)
-        moves = np.array([slopes[run.answer, run.said] for run in own])
-        means.append(moves.mean(axis=0))
-        squares.append(float((moves**2).sum()) / len(own))
-        most = max(most, float((moves**2).max(initial=0)))
-    n, size = len(units), np.bincount(units).astype(np.float64)
-    freedom = effective_units(size) - 1
-    if not freedom > 0:
-        return Worth(np.nan, 1.0, 0.0), 0.0
-    product = float(means[0] @ means[1])
-    independent = squares[0] + squares[1] - 2 * product
-    left = np.bincount(units, means[1] - means[0]) / (1 - size / n)
-    variance = (len(size) - 1) / len(size) * float(np.sum((left - left.mean()) ** 2))
-    if independent * n**2 < TIE:
-        worth = Worth(np.nan, n / len(size), freedom)
-    else:
-        effect = variance / independent
-        worth = Worth(effect, max(1 / runs, effect), freedom)
-    r = _correlation_of_moves(squares[0], product, squares[1], most * worth.divisor)
-    return worth, r
-
-
-def _exchange(
-    a: Sequence[ConfusedItems], b: Sequence[ConfusedItems], metric: str, units: NDArray[np.intp]
-) -> TableExchange:
-    """Build exchanges of whole units, all runs at once, with both systems' sums on one lattice."""
-    times = math.lcm(len(a), len(b))
-    scores = TableScores(a[0].table.sum(axis=1) * times, metric)
-    of_a, of_b = (_sums(own, metric, units) * (times // len(own)) for own in (a, b))
-    moves = of_a - of_b
-    moves = moves[moves.any(axis=1)]
-    number = np.ones(len(moves), dtype=np.int64)
-    return TableExchange((of_a.sum(axis=0), of_b.sum(axis=0)), moves, number, scores)
-
-
-def _sums(runs: Sequence[ConfusedItems], metric: str, units: NDArray[np.intp]) -> Array:
-    """Return the summed parts of all runs in the sums behind the score, one row per unit."""
-    first = runs[0]
-    by_class = (
-        metric == "balanced_accuracy"
-    )  # right items by class; else right items in all, then labels said
-    sums = np.zeros((int(units.max(initial=-1)) + 1, first.n_classes + (not by_class)))
-    for own in runs:
-        right = own.said == own.answer
-        if by_class:
-            np.add.at(sums, (units[right], own.answer[right]), 1)
-        else:
-            np.add.at(sums[:, 0], units[right], 1)
-            np.add.at(sums, (units, own.said + 1), 1)
-    return sums
-
-
-# --- Evidence for a ranking of many systems by kappa or Matthews' coefficient
-
-if TYPE_CHECKING:
-    Pair = tuple[int, int]
-
-
-# distinct exchanges of single items, as a multiple of the squared number of classes: unordered
-# pairs of labels, times three for which of the two is right
-_KINDS_PER_SQUARED_CLASSES = 3 / 2
-
-
-def evidence_of_tables(
-    systems: Sequence[ConfusedItems],
-    metric: str = "kappa",
-    *,
-    level: float = 0.95,
-    adjust: str = "holm",
-    seed: int = 0,
-    n_jobs: int | None = -1,
-    report: Callable[[int, int], None] | None = None,
-    tested: KnownTests | None = None,
-    limited: KnownLimits | None = None,
-) -> Evidence:
-    """Collect the evidence for a ranking of systems by a score of the whole confusion table.
-
-    Drawing stops when the p-values are clear of `level`, adjusted for their number by `adjust`.
-    `tested` and `limited` are as for `pairs.pair_tests` and `sampled.limits_of_pairs`.
-    """
-    estimates = np.array([float(score_of_table(own.table, metric)) for own in systems])
-    units, number, size = _confusion_leaderboard_units_of(systems)
-    judged = ~np.isnan(estimates) & (number.sum() > 1)
-    kind = kinds_of(own.said.tobytes() for own in systems)
-    how: dict[str, Any] = {"level": level, "adjust": adjust, "seed": seed}
-    find = partial(confusion_pair_tests, systems, metric=metric, n_jobs=n_jobs, report=report)
-    tests = sample_pairs(partial(find, **how), kind, tested)
-    there: list[int] = np.flatnonzero(judged).tolist()
-    left = 1 - size / max(
-        1.0, float(number @ size)
-    )  # share of the items that is left without a unit
-    moves = np.zeros((len(there), len(number)))
-    for row, i in enumerate(there):
-        of_units = np.bincount(units, systems[i].moves(metric), minlength=len(number))
-        moves[row] = of_units / number / left
-    covariance = jackknife_covariance(moves, number)
-    gaps = np.subtract.outer(estimates[there], estimates[there])
-    freedom = effective_units(size, number) - 1
-    sums: Any = _sums_of_units([systems[i] for i in there], units, number) if there else None
-
-    def scores(weights: Array) -> Array:
-        parts = np.asarray(weights @ sums).reshape(len(weights), len(there) + 1, -1)
-        answer = parts[:, :1, 1:]
-        return np.asarray(
-            np.nan_to_num(score_of_margins(parts[:, 1:, 0], parts[:, 1:, 1:], answer, metric))
-        )
-
-    return Evidence(
-        estimates=estimates,
-        judged=judged,
-        identical=kind[:, None] == kind,
-        **tests,
-        unit_pvalues=student_pvalue(gaps, pair_errors(covariance), freedom),
-        covariance=covariance,
-        limits=limits_of_pairs(partial(_limits, metric), systems, there, limited, n_jobs=n_jobs),
-        scores=scores,
-        number=number,
-        most=span(metric),
-        approximate="score of the whole confusion table",
-    )
-
-
-def confusion_pair_tests(
-    systems: Sequence[ConfusedItems], pairs: Sequence[Pair], metric: str = "kappa", **how: Any
-) -> list[SampledPvalue]:
-    """Compute two-sided p-values of pairs of systems by sampled exchanges of items or whole units.
-
-    `pairs` holds the indices of two systems each; `how` is passed on to `sampled_pair_tests`.
-    """
-    first = systems[0]
-
-    @cache
-    def alone(test: int) -> TableExchange:
-        a, b = (systems[k] for k in pairs[test])
-        return TableExchange.of(a, b, metric)
-
-    # single items have few distinct exchanges, units mostly one each
-    few = (
-        1
-        if first.units is not None
-        else int(len(first.answer) / _KINDS_PER_SQUARED_CLASSES / first.n_classes**2)
-    )
-    return sampled_pair_tests(
-        _shared_exchanges(systems, metric), alone, pairs, few=max(1, few), **how
-    )
-
-
-def _shared_exchanges(systems: Sequence[ConfusedItems], metric: str) -> SharedExchanges:
-    """Build shared exchanges from each unit's right items and said classes, by system."""
-    first = systems[0]
-    rows = np.arange(len(first.answer)) if first.units is None else first.units
-    width = first.n_classes + 1
-    differences = []
-    for system, own in enumerate(systems):
-        there = np.flatnonzero(own.said != first.said)
-        at = rows[there]
-        for side, sign in ((own, 1.0), (first, -1.0)):
-            said, right = side.said[there], side.said[there] == side.answer[there]
-            ones = np.full(len(there), sign)
-            differences.append((system * width + 1 + said, at, ones))
-            differences.append((np.full(right.sum(), system * width), at[right], ones[right]))
-    totals = np.stack([own.sums for own in systems])
-    scores = TableScores(first.table.sum(axis=1), metric)
-    return SharedExchanges.of(differences, totals, first.n_units, scores)
-
-
-def _limits(
-    metric: str, level: float, pair: tuple[ConfusedItems, ConfusedItems]
-) -> tuple[float, float]:
-    """Return the ends of the interval of the difference of a pair."""
-    gap = confusion_difference(*pair, metric, level=level)
-    return gap.low, gap.high
-
-
-def _confusion_leaderboard_units_of(
-    systems: Sequence[ConfusedItems],
-) -> tuple[NDArray[np.intp], NDArray[np.int64], Array]:
-    """Return the kind of unit of each item, the number of units of each kind, and their sizes.
-
-    Single items with the same gold class and the same predictions of all systems are of one kind.
-    """
-    first = systems[0]
-    if first.units is not None:
-        _, kinds, size = np.unique(first.units, return_inverse=True, return_counts=True)
-        return kinds.ravel(), np.ones(len(size), dtype=np.int64), size.astype(np.float64)
-    kinds = first.answer.astype(np.int64)
-    for own in systems:
-        _, kinds = np.unique(kinds * own.n_classes + own.said, return_inverse=True)
-    number = np.bincount(kinds)
-    return kinds, number, np.ones(len(number))
-
-
-def _sums_of_units(
-    systems: Sequence[ConfusedItems], units: NDArray[np.intp], number: NDArray[np.int64]
-) -> Any:
-    """Return the sums that one unit of each kind adds (rows) for gold, then for each system.
-
-    Gold stands first, as a system that is always right, so that resampling reweights it, too.
-    """
-    answer, width = systems[0].answer, systems[0].n_classes + 1
-    rows, columns = [], []
-    for place, said in enumerate([answer, *(own.said for own in systems)]):
-        right = np.flatnonzero(said == answer)
-        rows += [units, units[right]]
-        columns += [place * width + 1 + said, np.full(len(right), place * width)]
-    row = np.concatenate(rows)
-    shape = (len(number), (len(systems) + 1) * width)
-    places = (row, np.concatenate(columns))
-    return sparse.coo_array((1 / number[row], places), shape=shape).tocsc()

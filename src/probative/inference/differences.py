@@ -212,24 +212,25 @@ class UnitTest:
         Two-sided; NaN if no unit moves the difference, or there is only one.
     excess
         The standard error of the difference divided by that under exchange; NaN without one.
+    standard_error, degrees_of_freedom
+        Those of the difference.
+    returned
+        The number of items that each system returns.
     """
 
     pvalue: float
     excess: float
+    standard_error: float = math.nan
+    degrees_of_freedom: float = math.nan
+    returned: tuple[float, float] = (math.nan, math.nan)
 
     def why(
-        self,
-        paired: PairedCounts,
-        exchanged: float,
-        names: tuple[str, str] = ("A", "B"),
-        unit: str = "unit",
+        self, exchanged: float, names: tuple[str, str] = ("A", "B"), unit: str = "unit"
     ) -> str | None:
         """Say why this p-value decides, if that of the exchange would overstate the evidence."""
         if not overstating(self.excess, exchanged, self.pvalue):
             return None
-        total = paired.total()
-        returned = float(total.a.tp + total.a.fp), float(total.b.tp + total.b.fp)
-        return why_by_unit(names, returned, self.excess, (exchanged, self.pvalue), unit)
+        return why_by_unit(names, self.returned, self.excess, (exchanged, self.pvalue), unit)
 
 
 def unit_test(paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0) -> UnitTest:
@@ -243,7 +244,9 @@ def unit_test(paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0) ->
     # a variance this small is a rounding error of 0
     error = math.sqrt(variance) if variance > 1e-20 else 0.0
     excess = error / under_exchange if under_exchange > 0 else math.nan
-    return UnitTest(float(student_pvalue(gap, error, freedom)), excess)
+    pvalue = float(student_pvalue(gap, error, freedom))
+    returned = float(total.a.tp + total.a.fp), float(total.b.tp + total.b.fp)
+    return UnitTest(pvalue, excess, math.sqrt(variance), freedom, returned)
 
 
 def exchange_errors(x: Array, y: Array, number: NDArray[Any]) -> Array:

@@ -78,7 +78,7 @@ def heterogeneity(
     q = float(weight @ (d - share @ d) ** 2)
     doubt = float(((1 - share) ** 2 / freedom).sum())
     f = q / (k - 1) / (1 + 2 * (k - 2) / (k**2 - 1) * doubt)
-    rest = (k**2 - 1) / (3 * doubt)
+    rest = (k**2 - 1) / (3 * max(doubt, 1e-12))  # no doubt: standard errors that are known
     pvalue = float(special.fdtrc(k - 1, rest, f))
     return Heterogeneity(q, k - 1, pvalue, max(0.0, 1 - (k - 1) / q) if q > 0 else 0.0)
 

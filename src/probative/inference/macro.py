@@ -696,11 +696,22 @@ def shifts(
     return of_cells / max(1, cells.n_labels), of_items / max(1, cells.n_labels)
 
 
-def moves_of_units(cells: LabelCounts, mask: NDArray[np.bool_], metric: str, beta: float) -> Array:
-    """Return how far every unit moves the mean over the labels of a system that count."""
+def moves_of_units(
+    cells: LabelCounts,
+    mask: NDArray[np.bool_],
+    metric: str,
+    beta: float,
+    sums: tuple[Any, ...] | None = None,
+) -> Array:
+    """Return how far every unit moves the mean over the labels of a system that count.
+
+    `sums` are the numerators and denominators near which the scores are taken to be linear; by
+    default the system's own.
+    """
     totals = cells.by_label()
     _, added = _kinds_of_items(totals, metric, beta)
-    of_cells, _ = shifts(cells, ratio(totals, metric, beta=beta), added, metric, beta)
+    near = ratio(totals, metric, beta=beta) if sums is None else (sums[0], sums[1])
+    of_cells, _ = shifts(cells, near, added, metric, beta)
     share = cells.n_labels / max(1, mask.sum())
     return np.asarray(cells.sum_by_unit(of_cells * mask[cells.label]) * share)
 

@@ -1,57 +1,45 @@
-"""Compare and rank macro averages: difference, exchange test, all pairs."""
+"""Compare and rank means over labels: difference, posterior, exchange test."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse, special
 
-from probative._validation import one_of, open_probability, positive, random_generator, whole_number
+from probative._validation import one_of, open_probability, positive
 from probative.counts import PairedCounts
 from probative.errors import InputError
-from probative.inference.differences import student_pvalue
 from probative.inference.macro import (
     METHOD,
     MacroEvidence,
     as_cells,
     degrees_of_freedom,
     macro_evidence,
+    macro_score,
     moves_of_units,
     normal_tail_of,
     shifts,
 )
+from probative.inference.planning import UNDEFINED, Pilot
 from probative.inference.posterior.single import plain
-from probative.inference.rank import Evidence, pair_errors
-from probative.inference.sampled import (
-    LEVELS,
-    MOST,
-    TIE,
-    SharedExchanges,
-    UnitFlips,
-    kinds_of,
-    limits_of_pairs,
-    sample_pairs,
-    sampled_pair_tests,
-    sequential_pvalues,
-)
-from probative.inference.units import jackknife_covariance
+from probative.inference.runs import Runs, Spread
+from probative.inference.sampled import TIE, SampledExchange, SharedExchanges, kinds_of
+from probative.inference.scores import SampledScore
 from probative.metrics import METRICS, ratio
-from probative.results import Difference, NullDistribution, RandomizationTest
+from probative.results import Difference, Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from probative._validation import RNG, Array, Mask, Number
+    from probative._validation import Array, Mask, Number
     from probative.counts import Counts, LabelCounts
     from probative.inference.macro import MacroPosterior
-    from probative.inference.pairs import KnownTests
-    from probative.inference.sampled import KnownLimits, SampledPvalue
 
 
 # -----------------------------------------------------------------------------
@@ -297,194 +285,335 @@ def _check_same_cells(a: LabelCounts, b: LabelCounts) -> None:
         raise InputError(f"b: shape {shapes[1]} differs from the shape of a, {shapes[0]}")
 
 
-# -----------------------------------------------------------------------------
-# The randomisation test of two macro averages: whole units are exchanged at random.
+# --- The score of several systems: exchanges are sampled
 #
-# An exact test would have to walk on a lattice with two dimensions per label. How many exchanges
-# are drawn depends on what they show: see `probative.inference.sampled`.
-# -----------------------------------------------------------------------------
+# An exact test would have to walk on a lattice with two dimensions per label. Exchanges are drawn
+# until the decision is clear: see `probative.inference.sampled`.
 
-_BINS_A_SIDE, _MACRO_TEST_REACH = (
-    20,
-    4.0,
-)  # of the histogram of the null distribution, in deviations
+_FEW_OPEN_PAIRS = 64  # are quicker tested one by one
+_DENSE = 0.04  # the share of cells with a count from which on a full table is faster
+_LARGE = 1 << 26  # numbers that are too many for a full table
+_MOST_UNITS = 10_000_000  # more would not fit into memory when all pairs are tested together
 
 
-def macro_test(
-    a: Counts | LabelCounts,
-    b: Counts | LabelCounts,
-    metric: str = "f1",
-    *,
-    by: str = "unit",
-    n_resamples: int | None = None,
-    levels: Sequence[float] = LEVELS,
-    rng: RNG | None = None,
-    beta: float = 1.0,
-    labels: Mask | None = None,
-    own_labels: bool = False,
-    null: bool = False,
-    n_jobs: int | None = 1,
-) -> RandomizationTest:
-    """Test two macro averages by random exchanges of whole units, two-sided.
+@dataclass(frozen=True, eq=False)
+class MacroScore(SampledScore):
+    """The means of a score over labels, of several systems.
 
-    Parameters
+    Attributes
     ----------
-    a, b
-        The counts of the two systems on the same units and labels.
-    metric, beta
-        The score.
+    cells
+        The counts of every system in the same cells of units and labels.
+    labels
+        The labels that count for each system: one row per system.
+    score, beta
+        The score of a label.
+    answered, own_labels
+        The labels that count whatever is exchanged; and whether those that an output uses count
+        for it, too.
     by
         What the units are called.
-    n_resamples, levels
-        How many exchanges to draw; by default as many as it takes until it is clear on which side
-        of these levels the p-value lies, a million at most.
-    rng
-        A seed or generator for them.
-    labels
-        The labels that count; by default all.
-    own_labels
-        Whether a label that an output uses counts for that output, too.
-    null
-        Whether to return the null distribution, too: of the same draws as the p-value.
-    n_jobs
-        How many threads work at once; -1 for as many as there are cores. The result is the same.
+    name
+        The name of the mean, where it is not that of the score: balanced_accuracy is the mean
+        recall of the classes.
+    members
+        The runs of every system that `cells` add up; empty without several runs.
     """
-    found = macro_tests(
-        [(a, b)],
-        metric,
-        by=by,
-        n_resamples=n_resamples,
-        levels=levels,
-        rng=rng,
-        beta=beta,
-        labels=labels,
-        own_labels=own_labels,
-        null=null,
-        n_jobs=n_jobs,
-    )
-    return found[0]
 
+    cells: tuple[LabelCounts, ...]
+    labels: NDArray[np.bool_]
+    score: str = "f1"
+    beta: float = 1.0
+    answered: NDArray[np.bool_] | None = None
+    own_labels: bool = False
+    by: str = "unit"
+    name: str | None = None
+    members: tuple[tuple[LabelCounts, ...], ...] = ()
 
-def macro_tests(
-    pairs: Sequence[tuple[Counts | LabelCounts, Counts | LabelCounts]],
-    metric: str = "f1",
-    *,
-    by: str = "unit",
-    n_resamples: int | None = None,
-    levels: Sequence[float] = LEVELS,
-    rng: RNG | None = None,
-    beta: float = 1.0,
-    labels: Mask | None = None,
-    own_labels: bool = False,
-    null: bool = False,
-    n_jobs: int | None = 1,
-) -> list[RandomizationTest]:
-    """Test several pairs, whose p-values will be adjusted by Holm's method.
+    approximate = "macro average"
 
-    Exchanges are drawn until it is clear at every level what the test of each pair says, by itself
-    and adjusted for their number.
-    """
-    one_of("metric", metric, METRICS)
-    if n_resamples is not None:
-        n_resamples = whole_number("n_resamples", n_resamples, most=10**9)
-    generator = random_generator(rng)
-    exchanges = [
-        _MacroExchange(
-            as_cells(a), as_cells(b), metric, beta, labels, own_labels=own_labels, keep=null
-        )
-        for a, b in pairs
-    ]
+    def __post_init__(self) -> None:
+        one_of("metric", self.score, METRICS)
+        for own in self.cells[1:]:
+            _check_same_cells(self.cells[0], own)
 
-    def draw(own: np.random.Generator, number: int, tests: NDArray[np.int64]) -> list[int]:
-        # the exchanges of a pair do not depend on which others are still open
-        seeds = own.integers(2**63, size=len(exchanges)).tolist()
-        return [exchanges[i].extreme(np.random.default_rng(seeds[i]), number) for i in tests]
-
-    found = sequential_pvalues(
-        draw, len(pairs), levels=levels, n_resamples=n_resamples, rng=generator, n_jobs=n_jobs
-    )
-    return [
-        RandomizationTest(
-            metric=f"macro_{metric}",
-            alternative="two-sided",
-            by=by,
-            method="sampled",
-            statistic=exchange.observed,
-            pvalue=own.pvalue,
-            n_units=exchange.n_units,
-            n_resamples=own.draws,
-            standard_error=own.standard_error,
-            pvalue_low=own.low,
-            pvalue_high=own.high,
-            note=str(own),
-            null=_null_distribution(exchange.sizes, abs(exchange.observed)) if null else None,
-        )
-        for exchange, own in zip(exchanges, found, strict=True)
-    ]
-
-
-class _MacroExchange:
-    """Random exchanges of the units of two systems, and what they do to two macro averages."""
-
-    def __init__(
-        self,
-        a: LabelCounts,
-        b: LabelCounts,
-        metric: str,
-        beta: float,
-        labels: Mask | None,
-        *,
-        own_labels: bool,
-        keep: bool = False,
-    ):
-        _check_same_cells(a, b)
-        always = np.ones(a.n_labels, dtype=bool) if labels is None else labels
-        self._average = _Average(always, own_labels=own_labels)
-        # which labels are returned matters to those alone that count only where they are
-        parts = [contributions(cells, metric, beta)[: 2 + own_labels] for cells in (a, b)]
-        self._totals = [np.stack([a.sum_by_label(column) for column in part]) for part in parts]
-        self._flips = UnitFlips(*_distinct_moves(a, parts[0] - parts[1]))
-        self.n_units = int(a.repeats.sum())
-        self.observed = float(self._average(self._totals[1]) - self._average(self._totals[0]))
-        self._kept: list[Array] | None = [] if keep else None
-
-    def extreme(self, generator: np.random.Generator, number: int) -> int:
-        """Count the exchanges, of so many, that make the difference at least as large."""
-        a, b = self._totals
-        extreme = 0
-        for sums in self._flips.draw(generator, number):
-            moved = sums.T.reshape(sums.shape[1], *a.shape)
-            size = np.abs(self._average(b + moved) - self._average(a - moved))
-            extreme += int(np.count_nonzero(size >= abs(self.observed) - TIE))
-            if self._kept is not None:
-                self._kept.append(size)
-        return extreme
+    @classmethod
+    def of(cls, *systems: Counts | LabelCounts, **how: Any) -> MacroScore:
+        """Return the score of systems from their counts by unit and label; all labels count."""
+        cells = tuple(map(as_cells, systems))
+        return cls(cells, np.ones((len(cells), cells[0].n_labels), dtype=bool), **how)
 
     @property
+    def metric(self) -> str:  # type: ignore[override]
+        """Return the name of the mean."""
+        return self.name or f"macro_{self.score}"
+
+    @property
+    def by_label(self) -> str:
+        """Return the metric of single labels."""
+        return self.score
+
+    @cached_property
+    def _evidence(self) -> list[MacroEvidence]:
+        """Return the posterior of every system's mean."""
+        return [self._evidence_of(i) for i in range(len(self.cells))]
+
+    def _evidence_of(self, i: int, scale: float = 1.0) -> MacroEvidence:
+        cells = self.cells[i].only(self.labels[i])
+        if scale != 1:
+            cells = replace(cells, counts=cells.counts * scale)
+        return macro_evidence(cells, self.score, beta=self.beta)
+
+    @cached_property
+    def estimates(self) -> Array:
+        """Return the mean of every system."""
+        return np.array(
+            [
+                macro_score(cells.only(mask), self.score, beta=self.beta)
+                for cells, mask in zip(self.cells, self.labels, strict=True)
+            ]
+        )
+
+    @property
+    def number(self) -> NDArray[Any]:
+        """Return the number of units of each kind."""
+        return self.cells[0].repeats
+
+    @property
+    def observed_units(self) -> int:
+        """Return the number of units."""
+        return int(self.number.sum())
+
+    @cached_property
+    def moves(self) -> Array:
+        """Return what leaving out a unit changes."""
+        return -np.array(
+            [
+                moves_of_units(cells, mask, self.score, self.beta)
+                for cells, mask in zip(self.cells, self.labels, strict=True)
+            ]
+        )
+
+    @cached_property
     def sizes(self) -> Array:
-        """Return the differences after every exchange, where they were kept."""
-        return np.concatenate(self._kept or [np.zeros(1)])
+        """Return the items of every unit, of the labels that count."""
+        own = zip(self.cells, self.labels, strict=True)
+        return np.array([cells.only(mask).items_by_unit for cells, mask in own])
+
+    def there(self, systems: Sequence[int]) -> Mask:
+        """Return True for the units that move the mean of one of these systems."""
+        return np.asarray(np.any(self.moves[list(systems)] != 0, axis=0))
+
+    @property
+    def judged(self) -> Mask:
+        """Return True for the systems with a posterior."""
+        return np.array([one.posterior is not None for one in self._evidence])
+
+    def freedom(self, i: int, j: int) -> float:
+        """Return the degrees of freedom of a difference; infinite if every unit is one item."""
+        return degrees_of_freedom(*(self.cells[k].only(self.labels[k]) for k in (i, j)))
+
+    def freedoms(self, systems: Sequence[int]) -> Array:
+        """Return the degrees of freedom of the differences of all pairs of these systems."""
+        own = [self.cells[i].only(self.labels[i]) for i in systems]
+        found = [[degrees_of_freedom(a, b) for a in own] for b in own]
+        return np.reshape(found, (len(own), len(own)))
+
+    @property
+    def kinds(self) -> NDArray[np.intp]:
+        """Return the kind of every system."""
+        return kinds_of(np.stack([c.counts.tp, c.counts.fp]).tobytes() for c in self.cells)
+
+    def interval(self, i: int, level: float) -> Interval:
+        """Return the interval of system i."""
+        known = self._evidence[i]
+        low, high = known.limits(level)
+        return Interval(self.metric, METHOD, level, known.estimate, low, high, known.note)
+
+    def difference(self, i: int, j: int, level: float) -> Difference:
+        """Return the difference of system j minus system i, with its interval."""
+        return self._judge(i, j, level)[0]
+
+    def posterior(self, i: int, j: int) -> MacroDifferencePosterior:
+        """Return the posterior of the difference of system j minus system i."""
+        return self._judge(i, j, 0.95)[1]
+
+    def _judge(self, i: int, j: int, level: float) -> tuple[Difference, MacroDifferencePosterior]:
+        if (i, j) not in self._pairs:
+            self._pairs[i, j] = self._evidence_of_pair(i, j)
+        gap, posterior = macro_difference(
+            self.cells[i],
+            self.cells[j],
+            self.score,
+            level=level,
+            beta=self.beta,
+            labels=(self.labels[i], self.labels[j]),
+            known=self._pairs[i, j],
+        )
+        return replace(gap, metric=self.metric), posterior
+
+    @cached_property
+    def _pairs(self) -> dict[tuple[int, int], tuple[MacroEvidence, MacroEvidence]]:
+        return {}
+
+    def _evidence_of_pair(self, i: int, j: int) -> tuple[MacroEvidence, MacroEvidence]:
+        """Return the posteriors of a pair; several runs count by their effective number."""
+        if not self.members or len(self.members[i]) == len(self.members[j]) == 1:
+            return self._evidence[i], self._evidence[j]
+        a, b = (self._runs(self.members[k], self.labels[k]) for k in (i, j))
+        runs = float(Spread.of(a, b).worth())
+        first, second = (self._evidence_of(k, runs / len(self.members[k])) for k in (i, j))
+        return first, second
+
+    def pilot(self, i: int, j: int) -> Pilot:
+        """Return each unit's part in the difference, by the derivatives at the mean of both."""
+        halves = [ratio(self.cells[k].by_label(), self.score, beta=self.beta) for k in (i, j)]
+        sums = tuple(np.asarray(x + y) / 2 for x, y in zip(*halves, strict=True))
+        if not all(self.labels[k].any() for k in (i, j)):
+            return Pilot.without_any(self.observed_units, UNDEFINED)
+        a, b = (
+            moves_of_units(self.cells[k], self.labels[k], self.score, self.beta, sums)
+            for k in (i, j)
+        )
+        one, other = (self.cells[k] for k in (i, j))
+        differ = one.sum_by_unit(
+            (one.counts.tp != other.counts.tp) | (one.counts.fp != other.counts.fp)
+        )
+        informative = float(self.number[differ > 0].sum())
+        n_units = self.observed_units
+        return Pilot.of_units(n_units * (b - a), self.number, n_units, informative)
+
+    def runs(self, places: Sequence[int]) -> Runs:
+        """Return the score of each run, and each unit's move of it."""
+        return self._runs([self.cells[place] for place in places], self.labels[places[0]])
+
+    def _runs(self, runs: Sequence[LabelCounts], mask: Mask) -> Runs:
+        own = [cells.written_out() for cells in runs]
+        scores = np.array([macro_score(c.only(mask), self.score, beta=self.beta) for c in own])
+        moves = np.array([moves_of_units(c, mask, self.score, self.beta) for c in own])
+        size = np.mean([c.only(mask).items_by_unit for c in own], axis=0)
+        return Runs(scores, moves, -moves.mean(axis=0), size)
+
+    def pooled(self, groups: Sequence[Sequence[int]]) -> MacroScore:
+        """Return the score of systems whose runs are the systems at these places, added up."""
+        members = tuple(tuple(self.cells[place] for place in places) for places in groups)
+        cells = []
+        for runs in members:
+            counts = sum((run.counts for run in runs[1:]), start=runs[0].counts)
+            cells.append(replace(runs[0], counts=counts))
+        labels = np.array([np.any(self.labels[list(places)], axis=0) for places in groups])
+        return replace(self, cells=tuple(cells), labels=labels, members=members)
+
+    def only(self, i: int, j: int) -> MacroScore:
+        """Return the score of two systems alone."""
+        return replace(
+            self,
+            cells=(self.cells[i], self.cells[j]),
+            labels=self.labels[[i, j]],
+            members=(self.members[i], self.members[j]) if self.members else (),
+        )
+
+    def _times(self, systems: Sequence[int]) -> list[float]:
+        """Return what counts are multiplied by, so that all systems have as many runs."""
+        runs = [len(self.members[k]) if self.members else 1 for k in systems]
+        return [math.lcm(*runs) / own for own in runs]
+
+    def exchange(self, i: int, j: int, *, keep: bool = False) -> SampledExchange:
+        """Return the exchanges of whole units of one pair."""
+        first = self.cells[i]
+        # which labels are returned matters to those alone that count only where they are
+        parts = [
+            times * _parts(self.cells[k], self.score, self.beta)[: 2 + self.own_labels]
+            for k, times in zip((i, j), self._times((i, j)), strict=True)
+        ]
+        a, b = (np.stack([first.sum_by_label(column) for column in part]) for part in parts)
+        average = _Averages(self._always, own_labels=self.own_labels, defined=False)
+        return SampledExchange(
+            a,
+            b,
+            *_distinct_moves(first, parts[0] - parts[1]),
+            lambda sums: average(sums[None])[0],
+            int(first.repeats.sum()),
+            keep=keep,
+        )
+
+    @property
+    def _always(self) -> Mask:
+        """Return True for the labels that count whatever is exchanged."""
+        if self.answered is not None:
+            return self.answered
+        return np.ones(self.cells[0].n_labels, dtype=bool)
+
+    def shared(self) -> tuple[SharedExchanges, int]:
+        """Return the exchanges of all pairs: numerators, denominators and items by label."""
+        if self.number.sum() > _MOST_UNITS:
+            raise InputError(
+                f"average: the macro ranks of {int(self.number.sum()):,} units would not fit into "
+                f"memory; expected 'micro', or larger units"
+            )
+        always = self._always
+        chosen = np.ones_like(always) if self.own_labels else always
+        n_parts, n_labels = 2 + self.own_labels, int(chosen.sum())
+        cells = [own.written_out().only(chosen) for own in self.cells]
+        times = self._times(range(len(cells)))
+        parts = [
+            scale * _parts(own, self.score, self.beta)[:n_parts]
+            for own, scale in zip(cells, times, strict=True)
+        ]
+        first = cells[0]
+        totals = np.array([[first.sum_by_label(part) for part in own] for own in parts])
+        differences = []
+        for system, own in enumerate(parts):
+            for part, (mine, other) in enumerate(zip(own, parts[0], strict=True)):
+                there = np.flatnonzero(mine != other)
+                row = (system * n_parts + part) * n_labels + first.label[there]
+                differences.append((row, first.unit[there], mine[there] - other[there]))
+        least = first.sum_by_label(np.min([own[1] for own in parts], axis=0))
+        shared = SharedExchanges.of(
+            differences,
+            totals.reshape(len(cells), n_parts, n_labels),
+            first.n_units,
+            _Averages(
+                always[chosen], own_labels=self.own_labels, defined=bool(np.all(least > TIE))
+            ),
+        )
+        return shared, _FEW_OPEN_PAIRS
+
+    def resampled(self, known: NDArray[np.intp], weights: Array) -> Array:
+        """Return the means of the known systems with weighted units."""
+        parts = np.asarray(weights @ self._sums_of(tuple(known.tolist())))
+        parts = parts.reshape(len(weights), len(known), 2, -1)
+        columns = []
+        for at, i in enumerate(known.tolist()):
+            top, bottom = (parts[:, at, part][:, self.labels[i]] for part in (0, 1))
+            with np.errstate(invalid="ignore", divide="ignore"):
+                columns.append(np.where(bottom > 0, top / bottom, 0.0).mean(axis=1))
+        return np.stack(columns, axis=1)
+
+    @cached_property
+    def _sums_cache(self) -> dict[tuple[int, ...], Any]:
+        return {}
+
+    def _sums_of(self, known: tuple[int, ...]) -> Any:
+        """Return numerator and denominator of every label's score, by system: one row per unit.
+
+        All of them in one table, so that weights of the units are multiplied with it once.
+        """
+        if known not in self._sums_cache:
+            blocks = []
+            for own in (self.cells[i] for i in known):
+                shape = (own.n_units, own.n_labels)
+                for part in ratio(own.counts, self.score, beta=self.beta):
+                    values = np.asarray(part, np.float64)
+                    blocks.append(sparse.coo_array((values, (own.unit, own.label)), shape=shape))
+            table = sparse.hstack(blocks, format="csc")
+            size = table.shape[0] * table.shape[1]
+            dense = _DENSE * size < table.nnz and size < _LARGE
+            self._sums_cache[known] = table.toarray() if dense else table
+        return self._sums_cache[known]
 
 
-class _Average:
-    """The macro averages of arrays of totals: rows of x, y and, for own labels, items returned."""
-
-    def __init__(self, always: Mask, *, own_labels: bool):
-        self.always, self.own_labels = always, own_labels
-
-    def __call__(self, totals: Array) -> Array:
-        top, bottom = totals[..., 0, :], totals[..., 1, :]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            # sums of fractions come back as 0 only up to rounding
-            scores = np.where(bottom > TIE, top / bottom, 0.0)
-        counts = self.always
-        if self.own_labels:
-            counts = counts | (totals[..., 2, :] > TIE)
-        number = np.maximum(1, np.sum(np.broadcast_to(counts, scores.shape), axis=-1))
-        return np.asarray(np.sum(scores * counts, axis=-1) / number)
-
-
-def contributions(cells: LabelCounts, metric: str, beta: float) -> Array:
+def _parts(cells: LabelCounts, metric: str, beta: float) -> Array:
     """Return what every cell adds to numerator, denominator and items returned, one row each."""
     x, y = ratio(cells.counts, metric, beta=beta)
     return np.stack([np.asarray(part, np.float64) for part in (x, y, cells.counts.predicted)])
@@ -513,121 +642,6 @@ def _distinct_moves(cells: LabelCounts, parts: Array) -> tuple[Any, NDArray[np.i
     return table[first].T.tocsr(), number
 
 
-def _null_distribution(size: Array, observed: float) -> NullDistribution:
-    """The histogram of the drawn differences; the observed one is an edge."""
-    deviation = float(np.sqrt(np.mean(size**2)))
-    span = max(_MACRO_TEST_REACH * deviation, observed)
-    if span == 0:
-        return NullDistribution(np.array([-1.0, 1.0]), np.array([1.0]))
-    width = span / _BINS_A_SIDE
-    if observed > 0:
-        width = observed / max(1, round(observed / width))
-    edges = width * np.arange(1, math.ceil(span / width - 1e-9) + 1)
-    tails = 1 - np.searchsorted(np.sort(size), edges - TIE) / len(size)
-    outer = np.append(-np.diff(tails)[:-1], tails[-2:-1]) / 2
-    middle = 1 - tails[0] if len(edges) > 1 else 1.0
-    return NullDistribution(
-        np.concatenate([-edges[::-1], edges]), np.concatenate([outer[::-1], [middle], outer])
-    )
-
-
-# -----------------------------------------------------------------------------
-# The sampled tests of the macro averages of all pairs of systems.
-#
-# Which units are exchanged is drawn once for all pairs; where few pairs are open, each is tested
-# by itself: see `probative.inference.sampled`.
-# -----------------------------------------------------------------------------
-
-if TYPE_CHECKING:
-    Pair = tuple[int, int]
-
-
-_MACRO_PAIR_TESTS_FEW = 64  # pairs that are quicker tested one by one
-
-
-def macro_pair_tests(
-    cells: Sequence[LabelCounts],
-    pairs: Sequence[Pair],
-    metric: str = "f1",
-    *,
-    labels: Mask,
-    own_labels: bool = False,
-    beta: float = 1.0,
-    level: float = 0.95,
-    adjust: str = "holm",
-    known: Mapping[Pair, tuple[float, int]] | None = None,
-    n_resamples: int | None = None,
-    most: int = MOST,
-    seed: int = 0,
-    n_jobs: int | None = 1,
-    report: Callable[[int, int], None] | None = None,
-) -> list[SampledPvalue]:
-    """The p-values of pairs of systems, two-sided, from the same exchanges of whole units.
-
-    Parameters
-    ----------
-    cells
-        The counts of every system in the same cells of units and labels.
-    pairs
-        The numbers of the two systems of each pair.
-    metric, labels, own_labels, beta
-        As for `probative.inference.macro_comparison.macro_test`.
-    level, adjust
-        With what the adjusted p-values will be compared: exchanges are drawn until that is clear.
-    known, n_resamples, most, n_jobs, report
-        As for `probative.inference.sampled.sequential_pvalues`; what is known, by pair.
-    seed
-        For the exchanges.
-    """
-
-    @cache
-    def alone(test: int) -> _MacroExchange:
-        a, b = (cells[k] for k in pairs[test])
-        return _MacroExchange(a, b, metric, beta, labels, own_labels=own_labels)
-
-    return sampled_pair_tests(
-        _shared_exchanges(cells, metric, beta, labels, own_labels=own_labels),
-        alone,
-        pairs,
-        few=_MACRO_PAIR_TESTS_FEW,
-        level=level,
-        adjust=adjust,
-        known=known,
-        n_resamples=n_resamples,
-        most=most,
-        seed=seed,
-        n_jobs=n_jobs,
-        report=report,
-    )
-
-
-def _shared_exchanges(
-    cells: Sequence[LabelCounts], metric: str, beta: float, labels: Mask, *, own_labels: bool
-) -> SharedExchanges:
-    """Sum what every unit adds to numerators, denominators and, with own labels, items.
-
-    The sums are by system, part and label.
-    """
-    chosen = np.ones_like(labels) if own_labels else labels
-    n_parts, n_labels = 2 + own_labels, int(chosen.sum())
-    parts = [contributions(own.only(chosen), metric, beta)[:n_parts] for own in cells]
-    first = cells[0].only(chosen)
-    totals = np.array([[first.sum_by_label(part) for part in own] for own in parts])
-    differences = []
-    for system, own in enumerate(parts):
-        for part, (mine, other) in enumerate(zip(own, parts[0], strict=True)):
-            there = np.flatnonzero(mine != other)
-            row = (system * n_parts + part) * n_labels + first.label[there]
-            differences.append((row, first.unit[there], mine[there] - other[there]))
-    least = first.sum_by_label(np.min([own[1] for own in parts], axis=0))
-    return SharedExchanges.of(
-        differences,
-        totals.reshape(len(cells), n_parts, n_labels),
-        first.n_units,
-        _Averages(labels[chosen], own_labels=own_labels, defined=bool(np.all(least > TIE))),
-    )
-
-
 class _Averages:
     """The macro averages of sums by part, label and draw.
 
@@ -654,153 +668,3 @@ class _Averages:
             return np.asarray(scores.sum(axis=1) / max(1, scores.shape[1]))
         counts = self.always[:, None] | (sums[:, 2] > TIE)
         return np.asarray((scores * counts).sum(axis=1) / np.maximum(1, counts.sum(axis=1)))
-
-
-# -----------------------------------------------------------------------------
-# What the units of a test set tell of the macro averages of many systems.
-#
-# Nothing about a macro average is exact: its tests are sampled, and the limits of a difference
-# come from the posterior that `macro_difference` has for two systems.
-# -----------------------------------------------------------------------------
-
-if TYPE_CHECKING:
-    System = tuple[LabelCounts, Mask, MacroEvidence]
-
-
-_DENSE = 0.04  # the share of cells with a count from which on a full table is faster
-_LARGE = 1 << 26  # numbers that are too many for a full table
-
-
-def evidence_of_labels(
-    cells: Sequence[LabelCounts],
-    metric: str = "f1",
-    *,
-    labels: Mask,
-    answered: Mask,
-    own_labels: bool = False,
-    level: float = 0.95,
-    adjust: str = "holm",
-    beta: float = 1.0,
-    seed: int = 0,
-    n_jobs: int | None = -1,
-    report: Callable[[int, int], None] | None = None,
-    tested: KnownTests | None = None,
-    limited: KnownLimits | None = None,
-) -> Evidence:
-    """Compute the evidence about the macro averages of several systems.
-
-    Parameters
-    ----------
-    cells
-        The counts of every system in the same cells of units and labels.
-    metric, beta
-        The score.
-    labels
-        Which labels count for each system: one row per system.
-    answered, own_labels
-        Which labels count whatever is exchanged, and whether those that an output uses count for
-        it, too; as for `macro_test`.
-    level, adjust
-        What the p-values will be compared with, and how they will be adjusted for their number:
-        exchanges are drawn until that is clear.
-    seed, n_jobs, report, tested
-        As for `probative.inference.pairs.pair_tests`.
-    limited
-        As for `probative.inference.sampled.limits_of_pairs`.
-    """
-    averages = [
-        macro_evidence(own.only(mask), metric, beta=beta)
-        for own, mask in zip(cells, labels, strict=True)
-    ]
-    judged = np.array([one.posterior is not None for one in averages])
-    kind = _kinds(cells)
-    find = partial(
-        macro_pair_tests,
-        cells,
-        metric=metric,
-        labels=answered,
-        own_labels=own_labels,
-        beta=beta,
-        level=level,
-        adjust=adjust,
-        seed=seed,
-        n_jobs=n_jobs,
-        report=report,
-    )
-    tests = sample_pairs(find, kind, tested)
-    there: list[int] = np.flatnonzero(judged).tolist()
-    moves = [moves_of_units(cells[i], labels[i], metric, beta) for i in there]
-    n_units = cells[0].n_units
-    number = np.ones(n_units, dtype=np.int64)
-    busy = np.any([own != 0 for own in moves], axis=0) if moves else np.zeros(n_units, dtype=bool)
-    covariance = jackknife_covariance(
-        np.reshape(moves, (len(there), n_units))[:, busy], number[busy]
-    )
-    sums: Any = _sums([cells[i] for i in there], metric, beta) if there else None
-    estimates = np.array([one.estimate for one in averages])
-    own = [cells[i].only(labels[i]) for i in there]
-    freedom = np.reshape([[degrees_of_freedom(a, b) for a in own] for b in own], covariance.shape)
-    gaps = np.subtract.outer(estimates[there], estimates[there])
-
-    def scores(weights: Array) -> Array:
-        parts = np.asarray(weights @ sums).reshape(len(weights), len(there), 2, -1)
-        columns = [
-            _mean_score(parts[:, at, 0], parts[:, at, 1], labels[i]) for at, i in enumerate(there)
-        ]
-        return np.stack(columns, axis=1)
-
-    return Evidence(
-        estimates=estimates,
-        judged=judged,
-        identical=kind[:, None] == kind,
-        **tests,
-        unit_pvalues=student_pvalue(gaps, pair_errors(covariance), freedom),
-        covariance=covariance,
-        limits=limits_of_pairs(
-            partial(_limits, metric, beta),
-            list(zip(cells, labels, averages, strict=True)),
-            there,
-            limited,
-            n_jobs=n_jobs,
-        ),
-        scores=scores,
-        number=number,
-        approximate="macro average",
-    )
-
-
-def _kinds(cells: Sequence[LabelCounts]) -> NDArray[np.intp]:
-    """The kind of every system: copies are of one kind."""
-    return kinds_of(np.stack([c.counts.tp, c.counts.fp]).tobytes() for c in cells)
-
-
-def _limits(
-    metric: str, beta: float, level: float, pair: tuple[System, System]
-) -> tuple[float, float]:
-    (a, mask_a, known_a), (b, mask_b, known_b) = pair
-    labels, known = (mask_a, mask_b), (known_a, known_b)
-    gap, _ = macro_difference(a, b, metric, level=level, beta=beta, labels=labels, known=known)
-    return float(gap.low), float(gap.high)
-
-
-def _sums(cells: Sequence[LabelCounts], metric: str, beta: float) -> Any:
-    """Numerator and denominator of every label's score, system by system: one row per unit.
-
-    All of them in one table, so that weights of the units are multiplied with it once.
-    """
-    blocks = []
-    for own in cells:
-        shape = (own.n_units, own.n_labels)
-        for part in ratio(own.counts, metric, beta=beta):
-            values = np.asarray(part, np.float64)
-            blocks.append(sparse.coo_array((values, (own.unit, own.label)), shape=shape))
-    table = sparse.hstack(blocks, format="csc")
-    size = table.shape[0] * table.shape[1]
-    return table.toarray() if _DENSE * size < table.nnz and size < _LARGE else table
-
-
-def _mean_score(top: Array, bottom: Array, mask: Mask) -> Array:
-    """The macro average of sums over weighted units; an undefined score counts as 0."""
-    top, bottom = top[:, mask], bottom[:, mask]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.where(bottom > 0, top / bottom, 0.0).mean(axis=1))

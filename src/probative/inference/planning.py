@@ -64,6 +64,7 @@ def plan(
         power=power,
         units=units,
         level=level,
+        most=span(metric),
     )
 
 
@@ -76,11 +77,13 @@ def plan_from_pilot(
     power: float | None = None,
     units: int | None = None,
     level: float = 0.95,
+    most: float = 1.0,
 ) -> Plan:
     """Compute the plan from the variation of the units in a pilot, for any kind of score.
 
-    `observed` is the difference in the pilot.
+    `observed` is the difference in the pilot, `most` the largest possible difference.
     """
+    level = open_probability("level", level)
     if difference is not None and power is not None and units is not None:
         raise InputError("units: difference, power and units are all given; nothing is left to do")
     if power is not None:
@@ -88,9 +91,9 @@ def plan_from_pilot(
     if units is not None:
         units = whole_number("units", units)
     if units is not None and power is not None:
-        smallest, note = pilot.smallest_difference(power, units, level, span(metric))
+        smallest, note = pilot.smallest_difference(power, units, level, most)
         return Plan(metric, smallest, power, level, units, int(pilot.units), note)
-    wanted = abs(observed) if difference is None else _wanted_difference(difference, metric)
+    wanted = abs(observed) if difference is None else _wanted_difference(difference, most)
     if units is not None:
         reached, note = pilot.power_of(wanted, units, level)
         return Plan(metric, wanted, reached, level, units, int(pilot.units), note)
@@ -99,9 +102,8 @@ def plan_from_pilot(
     return Plan(metric, wanted, power, level, needed, int(pilot.units), note)
 
 
-def _wanted_difference(difference: float, metric: str) -> float:
+def _wanted_difference(difference: float, most: float) -> float:
     wanted = positive("difference", abs(one_number("difference", difference)), zero=True)
-    most = span(metric)
     if wanted > most:
         size = " in size" if difference < 0 else ""
         raise InputError(
@@ -313,7 +315,7 @@ def plan_runs(
     --------
     >>> import numpy as np
     >>> import probative as pv
-    >>> from probative.inference.runs import compare_runs
+    >>> from probative.inference.compare import compare_runs
     >>> from probative.inference.planning import plan_runs
     >>> rng = np.random.default_rng(1)
     >>> def run(ability):

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from string import ascii_letters
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import special
 
-from probative.counts import Counts, PairedCounts
-from probative.inference.differences import difference, exchange_errors, overstating, student_pvalue
+from probative.inference.differences import student_pvalue
 from probative.inference.groups import adjust_pvalues
-from probative.inference.intervals import interval
-from probative.inference.pairs import pair_tests
 from probative.inference.proportions import normal_quantile
-from probative.inference.units import (
-    effective_units_of_pairs,
-    jackknife_covariance,
-    leave_one_out,
-    student_quantile,
-)
-from probative.metrics import COMPOSITES, span
+from probative.inference.units import jackknife_covariance, pair_errors
 from probative.results.comparisons import decision_pvalue
 
 if TYPE_CHECKING:
@@ -30,7 +22,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative._validation import Array, Mask
-    from probative.inference.pairs import KnownTests, UnitTable
+    from probative.inference.pooled import KnownTests
+    from probative.inference.sampled import KnownLimits
+    from probative.inference.scores import Score
 
 
 # -----------------------------------------------------------------------------
@@ -87,54 +81,6 @@ def tiers(better: Mask) -> NDArray[np.int64]:
     return tier
 
 
-def dispute(moved: Array, number: NDArray[Any]) -> Array:
-    """Return how many units the difference of every pair rests on.
-
-    With d the moves of a pair's difference, that is (sum d²)² / sum d⁴: the number of units in
-    dispute, were they all worth the same. It is infinite for a pair that no unit moves.
-
-    Parameters
-    ----------
-    moved
-        How far each kind of unit moves every score: one row per system.
-    number
-        How many units there are of each kind.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from probative.inference.rank import dispute
-    >>> moved = np.array([[2.0, 0.0], [0.0, 0.0]])  # four units tell the two systems apart
-    >>> float(dispute(moved, np.array([4, 96]))[0, 1])
-    4.0
-    """
-    first, second, third, fourth = (moved**power for power in (1, 2, 3, 4))
-
-    def cross(a: Array, b: Array) -> Array:
-        return np.asarray((a * number) @ b.T)
-
-    def own(a: Array) -> Array:
-        return np.asarray(np.add.outer(a @ number, a @ number))
-
-    # the binomial expansions of sums of (m_i - m_j)^power
-    both = cross(third, first)
-    squares = own(second) - 2 * cross(first, first)
-    fourths = own(fourth) - 4 * (both + both.T) + 6 * cross(second, second)
-    differs = squares > 1e-14 * own(second)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # at most as many as there are, whatever rounding leaves of fourth powers
-        rests_on = squares**2 / np.maximum(fourths, squares**2 / max(1, number.sum()))
-    return np.where(differs, rests_on, np.inf)
-
-
-def pair_errors(covariance: Array) -> Array:
-    """The standard error of the difference of every pair."""
-    own = np.diag(covariance)
-    variance = np.add.outer(own, own) - 2 * covariance
-    # what rounding leaves of the variance of a pair without differences is none
-    return np.sqrt(np.where(variance > 1e-14 * np.add.outer(own, own), variance, 0.0))
-
-
 def simultaneous_quantile(
     covariance: Array, level: float, rng: np.random.Generator, n_draws: int = N_NORMAL
 ) -> float:
@@ -176,48 +122,6 @@ def simultaneous_quantile(
             gaps *= weight[i + 1 :, i, None]
             np.maximum(most, gaps.max(axis=0), out=most)
     return float(np.quantile(largest, level))
-
-
-def simultaneous_reach(quantile: float, freedom: Array, disputed: Array) -> Array:
-    """Return how many standard errors the interval of each pair reaches, given the joint quantile.
-
-    Each pair has Student's quantile of the same tail with its own degrees of freedom. That errs on
-    the safe side: the largest of Student's variables that share their denominator is less extreme.
-
-    A variance that rests on m units in dispute is itself an estimate: as their number is random,
-    its variance is about 1/m of its square, and Satterthwaite's degrees of freedom are 2m. With
-    very few units Student's quantile has no bounds, and the variance at the limit is the better
-    guide: a difference that is farther off by h comes with more units in dispute. With u the
-    worth of one and V = m·u², the maximum-likelihood variance there is V/2 + √(V²/4 + u²h²)
-    (Tango's score interval, with the units in dispute on both sides alike), which makes
-    h = t·√(V + t²u²).
-
-    Parameters
-    ----------
-    quantile
-        Of the largest of all pairs' deviations.
-    freedom
-        The degrees of freedom of every pair, from the sizes of its units.
-    disputed
-        How many units the difference of every pair rests on.
-
-    References
-    ----------
-    T. Tango, "Equivalence test and confidence interval for the difference in proportions for the
-    paired-sample design", 1998.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from probative.inference.rank import simultaneous_reach
-    >>> simultaneous_reach(3.5, np.full(4, 500), np.array([np.inf, 100, 10, 1])).round(2).tolist()
-    [3.52, 3.56, 4.18, 12.9]
-    """
-    level = float(special.erf(quantile / np.sqrt(2)))
-    by_size = student_quantile(level, freedom)
-    by_dispute = student_quantile(level, np.minimum(freedom, 2 * disputed))
-    at_the_limit = by_size * np.sqrt(1 + by_size**2 / disputed)
-    return np.asarray(np.minimum(by_dispute, at_the_limit))
 
 
 def best_and_mean_rank(
@@ -447,7 +351,6 @@ if TYPE_CHECKING:
 
 
 ADJUSTMENTS = ("holm", "shaffer")
-_NO_SPREAD = 1e-12  # standard errors that rounding makes of none
 
 
 @dataclass(frozen=True, eq=False)
@@ -633,144 +536,40 @@ def _adjusted(pvalues: Array, method: str) -> Array:
     return np.minimum(adjusted, adjusted.T)
 
 
-def evidence_of_units(
-    table: UnitTable,
-    metric: str = "f1",
+def evidence_of(
+    score: Score,
     *,
-    beta: float = 1.0,
-    anything_to_find: bool = True,
-    seed: int = 0,
     level: float = 0.95,
     adjust: str = "holm",
+    seed: int = 0,
     n_jobs: int | None = -1,
     report: Callable[[int, int], None] | None = None,
     tested: KnownTests | None = None,
+    limited: KnownLimits | None = None,
 ) -> Evidence:
-    """Compute the evidence about scores that are ratios of sums over units.
+    """Collect the evidence for a ranking, for any kind of score.
 
-    Parameters
-    ----------
-    table
-        The counts of the systems.
-    metric, beta
-        The score.
-    anything_to_find
-        Whether the answer holds what the score is about; without that nothing is known.
-    seed, level, adjust, n_jobs, report, tested
-        As for `pair_tests`.
+    `tested` and `limited` hold tests and intervals of pairs that are known; new ones are added.
     """
-    tests = pair_tests(
-        table,
-        metric,
-        beta=beta,
-        level=level,
-        adjust=adjust,
-        seed=seed,
-        n_jobs=n_jobs,
-        report=report,
-        tested=tested,
+    tests = score.test_all(
+        level=level, adjust=adjust, seed=seed, n_jobs=n_jobs, report=report, tested=tested
     )
-    units = table.grouped()
-    x, y = units.contributions(metric, beta=beta)
-    there = np.any(y > 0, axis=0)  # units in which nothing counts are not there
-    x, y, number = x[:, there], y[:, there], units.number[there]
-    with np.errstate(invalid="ignore"):
-        estimates = (x @ number) / (y @ number)
-    judged = ((y > 0) @ number > 1) & anything_to_find
-    _, kind = table.distinct()
+    judged, estimates, kind = score.judged, score.estimates, score.kinds
     known = np.flatnonzero(judged)
-    x, y = x[known], y[known]
-    moved = leave_one_out(x, y, number)
-    covariance = jackknife_covariance(moved, number)
-    errors, freedom = pair_errors(covariance), effective_units_of_pairs(y, number) - 1
-    disputed = dispute(moved, number)
+    there = score.there(known.tolist()) if len(known) else np.zeros(len(score.number), dtype=bool)
+    covariance = jackknife_covariance(score.moves[known][:, there], score.number[there])
     gaps = np.subtract.outer(estimates[known], estimates[known])
-    p_unit = student_pvalue(gaps, errors, freedom)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        excess = errors / exchange_errors(x, y, number)
-    overstated = np.triu(overstating(excess, tests.pvalues[np.ix_(known, known)], p_unit))
-    returned = ((units.tp + units.fp) @ units.number)[known].astype(np.float64)
-
-    def limits(quantile: float) -> Limits:
-        reach = simultaneous_reach(quantile, freedom, disputed) * errors
-        low, high = gaps - reach, gaps + reach
-        level = float(special.erf(quantile / np.sqrt(2)))
-        for i in np.flatnonzero(np.bincount(kind[known], minlength=len(kind))[kind[known]] > 1):
-            same = kind[known] == kind[known[i]]
-            low[i, same], high[i, same] = _limits_of_copies(units, known[i], metric, level, beta)
-        still = (errors <= _NO_SPREAD) & (kind[known][:, None] != kind[known])
-        if still.any():
-            arms = np.array([_arms(units, int(one), metric, level, beta) for one in known])
-            low[still] = (gaps - np.hypot(arms[:, None, 0], arms[:, 1]))[still]
-            high[still] = (gaps + np.hypot(arms[:, None, 1], arms[:, 0]))[still]
-        return np.maximum(low, -span(metric)), np.minimum(high, span(metric))
-
-    def scores(weights: Array) -> Array:
-        if metric in COMPOSITES:
-            drawn = np.zeros((len(weights), len(units.number)))
-            drawn[:, there] = weights
-            return np.nan_to_num(units.only(known).scores(metric, drawn))
-        return np.asarray((weights @ x.T) / (weights @ y.T))
-
+    freedom = score.freedoms(known.tolist())
     return Evidence(
         estimates=estimates,
         judged=judged,
         identical=kind[:, None] == kind,
-        pvalues=tests.pvalues,
-        sampled=tests.sampled,
-        unclear=tests.unclear,
+        **tests,
+        unit_pvalues=student_pvalue(gaps, pair_errors(covariance), freedom),
         covariance=covariance,
-        limits=limits,
-        scores=scores,
-        number=number,
-        most=span(metric),
-        unit_pvalues=p_unit,
-        overstated=int(np.count_nonzero(overstated)),
-        returned=_largest_ratio(returned, overstated),
+        limits=score.simultaneous(known, limited, n_jobs),
+        scores=partial(score.resampled, known),
+        number=np.asarray(score.number, dtype=np.int64),
+        most=score.most,
+        approximate=score.approximate,
     )
-
-
-def _largest_ratio(returned: Array, pairs: Mask) -> float:
-    """Return how many times as much one of a pair returns as the other, at most, of these pairs."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        ratio = np.divide.outer(returned, returned)
-    ratio = np.fmax(ratio, ratio.T)[pairs]
-    return float(np.max(ratio, initial=1.0))
-
-
-def _arms(
-    units: UnitTable, system: int, metric: str, level: float, beta: float
-) -> tuple[float, float]:
-    """Return how far the interval of a single score reaches below and above it.
-
-    Two systems of which every unit tells the same (all right and all wrong, say) seem to differ by
-    just so much: MOVER joins what is known of each, as if they were independent.
-    """
-    own = units.counts()
-    parts = [own.tp, own.fp, own.fn, *([] if own.tn is None else [own.tn])]
-    rows = [np.repeat(np.asarray(part)[system], units.number) for part in parts]
-    alone = interval(
-        Counts(*(row.sum() if units.by_item else row for row in rows)),
-        metric,
-        level=level,
-        beta=beta,
-        clustered=not units.by_item,
-    )
-    estimate = float(np.asarray(alone.estimate))
-    return estimate - float(np.asarray(alone.low)), float(np.asarray(alone.high)) - estimate
-
-
-def _limits_of_copies(
-    units: UnitTable, system: int, metric: str, level: float, beta: float
-) -> tuple[float, float]:
-    """The limits of the difference of two systems that no unit tells apart.
-
-    That nothing differs here does not show that nothing would elsewhere.
-    """
-    counts = units.counts()
-    parts = [counts.tp, counts.fp, counts.fn, *([] if counts.tn is None else [counts.tn])]
-    agreed = np.stack([np.asarray(part)[system] for part in parts], axis=1)
-    cases = np.concatenate([np.zeros((len(agreed), 4)), agreed], axis=1)
-    paired = PairedCounts(cases, units.number)
-    gap = difference(paired.total() if units.by_item else paired, metric, level=level, beta=beta)
-    return gap.low, gap.high

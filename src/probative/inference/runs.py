@@ -4,14 +4,6 @@
 system, and the sums are compared like two single systems. *These procedures*: a new run would
 score differently, too. The difference of the mean run scores then varies with the units of the test
 set, with the runs, and with their interaction (how single runs treat single units).
-
-    compare_runs(a, b, metric, ...) -> RunsDifference(models=..., procedures=...)
-
-`a` and `b` hold the `Counts` of each run, one row per unit, the same units in the same order.
-`cases`, if known, are the cases of the items of every run of A beside every run of B, added up
-(`pool_cases`). They refine the interval of the models' difference; with one run each it is that of
-the plain comparison. Without them, the two systems are assumed to be right together and wrong
-together in as many items of a unit as possible.
 """
 
 from __future__ import annotations
@@ -33,29 +25,18 @@ from probative._validation import (
     random_generator,
     whole_number,
 )
-from probative.counts import Counts, PairedCounts, by_first_appearance, counts_of, paired_of
+from probative.counts import Counts, by_first_appearance, counts_of
 from probative.errors import InputError
-from probative.inference.differences import difference, unit_test
-from probative.inference.exchange import randomization_test
 from probative.inference.intervals import interval
-from probative.inference.posterior.clustered import posterior_of_difference
 from probative.inference.units import dependence_of_score, influence, student_quantile
-from probative.metrics import METRICS, TABLE, contributions, span
-from probative.results.runs import (
-    ModelsAnswer,
-    ProceduresAnswer,
-    RepeatedScore,
-    RunScoreTests,
-    RunsDifference,
-    VarianceParts,
-)
+from probative.metrics import METRICS, TABLE, contributions
+from probative.results.runs import ProceduresAnswer, RepeatedScore, RunScoreTests, VarianceParts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from numpy.typing import ArrayLike, NDArray
 
     from probative._validation import RNG, Array
+    from probative.results.runs import ModelsAnswer
 
 
 # --- These models, and the procedures behind them
@@ -64,203 +45,6 @@ _ONE_RUN = "one run of a system says nothing about others: only these models are
 _TWO_RUNS = "two runs of a system hardly tell how far others would spread: expected three or more"
 _UNDEFINED = "the score of a run is undefined: nothing is said about the procedures"
 _ONE_UNIT = "one unit says nothing about others: nothing is said about the procedures"
-
-
-def compare_runs(
-    a: Sequence[Counts],
-    b: Sequence[Counts],
-    metric: str = "f1",
-    *,
-    level: float = 0.95,
-    beta: float = 1.0,
-    prior: float = 1.0,
-    paired_runs: bool = False,
-    cases: PairedCounts | None = None,
-    rng: RNG | None = None,
-    null: bool = False,
-) -> RunsDifference:
-    """Compare two systems with several runs each, B minus A.
-
-    Parameters
-    ----------
-    a, b
-        The counts of each run, one row per unit (sentence, document); the same units in all.
-    metric, beta
-        The score.
-    level
-        The nominal coverage of the intervals.
-    prior
-        The prior of the models' posterior, as for `difference`.
-    paired_runs
-        True if run i of A and run i of B belong together: a shared seed, or a split of the data.
-    cases
-        The cases of the items of all runs, as `pool_cases` adds them up, if they are known.
-    rng, null
-        As for `randomization_test`, which tests the models.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import probative as pv
-    >>> from probative.inference.runs import compare_runs
-    >>> rng = np.random.default_rng(1)
-    >>> def run(ability):
-    ...     tp = rng.binomial(3, ability, 200)
-    ...     return pv.Counts(tp=tp, fp=rng.binomial(1, 0.3, 200), fn=3 - tp)
-    >>> a, b = [run(0.75) for _ in range(5)], [run(0.79) for _ in range(5)]
-    >>> result = compare_runs(a, b)
-    >>> print(result.models)
-    models, B - A: +0.0276 [+0.0137, +0.0416], p = 0.0001202
-    >>> print(result.procedures)
-    procedures, B - A: +0.0275 [+0.0084, +0.0466], p = 0.006306
-    """
-    one_of("metric", metric, METRICS)
-    level = open_probability("level", level)
-    beta = positive("beta", beta) if TABLE[metric].depends_on_beta else 1.0
-    paired_runs = flag("paired_runs", paired_runs)
-    _check(a, b, paired_runs)
-    side_a, side_b = (Runs.of(*_contributions(runs, metric, beta)) for runs in (a, b))
-    exchanged = overlap(_pooled(a, len(b)), _pooled(b, len(a)))
-    if cases is not None:
-        _check_cases(cases, exchanged)
-        exchanged = cases if len(a) == len(b) == 1 else exchanged
-    pooled = exchanged if cases is None else cases
-    models = _models(
-        pooled * (float(Spread.of(side_a, side_b).worth()) / math.lcm(len(a), len(b))),
-        exchanged,
-        metric,
-        level=level,
-        beta=beta,
-        prior=prior,
-        rng=rng,
-        null=null,
-    )
-    procedures, note = answer_procedures(side_a, side_b, models, level, paired_runs, span(metric))
-    scores_a, scores_b = (tuple(side.scores.tolist()) for side in (side_a, side_b))
-    return RunsDifference(metric, level, scores_a, scores_b, paired_runs, models, procedures, note)
-
-
-def pool_cases(tables: Iterable[PairedCounts], n_runs_a: int, n_runs_b: int) -> PairedCounts:
-    """Add up the cases of every run of A beside every run of B.
-
-    The sums are divided by the greatest common divisor of the two numbers of runs: with equal
-    numbers of runs, the counts of a system are the sums over its runs.
-    """
-    return sum(tables, start=0) / math.gcd(n_runs_a, n_runs_b)  # type: ignore[return-value]
-
-
-def _check(a: Sequence[Counts], b: Sequence[Counts], paired_runs: bool) -> None:
-    """Refuse runs that are missing or differ in shape, units, gold or the presence of tn."""
-    for name, runs in (("a", a), ("b", b)):
-        if not runs:
-            raise InputError(f"{name}: no runs; expected one at least")
-        for k, counts in enumerate(runs):
-            if len(counts_of(f"{name}[{k}]", counts).shape) != 1:
-                raise InputError(
-                    f"{name}[{k}]: counts of shape {counts.shape}; expected one row per unit "
-                    f"(macro averages of several runs are not supported)"
-                )
-    first = a[0]
-    for name, runs in (("a", a), ("b", b)):
-        for k, counts in enumerate(runs):
-            if counts.shape != first.shape:
-                raise InputError(
-                    f"{name}[{k}]: {len(counts)} units, but a[0] has {len(first)}; expected the "
-                    f"same units in all runs"
-                )
-            if (counts.tn is None) != (first.tn is None):
-                raise InputError(f"{name}[{k}]: some runs have tn and others have not")
-            _check_answer(f"{name}[{k}]", counts, first)
-    if paired_runs and len(a) != len(b):
-        raise InputError(f"paired_runs: {len(a)} runs and {len(b)}; expected as many of each")
-
-
-def _check_answer(name: str, counts: Counts, first: Counts) -> None:
-    """Refuse counts of another gold: positives and negatives per unit must be those of a[0]."""
-    sides: list[tuple[str, Any, Any]] = [("found", counts.positives, first.positives)]
-    if counts.tn is not None and first.tn is not None:
-        sides.append(("left alone", counts.fp + counts.tn, first.fp + first.tn))
-    for what, own, others in sides:
-        unlike = np.flatnonzero(own != others)
-        if unlike.size:
-            i = int(unlike[0])
-            raise InputError(
-                f"{name}: {own[i]:g} items to be {what} in unit {i}, but a[0] has {others[i]:g}; "
-                f"expected the same answer in all runs"
-            )
-
-
-def _check_cases(cases: PairedCounts, exchanged: PairedCounts) -> None:
-    """Refuse cases that do not add up to the counts of the runs."""
-    given, expected = paired_of("cases", cases).total(), exchanged.total()
-    for system in "ab":
-        for cell in ("tp", "fp", "fn"):
-            own, of_runs = (float(getattr(getattr(c, system), cell)) for c in (given, expected))
-            if not math.isclose(own, of_runs, rel_tol=1e-9, abs_tol=1e-6):
-                raise InputError(
-                    f"cases: {cell} {own:g} of {system.upper()}, but its runs have {of_runs:g}; "
-                    f"expected the cases of all pairs of runs, as pool_cases adds them up"
-                )
-
-
-def _contributions(runs: Sequence[Counts], metric: str, beta: float) -> tuple[Array, Array]:
-    """Return each unit's part in numerator and denominator of the score, one row per run."""
-    parts = [contributions(counts, metric, beta=beta) for counts in runs]
-    x, y = (np.array([part[k] for part in parts], dtype=np.float64) for k in (0, 1))
-    return x, y
-
-
-def _pooled(runs: Sequence[Counts], others: int) -> Counts:
-    """Return the summed counts of the runs, scaled to the lattice shared with the other system."""
-    return sum(runs[1:], start=runs[0]) * (others // math.gcd(len(runs), others))
-
-
-def overlap(a: Counts, b: Counts) -> PairedCounts:
-    """Return the cases of two systems that are right together and wrong together most often."""
-    both, wrong = np.minimum(a.tp, b.tp), np.minimum(a.fp, b.fp)
-    cases = [a.tp - both, a.fp - wrong, b.tp - both, b.fp - wrong, both, wrong]
-    cases.append(a.positives - a.tp - b.tp + both)
-    if a.tn is not None:
-        cases.append(a.tn - b.fp + wrong)
-    return PairedCounts(np.stack(cases, axis=-1))
-
-
-def _models(
-    cases: PairedCounts,
-    exchanged: PairedCounts,
-    metric: str,
-    *,
-    level: float,
-    beta: float,
-    prior: float,
-    rng: RNG | None,
-    null: bool,
-) -> ModelsAnswer:
-    """Compute difference, exact test and posterior for these models, on the summed counts."""
-    gap = difference(cases, metric, level=level, beta=beta, prior=prior)
-    test = randomization_test(exchanged, metric, beta=beta, rng=rng, null=null)
-    posterior = posterior_of_difference(cases, metric, prior=prior, beta=beta)
-    p_a_better, _, p_b_better = posterior.probabilities(0.0)
-    by_unit = unit_test(exchanged, metric, beta=beta)
-    why = by_unit.why(exchanged, test.pvalue)
-    notes = "; ".join(note for note in (gap.note, test.note, why) if note)
-    return ModelsAnswer(
-        gap.a,
-        gap.b,
-        gap.estimate,
-        gap.low,
-        gap.high,
-        gap.method,
-        gap.design_effect,
-        test.pvalue,
-        test.method,
-        p_a_better,
-        p_b_better,
-        notes or None,
-        null=test.null,
-        posterior=posterior,
-        p_unit=by_unit.pvalue,
-    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from math import ceil, sqrt
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse, special
 
 from probative._validation import random_generator
 from probative.inference.groups import adjust_pvalues
+from probative.results import NullDistribution, RandomizationTest
 from probative.workers import in_processes, in_threads
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from probative._validation import RNG, Array, Mask
-    from probative.inference.pairs import KnownTests
+    from probative.inference.pooled import KnownTests
 
 
 # --- Sampled p-values, drawn until they are clear of the levels
@@ -291,13 +292,6 @@ _NUMBERS_OF_PAIRS_AT_ONCE = 1 << 18  # so few that they stay in the cache
 _EXACT_IN_SINGLE_PRECISION = 1 << 24  # whole numbers up to this
 
 
-class _PairExchange(Protocol):
-    """The exchanges of one pair by itself."""
-
-    def extreme(self, generator: np.random.Generator, number: int) -> int:
-        """Count the exchanges, out of `number`, with a difference at least as large as observed."""
-
-
 @dataclass(frozen=True, eq=False)
 class SharedExchanges:
     """Each unit's part in the sums behind the scores of all systems.
@@ -380,7 +374,7 @@ class SharedExchanges:
 
 def sampled_pair_tests(
     shared: SharedExchanges,
-    alone: Callable[[int], _PairExchange],
+    alone: Callable[[int], SampledExchange],
     pairs: Sequence[Pair],
     *,
     few: int,
@@ -502,6 +496,120 @@ def _count_ones(words: NDArray[np.uint64]) -> None:
     words &= _ODD_FOURS
 
 
+# --- The exchange test of one pair, for scores without an exact one
+
+_BINS_PER_SIDE, _REACH_OF_BINS = 20, 4.0  # of the null distribution's histogram, in deviations
+
+
+class SampledExchange:
+    """Random exchanges of the units of two systems, and what they do to the scores.
+
+    `a` and `b` are the sums behind the two scores. `moves` is sparse: one row per sum, one column
+    per kind of unit, with what a flipped unit adds to `base` (by default to the sums of B);
+    `number` counts the units of each kind. `scores` turns sums into scores, with draws on the last
+    axis. With `keep`, the sizes of all drawn differences are kept.
+    """
+
+    def __init__(
+        self,
+        a: Array,
+        b: Array,
+        moves: Any,
+        number: NDArray[np.int64],
+        scores: Callable[[Array], Array],
+        n_units: int,
+        *,
+        base: Array | None = None,
+        keep: bool = False,
+    ):
+        self.n_units, self._scores = n_units, scores
+        of_a, of_b = (float(scores(own[..., None])[0]) for own in (a, b))
+        self.observed = of_b - of_a
+        self._base, self._total = b if base is None else base, a + b
+        self._flips = UnitFlips(moves, number)
+        self._kept: list[Array] | None = [] if keep else None
+
+    def extreme(self, generator: np.random.Generator, number: int) -> int:
+        """Count the exchanges, out of `number`, with a difference at least as large as observed."""
+        extreme = 0
+        for moved in self._flips.draw(generator, number):
+            own = self._base[..., None] + moved.reshape(*self._base.shape, moved.shape[-1])
+            size = np.abs(self._scores(own) - self._scores(self._total[..., None] - own))
+            extreme += int(np.count_nonzero(size >= abs(self.observed) - TIE))
+            if self._kept is not None:
+                self._kept.append(size)
+        return extreme
+
+    def null(self) -> NullDistribution | None:
+        """Return the histogram of the drawn differences, with the observed one as an edge."""
+        if self._kept is None:
+            return None
+        size, observed = np.concatenate(self._kept or [np.zeros(1)]), abs(self.observed)
+        deviation = float(np.sqrt(np.mean(size**2)))
+        span = max(_REACH_OF_BINS * deviation, observed)
+        if span == 0:
+            return NullDistribution(np.array([-1.0, 1.0]), np.array([1.0]))
+        width = span / _BINS_PER_SIDE
+        if observed > 0:
+            width = observed / max(1, round(observed / width))
+        edges = width * np.arange(1, ceil(span / width - 1e-9) + 1)
+        tails = 1 - np.searchsorted(np.sort(size), edges - TIE) / len(size)
+        outer = np.append(-np.diff(tails)[:-1], tails[-2:-1]) / 2
+        middle = 1 - tails[0] if len(edges) > 1 else 1.0
+        return NullDistribution(
+            np.concatenate([-edges[::-1], edges]), np.concatenate([outer[::-1], [middle], outer])
+        )
+
+
+def sampled_tests(
+    exchanges: Sequence[SampledExchange],
+    metric: str,
+    *,
+    by: str = "unit",
+    levels: Sequence[float] = LEVELS,
+    n_resamples: int | None = None,
+    rng: RNG | None = None,
+    n_jobs: int | None = 1,
+) -> list[RandomizationTest]:
+    """Test several pairs whose p-values will be adjusted by Holm's method; two-sided.
+
+    Drawing stops when the decision on each pair is clear at every level, with and without the
+    adjustment, or after `n_resamples` exchanges. The result does not depend on `n_jobs`.
+    """
+
+    def draw(own: np.random.Generator, number: int, tests: NDArray[np.int64]) -> list[int]:
+        # one seed per pair: its exchanges do not depend on which other pairs are still open
+        seeds = own.integers(2**63, size=len(exchanges)).tolist()
+        return [exchanges[i].extreme(np.random.default_rng(seeds[i]), number) for i in tests]
+
+    found = sequential_pvalues(
+        draw,
+        len(exchanges),
+        levels=levels,
+        n_resamples=n_resamples,
+        rng=random_generator(rng),
+        n_jobs=n_jobs,
+    )
+    return [
+        RandomizationTest(
+            metric=metric,
+            alternative="two-sided",
+            by=by,
+            method="sampled",
+            statistic=exchange.observed,
+            pvalue=1.0 if abs(exchange.observed) <= TIE else own.pvalue,
+            n_units=exchange.n_units,
+            n_resamples=own.draws,
+            standard_error=own.standard_error,
+            pvalue_low=own.low,
+            pvalue_high=own.high,
+            note=str(own),
+            null=exchange.null(),
+        )
+        for exchange, own in zip(exchanges, found, strict=True)
+    ]
+
+
 # --- Sampled tests and intervals of all pairs, for scores without an exact test
 
 if TYPE_CHECKING:
@@ -553,8 +661,8 @@ def sample_pairs(
 
 
 def limits_of_pairs(
-    find: Callable[[float, tuple[Any, Any]], tuple[float, float]],
-    systems: Sequence[Any],
+    find: Callable[[float, Any], tuple[float, float]],
+    pair_of: Callable[[int, int], Any],
     there: Sequence[int],
     limited: KnownLimits | None,
     *,
@@ -562,9 +670,10 @@ def limits_of_pairs(
 ) -> Callable[[float], tuple[Array, Array]]:
     """Return a function from a normal quantile to the intervals of all differences.
 
-    Differences are row minus column. `find` returns the interval of the second system minus the
-    first at a level; `there` are the indices of the judged systems. `limited` holds known intervals
-    with their quantiles, by pair, the lower index first; new ones are added to it.
+    Differences are row minus column. `find` returns the interval of a pair at a level, the second
+    system minus the first; `pair_of` makes the pair; `there` are the indices of the judged systems.
+    `limited` holds known intervals with their quantiles, by pair, the lower index first; new ones
+    are added to it.
     """
 
     def limits(quantile: float) -> tuple[Array, Array]:
@@ -573,7 +682,7 @@ def limits_of_pairs(
         wanted = list(combinations(there, 2))
         unknown = [pair for pair in wanted if known.get(pair, (None,))[0] != quantile]
         # send a process only the two systems of its pair
-        parts = [(systems[i], systems[j]) for i, j in unknown]
+        parts = [pair_of(i, j) for i, j in unknown]
         jobs = n_jobs if len(parts) >= _FEWEST_PAIRS_FOR_PROCESSES else 1
         found = in_processes(partial(find, level), parts, jobs)
         for pair, (_, own) in zip(unknown, found, strict=True):

@@ -128,6 +128,14 @@ def jackknife_covariance(moved: Array, number: NDArray[Any]) -> Array:
     return np.asarray((n - 1) / n * (centred * number) @ centred.T)
 
 
+def pair_errors(covariance: Array) -> Array:
+    """Return the standard error of the difference of every pair."""
+    own = np.diag(covariance)
+    variance = np.add.outer(own, own) - 2 * covariance
+    # what rounding leaves of the variance of a pair without differences is none
+    return np.sqrt(np.where(variance > 1e-14 * np.add.outer(own, own), variance, 0.0))
+
+
 def effective_units(size: Array, number: Any = None) -> float:
     """Return Kish's effective number of units, (sum y)² / sum y²; 0 where there are none."""
     times = np.ones_like(size) if number is None else number

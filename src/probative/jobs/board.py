@@ -24,9 +24,9 @@ from probative.counts import Counts
 from probative.errors import InputError
 from probative.files import ResumableFolder, check_folder, create_whole, make_folder
 from probative.inference.rank import ADJUSTMENTS
-from probative.jobs.compare import examples_of
 from probative.jobs.rank import Known, rank_matched, ranked_scores
 from probative.jobs.score import AVERAGES
+from probative.matching.examples import examples_of
 from probative.matching.matched import match_inputs, read_side
 from probative.matching.outputs import short_name
 from probative.metrics import METRICS
@@ -40,7 +40,7 @@ from probative.wording.numbers import counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from probative.inference.pairs import KnownTests
+    from probative.inference.pooled import KnownTests
     from probative.inference.sampled import KnownLimits
     from probative.matching.matched import Matched
     from probative.options import ReadingKeywords

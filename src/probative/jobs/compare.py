@@ -2,49 +2,37 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from functools import partial
-from itertools import combinations, count, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from itertools import combinations, count
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from probative._validation import fraction, one_of, open_probability, random_generator, shown
+from probative._validation import one_of, random_generator, shown
 from probative.counts import PairedCounts
 from probative.errors import InputError
-from probative.inference.classes import (
-    confusion_difference,
-    confusion_plan,
-    confusion_posterior,
-    confusion_tests,
-    confusion_unit_pvalue,
-)
-from probative.inference.differences import difference, student_pvalue, unit_test
-from probative.inference.exchange import randomization_test
-from probative.inference.groups import adjust_pvalues
-from probative.inference.macro import degrees_of_freedom, macro_evidence, moves_of_units
-from probative.inference.macro_comparison import macro_difference, macro_tests
-from probative.inference.planning import plan
-from probative.inference.posterior.clustered import posterior_of_difference
-from probative.inference.sampled import levels_at
-from probative.inference.units import jackknife_covariance, variance_of_difference
+from probative.inference.compare import Choices, compare_pairs, compare_runs_of
+from probative.inference.differences import difference
+from probative.inference.pooled import PooledScore
 from probative.jobs.groups import with_groups
 from probative.jobs.runs import (
+    adjust_answers,
+    answer_both,
     compare_counts,
-    compare_groups,
     hints_of_files,
-    with_one_run,
+    hints_of_runs,
+    sign_answers,
+    with_verdicts,
     without_claims,
 )
 from probative.jobs.score import (
     AVERAGES,
+    ONE_RUN,
     by_name,
     ceilings_of,
-    cells_of,
     compared_metrics,
-    confused_items,
     facts_of_reading,
     find_buckets,
     intervals_of,
@@ -52,52 +40,142 @@ from probative.jobs.score import (
     make_bucket,
     match_beside,
     match_of,
-    over_answered,
-    scored_as,
+    score_in,
     scores_in,
     scores_of,
+    signed_runs,
+    systems_of,
     unit_of,
+    unit_of_runs,
 )
+from probative.matching.examples import confusions_of, examples_of
 from probative.matching.fingerprints import fingerprints_of
-from probative.matching.groups import (
-    crossing_units,
-    label_confusions,
-    part_by_group,
-    span_confusions,
-)
-from probative.matching.items import cases_by, cases_of_pair
-from probative.matching.matched import unpooled
-from probative.metrics import label_metric
+from probative.matching.groups import crossing_units, part_by_group
+from probative.matching.items import cases_of_runs
+from probative.matching.matched import by_class, pool_runs, unpooled
 from probative.options import CompareOptions, ScoreOptions
-from probative.reading.annotations import LabelSets
 from probative.reading.runs import are_files
 from probative.reading.source import refuse_repeats
-from probative.results import Comparison, Comparisons, Example, Group, LabelDifference, LabelExample
-from probative.wording.verdict import verdict
+from probative.results import Comparison, Comparisons, Group, LabelDifference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from probative._validation import RNG, Input, Systems
-    from probative.counts import Counts, LabelCounts
-    from probative.inference.classes import ConfusedItems
-    from probative.inference.macro import MacroEvidence
-    from probative.inference.macro_comparison import MacroDifferencePosterior
-    from probative.inference.posterior.clustered import ClusteredPosterior
-    from probative.inference.posterior.student import StudentPosterior
+    from probative.counts import Counts
+    from probative.inference.scores import Score
     from probative.matching.matched import Matched
+    from probative.matching.outputs import RunGroup
     from probative.options import ReadingKeywords
-    from probative.results import Bucket, Difference, RandomizationTest, SystemScores
+    from probative.results import Bucket, SystemScores
+
+    Pair = tuple[RunGroup, RunGroup]
 
 
-# --- Pairs of systems on items of one kind
+# --- Pairs of systems
 
 
-def _metric_of_buckets(matched: Matched, metrics: Sequence[str]) -> str:
-    """Return the metric of the buckets: a bucket has no confusion table."""
-    return "accuracy" if is_of_classes(matched, metrics[0]) else metrics[0]
+def compare_cases(
+    paired: PairedCounts,
+    names: tuple[str, str],
+    metric: str,
+    choices: Choices,
+    *,
+    scored: str | None = None,
+    beta: float = 1.0,
+    prior: float = 1.0,
+) -> Comparison:
+    """Compare one pair from its cases alone: one row per unit, or one table of single items.
+
+    `scored` is the metric to compute if it has another name on these cases: over all classes of
+    single-label data, accuracy is recall.
+    """
+    score = PooledScore.of_cases(paired.grouped(), metric, scored, beta=beta, prior=prior)
+    (found,) = compare_pairs(score, [(0, 1)], names, choices)
+    table = paired.total().cases
+    return replace(found, positives=int(table[::2].sum()), identical=not table[:4].any())
+
+
+def _compare_outputs(
+    matched: Matched, score: Score, pairs: Sequence[Pair], choices: Choices
+) -> Iterator[Comparison]:
+    """Compare pairs of systems with one output each."""
+    places = [(a.places[0], b.places[0]) for a, b in pairs]
+    names = _names_by_place(matched)
+    for (i, j), found in zip(places, compare_pairs(score, places, names, choices), strict=True):
+        by_label = () if choices.in_group else _by_label(matched, (i,), (j,), score, choices)
+        yield without_claims(replace(found, **_facts(matched, (i,), (j,)), by_label=by_label))
+
+
+def _names_by_place(matched: Matched) -> list[str]:
+    """Return the name of the system of every output."""
+    if not matched.runs:
+        return list(matched.names)
+    return [group.name for group in matched.runs for _ in group.places]
+
+
+def _compare_runs(
+    matched: Matched, score: Score, pair: Pair, options: CompareOptions, choices: Choices
+) -> list[Comparison]:
+    """Compare the models of one pair, and the procedures that trained them."""
+    a, b = pair
+    if options.paired_runs and len(a.places) != len(b.places):
+        raise InputError(
+            f"paired_runs: {len(a.places)} runs of {a.name}, but {len(b.places)} of {b.name}; "
+            f"expected as many"
+        )
+    answer = compare_runs_of(
+        score,
+        a.places,
+        b.places,
+        level=choices.level,
+        paired_runs=options.paired_runs,
+        rng=choices.generator,
+        null=choices.figures,
+    )
+    by_label = () if choices.in_group else _by_label(matched, a.places, b.places, score, choices)
+    common = {
+        "a": a.name,
+        "b": b.name,
+        "metric": score.metric,
+        **_facts(matched, a.places, b.places),
+        "observed_units": score.observed_units,
+        "pairs": tuple(zip(a.runs, b.runs, strict=True)) if options.paired_runs else None,
+    }
+    return answer_both(answer, common, options, choices, by_label)
+
+
+def _facts(matched: Matched, a: Sequence[int], b: Sequence[int]) -> dict[str, Any]:
+    """Return the fields of a comparison that need no statistics."""
+    return {
+        "match": match_of(matched),
+        "positives": matched.items.positives,
+        "identical": len(a) == len(b) and all(map(matched.gave_the_same, a, b)),
+    }
+
+
+def _by_label(
+    matched: Matched, a: Sequence[int], b: Sequence[int], score: Score, choices: Choices
+) -> tuple[LabelDifference, ...]:
+    """Return the differences on every label that gold or one of the two systems uses."""
+    items, beta = matched.items, getattr(score, "beta", 1.0)
+    used = np.any([items.uses(place) for place in (*a, *b)], axis=0)
+    if np.count_nonzero(used) < 2:
+        return ()
+    tables: Iterable[PairedCounts]
+    if choices.unit == "item" and len(a) == len(b) == 1:
+        cells = items.paired(a[0], b[0], by="label")
+        tables = map(PairedCounts, cells.cases if cells.has_negatives else cells.cases[:, :7])
+    else:
+        rows = "datum" if choices.unit == "item" else choices.unit
+        tables = (cases_of_runs(alone, a, b, rows).grouped() for alone in items.by_label)
+    differences = []
+    for label, paired, use in zip(items.labels, tables, used.tolist(), strict=True):
+        if use:
+            gap = difference(paired, score.by_label, level=choices.level, beta=beta)
+            ends = gap.a, gap.b, gap.estimate, gap.low, gap.high
+            differences.append(LabelDifference(label, *ends))
+    return tuple(differences)
 
 
 def _bucket_of_pairs(
@@ -106,527 +184,34 @@ def _bucket_of_pairs(
     kind: str,
     name: str,
     *,
-    pairs: Sequence[tuple[int, int]],
-    choices: PairChoices,
+    pairs: Sequence[Pair],
+    choices: Choices,
+    beta: float,
 ) -> Bucket:
     """Return the bucket of items of one kind, with scores and differences of pairs."""
-    scored, level, beta = scored_as(part, metric), choices.level, choices.beta
-    usual = ScoreOptions(metric=metric, by=choices.unit, level=level, beta=beta)
-    scores = zip(part.names, intervals_of(part, usual), strict=True)
-    differences = []
-    for i, j in pairs:
-        cases = cases_of_pair(part, i, j, choices.unit).grouped()
-        gap = difference(cases, scored, level=level, beta=beta)
-        differences.append((part.names[i], part.names[j], gap))
-    return make_bucket(part, kind, name, choices.unit, scores, differences, metric)
-
-
-# --- One pair of systems in one score of the pooled items
-
-
-@dataclass(frozen=True)
-class PairChoices:
-    """Choices shared by all pairs of a comparison.
-
-    `in_group` adds the standard errors that groups are weighted by, and omits scores by label.
-    """
-
-    unit: str
-    level: float
-    rope: float
-    beta: float
-    prior: float
-    power: float
-    generator: np.random.Generator
-    figures: bool
-    in_group: bool = False
-
-    @classmethod
-    def of(cls, options: CompareOptions, unit: str, *, figures: bool = False) -> PairChoices:
-        """Return the validated choices of a comparison by these units."""
-        return cls(
-            unit,
-            open_probability("level", options.level),
-            fraction("rope", options.rope),
-            options.beta,
-            options.prior,
-            open_probability("power", options.power),
-            random_generator(options.rng),
-            figures,
-        )
-
-
-def _compare_pooled(
-    matched: Matched, i: int, j: int, metric: str, choices: PairChoices
-) -> Comparison:
-    """Compare one pair in one score of the pooled items."""
-    paired = cases_of_pair(matched, i, j, choices.unit)
-    names = matched.names[i], matched.names[j]
-    known = compare_cases(paired, names, metric, choices, scored=scored_as(matched, metric))
-    by_label = (
-        ()
-        if choices.in_group
-        else _differences_by_label(matched, i, j, label_metric(metric), choices)
-    )
-    return replace(known, **_facts_of_pair(matched, i, j), by_label=by_label)
-
-
-def compare_cases(
-    paired: PairedCounts,
-    names: tuple[str, str],
-    metric: str,
-    choices: PairChoices,
-    *,
-    scored: str | None = None,
-) -> Comparison:
-    """Compare one pair from its cases alone: one row per unit, or one table of single items.
-
-    `scored` is the metric to compute if it has another name on these cases: over all classes of
-    single-label data, accuracy is recall.
-    """
-    paired = paired.grouped()
-    scored, level, beta = scored or metric, choices.level, choices.beta
-    gap = difference(paired, scored, level=level, beta=beta, prior=choices.prior)
-    test = randomization_test(
-        paired,
-        scored,
-        by="unit" if paired.has_units else "item",
-        beta=beta,
-        rng=choices.generator,
-        null=choices.figures,
-    )
-    posterior = posterior_of_difference(paired, scored, prior=choices.prior, beta=beta)
-    needed = plan(paired, scored, power=choices.power, level=level, beta=beta)
-    total = paired.total()
-    table = total.cases
-    by_unit = unit_test(paired, scored, beta=beta)
-    why = by_unit.why(total, test.pvalue, names, choices.unit)
-    return Comparison(
-        **_numbers_of(choices, gap, test, posterior),
-        p_unit=by_unit.pvalue,
-        a=names[0],
-        b=names[1],
-        metric=metric,
-        design_effect=gap.design_effect,
-        units_needed=needed.units,
-        observed_units=needed.observed_units,
-        positives=int(table[::2].sum()),
-        identical=not table[:4].any(),
-        note="; ".join(note for note in (gap.note, test.note, why) if note) or None,
-        **(_standard_error(paired, scored, beta) if choices.in_group else {}),
-    )
-
-
-def _standard_error(paired: PairedCounts, scored: str, beta: float) -> dict[str, Any]:
-    variance, freedom = variance_of_difference(paired, scored, beta=beta)
-    return {"standard_error": math.sqrt(variance), "degrees_of_freedom": freedom}
-
-
-def _numbers_of_pair(
-    matched: Matched,
-    i: int,
-    j: int,
-    choices: PairChoices,
-    *,
-    gap: Difference,
-    test: RandomizationTest,
-    posterior: ClusteredPosterior | MacroDifferencePosterior | StudentPosterior,
-) -> dict[str, Any]:
-    """Return the fields of a comparison that every average shares."""
-    return {
-        **_numbers_of(choices, gap, test, posterior),
-        "a": matched.names[i],
-        "b": matched.names[j],
-        **_facts_of_pair(matched, i, j),
-    }
-
-
-def _facts_of_pair(matched: Matched, i: int, j: int) -> dict[str, Any]:
-    """Return the fields of a comparison that need no statistics."""
-    return {
-        "match": match_of(matched),
-        "positives": matched.items.positives,
-        "identical": matched.gave_the_same(i, j),
-    }
-
-
-def _numbers_of(
-    choices: PairChoices,
-    gap: Difference,
-    test: RandomizationTest,
-    posterior: ClusteredPosterior | MacroDifferencePosterior | StudentPosterior,
-) -> dict[str, Any]:
-    """Return the fields that come from the interval, the test and the posterior."""
-    a_better, equivalent, b_better = posterior.probabilities(choices.rope)
-    return {
-        "by": choices.unit,
-        "rope": choices.rope,
-        "level": choices.level,
-        "power": choices.power,
-        "difference": gap.estimate,
-        "low": gap.low,
-        "high": gap.high,
-        "method": gap.method,
-        "pvalue": test.pvalue,
-        "p_adjusted": None,
-        "test": test.method,
-        "draws": test.n_resamples,
-        "pvalue_low": test.pvalue_low,
-        "pvalue_high": test.pvalue_high,
-        "null": test.null,
-        "p_a_better": a_better,
-        "p_equivalent": equivalent,
-        "p_b_better": b_better,
-        "posterior": posterior,
-        "score_a": gap.a,
-        "score_b": gap.b,
-    }
-
-
-def _differences_by_label(
-    matched: Matched, i: int, j: int, metric: str, choices: PairChoices
-) -> tuple[LabelDifference, ...]:
-    """Return the differences on every label that gold or one of the two uses."""
-    items = matched.items
-    used = items.uses(i) | items.uses(j)  # labels that only a third system uses are left out
-    if np.count_nonzero(used) < 2:
-        return ()
-    tables: Iterable[PairedCounts]
-    if choices.unit == "item":
-        cells = items.paired(i, j, by="label")
-        tables = map(PairedCounts, cells.cases if cells.has_negatives else cells.cases[:, :7])
+    systems, unit = systems_of(part), choices.unit
+    score = score_in(part, metric, unit, beta=beta)
+    usual = ScoreOptions(metric=metric, by=unit, level=choices.level, beta=beta)
+    if any(len(system.places) > 1 for system in systems):
+        score = score.pooled([system.places for system in systems])
+        usual = replace(usual, by="unit" if unit == "item" else unit)
+        intervals = [intervals_of(pool_runs(part, system), usual)[0] for system in systems]
     else:
-        tables = (cases_by(alone, i, j, choices.unit).grouped() for alone in items.by_label)
-    differences = []
-    for label, paired, use in zip(items.labels, tables, used.tolist(), strict=True):
-        if not use:
-            continue
-        gap = difference(paired, metric, level=choices.level, beta=choices.beta)
-        differences.append(LabelDifference(label, gap.a, gap.b, gap.estimate, gap.low, gap.high))
-    return tuple(differences)
-
-
-# --- Pairs of systems in means over labels: the tests of all pairs are drawn together
-
-
-class _MacroSide(NamedTuple):
-    """Counts and evidence of one system that all its pairs share."""
-
-    cells: LabelCounts
-    evidence: MacroEvidence
-
-
-def _macro_sides(
-    matched: Matched, pairs: Sequence[tuple[int, int]], metric: str, choices: PairChoices
-) -> dict[int, _MacroSide]:
-    """Return the counts and evidence of each system of the pairs, by its position."""
-    by = cells_of(matched, choices.unit)
-    sides = {}
-    for k in sorted({k for pair in pairs for k in pair}):
-        cells = matched.items.by_unit_and_label(k, by=by)
-        evidence = macro_evidence(cells.only(matched.averaged[k]), metric, beta=choices.beta)
-        sides[k] = _MacroSide(cells, evidence)
-    return sides
-
-
-def _tests_of_sides(
-    matched: Matched,
-    pairs: Sequence[tuple[int, int]],
-    metric: str,
-    choices: PairChoices,
-    sides: Mapping[int, _MacroSide],
-) -> dict[tuple[int, int], RandomizationTest]:
-    """Test all pairs together: the number of exchanges of one depends on the others."""
-    tests = macro_tests(
-        [(sides[i].cells, sides[j].cells) for i, j in pairs],
-        metric,
-        by=choices.unit,
-        levels=levels_at(choices.level),
-        rng=choices.generator,
-        beta=choices.beta,
-        labels=matched.items.uses() if matched.own_labels else matched.averaged[0],
-        own_labels=matched.own_labels,
-        null=choices.figures,
-        n_jobs=-1,
-    )
-    return dict(zip(pairs, tests, strict=True))
-
-
-def _compare_macro(
-    matched: Matched,
-    i: int,
-    j: int,
-    metric: str,
-    choices: PairChoices,
-    *,
-    sides: Mapping[int, _MacroSide],
-    tests: Mapping[tuple[int, int], RandomizationTest],
-) -> Comparison:
-    """Compare one pair in the mean over labels; interval and posterior are approximate."""
-    (a, of_a), (b, of_b) = sides[i], sides[j]
-    gap, posterior = macro_difference(
-        a,
-        b,
-        metric,
-        level=choices.level,
-        beta=choices.beta,
-        labels=(matched.averaged[i], matched.averaged[j]),
-        known=(of_a, of_b),
-    )
-    test = tests[i, j]
-    how = (
-        f"macro average: the test is sampled ({test.note}), interval and posterior are "
-        f"approximations"
-    )
-    return Comparison(
-        **_numbers_of_pair(matched, i, j, choices, gap=gap, test=test, posterior=posterior),
-        p_unit=_unit_pvalue(gap, (a, b), (matched.averaged[i], matched.averaged[j]), choices.beta),
-        metric=gap.metric,
-        design_effect=None,
-        observed_units=int(a.repeats.sum()),
-        by_label=_differences_by_label(matched, i, j, metric, choices),
-        note="; ".join(note for note in (how, gap.note) if note),
-    )
-
-
-def _unit_pvalue(
-    gap: Difference,
-    cells: tuple[LabelCounts, LabelCounts],
-    labels: tuple[NDArray[np.bool_], NDArray[np.bool_]],
-    beta: float,
-) -> float:
-    """Return Student's p-value of a difference of two means over labels, by unit."""
-    metric = gap.metric.removeprefix("macro_")
-    moves = [moves_of_units(c, m, metric, beta) for c, m in zip(cells, labels, strict=True)]
-    number, busy = cells[0].repeats, (moves[0] != 0) | (moves[1] != 0)
-    variance = jackknife_covariance((moves[1] - moves[0])[None, busy], number[busy])[0, 0]
-    freedom = degrees_of_freedom(*(c.only(m) for c, m in zip(cells, labels, strict=True)))
-    return float(student_pvalue(gap.estimate, np.sqrt(variance), freedom))
-
-
-# --- Pairs of systems in a score of the whole confusion table
-
-if TYPE_CHECKING:
-    Items = Mapping[int, ConfusedItems]
-    Tests = Mapping[tuple[int, int], RandomizationTest]
-
-
-def _judge_of_classes(
-    matched: Matched, pairs: Sequence[tuple[int, int]], metric: str, choices: PairChoices
-) -> Callable[[Matched, int, int, str, PairChoices], Comparison]:
-    """Return the function that compares two of the systems in a score of all classes.
-
-    The tests of all pairs are drawn together, before the first call.
-    """
-    items = {
-        k: confused_items(matched, k, choices.unit) for k in sorted({k for p in pairs for k in p})
-    }
-    if metric == "balanced_accuracy":  # the mean recall of the classes
-        answered = over_answered(matched)
-        sides = _macro_sides(answered, pairs, "recall", choices)
-        tests = _tests_of_sides(answered, pairs, "recall", choices, sides)
-        return partial(_compare_recalls, items=items, sides=sides, tests=tests)
-    found = confusion_tests(
-        [(items[i], items[j]) for i, j in pairs],
-        metric,
-        level=choices.level,
-        rng=choices.generator,
-        n_jobs=-1,
-    )
-    return partial(_compare_tables, items=items, tests=dict(zip(pairs, found, strict=True)))
-
-
-def _compare_recalls(
-    matched: Matched,
-    i: int,
-    j: int,
-    metric: str,
-    choices: PairChoices,
-    *,
-    items: Items,
-    sides: Mapping[int, _MacroSide],
-    tests: Tests,
-) -> Comparison:
-    mean = _compare_macro(over_answered(matched), i, j, "recall", choices, sides=sides, tests=tests)
-    return replace(mean, metric=metric, units_needed=_needed(items[i], items[j], metric, choices))
-
-
-def _compare_tables(
-    matched: Matched,
-    i: int,
-    j: int,
-    metric: str,
-    choices: PairChoices,
-    *,
-    items: Items,
-    tests: Tests,
-) -> Comparison:
-    a, b, test = items[i], items[j], tests[i, j]
-    gap = confusion_difference(a, b, metric, level=choices.level)
-    posterior = confusion_posterior(a, b, metric)
-    how = (
-        f"score of the whole confusion table: the test is sampled ({test.note}), the posterior "
-        f"approximate"
-    )
-    return Comparison(
-        **_numbers_of_pair(matched, i, j, choices, gap=gap, test=test, posterior=posterior),
-        p_unit=confusion_unit_pvalue(a, b, metric),
-        metric=metric,
-        design_effect=gap.design_effect,
-        units_needed=_needed(a, b, metric, choices),
-        observed_units=test.n_units,
-        by_label=_differences_by_label(matched, i, j, label_metric(metric), choices),
-        note="; ".join(note for note in (how, gap.note) if note),
-    )
-
-
-def _needed(a: ConfusedItems, b: ConfusedItems, metric: str, choices: PairChoices) -> int | None:
-    return confusion_plan(a, b, metric, power=choices.power, level=choices.level).units
-
-
-# --- Examples: the sentences on which systems differ, and the labels that they confuse
-
-_PAIRS_WITH_EXAMPLES, _EXAMPLES_OF_A_PAIR = 3, 8
-_MOST_TOKENS_SHOWN = 300  # of a sentence
-_TOKENS_BEFORE_DISPUTE = 30  # shown of a longer sentence
-_LONGEST_TOKEN = 200  # shown, in characters
-_LONGEST_TEXT = 1000  # shown, in characters
-
-
-def examples_of(
-    matched: Matched, pairs: Sequence[tuple[int, int]]
-) -> tuple[Example | LabelExample, ...]:
-    """Return sentences on which the first pairs of systems differ most, the largest gap first.
-
-    For labels, return texts on which only one of the two is right, if the table has texts.
-    """
-    if not matched.systems:
-        return ()  # counts alone have no text
-    if matched.task in ("labels", "samples"):
-        return _label_examples(matched, pairs)
-    examples: list[Example] = []
-    for i, j in pairs[:_PAIRS_WITH_EXAMPLES]:
-        paired = matched.items.paired(i, j, by="sentence")
-        errors = [np.asarray(c.fp + c.fn).astype(int) for c in (paired.a, paired.b)]
-        gap = np.abs(errors[0] - errors[1])
-        # among equal gaps, sentences with more disputed spans come first
-        order = np.lexsort((-paired.cases[:, :4].sum(axis=1), -gap))
-        examples += [
-            _example(matched, i, j, sentence, errors)
-            for sentence in order[:_EXAMPLES_OF_A_PAIR].tolist()
-            if gap[sentence]
-        ]
-    return tuple(examples)
-
-
-def _label_examples(matched: Matched, pairs: Sequence[tuple[int, int]]) -> tuple[LabelExample, ...]:
-    """Return texts that only one system of a pair has right, at most half of them for each."""
-    texts = matched.gold.texts() if matched.gold.texts is not None else ()
-    if not len(texts):
-        return ()
-    everyone = (matched.gold, *matched.systems)
-    gold, *given = (_labels_of(side) for side in everyone)
-    examples = []
-    for i, j in pairs[:_PAIRS_WITH_EXAMPLES]:
-        right = [given[k] == gold for k in (i, j)]
-        chosen = [
-            np.flatnonzero(right[k] & ~right[1 - k])[: _EXAMPLES_OF_A_PAIR // 2] for k in (0, 1)
-        ]
-        examples += [
-            LabelExample(
-                matched.names[i],
-                matched.names[j],
-                k + 1,
-                texts[k] if len(texts[k]) <= _LONGEST_TEXT else texts[k][:_LONGEST_TEXT] + "…",
-                gold[k],
-                given[i][k],
-                given[j][k],
-            )
-            for k in np.concatenate(chosen).tolist()
-        ]
-    return tuple(examples)
-
-
-def _labels_of(side: Any) -> Any:
-    """Return the label of every item; several labels are joined in one line."""
-    names = np.array(side.names, dtype=object)
-    if not isinstance(side, LabelSets):
-        return names[side.codes]
-    ends = np.searchsorted(side.item, np.arange(len(side) + 1)).tolist()
-    joined = [", ".join(names[side.codes[i:j]]) for i, j in pairwise(ends)]
-    return np.array(joined, dtype=object)
-
-
-def _example(matched: Matched, i: int, j: int, sentence: int, errors: Any) -> Example:
-    sides = (matched.gold, matched.systems[i], matched.systems[j])
-    if matched.task == "segmentation":
-        sides = tuple(side.spans() for side in sides)
-    gold, a, b = (tuple(side.of(sentence)) for side in sides)
-    words = sides[0].text.words(sentence)
-    last = max((end for _, end, _ in (*gold, *a, *b)), default=0)
-    start = _window(gold, a, b, max(len(words), last))  # lists of tags have no words
-    if matched.task == "segmentation" or sum(map(len, words)) == len(words) > 1:
-        separator = ""  # characters, not words
-    else:
-        separator = " "
-    return Example(
-        matched.names[i],
-        matched.names[j],
-        sentence + 1,
-        _shown_words(words, start),
-        separator,
-        _shown_spans(gold, start),
-        _shown_spans(a, start),
-        _shown_spans(b, start),
-        int(errors[0][sentence]),
-        int(errors[1][sentence]),
-    )
-
-
-def _window(gold: Sequence[Any], a: Sequence[Any], b: Sequence[Any], length: int) -> int:
-    """Return the first token to show, some tokens before the first disputed span."""
-    if length <= _MOST_TOKENS_SHOWN:
-        return 0
-    right = set(gold)
-    disputed = (set(a) & right) ^ (set(b) & right) or set(a) ^ set(b)
-    first = min((start for start, _, _ in disputed), default=0)
-    return max(0, min(first - _TOKENS_BEFORE_DISPUTE, length - _MOST_TOKENS_SHOWN))
-
-
-def _shown_words(words: Sequence[str], start: int) -> tuple[str, ...]:
-    """Shorten a sentence and its words, with an ellipsis for each omitted part."""
-    shown = [
-        word if len(word) <= _LONGEST_TOKEN else word[:_LONGEST_TOKEN] + "…"
-        for word in words[start : start + _MOST_TOKENS_SHOWN]
+        intervals = intervals_of(part, usual)
+    place = {system.name: i for i, system in enumerate(systems)}
+    differences = [
+        (a.name, b.name, score.difference(place[a.name], place[b.name], choices.level))
+        for a, b in pairs
     ]
-    if start and shown:
-        shown[0] = f"… {shown[0]}"
-    return (*shown, "…") if len(words) > start + _MOST_TOKENS_SHOWN else tuple(shown)
-
-
-def _shown_spans(spans: Sequence[Any], start: int) -> tuple[tuple[int, int, str], ...]:
-    """Return the spans of the shown tokens, counted from the first shown token."""
-    return tuple(
-        (first - start, end - start, label)
-        for first, end, label in spans
-        if first < start + _MOST_TOKENS_SHOWN and end > start
-    )
-
-
-def _confusions_of(matched: Matched) -> tuple[Any, ...]:
-    """Return for each system the pairs of labels that it confuses."""
-    if matched.task in ("segmentation", "samples"):
-        return ()
-    if isinstance(matched.gold, LabelSets):
-        return ()  # in sets, it is unknown which label was given instead of which
-    find: Any = label_confusions if matched.task == "labels" else span_confusions
-    return tuple(find(matched.gold, system) for system in matched.systems)
+    scores = zip(place, intervals, strict=True)
+    return make_bucket(part, kind, name, unit, scores, differences, metric)
 
 
 # --- From inputs to a verdict
 
 _MOST_SYSTEMS_WITHOUT_A_HINT = 3  # with more systems, a note recommends `rank`
 _HINT_TO_RANK = "{} systems: rank orders them all, with ties and the probability of being best"
+_ONE_RUN_EACH = "Whether training again would give the same cannot be told from one run each."
 
 
 def compare(
@@ -765,6 +350,8 @@ def compare(
     # a mean over the classes needs both classes of a yes-or-no question
     looking = average != "macro"
     matched, second = match_beside(gold, systems, names, options, find_positive=looking)
+    if average == "macro" and matched.task == "samples":
+        matched = by_class(matched)
     if not matched.runs:
         matched = replace(matched, notes=(*matched.notes, *hints_of_files(systems)))
     compared = compare_matched(
@@ -792,120 +379,108 @@ def compare_matched(
         raise InputError("paired_runs: there are no runs; expected several of each system")
     if matched.items.is_condensed and options.train is not None:
         raise InputError("train: needs the rows of the table, which is too large; expected none")
-    if matched.runs:
-        return _compare_runs(matched, options, examples=examples, figures=figures, buckets=buckets)
-    level, beta, average = open_probability("level", options.level), options.beta, options.average
-    one_of("average", average, AVERAGES)
-    if average == "macro" and options.prior != CompareOptions.prior:
+    one_of("average", options.average, AVERAGES)
+    if options.average == "macro" and options.prior != CompareOptions.prior:
         raise InputError("prior: means nothing to macro averages, which learn theirs from labels")
-    if len(matched.names) < 2:
-        raise InputError(f"b: {len(matched.names)} system; expected at least two to compare")
-    metrics = compared_metrics(matched, options.metric, average, tables=True)
-    choices = PairChoices.of(options, unit_of(matched, options.by), figures=figures)
-
-    last = len(matched.names)
+    systems = systems_of(matched)
+    if len(systems) < 2:
+        raise InputError(f"b: {len(systems)} system; expected at least two to compare")
+    several = any(len(system.places) > 1 for system in systems)
+    if matched.runs and not several:
+        plain = compare_matched(
+            unpooled(matched),
+            options,
+            examples=examples,
+            figures=figures,
+            buckets=buckets,
+            known=known,
+            report=report,
+        )
+        return _with_one_run(matched, plain)
+    metrics = compared_metrics(matched, options.metric, options.average, tables=True)
+    unit = (unit_of_runs if several else unit_of)(matched, options.by)
+    choices = Choices.of(options, unit, figures=figures)
     pairs = (
-        list(combinations(range(last), 2))
+        list(combinations(systems, 2))
         if options.all_pairs
-        else [(0, j) for j in range(1, last)]
+        else [(systems[0], other) for other in systems[1:]]
     )
-    comparisons: list[Comparison] = []
     groups = [] if options.group is None else list(part_by_group(matched, options))
     done, total = count(), len(pairs) * len(metrics) * (1 + len(groups))
 
-    def compare_pairs(part: Matched, name: str, how: PairChoices) -> Iterator[Comparison]:
-        judge: Callable[..., Comparison] = _compare_pooled
-        if is_of_classes(part, name):
-            judge = _judge_of_classes(part, pairs, name, how)
-        elif average == "macro":
-            sides = _macro_sides(part, pairs, name, how)
-            tests = _tests_of_sides(part, pairs, name, how, sides)
-            judge = partial(_compare_macro, sides=sides, tests=tests)
-        for i, j in pairs:
+    def compare_in(part: Matched, metric: str, how: Choices) -> Iterator[list[Comparison]]:
+        """Compare all pairs in one metric; with several runs a pair has two comparisons."""
+        score = score_in(
+            part, metric, unit, average=options.average, beta=options.beta, prior=options.prior
+        )
+        found = None if several else _compare_outputs(part, score, pairs, how)
+        for pair in pairs:
             if report is not None:
                 report(next(done), total)
-            yield without_claims(judge(part, i, j, name, how))
+            yield _compare_runs(part, score, pair, options, how) if found is None else [next(found)]
 
-    for name in metrics:
-        of_metric = list(compare_pairs(matched, name, choices))
-        if last > 2:
-            adjusted = adjust_pvalues([c.p_decision for c in of_metric]).tolist()
-            of_metric = [replace(c, p_adjusted=p) for c, p in zip(of_metric, adjusted, strict=True)]
-        comparisons += of_metric
+    comparisons: list[Comparison] = []
+    for metric in metrics:
+        answers = list(compare_in(matched, metric, choices))
+        if len(systems) > 2:
+            answers = adjust_answers(answers)
+        comparisons += (c for both in answers for c in both)
     also = [c.metric for c in comparisons]
-    usual = ScoreOptions(level=level, by=choices.unit, beta=beta)
-    scores = replace(
-        scores_of(matched, usual, also=also, known=known),
-        signature=_signature(matched, options, comparisons),
-    )
-    if last > _MOST_SYSTEMS_WITHOUT_A_HINT:
-        scores = replace(scores, notes=(*scores.notes, _HINT_TO_RANK.format(last)))
-    result = Comparisons(
-        **{field.name: getattr(scores, field.name) for field in fields(scores)},
-        comparisons=tuple(comparisons),
-        verdicts=tuple(verdict(c) for c in comparisons[: len(pairs)]),
-        examples=examples_of(matched, pairs) if examples else (),
-        confusions=_confusions_of(matched) if examples else (),
-        buckets=(
-            find_buckets(
-                matched,
-                _metric_of_buckets(matched, metrics),
-                options,
-                partial(_bucket_of_pairs, pairs=pairs, choices=choices),
-            )
-            if (buckets or options.train is not None) and not matched.items.is_condensed
-            else None
-        ),
-    )
+    usual = ScoreOptions(level=choices.level, by=options.by if several else unit, beta=options.beta)
+    scores = scores_of(matched, usual, also=also, known=known)
+    if several:
+        scores = replace(scores, notes=(*scores.notes, *hints_of_runs(matched)))
+    elif len(systems) > _MOST_SYSTEMS_WITHOUT_A_HINT:
+        scores = replace(scores, notes=(*scores.notes, _HINT_TO_RANK.format(len(systems))))
+    facts = facts_of_reading(matched, options)
+    facts = (*facts, signed_runs(matched)) if several else facts
+    signature = sign_answers(facts, options, comparisons)
+    named = [(a.name, b.name) for a, b in pairs]
+    result = with_verdicts(scores, comparisons, named, signature)
+    if examples and not several:
+        places = [(a.places[0], b.places[0]) for a, b in pairs]
+        result = replace(
+            result, examples=examples_of(matched, places), confusions=confusions_of(matched)
+        )
+    if (buckets or options.train is not None) and not matched.items.is_condensed:
+        make = partial(_bucket_of_pairs, pairs=pairs, choices=choices, beta=options.beta)
+        # a bucket has no confusion table
+        by = "accuracy" if is_of_classes(matched, metrics[0]) else metrics[0]
+        result = replace(result, buckets=find_buckets(matched, by, options, make))
     if options.group is None:
         return result
     # each group starts from the same seed, so that its result does not depend on the others
-    ways = (
-        replace(choices, generator=random_generator(options.rng), in_group=True) for _ in groups
-    )
-    parts = [
-        Group(
-            group.name,
-            group.rows,
-            group.units(choices.unit),
-            scores_in(group.matched, also, usual),
-            tuple(
-                comparison
-                for name in metrics
-                for comparison in compare_pairs(group.matched, name, replace(how, figures=False))
-            ),
+    parts = []
+    for group in groups:
+        how = replace(
+            choices, generator=random_generator(options.rng), in_group=True, figures=False
         )
-        for group, how in zip(groups, ways, strict=True)
-    ]
+        parts.append(
+            Group(
+                group.name,
+                group.rows,
+                group.units(unit),
+                scores_in(group.matched, also, replace(usual, by=unit)),
+                tuple(
+                    c
+                    for metric in metrics
+                    for both in compare_in(group.matched, metric, how)
+                    for c in both
+                ),
+            )
+        )
     crossing = crossing_units(matched)
-    return with_groups(result, parts, str(options.group), beta=beta, crossing=crossing)
+    return with_groups(result, parts, str(options.group), beta=options.beta, crossing=crossing)
 
 
-def _compare_runs(
-    matched: Matched, options: CompareOptions, *, examples: bool, figures: bool, buckets: bool
-) -> Comparisons:
-    """Compare systems that were given as runs."""
-    groups = matched.runs
-    if len(groups) < 2:
-        raise InputError(f"b: {len(groups)} system; expected at least two to compare")
-    if options.group is not None:
-        raise InputError("group: means nothing for several runs; expected one output per system")
-    if any(len(group.places) > 1 for group in groups):
-        return compare_groups(matched, options, figures=figures, buckets=buckets)
-    return with_one_run(
-        matched,
-        compare_matched(
-            unpooled(matched), options, examples=examples, figures=figures, buckets=buckets
-        ),
+def _with_one_run(matched: Matched, plain: Comparisons) -> Comparisons:
+    """Mark a comparison of single runs as one of models, and add the hints on runs."""
+    comparisons = tuple(
+        replace(c, question="models", runs={c.a: 1, c.b: 1}) for c in plain.comparisons
     )
-
-
-def _signature(matched: Matched, options: CompareOptions, comparisons: Sequence[Comparison]) -> str:
-    first = comparisons[0]
-    return options.signature(
-        *facts_of_reading(matched, options),
-        ",".join(dict.fromkeys(c.metric for c in comparisons)),
-        first.method,
-        f"{first.test}-by-{first.by}",
-        f"{first.posterior.kind}-posterior",
+    return replace(
+        plain,
+        comparisons=comparisons,
+        verdicts=tuple(f"{words} {_ONE_RUN_EACH}" for words in plain.verdicts),
+        notes=(*plain.notes, ONE_RUN, *hints_of_runs(matched)),
     )

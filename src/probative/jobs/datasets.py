@@ -12,6 +12,7 @@ import numpy as np
 from probative._validation import names_of, shown
 from probative.counts import PairedCounts
 from probative.errors import InputError
+from probative.inference.compare import Choices
 from probative.inference.exchange import randomization_test
 from probative.inference.groups import (
     MeanPosterior,
@@ -21,7 +22,7 @@ from probative.inference.groups import (
     mean_limits,
     partial_conjunction,
 )
-from probative.jobs.compare import PairChoices, compare_cases, compare_matched
+from probative.jobs.compare import compare_cases, compare_matched
 from probative.jobs.runs import without_claims
 from probative.jobs.score import by_name, scored_as, unit_of
 from probative.matching.items import cases_of_pair
@@ -169,8 +170,8 @@ def _of_cases(
 ) -> _Known:
     unit = "unit" if cases.has_units else "item"
     metric = str(options.metric or "f1")
-    choices = replace(PairChoices.of(options, unit), in_group=True)
-    c = without_claims(compare_cases(cases, (names[0], names[1]), metric, choices))
+    choices = replace(Choices.of(options, unit), in_group=True)
+    c = without_claims(_compared(cases, (names[0], names[1]), metric, choices, options))
     units = cases.n_units if cases.has_units else int(cases.cases.sum())
     return _known(name, c, cases, metric, "counts", (units, unit), (), options)
 
@@ -352,8 +353,21 @@ def _pooled(known: Sequence[_Known], a: str, b: str, options: CompareOptions) ->
     else:
         cases = sum((one.cases for one in known[1:]), start=known[0].cases)
     metric = known[0].dataset.comparison.metric
-    choices = PairChoices.of(options, unit)
-    return without_claims(compare_cases(cases, (a, b), metric, choices, scored=known[0].scored))
+    choices = Choices.of(options, unit)
+    return without_claims(_compared(cases, (a, b), metric, choices, options, known[0].scored))
+
+
+def _compared(
+    cases: PairedCounts,
+    names: tuple[str, str],
+    metric: str,
+    choices: Choices,
+    options: CompareOptions,
+    scored: str | None = None,
+) -> Comparison:
+    return compare_cases(
+        cases, names, metric, choices, scored=scored, beta=options.beta, prior=options.prior
+    )
 
 
 def _with_units(cases: PairedCounts) -> PairedCounts:

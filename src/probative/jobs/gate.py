@@ -229,12 +229,14 @@ class _Judged:
         if not isinstance(result, Comparisons) or result.groups is None:
             return cls(c, kind, margin)
         groups = tuple(
-            cls(own.of_pair(c.a, c.b, c.metric), kind, margin, own.group) for own in result.groups
+            cls(own.of_pair(c.a, c.b, c.metric, c.question), kind, margin, own.group)
+            for own in result.groups
         )
         said = [
             words_of_disagreement(summary)
             for summary in result.group_summaries or ()
-            if (summary.a, summary.b, summary.metric) == (c.a, c.b, c.metric)
+            if (summary.a, summary.b, summary.metric, summary.question)
+            == (c.a, c.b, c.metric, c.question)
         ]
         return cls(c, kind, margin, None, groups, next(iter(filter(None, said)), None))
 

@@ -38,18 +38,22 @@ def _summarize(
 ) -> GroupSummary:
     """Summarise the groups of `column` for one pair and metric; their p-values are adjusted."""
     a, b, metric = whole.a, whole.b, whole.metric
-    own = {group.group: group.of_pair(a, b, metric) for group in groups}
+    own = {group.group: group.of_pair(a, b, metric, whole.question) for group in groups}
     decided = {name: c for name, c in own.items() if _is_decided(c, level)}
     summary = GroupSummary(
         a=a,
         b=b,
         metric=metric,
+        question=whole.question,
         column=column,
         difference=whole.difference,
         groups=len(groups),
         tested=sum(_can_be_tested(c) for c in own.values()),
         tests=sum(
-            _can_be_tested(c) for g in groups for c in g.comparisons or () if c.metric == metric
+            _can_be_tested(c)
+            for g in groups
+            for c in g.comparisons or ()
+            if (c.metric, c.question) == (metric, whole.question)
         ),
         better=tuple(name for name, c in decided.items() if c.difference > 0),
         worse=tuple(name for name, c in decided.items() if c.difference < 0),
@@ -64,7 +68,7 @@ def _summarize(
     found = _disagreements(summary, whole, level)
     summary = replace(summary, disagreements=found)
     if "reversal" in found:
-        summary = replace(summary, weights=_weights(groups, a, b, metric, beta))
+        summary = replace(summary, weights=_weights(groups, whole, beta))
     return replace(summary, sentences=sentences_of_groups(summary, whole, groups))
 
 
@@ -103,9 +107,10 @@ def _disagreements(s: GroupSummary, whole: Comparison, level: float) -> tuple[st
 
 
 def _weights(
-    groups: Sequence[Group], a: str, b: str, metric: str, beta: float
+    groups: Sequence[Group], whole: Comparison, beta: float
 ) -> tuple[GroupWeight, ...] | None:
     """Return the weight of every group in the overall score of each system."""
+    a, b, metric = whole.a, whole.b, whole.metric
     if not isinstance(TABLE.get(metric), Metric):
         return None  # a macro average, for example, is no mean over groups
     tables = [{system.name: system.counts for system in group.systems} for group in groups]
@@ -118,9 +123,9 @@ def _weights(
     return tuple(
         GroupWeight(
             group.group,
-            group.of_pair(a, b, metric).score_a,
+            group.of_pair(a, b, metric, whole.question).score_a,
             weight_a,
-            group.of_pair(a, b, metric).score_b,
+            group.of_pair(a, b, metric, whole.question).score_b,
             weight_b,
         )
         for group, weight_a, weight_b in rows
@@ -164,8 +169,14 @@ def with_groups(
     summaries = tuple(
         _summarize(c, adjusted, column, level=whole.level, beta=beta) for c in whole.comparisons
     )
-    # one verdict per pair, on the first metric
-    said = [words_of_disagreement(summary) for summary in summaries[: len(whole.verdicts)]]
+    # one verdict per pair, on the first metric; with several runs, on the models
+    first = whole.comparisons[0]
+    judged = zip(whole.comparisons, summaries, strict=True)
+    said = [
+        words_of_disagreement(summary)
+        for c, summary in judged
+        if (c.metric, c.question) == (first.metric, first.question)
+    ]
     verdicts = [
         verdict if words is None else f"{verdict} But {words}."
         for verdict, words in zip(whole.verdicts, said, strict=True)
@@ -184,24 +195,25 @@ def _adjust_groups(groups: Sequence[Group]) -> tuple[Group, ...]:
 
     Tests that cannot reject do not count: one unit, identical outputs, or no positive items.
     """
-    metrics = dict.fromkeys(c.metric for group in groups for c in group.comparisons or ())
-    for metric in metrics:
-        groups = _adjust_metric(groups, metric)
+    every = (c for group in groups for c in group.comparisons or ())
+    for family in dict.fromkeys((c.metric, c.question) for c in every):
+        groups = _adjust_family(groups, family)
     return tuple(groups)
 
 
-def _adjust_metric(groups: Sequence[Group], metric: str) -> list[Group]:
+def _adjust_family(groups: Sequence[Group], family: tuple[str, str | None]) -> list[Group]:
+    """Adjust the p-values of one metric, and with several runs of one question."""
     tests = [
         c.p_decision
         for group in groups
         for c in group.comparisons or ()
-        if c.metric == metric and _can_be_tested(c)
+        if (c.metric, c.question) == family and _can_be_tested(c)
     ]
     holm = iter(adjust_pvalues(tests).tolist())
     bh = iter(adjust_pvalues(tests, "benjamini-hochberg").tolist())
 
     def adjust(c: Comparison) -> Comparison:
-        if c.metric != metric:
+        if (c.metric, c.question) != family:
             return c
         if not _can_be_tested(c):
             return replace(c, p_adjusted=1.0, p_bh=1.0)

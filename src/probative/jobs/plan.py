@@ -6,23 +6,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from probative._validation import positive
+from probative._validation import one_of, positive
 from probative.counts import PairedCounts
 from probative.errors import InputError
-from probative.inference.classes import confusion_plan
 from probative.inference.planning import plan as plan_from_cases
 from probative.jobs.runs import plan_counts, plan_groups
 from probative.jobs.score import (
+    AVERAGES,
     by_name,
     compared_metrics,
-    confused_items,
     facts_of_reading,
-    is_of_classes,
-    scored_as,
+    score_in,
     unit_of,
 )
-from probative.matching.items import cases_of_pair
-from probative.matching.matched import match_inputs, unpooled
+from probative.matching.matched import by_class, match_inputs, unpooled
 from probative.options import PlanOptions
 
 if TYPE_CHECKING:
@@ -58,6 +55,7 @@ def plan(  # type: ignore[overload-overlap]  # a mapping may hold one output eac
     /,
     *,
     metric: str | None = None,
+    average: str = "micro",
     by: str | None = None,
     difference: float | None = None,
     power: float | None = None,
@@ -75,6 +73,7 @@ def plan(
     *systems: Systems,
     names: Sequence[str] | None = None,
     metric: str | None = None,
+    average: str = "micro",
     by: str | None = None,
     difference: float | None = None,
     power: float | None = None,
@@ -122,6 +121,8 @@ def plan(
         The names of the systems; not for `PairedCounts`.
     metric
         The score; by default as for `compare`, and f1 for `PairedCounts`.
+    average
+        "micro" pools all labels; "macro" takes the mean over labels. Not for `PairedCounts`.
     by
         The units, as for `compare`; not for `PairedCounts`.
     difference
@@ -202,6 +203,7 @@ def plan_from_files(
     *systems: Systems,
     names: Sequence[str] | None = None,
     metric: str | None = None,
+    average: str = "micro",
     by: str | None = None,
     difference: float | None = None,
     power: float | None = None,
@@ -215,6 +217,7 @@ def plan_from_files(
     options = PlanOptions.of(
         {
             "metric": metric,
+            "average": one_of("average", average, AVERAGES),
             "by": by,
             "difference": difference,
             "power": power,
@@ -229,7 +232,10 @@ def plan_from_files(
     if options.group is not None:
         raise InputError("group: a plan has no groups; expected the rows of one group alone")
     given, names = by_name(list(systems), names)
-    matched = match_inputs(gold, given, names=names, reading=options)
+    looking = average != "macro"
+    matched = match_inputs(gold, given, names=names, find_positive=looking, reading=options)
+    if average == "macro" and matched.task == "samples":
+        matched = by_class(matched)
     if any(len(group.places) > 1 for group in matched.runs):
         return plan_groups(matched, options)
     if paired_runs:
@@ -238,14 +244,10 @@ def plan_from_files(
     if len(matched.names) != 2:
         raise InputError(f"systems: {len(matched.names)} of them; expected two")
     unit = unit_of(matched, by)
-    (name,) = compared_metrics(matched, metric, "micro", tables=True)
-    wanted: dict[str, Any] = {"difference": difference, "power": power, "units": units}
-    if is_of_classes(matched, name):
-        one, other = (confused_items(matched, i, unit) for i in range(2))
-        result = confusion_plan(one, other, name, level=level, **wanted)
-    else:
-        cases, scored = cases_of_pair(matched, 0, 1, unit), scored_as(matched, name)
-        result = plan_from_cases(cases, scored, level=level, beta=beta, **wanted)
+    (name,) = compared_metrics(matched, metric, average, tables=True)
+    score = score_in(matched, name, unit, average=average, beta=beta)
+    result = score.plan(0, 1, difference=difference, power=power, units=units, level=level)
+    name = score.metric
     signature = options.signature("plan", *facts_of_reading(matched, options), name, f"by-{unit}")
     a, b = matched.names
     return replace(result, metric=name, by=unit, notes=matched.notes, signature=signature, a=a, b=b)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
@@ -22,37 +21,30 @@ from probative._validation import (
 )
 from probative.counts import Counts
 from probative.errors import InputError
-from probative.inference.classes import evidence_of_tables, pool_items
-from probative.inference.macro_comparison import evidence_of_labels
-from probative.inference.pairs import UnitTable
-from probative.inference.rank import ADJUSTMENTS, N_BOOTSTRAP, evidence_of_units, leaderboard
+from probative.inference.pooled import PooledScore
+from probative.inference.rank import ADJUSTMENTS, N_BOOTSTRAP, evidence_of, leaderboard
 from probative.inference.sampled import most_exchanges
 from probative.jobs.compare import compare_matched
 from probative.jobs.runs import (
     compare_counts,
     counts_by_system,
     hints_of_runs,
-    pooled_counts,
+    places_of,
     refuse_all_but,
     scores_of_counts,
 )
 from probative.jobs.score import (
     AVERAGES,
     by_name,
-    cells_of,
     compared_metrics,
-    confused_items,
-    confused_runs,
     facts_of_reading,
-    is_of_classes,
-    over_answered,
-    scored_as,
+    score_in,
     scores_of,
     signed_runs,
     unit_of,
     unit_of_runs,
 )
-from probative.matching.matched import counts_of_runs, match_inputs
+from probative.matching.matched import by_class, match_inputs
 from probative.metrics import METRICS
 from probative.options import CompareOptions, RankOptions, ScoreOptions
 from probative.reading.runs import are_files
@@ -67,104 +59,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative._validation import RNG, Input, Systems
-    from probative.inference.pairs import KnownTests
+    from probative.inference.pooled import KnownTests
     from probative.inference.rank import Evidence, Leaderboard
     from probative.inference.sampled import KnownLimits
     from probative.matching.matched import Matched
     from probative.options import ReadingKeywords
     from probative.results import Comparison, Comparisons, SystemScores
-
-
-# --- Evidence on the scores of all systems
-
-_MOST_UNITS_DRAWN_SINGLY = 10_000_000  # more would not fit into memory
-_WITHOUT_POSITIVES = ("accuracy", "specificity", "npv")  # defined even without positive items
-
-
-def _evidence_of_means(matched: Matched, unit: str, metric: str, how: dict[str, Any]) -> Evidence:
-    """Return the evidence on means over labels."""
-    by = cells_of(matched, unit)
-    cells = [matched.items.by_unit_and_label(i, by=by) for i in range(len(matched.names))]
-    if cells[0].repeats.sum() > _MOST_UNITS_DRAWN_SINGLY:
-        raise InputError(
-            f"average: the macro ranks of {int(cells[0].repeats.sum()):,} units would not fit into "
-            f"memory; expected 'micro', or larger units"
-        )
-    return evidence_of_labels(
-        [own.written_out() for own in cells],  # the bootstrap draws every unit separately
-        metric,
-        labels=matched.averaged,
-        answered=matched.items.uses() if matched.own_labels else matched.averaged[0],
-        own_labels=matched.own_labels,
-        **how,
-    )
-
-
-def _evidence_of_classes(matched: Matched, unit: str, metric: str, how: dict[str, Any]) -> Evidence:
-    """Return the evidence on scores of the whole confusion table."""
-    if metric == "balanced_accuracy":  # the mean recall of the classes
-        if matched.runs:
-            raise InputError(
-                "metric: several runs have no ranks by 'balanced_accuracy' of several classes yet; "
-                "expected 'mcc', 'kappa' or 'accuracy'"
-            )
-        return _evidence_of_means(over_answered(matched), unit, "recall", how)
-    if matched.runs:
-        times = math.lcm(*(len(group.places) for group in matched.runs))
-        systems = [pool_items(confused_runs(matched, group, unit), times) for group in matched.runs]
-    else:
-        systems = [confused_items(matched, i, unit) for i in range(len(matched.names))]
-    return evidence_of_tables(systems, metric, **{k: v for k, v in how.items() if k != "beta"})
-
-
-def _unit_table(matched: Matched, unit: str) -> UnitTable:
-    """Return the counts of every system on each unit, for the tests of pairs."""
-    items = matched.items
-    if matched.runs:
-        return UnitTable.of_counts(
-            [
-                pooled / items.weight
-                for pooled in pooled_counts(
-                    [counts_of_runs(matched, group, unit) for group in matched.runs]
-                )
-            ]
-        )
-    datum = matched.unit == "item" and len(items.labels) > 1 and not matched.all_classes
-    if unit == "item" and not datum:
-        return _item_table(matched)
-    by = "document" if unit == "document" else "sentence"
-    # tests need whole numbers: dividing by the weight makes half items whole, scores stay equal
-    counts = [items.counts(i, by=by) / items.weight for i in range(len(matched.names))]
-    if matched.all_classes:  # the wrong label that was given is not an item of its own
-        counts = [Counts(c.tp, np.zeros_like(c.fp), c.fn) for c in counts]
-    table = UnitTable.of_counts(counts)
-    return table if items.number is None else replace(table, number=items.number)
-
-
-def _item_table(matched: Matched) -> UnitTable:
-    """Return the counts of every system with each item as a unit."""
-    items = matched.items
-    kept = items.answer if matched.all_classes else np.ones(len(items.answer), dtype=bool)
-    says, answer = items.says[:, kept], items.answer[kept]
-    negatives = None
-    number = np.ones(len(answer), dtype=np.int64)
-    weights = items.weights(None)
-    if weights is not None:
-        number = weights[kept].astype(np.int64)
-    if items.universe is not None and len(items.labels) == 1:
-        # add the items that neither gold nor any system has
-        says = np.concatenate([says, np.zeros((len(says), 1), dtype=bool)], axis=1)
-        answer = np.append(answer, False)
-        number = np.append(number, items.decisions - number.sum())
-        negatives = (~answer).astype(np.int32)
-    return UnitTable(
-        (says & answer).astype(np.int32),
-        (says & ~answer).astype(np.int32),
-        answer.astype(np.int32),
-        negatives,
-        number,
-        by_item=True,
-    )
 
 
 # --- From a leaderboard to the result
@@ -428,6 +328,8 @@ def rank(
     given, names = by_name([s for s in (systems, *more) if s is not None], names)
     looking = average != "macro"
     matched = match_inputs(gold, given, names=names, find_positive=looking, reading=options)
+    if average == "macro" and matched.task == "samples":
+        matched = by_class(matched)
     ranking = rank_matched(matched, options, how)
     if matched.runs:
         return ranking  # systems with several runs have two comparisons, which `compare` gives
@@ -466,31 +368,24 @@ def rank_matched(
     if alone is not None:
         known.tests.setdefault((0, 1), (alone.pvalue, alone.draws or 0))
     generator = random_generator(options.rng)
-    how = {**how, "beta": options.beta, "seed": _seed(generator), "tested": known.tests}
-    how |= {"level": options.level, "adjust": options.adjust}
-    if options.average == "macro":
-        if matched.runs:
-            raise InputError("average: several runs have no macro ranks yet; expected 'micro'")
-        how["limited"] = known.limits
-        evidence = _evidence_of_means(matched, unit, metric, how)
-        metric = f"macro_{metric}"
-    elif is_of_classes(matched, metric):
-        how["limited"] = known.limits
-        evidence = _evidence_of_classes(matched, unit, metric, how)
-    else:
-        findable = bool(matched.items.answer.any()) or metric in _WITHOUT_POSITIVES
-        evidence = evidence_of_units(
-            _unit_table(matched, unit),
-            scored_as(matched, metric),
-            anything_to_find=findable,
-            **how,
-        )
+    score = score_in(matched, metric, unit, average=options.average, beta=options.beta)
+    if matched.runs:
+        score = score.pooled([group.places for group in matched.runs])
+    evidence = evidence_of(
+        score,
+        level=options.level,
+        adjust=options.adjust,
+        seed=_seed(generator),
+        tested=known.tests,
+        limited=known.limits,
+        **how,
+    )
     board = leaderboard(evidence, level=options.level, adjust=options.adjust, rng=generator)
     facts = facts_of_reading(matched, options)
     if matched.runs:
         facts = (*facts, signed_runs(matched))
         scores = replace(scores, notes=(*scores.notes, *hints_of_runs(matched)))
-    return _make_ranking(scores, metric, board, evidence, options, facts, alone)
+    return _make_ranking(scores, score.metric, board, evidence, options, facts, alone)
 
 
 def _compare_two(matched: Matched, scores: Scores, options: RankOptions) -> Comparison | None:
@@ -587,17 +482,9 @@ def _rank_counts(systems: Mapping[str, Any], options: RankOptions, how: dict[str
     metric = options.metric or "f1"
     level, beta = options.level, options.beta
     generator = random_generator(options.rng)
-    table = UnitTable.of_counts(pooled_counts(list(by_system.values())))
-    evidence = evidence_of_units(
-        table,
-        metric,
-        beta=beta,
-        anything_to_find=bool(table.positives.any()) or metric in _WITHOUT_POSITIVES,
-        level=level,
-        adjust=options.adjust,
-        seed=_seed(generator),
-        **how,
-    )
+    runs, places = places_of(by_system)
+    score = PooledScore.of_counts(runs, metric, beta=beta).pooled(list(places.values()))
+    evidence = evidence_of(score, level=level, adjust=options.adjust, seed=_seed(generator), **how)
     board = leaderboard(evidence, level=level, adjust=options.adjust, rng=generator)
     scores = scores_of_counts(by_system, level, beta, (metric,))
     several = any(not isinstance(own, Counts) for own in systems.values())

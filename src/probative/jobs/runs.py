@@ -8,57 +8,34 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, fields, replace
-from functools import partial
+from dataclasses import fields, replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import (
-    flag,
-    fraction,
-    names_of,
-    one_of,
-    open_probability,
-    random_generator,
-    shown,
-    whole_number,
-)
+from probative._validation import names_of, shown, whole_number
 from probative.counts import Counts
 from probative.errors import InputError
-from probative.inference.classes import compare_table_runs
-from probative.inference.differences import difference
+from probative.inference.compare import Choices, compare_runs_of
 from probative.inference.groups import adjust_pvalues
 from probative.inference.intervals import interval
 from probative.inference.planning import plan_runs
+from probative.inference.pooled import PooledScore
 from probative.inference.posterior.student import StudentPosterior
-from probative.inference.runs import compare_run_scores, compare_runs, pool_cases
+from probative.inference.runs import compare_run_scores
 from probative.jobs.score import (
-    AVERAGES,
-    ONE_RUN,
     compared_metrics,
-    confused_runs,
     facts_of_reading,
-    find_buckets,
-    intervals_of,
-    is_of_classes,
-    make_bucket,
-    match_of,
-    scored_as,
-    scores_of,
+    score_in,
     signed_runs,
     unit_of_runs,
 )
-from probative.matching.items import cases_by
-from probative.matching.matched import cases_of_runs, counts_of_runs, pool_runs
-from probative.metrics import PRF, label_metric
+from probative.metrics import PRF
 from probative.metrics import score as score_of
-from probative.options import CompareOptions, ScoreOptions
 from probative.reading.runs import numbered_siblings
 from probative.results import (
-    Bucket,
     Comparison,
     Comparisons,
     LabelDifference,
@@ -66,29 +43,30 @@ from probative.results import (
     Scores,
     SystemScores,
 )
-from probative.wording.verdict import no_verdict, runs_verdict
+from probative.wording.verdict import no_verdict, runs_verdict, verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from probative.counts import PairedCounts
+    from probative.inference.scores import Score
     from probative.matching.matched import Matched
     from probative.matching.outputs import RunGroup
-    from probative.options import PlanOptions, ReadingOptions
+    from probative.options import CompareOptions, PlanOptions, ReadingOptions
     from probative.results import ModelsAnswer, ProceduresAnswer, RunsDifference, RunsPlan
 
 
 # --- From the answers to both questions to comparisons
 
 
-def _answer_both(
+def answer_both(
     answer: RunsDifference,
     common: dict[str, Any],
     options: CompareOptions,
-    unit: str,
+    choices: Choices,
     by_label: tuple[LabelDifference, ...] = (),
 ) -> list[Comparison]:
     """Return the comparison of the models and, if there is one, that of the procedures."""
+    unit = choices.unit
     common = {
         **common,
         "level": options.level,
@@ -97,7 +75,14 @@ def _answer_both(
         "p_adjusted": None,
         "runs": {common["a"]: len(answer.scores_a), common["b"]: len(answer.scores_b)},
     }
-    both = [_of_models(answer.models, common, unit, by_label, answer.note)]
+    models = _of_models(answer.models, common, unit, by_label, answer.note)
+    if choices.in_group:
+        models = replace(
+            models,
+            standard_error=answer.models.standard_error,
+            degrees_of_freedom=answer.models.degrees_of_freedom,
+        )
+    both = [models]
     if answer.procedures is not None:
         companions = compare_run_scores(
             answer.scores_a,
@@ -183,7 +168,7 @@ def without_claims(c: Comparison) -> Comparison:
     return replace(c, p_a_better=math.nan, p_equivalent=math.nan, p_b_better=math.nan)
 
 
-def _adjust_answers(answers: list[list[Comparison]]) -> list[list[Comparison]]:
+def adjust_answers(answers: list[list[Comparison]]) -> list[list[Comparison]]:
     """Adjust the p-values for the number of pairs, separately for each question."""
     every = [c for both in answers for c in both]
     questions = dict.fromkeys(c.question for c in every)
@@ -192,42 +177,22 @@ def _adjust_answers(answers: list[list[Comparison]]) -> list[list[Comparison]]:
     return [[replace(c, p_adjusted=next(adjusted[c.question])) for c in both] for both in answers]
 
 
-def _check_options(options: CompareOptions) -> None:
-    """Refuse invalid choices, and those that several runs do not support."""
-    open_probability("level", options.level)
-    fraction("rope", options.rope)
-    open_probability("power", options.power)
-    flag("paired_runs", options.paired_runs)
-    if one_of("average", options.average, AVERAGES) == "macro":
-        raise InputError(
-            "average: macro averages of several runs have no limits yet; expected 'micro'"
-        )
-
-
-def _check_pairs(a: str, runs_a: int, b: str, runs_b: int, options: CompareOptions) -> None:
-    """Refuse to pair different numbers of runs."""
-    if options.paired_runs and runs_a != runs_b:
-        raise InputError(
-            f"paired_runs: {runs_a} runs of {a}, but {runs_b} of {b}; expected as many"
-        )
-
-
-def _sign_answers(
+def sign_answers(
     facts: Sequence[str], options: CompareOptions, comparisons: Sequence[Comparison]
 ) -> str:
-    """Return the signature of a comparison of runs: methods and choices."""
+    """Return the signature of a comparison: metrics, methods and choices."""
     first = comparisons[0]
-    kinds = dict.fromkeys(c.posterior.kind for c in comparisons)
+    judged = comparisons[:1] if first.question is None else comparisons
     return options.signature(
         *facts,
         ",".join(dict.fromkeys(c.metric for c in comparisons)),
-        ",".join(dict.fromkeys(c.method for c in comparisons)),
+        ",".join(dict.fromkeys(c.method for c in judged)),
         f"{first.test}-by-{first.by}",
-        f"{','.join(kinds)}-posterior",
+        f"{','.join(dict.fromkeys(c.posterior.kind for c in judged))}-posterior",
     )
 
 
-def _with_verdicts(
+def with_verdicts(
     scores: Scores,
     comparisons: Sequence[Comparison],
     pairs: Sequence[tuple[str, str]],
@@ -239,7 +204,10 @@ def _with_verdicts(
         comparisons=tuple(comparisons),
     )
     main = [c for c in comparisons if c.metric == comparisons[0].metric]
-    verdicts = tuple(runs_verdict(result, a, b, main) for a, b in pairs)
+    if main[0].question is None:
+        verdicts = tuple(map(verdict, main))
+    else:
+        verdicts = tuple(runs_verdict(result, a, b, main) for a, b in pairs)
     return replace(result, verdicts=verdicts, signature=signature)
 
 
@@ -291,12 +259,6 @@ def _check_same_answer(first: str, one: Counts, name: str, other: Counts) -> Non
                 f"{name}: {there[unit]:g} {what} in unit {unit + 1}, but {first} has "
                 f"{here[unit]:g}; expected counts against the same answer"
             )
-
-
-def pooled_counts(systems: Sequence[Sequence[Counts]]) -> list[Counts]:
-    """Sum the counts of the runs of each system, scaled to the same number of runs."""
-    most = math.lcm(*(len(runs) for runs in systems))
-    return [sum(runs[1:], start=runs[0]) * (most // len(runs)) for runs in systems]
 
 
 def scores_of_counts(
@@ -392,57 +354,7 @@ def _picked(name: str, file: str | None) -> list[str]:
     return [hint]
 
 
-# --- Systems with several runs: models and procedures
-
-
-@dataclass(frozen=True)
-class _Choices:
-    """Choices shared by all pairs of a comparison."""
-
-    unit: str
-    options: CompareOptions
-    generator: np.random.Generator
-    figures: bool
-
-    @property
-    def how(self) -> dict[str, Any]:
-        """Return the level of the intervals and the beta of the score."""
-        return {"level": self.options.level, "beta": self.options.beta}
-
-
-def compare_groups(
-    matched: Matched, options: CompareOptions, *, figures: bool = False, buckets: bool = False
-) -> Comparisons:
-    """Compare systems of which at least one has several runs."""
-    _check_options(options)
-    unit = unit_of_runs(matched, options.by)
-    metrics = compared_metrics(matched, options.metric, options.average, tables=True)
-    choices = _Choices(unit, options, random_generator(options.rng), figures)
-    groups = matched.runs
-    pairs = (
-        list(combinations(groups, 2))
-        if options.all_pairs
-        else [(groups[0], group) for group in groups[1:]]
-    )
-    comparisons: list[Comparison] = []
-    for metric in metrics:
-        answers = [_answers(matched, a, b, metric, choices) for a, b in pairs]
-        if len(groups) > 2:
-            answers = _adjust_answers(answers)
-        comparisons += (one for both in answers for one in both)
-    scores = scores_of(
-        matched,
-        ScoreOptions(level=options.level, by=options.by, beta=options.beta),
-        also=[c.metric for c in comparisons],
-    )
-    scores = replace(scores, notes=(*scores.notes, *hints_of_runs(matched)))
-    facts = (*facts_of_reading(matched, options), signed_runs(matched))
-    named = [(a.name, b.name) for a, b in pairs]
-    result = _with_verdicts(scores, comparisons, named, _sign_answers(facts, options, comparisons))
-    if not buckets and options.train is None:
-        return result
-    make = partial(_bucket_of_runs, pairs=pairs, choices=choices)
-    return replace(result, buckets=find_buckets(matched, metrics[0], options, make))
+# --- Systems from counts alone
 
 
 def compare_counts(
@@ -461,148 +373,65 @@ def compare_counts(
         "paired_runs",
         "rng",
     )
-    _check_options(options)
     by_system = counts_by_system(systems)
     if len(by_system) < 2:
         raise InputError(f"b: {len(by_system)} system; expected at least two to compare")
     asked = options.metric or "f1"
     metrics = (asked,) if isinstance(asked, str) else names_of("metric", asked)
-    generator = random_generator(options.rng)
-    names = list(by_system)
+    choices = Choices.of(options, "unit", figures=figures)
+    names, runs, places = list(by_system), *places_of(by_system)
     pairs = (
         list(combinations(names, 2)) if options.all_pairs else [(names[0], b) for b in names[1:]]
     )
     comparisons: list[Comparison] = []
     for metric in metrics:
+        score = PooledScore.of_counts(runs, metric, beta=options.beta, prior=options.prior)
         answers = []
         for a, b in pairs:
-            _check_pairs(a, len(by_system[a]), b, len(by_system[b]), options)
-            answer = compare_runs(
-                by_system[a],
-                by_system[b],
-                metric,
-                level=options.level,
-                beta=options.beta,
-                prior=options.prior,
+            _check_pairs(a, len(places[a]), b, len(places[b]), options)
+            answer = compare_runs_of(
+                score,
+                places[a],
+                places[b],
+                level=choices.level,
                 paired_runs=options.paired_runs,
-                rng=generator,
+                rng=choices.generator,
                 null=figures,
             )
-            first = by_system[a][0]
             common = {
                 "a": a,
                 "b": b,
                 "metric": metric,
-                "positives": int(np.sum(first.positives)),
-                "observed_units": len(first),
+                "positives": int(np.sum(runs[0].positives)),
+                "observed_units": len(runs[0]),
             }
-            answers.append(_answer_both(answer, common, options, "unit"))
+            answers.append(answer_both(answer, common, options, choices))
         comparisons += (
-            c for both in (_adjust_answers(answers) if len(names) > 2 else answers) for c in both
+            c for both in (adjust_answers(answers) if len(names) > 2 else answers) for c in both
         )
     scores = scores_of_counts(by_system, options.level, options.beta, metrics)
     facts = ("counts", f"runs:{','.join(str(len(own)) for own in by_system.values())}")
-    return _with_verdicts(scores, comparisons, pairs, _sign_answers(facts, options, comparisons))
+    return with_verdicts(scores, comparisons, pairs, sign_answers(facts, options, comparisons))
 
 
-def _answers(
-    matched: Matched, a: RunGroup, b: RunGroup, metric: str, choices: _Choices
-) -> list[Comparison]:
-    """Compare one pair: its models, and the procedures that trained them."""
-    unit, options = choices.unit, choices.options
-    _check_pairs(a.name, len(a.places), b.name, len(b.places), options)
-    cases = pool_cases(cases_of_runs(matched, a, b, unit), len(a.places), len(b.places))
-    if is_of_classes(matched, metric):
-        answer = compare_table_runs(
-            confused_runs(matched, a, unit),
-            confused_runs(matched, b, unit),
-            metric,
-            level=options.level,
-            paired_runs=options.paired_runs,
-            rng=choices.generator,
+def places_of(
+    systems: Mapping[str, Sequence[Counts]],
+) -> tuple[list[Counts], dict[str, Sequence[int]]]:
+    """Return all runs in one list, and the places of the runs of every system in it."""
+    runs: list[Counts] = []
+    places: dict[str, Sequence[int]] = {}
+    for name, own in systems.items():
+        places[name] = range(len(runs), len(runs) + len(own))
+        runs += own
+    return runs, places
+
+
+def _check_pairs(a: str, runs_a: int, b: str, runs_b: int, options: Any) -> None:
+    """Refuse to pair different numbers of runs."""
+    if options.paired_runs and runs_a != runs_b:
+        raise InputError(
+            f"paired_runs: {runs_a} runs of {a}, but {runs_b} of {b}; expected as many"
         )
-    else:
-        answer = compare_runs(
-            counts_of_runs(matched, a, unit),
-            counts_of_runs(matched, b, unit),
-            scored_as(matched, metric),
-            prior=options.prior,
-            paired_runs=options.paired_runs,
-            cases=cases,
-            rng=choices.generator,
-            null=choices.figures,
-            **choices.how,
-        )
-    positives = matched.items.positives
-    common = {
-        "a": a.name,
-        "b": b.name,
-        "metric": metric,
-        "positives": positives,
-        "match": match_of(matched),
-        "identical": len(a.places) == len(b.places)
-        and all(map(matched.gave_the_same, a.places, b.places)),
-        "observed_units": cases.n_units,
-        "pairs": tuple(zip(a.runs, b.runs, strict=True)) if options.paired_runs else None,
-    }
-    by_label = _by_label(matched, a, b, label_metric(metric), choices)
-    return _answer_both(answer, common, options, unit, by_label)
-
-
-def _by_label(
-    matched: Matched, a: RunGroup, b: RunGroup, metric: str, choices: _Choices
-) -> tuple[LabelDifference, ...]:
-    """Return the differences of these models on every label."""
-    items = matched.items
-    used = np.any([items.uses(place) for place in (*a.places, *b.places)], axis=0)
-    if np.count_nonzero(used) < 2:
-        return ()
-    rows = "datum" if choices.unit == "item" else choices.unit
-    differences = []
-    for label, alone, use in zip(items.labels, items.by_label, used.tolist(), strict=True):
-        if not use:
-            continue
-        tables: Iterable[PairedCounts] = (
-            cases_by(alone, i, j, rows) for i in a.places for j in b.places
-        )
-        paired = pool_cases(tables, len(a.places), len(b.places)).grouped()
-        gap = difference(paired, metric, **choices.how)
-        differences.append(LabelDifference(label, gap.a, gap.b, gap.estimate, gap.low, gap.high))
-    return tuple(differences)
-
-
-def _bucket_of_runs(
-    part: Matched,
-    metric: str,
-    kind: str,
-    name: str,
-    *,
-    pairs: Sequence[tuple[RunGroup, RunGroup]],
-    choices: _Choices,
-) -> Bucket:
-    """Return the bucket of items of one kind, with scores and differences of the models."""
-    scored, unit = scored_as(part, metric), choices.unit
-    usual = ScoreOptions(metric=metric, by="unit" if unit == "item" else unit, **choices.how)
-    scores = [(g.name, intervals_of(pool_runs(part, g), usual)[0]) for g in part.runs]
-    differences = []
-    for a, b in pairs:
-        cases = pool_cases(cases_of_runs(part, a, b, unit), len(a.places), len(b.places))
-        differences.append((a.name, b.name, difference(cases.grouped(), scored, **choices.how)))
-    return make_bucket(part, kind, name, unit, scores, differences, metric)
-
-
-def with_one_run(matched: Matched, plain: Comparisons) -> Comparisons:
-    """Mark a comparison of single runs as one of models, and add the hints on runs."""
-    comparisons = tuple(
-        replace(c, question="models", runs={c.a: 1, c.b: 1}) for c in plain.comparisons
-    )
-    unanswered = "Whether training again would give the same cannot be told from one run each."
-    return replace(
-        plain,
-        comparisons=comparisons,
-        verdicts=tuple(f"{words} {unanswered}" for words in plain.verdicts),
-        notes=(*plain.notes, ONE_RUN, *hints_of_runs(matched)),
-    )
 
 
 # --- Planning: numbers of runs and units
@@ -613,17 +442,12 @@ def plan_groups(matched: Matched, options: PlanOptions) -> RunsPlan:
     if len(matched.runs) != 2:
         raise InputError(f"systems: {len(matched.runs)} of them; expected two")
     unit = unit_of_runs(matched, options.by)
-    (metric,) = compared_metrics(matched, options.metric, "micro", tables=True)
-    if is_of_classes(matched, metric):
-        items = {group.name: confused_runs(matched, group, unit) for group in matched.runs}
-        compare = partial(compare_table_runs, metric=metric)
-        result = _plan_of(items, compare, matched.items.units_in_all, options)
-    else:
-        counts = {group.name: counts_of_runs(matched, group, unit) for group in matched.runs}
-        result = _plan_of_counts(counts, scored_as(matched, metric), options)
+    (metric,) = compared_metrics(matched, options.metric, options.average, tables=True)
+    score = score_in(matched, metric, unit, average=options.average, beta=options.beta)
+    result = _plan_of(score, {group.name: group.places for group in matched.runs}, options)
     facts = (*facts_of_reading(matched, options), signed_runs(matched))
-    signature = options.signature("plan", *facts, metric, f"by-{unit}")
-    return replace(result, metric=metric, by=unit, notes=matched.notes, signature=signature)
+    signature = options.signature("plan", *facts, score.metric, f"by-{unit}")
+    return replace(result, metric=score.metric, by=unit, notes=matched.notes, signature=signature)
 
 
 def plan_counts(systems: Mapping[str, Counts | Sequence[Counts]], options: PlanOptions) -> RunsPlan:
@@ -634,41 +458,26 @@ def plan_counts(systems: Mapping[str, Counts | Sequence[Counts]], options: PlanO
     by_system = counts_by_system(systems)
     if len(by_system) != 2:
         raise InputError(f"systems: {len(by_system)} of them; expected two")
-    metric = options.metric or "f1"
+    runs, places = places_of(by_system)
+    score = PooledScore.of_counts(runs, options.metric or "f1", beta=options.beta)
     facts = ("counts", f"runs:{','.join(str(len(own)) for own in by_system.values())}")
-    signature = options.signature("plan", *facts, metric, "by-unit")
-    return replace(_plan_of_counts(by_system, metric, options), signature=signature)
+    signature = options.signature("plan", *facts, score.metric, "by-unit")
+    return replace(_plan_of(score, places, options), signature=signature)
 
 
-def _plan_of_counts(
-    counts: Mapping[str, Sequence[Counts]], metric: str, options: PlanOptions
-) -> RunsPlan:
-    compare = partial(compare_runs, metric=metric, beta=options.beta)
-    return _plan_of(counts, compare, len(next(iter(counts.values()))[0]), options)
-
-
-def _plan_of(
-    systems: Mapping[str, Sequence[Any]],
-    compare: Callable[..., RunsDifference],
-    n_units: int,
-    options: PlanOptions,
-) -> RunsPlan:
-    """Plan from the runs of two systems and the function that compares them."""
+def _plan_of(score: Score, systems: Mapping[str, Sequence[int]], options: PlanOptions) -> RunsPlan:
+    """Plan from the runs of two systems, which are rows of a score."""
     (name_a, a), (name_b, b) = systems.items()
     for name, runs in systems.items():
         if len(runs) < 2:
             raise InputError(f"{name}: one run, which says nothing about others; expected several")
-    if options.paired_runs and len(a) != len(b):
-        raise InputError(
-            f"paired_runs: {len(a)} runs of {name_a}, but {len(b)} of {name_b}; expected as many"
-        )
-    level = open_probability("level", options.level)
-    pilot = compare(a, b, level=level, paired_runs=options.paired_runs)
+    _check_pairs(name_a, len(a), name_b, len(b), options)
+    pilot = compare_runs_of(score, a, b, level=options.level, paired_runs=options.paired_runs)
     if pilot.procedures is None:
         raise InputError(f"systems: {pilot.note}; expected a pilot that tells how runs vary")
     units = None
     if options.units is not None:
-        units = sorted({n_units, whole_number("units", options.units, least=2)})
+        units = sorted({score.observed_units, whole_number("units", options.units, least=2)})
     return plan_runs(
         pilot,
         difference=options.difference,

@@ -12,31 +12,24 @@ import numpy as np
 from probative._validation import flag, names_of, one_of, open_probability, positive
 from probative.counts import Counts
 from probative.errors import InputError
-from probative.inference.classes import (
-    ConfusedItems,
-    confusion_difference,
-    confusion_interval,
-    confusion_test,
-)
-from probative.inference.differences import difference
-from probative.inference.exchange import randomization_test
+from probative.inference.classes import ClassScore, ConfusedItems
 from probative.inference.intervals import METHODS, interval
 from probative.inference.macro import is_at_once, label_intervals, macro_interval
-from probative.inference.macro_comparison import macro_difference, macro_test
+from probative.inference.macro_comparison import MacroScore
+from probative.inference.pooled import PooledScore, UnitTable
 from probative.inference.runs import score_repeats
-from probative.inference.sampled import levels_at
 from probative.inference.units import design_notes
 from probative.matching.groups import bucketings_of, part_by_group
-from probative.matching.items import cases_of_pair, union
+from probative.matching.items import cases_of_matched_runs, cases_of_pair, union
 from probative.matching.labels import averaged_labels
 from probative.matching.matched import (
     Matched,
-    counts_of_runs,
     match_inputs,
     match_training,
     pool_runs,
     unpooled,
 )
+from probative.matching.outputs import RunGroup
 from probative.matching.rules import STRICT, UNTYPED
 from probative.matching.segmentation import boundary_counts, known_words, true_negatives
 from probative.matching.spans import overlaps
@@ -48,9 +41,7 @@ from probative.metrics import (
     PRF,
     TABLE,
     label_metric,
-    score_of_table,
 )
-from probative.metrics import score as score_of
 from probative.options import ScoreOptions
 from probative.reading.annotations import LabelSets
 from probative.reading.inputs import is_path
@@ -72,9 +63,9 @@ if TYPE_CHECKING:
 
     from probative._validation import Input, Systems
     from probative.counts import LabelCounts
-    from probative.matching.outputs import RunGroup
+    from probative.inference.scores import Score
     from probative.options import CompareOptions, ReadingKeywords, ReadingOptions
-    from probative.results import Difference, RandomizationTest
+    from probative.results import Difference
 
 
 # --- Metrics and units of a job
@@ -205,8 +196,6 @@ def compared_metrics(
     tables: bool = False,
 ) -> tuple[str, ...]:
     """Return the metrics to compare by: the requested ones, or the default of the task."""
-    if matched.task == "samples" and average != "micro":
-        raise InputError(f"average: {average!r} means nothing for logs; expected 'micro'")
     asked = () if metric is None else _metrics_of(matched, metric, average=average, tables=tables)
     if asked:
         return asked
@@ -291,53 +280,14 @@ def cells_of(matched: Matched, unit: str) -> str:
 # --- Scores of the whole confusion table
 
 
-def _table_interval(matched: Matched, i: int, options: ScoreOptions) -> Interval:
-    """Compute the interval of one metric of all classes for system `i`."""
-    unit = unit_of(matched, options.by)
-    choices = _Choices(unit, options.level, method=options.method)
-    by = cells_of(matched, unit)
-    cells = partial(matched.items.by_unit_and_label, i, by=by)
-    return _interval_of_classes(matched, i, str(options.metric), choices, cells)
-
-
-def _interval_of_classes(
-    matched: Matched, i: int, metric: str, choices: _Choices, cells: Callable[[], LabelCounts]
-) -> Interval:
+def _interval_of_classes(matched: Matched, i: int, metric: str, choices: _Choices) -> Interval:
     """Compute the interval of a score of the whole confusion table."""
     if choices.method is not None:
         raise InputError(f"method: {choices.method!r} means nothing for {metric} of all classes")
-    if metric == "balanced_accuracy":  # the mean recall of the gold classes
-        recall = macro_interval(cells().only(matched.items.uses()), "recall", level=choices.level)
-        return replace(recall, metric=metric, signature="")
-    items = confused_items(matched, i, choices.unit)
-    return confusion_interval(items, metric, level=choices.level)
+    return score_in(matched, metric, choices.unit).interval(i, choices.level)
 
 
-def _gap_of_classes(
-    matched: Matched, i: int, j: int, options: ScoreOptions
-) -> tuple[Difference, RandomizationTest]:
-    """Return the difference j minus i in a metric of all classes, and its test."""
-    metric, level, unit = str(options.metric), options.level, unit_of(matched, options.by)
-    if metric != "balanced_accuracy":
-        a, b = (confused_items(matched, k, unit) for k in (i, j))
-        gap = confusion_difference(a, b, metric, level=level)
-        return gap, confusion_test(a, b, metric, level=level, rng=0)
-    by, labels = cells_of(matched, unit), matched.items.uses()
-    one, other = (matched.items.by_unit_and_label(k, by=by).only(labels) for k in (i, j))
-    gap, _ = macro_difference(one, other, "recall", level=level)
-    return gap, macro_test(one, other, "recall", by=unit, levels=levels_at(level), rng=0)
-
-
-def over_answered(matched: Matched) -> Matched:
-    """Restrict means over labels to the gold classes, ignoring requested labels.
-
-    The mean of their recalls is balanced accuracy.
-    """
-    averaged = averaged_labels(matched.items, None)
-    return replace(matched, averaged=averaged, own_labels=False)
-
-
-def confused_items(matched: Matched, i: int, unit: str) -> ConfusedItems:
+def _confused_items(matched: Matched, i: int, unit: str) -> ConfusedItems:
     """Return the gold class and the predicted class of every item."""
     gold, system = matched.gold, matched.systems[i]
     if isinstance(gold, LabelSets) or not hasattr(gold, "codes"):
@@ -353,9 +303,102 @@ def confused_items(matched: Matched, i: int, unit: str) -> ConfusedItems:
     return ConfusedItems(answer, said, len(names), units)
 
 
-def confused_runs(matched: Matched, group: RunGroup, unit: str) -> list[ConfusedItems]:
-    """Return the gold and predicted classes of every item, for each run of a system."""
-    return [confused_items(matched, place, unit) for place in group.places]
+# --- The score of all outputs in one metric, for any comparison
+
+
+def systems_of(matched: Matched) -> tuple[RunGroup, ...]:
+    """Return the systems with the places of their outputs: one each, or several runs."""
+    if matched.runs:
+        return matched.runs
+    return tuple(RunGroup(name, (i,), (name,)) for i, name in enumerate(matched.names))
+
+
+def score_in(
+    matched: Matched,
+    metric: str,
+    unit: str,
+    *,
+    average: str = "micro",
+    beta: float = 1.0,
+    prior: float = 1.0,
+) -> Score:
+    """Return one metric of all matched outputs; several runs of a system are outputs of their own.
+
+    Everything that is computed from a comparison, ranking or plan comes from this object.
+    """
+    places = range(len(matched.names))
+    if is_of_classes(matched, metric) and metric != "balanced_accuracy":
+        items = tuple((_confused_items(matched, i, unit),) for i in places)
+        return ClassScore(items, metric, unit)
+    if average == "macro" or is_of_classes(matched, metric):
+        by = cells_of(matched, unit)
+        cells = tuple(matched.items.by_unit_and_label(i, by=by) for i in places)
+        if average == "macro":
+            labels, own = matched.averaged, matched.own_labels
+            always = matched.items.uses() if own else matched.averaged[0]
+            return MacroScore(cells, labels, metric, beta, always, own, unit)
+        # the mean recall of the gold classes, whatever labels were asked for
+        labels = averaged_labels(matched.items, None)
+        return MacroScore(cells, labels, "recall", 1.0, labels[0], False, unit, metric)
+    return _pooled_score(matched, metric, unit, beta, prior)
+
+
+def _pooled_score(
+    matched: Matched, metric: str, unit: str, beta: float, prior: float
+) -> PooledScore:
+    """Return a metric that is pooled over labels."""
+    items, rows = matched.items, unit
+    datum = matched.unit == "item" and len(items.labels) > 1 and not matched.all_classes
+    single = unit == "item" and not datum
+    if unit == "item" and any(len(group.places) > 1 for group in matched.runs):
+        rows, single = "datum", False  # what several runs say of an item is one unit
+
+    def counts_of(i: int) -> Counts:
+        counts = items.counts(i, by="document" if unit == "document" else "sentence")
+        if not matched.all_classes:
+            return counts
+        # single-label data: the wrong label given is not counted beside the right label missed
+        return Counts(counts.tp, np.zeros_like(counts.fp), counts.fn)
+
+    return PooledScore(
+        metric,
+        scored_as(matched, metric),
+        len(matched.names),
+        counts_of,
+        lambda i, j: cases_of_pair(matched, i, j, rows),
+        lambda a, b: cases_of_matched_runs(matched, a, b, rows),
+        table_of=partial(_item_table, matched) if single else None,
+        multiplicity=items.number,
+        weight=items.weight,
+        beta=beta,
+        prior=prior,
+    )
+
+
+def _item_table(matched: Matched) -> UnitTable:
+    """Return the counts of every system with each item as a unit."""
+    items = matched.items
+    kept = items.answer if matched.all_classes else np.ones(len(items.answer), dtype=bool)
+    says, answer = items.says[:, kept], items.answer[kept]
+    negatives = None
+    number = np.ones(len(answer), dtype=np.int64)
+    weights = items.weights(None)
+    if weights is not None:
+        number = weights[kept].astype(np.int64)
+    if items.universe is not None and len(items.labels) == 1:
+        # add the items that neither gold nor any system has
+        says = np.concatenate([says, np.zeros((len(says), 1), dtype=bool)], axis=1)
+        answer = np.append(answer, False)
+        number = np.append(number, items.decisions - number.sum())
+        negatives = (~answer).astype(np.int32)
+    return UnitTable(
+        (says & answer).astype(np.int32),
+        (says & ~answer).astype(np.int32),
+        answer.astype(np.int32),
+        negatives,
+        number,
+        by_item=True,
+    )
 
 
 # --- Second annotation: the ceiling that it puts on the scores of the systems
@@ -376,38 +419,36 @@ def match_beside(
     everyone = match_inputs(gold, [*systems, second], names=named, reading=options, **how)
     if names is None and not is_path(second):  # a file has a name already
         everyone = replace(everyone, names=(*everyone.names[:-1], _SECOND))
-    if everyone.runs:
-        raise InputError(
-            "second_gold: means nothing for several runs; expected one run of a system"
-        )
-    return everyone.only(*range(len(everyone.names) - 1)), everyone
+    return everyone.without_last(), everyone
 
 
 def ceilings_of(matched: Matched | None, options: Any) -> tuple[Ceiling, ...] | None:
     """Compare every system with the second annotation, which is the last of `matched`."""
     if matched is None:
         return None
-    unit = unit_of(matched, options.by)
+    systems = systems_of(matched)
+    several = any(len(system.places) > 1 for system in systems)
+    unit = (unit_of_runs if several else unit_of)(matched, options.by)
     metric = compared_metrics(matched, options.metric, "micro", tables=True)[0]
+    score = score_in(matched, metric, unit, beta=options.beta)
+    if several:
+        score = score.pooled([system.places for system in systems])
     usual = ScoreOptions(metric=metric, by=unit, level=options.level, beta=options.beta)
-    last = len(matched.names) - 1
-    of_classes = is_of_classes(matched, metric)
-    score = (
-        _table_interval(matched, last, usual) if of_classes else intervals_of(matched, usual)[-1]
-    )
-    find = _gap_of_classes if of_classes else _gap_of_items
-    found = []
-    for i in range(last):
-        gap, test = find(matched, last, i, usual)
+    alone = matched.only(systems[-1].places[0])
+    (second,) = scores_in(alone, [metric], usual)
+    last, found = len(systems) - 1, []
+    for i, system in enumerate(systems[:-1]):
+        gap = score.difference(last, i, options.level)
+        (test,) = score.tests([(last, i)], level=options.level, rng=np.random.default_rng(0))
         found.append(
             Ceiling(
-                matched.names[i],
-                matched.names[last],
+                system.name,
+                systems[-1].name,
                 metric,
                 gap.b,
                 gap.a,
-                float(score.low),
-                float(score.high),
+                float(second[metric].low),
+                float(second[metric].high),
                 gap.estimate,
                 gap.low,
                 gap.high,
@@ -420,17 +461,6 @@ def ceilings_of(matched: Matched | None, options: Any) -> tuple[Ceiling, ...] | 
             )
         )
     return tuple(found)
-
-
-def _gap_of_items(
-    matched: Matched, i: int, j: int, options: ScoreOptions
-) -> tuple[Difference, RandomizationTest]:
-    """Return the difference j minus i in a score of the pooled items, and its test."""
-    scored, beta = scored_as(matched, str(options.metric)), options.beta
-    paired = cases_of_pair(matched, i, j, str(options.by)).grouped()
-    by = "unit" if paired.has_units else "item"
-    test = randomization_test(paired, scored, by=by, beta=beta, rng=0)
-    return difference(paired, scored, level=options.level, beta=beta), test
 
 
 # --- All scores of one system: pooled, by label, as a mean over labels
@@ -452,7 +482,7 @@ def system_scores(matched: Matched, i: int, choices: _Choices) -> SystemScores:
         scores=_scores(matched, i, choices, cells),
         by_label=_by_label(matched, i, choices, cells) if named else (),
         splitting_bias=float(counts.predicted / counts.positives) if biased else None,
-        overlap=_overlap(matched, i) if choices.overlap else None,
+        overlap=_overlap(matched, (i,)) if choices.overlap else None,
     )
 
 
@@ -464,28 +494,31 @@ def scores_in(
     Means over labels are named macro_f1 and so on.
     """
     metrics = tuple(dict.fromkeys(metrics))
-    columns = []
-    for metric in metrics:
-        single = metric.removeprefix(_MACRO)
-        chosen = replace(options, metric=single)
-        systems = range(len(matched.names))
-        if single != metric:
-            own = [_macro_interval(matched, i, chosen) for i in systems]
-        elif is_of_classes(matched, metric):
-            own = [_table_interval(matched, i, chosen) for i in systems]
-        else:
-            own = intervals_of(matched, chosen)
-        columns.append([replace(one, metric=metric, signature="") for one in own])
-    return tuple(
-        SystemScores(name, matched.items.counts(i), tuple(column[i] for column in columns))
-        for i, name in enumerate(matched.names)
-    )
+    systems = systems_of(matched)
+    several = any(len(system.places) > 1 for system in systems)
+    parts = [pool_runs(matched, system) for system in systems] if several else [matched]
+    chosen = replace(options, by="unit" if several and options.by == "item" else options.by)
+    rows: list[SystemScores] = []
+    for part in parts:
+        columns = [_intervals_in(part, metric, chosen) for metric in metrics]
+        rows += (
+            SystemScores(name, part.items.counts(i), tuple(column[i] for column in columns))
+            for i, name in enumerate(part.names)
+        )
+    return tuple(rows)
 
 
-def _macro_interval(matched: Matched, i: int, options: ScoreOptions) -> Interval:
-    by = cells_of(matched, unit_of(matched, options.by))
-    cells = matched.items.by_unit_and_label(i, by=by).only(matched.averaged[i])
-    return macro_interval(cells, str(options.metric), level=options.level, beta=options.beta)
+def _intervals_in(matched: Matched, metric: str, options: ScoreOptions) -> list[Interval]:
+    """Return the intervals of all systems in one metric; means are named macro_f1 and so on."""
+    single = metric.removeprefix(_MACRO)
+    if single == metric and not is_of_classes(matched, metric):
+        own = intervals_of(matched, replace(options, metric=metric))
+    else:
+        average = "micro" if single == metric else "macro"
+        unit = unit_of(matched, options.by)
+        score = score_in(matched, single, unit, average=average, beta=options.beta)
+        own = [score.interval(i, options.level) for i in range(len(matched.names))]
+    return [replace(one, metric=metric, signature="") for one in own]
 
 
 def _scores(
@@ -502,7 +535,7 @@ def _scores(
         nameless = replace(accuracy, signature="")
         usual = ("accuracy",) if _is_right_or_wrong(matched) else _ALL_CLASSES
         scores = tuple(
-            _interval_of_classes(matched, i, name, choices, cells)
+            _interval_of_classes(matched, i, name, choices)
             if name in _OF_ALL_CLASSES
             else replace(nameless, metric=name)
             for name in choices.among(usual)
@@ -563,12 +596,19 @@ def _macro_scores(
     )
 
 
-def _overlap(matched: Matched, i: int) -> dict[str, dict[str, float]]:
-    by_rule = overlaps(matched.gold, matched.systems[i])
-    return {
-        name: {**asdict(o), "precision": o.precision, "recall": o.recall, "f1": o.f1}
-        for name, o in by_rule.items()
-    }
+def _refuse_overlap(matched: Matched) -> None:
+    if matched.task != "entities":
+        raise InputError(f"overlap: means nothing for {matched.task}; expected entities")
+
+
+def _overlap(matched: Matched, places: Sequence[int]) -> dict[str, dict[str, float]]:
+    """Return the partial overlaps of a system's spans by rule, summed over its runs."""
+    by_run = [overlaps(matched.gold, matched.systems[place]) for place in places]
+    found = {}
+    for rule, first in by_run[0].items():
+        o = sum((run[rule] for run in by_run[1:]), start=first)
+        found[rule] = {**asdict(o), "precision": o.precision, "recall": o.recall, "f1": o.f1}
+    return found
 
 
 def _segmentation_scores(
@@ -696,15 +736,13 @@ def score(
     systems, names = by_name([] if pred is None else [pred, *more], names)
     matched, second = match_beside(gold, systems, names, options)
     scores = replace(scores_of(matched, options), ceilings=ceilings_of(second, options))
-    if options.group is not None:
-        return _with_groups(matched, scores, options)
-    return _with_repeats(matched, scores, options) if matched.runs else scores
+    if matched.runs:
+        scores = _with_repeats(matched, scores, options)
+    return scores if options.group is None else _with_groups(matched, scores, options)
 
 
 def _with_groups(matched: Matched, scores: Scores, options: ScoreOptions) -> Scores:
     """Add the scores of the systems in each group."""
-    if matched.runs:
-        raise InputError("group: means nothing for several runs; expected one output per system")
     metrics = [score.metric for score in scores.systems[0].scores]
     chosen = replace(options, by=scores.by)
     return replace(
@@ -734,8 +772,8 @@ def scores_of(
     if matched.runs:
         return _scores_of_runs(matched, options, also)
     unit = unit_of(matched, options.by)
-    if options.overlap and matched.task != "entities":
-        raise InputError(f"overlap: means nothing for {matched.task}; expected entities")
+    if options.overlap:
+        _refuse_overlap(matched)
     choices = _Choices(
         unit,
         options.level,
@@ -786,23 +824,29 @@ def _scores_of_runs(matched: Matched, options: ScoreOptions, also: Sequence[str]
     if all(len(group.places) == 1 for group in matched.runs):
         alone = scores_of(unpooled(matched), options, also)
         return replace(
-            alone, notes=(*alone.notes, ONE_RUN), run_scores=_run_scores(matched, alone, options)
+            alone,
+            notes=(*alone.notes, ONE_RUN),
+            run_scores=_run_scores(matched, alone, options, also),
         )
     unit = unit_of_runs(matched, options.by)
-    if options.overlap:
-        raise InputError("overlap: means nothing for several runs; expected one run of a system")
     asked = options.metric
     if asked is None and matched.task == "segmentation":
         asked = _OF_WORDS
     chosen = replace(options, metric=asked, by="unit" if unit == "item" else unit)
+    chosen = replace(chosen, overlap=False)
     parts = [scores_of(pool_runs(matched, group), chosen, also) for group in matched.runs]
-    pooled = replace(
-        parts[0], systems=tuple(part.systems[0] for part in parts), unit=matched.unit, by=unit
-    )
+    systems = [part.systems[0] for part in parts]
+    if options.overlap:
+        _refuse_overlap(matched)
+        systems = [
+            replace(system, overlap=_overlap(matched, group.places))
+            for system, group in zip(systems, matched.runs, strict=True)
+        ]
+    pooled = replace(parts[0], systems=tuple(systems), unit=matched.unit, by=unit)
     methods = dict.fromkeys(s.method for system in pooled.systems for s in system.scores)
     return replace(
         pooled,
-        run_scores=_run_scores(matched, pooled, options),
+        run_scores=_run_scores(matched, pooled, options, also),
         signature=options.signature(
             *facts_of_reading(matched, options),
             ",".join(methods),
@@ -812,21 +856,22 @@ def _scores_of_runs(matched: Matched, options: ScoreOptions, also: Sequence[str]
     )
 
 
-def _run_scores(matched: Matched, scores: Scores, options: ScoreOptions) -> tuple[RunScores, ...]:
-    """Return the score of every run, by system and metric, without means over labels."""
-    metrics = [s.metric for s in scores.systems[0].scores if s.metric in TABLE]
+def _run_scores(
+    matched: Matched, scores: Scores, options: ScoreOptions, also: Sequence[str]
+) -> tuple[RunScores, ...]:
+    """Return the score of every run, by system and metric; means over labels only if compared."""
     own = []
-    for group in matched.runs:
-        counts = [units.sum() for units in counts_of_runs(matched, group, scores.by)]
-        for metric in metrics:
-            if is_of_classes(matched, metric):
-                runs = confused_runs(matched, group, scores.by)
-                values = [float(score_of_table(run.table, metric)) for run in runs]
-            else:
-                scored = scored_as(matched, metric)
-                values = [score_of(table, scored, beta=options.beta) for table in counts]
+    for metric in (s.metric for s in scores.systems[0].scores):
+        single = metric.removeprefix(_MACRO)
+        if single not in TABLE or (single != metric and metric not in also):
+            continue
+        average = "micro" if single == metric else "macro"
+        score = score_in(matched, single, scores.by, average=average, beta=options.beta)
+        for group in matched.runs:
+            values = score.runs(group.places).scores.tolist()
             own.append(RunScores.of(group.name, metric, group.runs, values))
-    return tuple(own)
+    order = {group.name: i for i, group in enumerate(matched.runs)}
+    return tuple(sorted(own, key=lambda one: order[one.system]))
 
 
 def _with_repeats(matched: Matched, scores: Scores, options: ScoreOptions) -> Scores:
@@ -834,9 +879,11 @@ def _with_repeats(matched: Matched, scores: Scores, options: ScoreOptions) -> Sc
     groups = {group.name: group for group in matched.runs}
 
     def with_repeats(own: RunScores) -> RunScores:
-        if len(own) < 2 or is_of_classes(matched, own.metric):
+        if len(own) < 2 or own.metric not in TABLE or is_of_classes(matched, own.metric):
             return own
-        runs = counts_of_runs(matched, groups[own.system], scores.by)
+        score = score_in(matched, own.metric, scores.by, beta=options.beta)
+        assert isinstance(score, PooledScore)  # noqa: S101  # as no score of all classes
+        runs = [score.counts_of(place) for place in groups[own.system].places]
         names = ("tp", "fp", "fn") if runs[0].tn is None else ("tp", "fp", "fn", "tn")
         cells = {name: np.stack([getattr(run, name) for run in runs], axis=1) for name in names}
         scored = scored_as(matched, own.metric)

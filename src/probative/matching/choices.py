@@ -79,8 +79,6 @@ def check_reading(reading: ReadingOptions) -> ReadingOptions:
         "gold_column, unit_column, run_column, group",
         [reading.gold_column, reading.unit_column, reading.run_column, reading.group],
     )
-    if reading.group is not None and reading.run_column is not None:
-        raise InputError("group: cannot be combined with run_column=; expected one of the two")
     one_of("align_by", reading.align_by, ALIGNMENTS)
     _check_tables(reading)
     check_label_names(reading.label_names)

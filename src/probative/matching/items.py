@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import gcd
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -210,6 +211,30 @@ class Items:
         number = self.number if by == "sentence" else None
         return PairedCounts(cases if by is not None else cases[0], number)
 
+    def paired_runs(
+        self, a: Sequence[int], b: Sequence[int], *, by: str | None = "sentence"
+    ) -> PairedCounts:
+        """Add up the cases of every run of A beside every run of B.
+
+        `a` and `b` are the numbers of their runs. An item that n of N runs of A and m of M runs of
+        B return is n·m times in both, n·(M - m) times in A alone, and so on.
+        """
+        group, size = self._groups(by)
+        in_a, in_b = (self.says[list(runs)].sum(axis=0) for runs in (a, b))
+        out_a, out_b = len(a) - in_a, len(b) - in_b
+        weights = self.weights(by)
+        cases = np.zeros((size, 8))
+        for case, times in enumerate((in_a * out_b, out_a * in_b, in_a * in_b, out_a * out_b)):
+            own = times if weights is None else times * weights
+            counted = np.bincount(group * 2 + ~self.answer, weights=own, minlength=size * 2)
+            cases[:, 2 * case : 2 * case + 2] = counted.reshape(size, 2)
+        decisions = self._decisions(by)
+        if decisions is None:
+            cases = cases[:, :7] if self.weight == 1 else cases[:, :7] * self.weight
+        else:
+            cases[:, 7] = len(a) * len(b) * decisions - cases[:, :7].sum(axis=1)
+        return PairedCounts(cases, self.number if by == "sentence" else None)
+
     @cached_property
     def by_label(self) -> tuple[Items, ...]:
         """Return the items of each label alone, in the order of `labels`."""
@@ -409,10 +434,32 @@ def cases_of_pair(matched: Matched, i: int, j: int, unit: str) -> PairedCounts:
     several = len(matched.items.labels) > 1 and not matched.all_classes
     if unit == matched.unit == "item" and several:
         unit = "datum"  # the missed label and the wrong one given belong together
-    paired = cases_by(matched.items, i, j, unit)
+    return _of_all_classes(matched, cases_by(matched.items, i, j, unit))
+
+
+def cases_of_matched_runs(
+    matched: Matched, a: Sequence[int], b: Sequence[int], unit: str
+) -> PairedCounts:
+    """Return the paired counts of all runs of A beside those of B, as `cases_of_runs`."""
+    return _of_all_classes(matched, cases_of_runs(matched.items, a, b, unit))
+
+
+def cases_of_runs(items: Items, a: Sequence[int], b: Sequence[int], unit: str) -> PairedCounts:
+    """Return the paired counts of all runs of A beside all of B, one row per unit.
+
+    They are divided by the greatest common divisor of the two numbers of runs: with equal numbers,
+    the counts of a system are the sums over its runs.
+    """
+    if len(a) == len(b) == 1:
+        return cases_by(items, a[0], b[0], unit)
+    by = "document" if unit == "document" else "sentence"
+    return items.paired_runs(a, b, by=by) / gcd(len(a), len(b))
+
+
+def _of_all_classes(matched: Matched, paired: PairedCounts) -> PairedCounts:
+    """Leave out wrong labels of single-label data: they are not counted beside the right ones."""
     if not matched.all_classes:
         return paired
-    # single-label data: the wrong label given is not counted beside the right label missed
     wrong = [1, 3, 5]
     cases = paired.cases[..., :7].copy()
     cases[..., wrong] = 0

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 import numpy as np
 
 from probative._validation import names_of
-from probative.counts import Counts
 from probative.errors import InputError
 from probative.matching.choices import check_reading, how_to_read, refuse_engine, refuse_unused
-from probative.matching.items import Items, cases_of_pair, union
+from probative.matching.items import Items, union
 from probative.matching.labels import (
     UNION,
     averaged_labels,
@@ -58,11 +57,10 @@ from probative.reading.source import refuse_repeats
 from probative.reading.table_sides import refuse_answer_again
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from probative.counts import PairedCounts
     from probative.reading.logs import Log
     from probative.reading.recognise import Annotations
 
@@ -324,7 +322,7 @@ class Matched:
     match: str = STRICT
 
     def only(self, *systems: int) -> Matched:
-        """Return a copy with some systems alone, by their numbers."""
+        """Return a copy with some outputs alone, by their numbers, each as a system."""
         chosen = list(systems)
         return replace(
             self,
@@ -333,7 +331,15 @@ class Matched:
             systems=tuple(self.systems[i] for i in chosen),
             tagged=(self.tagged[0], *(self.tagged[i + 1] for i in chosen)) if self.tagged else (),
             averaged=self.averaged[chosen],
+            runs=(),
         )
+
+    def without_last(self) -> Matched:
+        """Return a copy without the last system, all of its runs."""
+        if not self.runs:
+            return self.only(*range(len(self.names) - 1))
+        kept = [place for group in self.runs[:-1] for place in group.places]
+        return replace(self.only(*kept), runs=self.runs[:-1])
 
     @property
     def unit(self) -> str:
@@ -831,22 +837,6 @@ def _spans(side: Tagged | Spans, scheme: str | None, gold_scheme: str | None, re
 # --- Pooling several runs of a system: what all runs say about a unit belongs to that unit
 
 
-def counts_of_runs(matched: Matched, group: RunGroup, unit: str) -> list[Counts]:
-    """Return the counts of every run of a system, one row per unit."""
-    by = "document" if unit == "document" else "sentence"
-    counts = [matched.items.counts(place, by=by) for place in group.places]
-    if not matched.all_classes:
-        return counts
-    # single-label data: the wrong label given is not counted beside the right label missed
-    return [Counts(own.tp, np.zeros_like(own.fp), own.fn) for own in counts]
-
-
-def cases_of_runs(matched: Matched, a: RunGroup, b: RunGroup, unit: str) -> Iterator[PairedCounts]:
-    """Yield the paired counts of every run of A with every run of B, one row per unit."""
-    rows = "datum" if unit == "item" else unit
-    return (cases_of_pair(matched, i, j, rows) for i in a.places for j in b.places)
-
-
 def pool_runs(matched: Matched, group: RunGroup) -> Matched:
     """Merge the runs of a system into one system that says in every unit what all runs say.
 
@@ -883,6 +873,34 @@ def _repeated(matched: Matched, group: RunGroup) -> tuple[Any, tuple[Any, ...]]:
     nothing: dict[str, Any] = {"texts": None, "aligned": None, "groups": None}
     gold = replace(gold, codes=answer, units=units, **nothing)
     return gold, (replace(runs[0], codes=said, names=names, units=units, **nothing),)
+
+
+_FEWEST_SAMPLES_PER_CLASS = 2  # on average; with fewer, targets are texts and no classes
+
+
+def by_class(matched: Matched) -> Matched:
+    """Return the samples of logs as labels, so that scores can be averaged over the targets.
+
+    A right answer has the label of its target. A wrong one is a miss of its target, and a false
+    alarm of another target if it names that.
+    """
+    gold = matched.gold
+    n, classes = len(gold), len(gold.names)
+    if not matched.systems or classes < 2:
+        raise InputError(
+            "average: 'macro' needs logs with targets of several classes; expected 'micro'"
+        )
+    if n < _FEWEST_SAMPLES_PER_CLASS * classes:
+        raise InputError(
+            f"average: 'macro' needs targets that are classes, and {n:,} samples have {classes:,} "
+            f"different ones; expected 'micro'"
+        )
+    items = match_labels(gold, *matched.systems, positive=None)
+    note = f"{classes:,} targets are the classes of macro averages"
+    labels = replace(
+        matched, task="labels", items=items, all_classes=True, notes=(*matched.notes, note)
+    )
+    return replace(labels, averaged=averaged_labels(items, None), own_labels=False)
 
 
 def unpooled(matched: Matched) -> Matched:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -557,6 +557,9 @@ class _Overlap:
     partial: int
     missed: int
     spurious: int
+
+    def __add__(self, other: _Overlap) -> _Overlap:
+        return _Overlap(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
     @property
     def possible(self) -> int:

@@ -340,6 +340,8 @@ class _RunTable:
             wrong = np.flatnonzero(first.codes != own.codes)
             if first.units is not None and own.units is not None:
                 wrong = np.union1d(wrong, np.flatnonzero(first.units != own.units))
+            if first.groups is not None and own.groups is not None:
+                wrong = np.union1d(wrong, np.flatnonzero(first.groups.codes != own.groups.codes))
             if len(wrong):
                 row = int(wrong[0])
                 raise InputError(
@@ -453,6 +455,7 @@ def _part(side: Labels, rows: NDArray[np.intp]) -> Labels:
         units=units,
         texts=None if read_texts is None else texts,
         aligned=_part_ids(side.aligned, rows),
+        groups=None if side.groups is None else replace(side.groups, codes=side.groups.codes[rows]),
     )
 
 

@@ -307,7 +307,7 @@ def _about(result: Comparisons, summary: GroupSummary) -> str:
 def _rows(result: Comparisons, whole: Comparison) -> list[ForestRow]:
     rows = []
     for group in result.groups or ():
-        c = group.of_pair(whole.a, whole.b, whole.metric)
+        c = group.of_pair(whole.a, whole.b, whole.metric, whole.question)
         rows.append(_row(group.group, group.units, c, result.level))
     total = whole.observed_units or result.units
     return [*rows, _row(_ALL, total, whole, result.level, whole=True)]

@@ -305,6 +305,9 @@ class DifferencePosterior(Protocol):
     def interval(self, level: float = 0.95) -> tuple[Number, Number]:
         """Return the ends of the equal-tailed credible interval."""
 
+    def probabilities(self, rope: float = 0.0) -> tuple[float, float, float]:
+        """Return P(A better), P(equivalent) and P(B better) by more than `rope`."""
+
 
 class ScorePosterior(Protocol):
     """Posterior distribution of a score."""

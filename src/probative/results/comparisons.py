@@ -634,10 +634,10 @@ class Group(Result):
     systems: tuple[SystemScores, ...]
     comparisons: tuple[Comparison, ...] | None = None
 
-    def of_pair(self, a: str, b: str, metric: str) -> Comparison:
-        """Return the comparison of a pair in a metric."""
-        known = {(c.a, c.b, c.metric): c for c in self.comparisons or ()}
-        return known[a, b, metric]
+    def of_pair(self, a: str, b: str, metric: str, question: str | None = None) -> Comparison:
+        """Return the comparison of a pair in a metric; with several runs, on one question."""
+        known = {(c.a, c.b, c.metric, c.question): c for c in self.comparisons or ()}
+        return known[a, b, metric, question]
 
     def records(self) -> list[dict[str, Any]]:
         """Return one dictionary per comparison; without comparisons, one per score."""
@@ -727,6 +727,8 @@ class GroupSummary(Result):
     weights
         For a reversal: a `GroupWeight` for each group, which shows how it arises. None for macro
         averages, which are not means over groups.
+    question
+        With several runs: "models" or "procedures", as in `Comparison`.
     """
 
     a: str
@@ -745,6 +747,7 @@ class GroupSummary(Result):
     disagreements: tuple[str, ...] = ()
     sentences: tuple[str, ...] = ()
     weights: tuple[GroupWeight, ...] | None = None
+    question: str | None = None
 
     def __str__(self) -> str:
         return " ".join(self.sentences)

@@ -108,6 +108,8 @@ class ModelsAnswer(Result):
         The probabilities that either set of models scores higher on units like these.
     note
         A caveat, or None.
+    standard_error, degrees_of_freedom
+        Those of the difference over test sets with these models.
     """
 
     score_a: float
@@ -126,6 +128,8 @@ class ModelsAnswer(Result):
     null: NullDistribution | None = field(default=None, repr=False)
     posterior: DifferencePosterior | None = field(default=None, repr=False)
     p_unit: float = math.nan
+    standard_error: float = math.nan
+    degrees_of_freedom: float = math.nan
 
     def __str__(self) -> str:
         note = f" ({self.note})" if self.note else ""

@@ -1,0 +1,821 @@
+"""Judge scores of counts that are pooled over labels: exact tests, intervals, posteriors."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy import special
+
+from probative.counts import Counts, PairedCounts
+from probative.errors import InputError
+from probative.inference.differences import (
+    UnitTest,
+    difference,
+    exchange_errors,
+    overstating,
+    student_pvalue,
+    unit_test,
+)
+from probative.inference.exchange import (
+    ItemExchange,
+    UnitExchange,
+    drawing,
+    exact_pvalue,
+    randomization_test,
+)
+from probative.inference.intervals import interval
+from probative.inference.planning import Pilot
+from probative.inference.posterior.clustered import posterior_of_difference
+from probative.inference.runs import Runs, Spread
+from probative.inference.sampled import sequential_pvalues
+from probative.inference.score_differences import difference_of_totals
+from probative.inference.scores import Score
+from probative.inference.units import (
+    effective_units_of_pairs,
+    jackknife_covariance,
+    leave_one_out,
+    pair_errors,
+    student_quantile,
+)
+from probative.inference.walks import TooLargeError, walk_of_credits
+from probative.metrics import COMPOSITES, NEEDS_TN, contributions, ratio, score, span
+from probative.workers import in_processes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, MutableMapping, Sequence
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from probative._validation import Array, Mask
+    from probative.inference.posterior.clustered import ClusteredPosterior
+    from probative.inference.sampled import KnownLimits
+    from probative.results import Difference, Interval, RandomizationTest
+
+
+# --- Randomisation tests of all pairs of systems
+#
+# The counts of each system on every unit are computed once. A test uses only the units on which
+# the two systems differ.
+
+if TYPE_CHECKING:
+    KnownTests = MutableMapping[tuple[int, int], tuple[float, int]]
+
+
+_PAIRS_PER_TASK = 64  # tested by a process in one go
+_FEWEST_PAIRS_FOR_PROCESSES = 400  # fewer are not worth starting other processes
+_MEMORY = 2**28  # bytes that one exact test may use for its tables
+
+
+class _PairTests(NamedTuple):
+    """The p-values of all pairs, as a symmetric table with ones on its diagonal.
+
+    `sampled` is the number of pairs without an exact p-value, `unclear` the number of those for
+    which the decision after drawing all exchanges is not yet certain.
+    """
+
+    pvalues: NDArray[np.float64]
+    sampled: int
+    unclear: int = 0
+
+
+def pair_tests(
+    table: UnitTable,
+    metric: str = "f1",
+    *,
+    beta: float = 1.0,
+    level: float = 0.95,
+    adjust: str = "holm",
+    seed: int = 0,
+    n_jobs: int | None = -1,
+    report: Callable[[int, int], None] | None = None,
+    tested: KnownTests | None = None,
+) -> _PairTests:
+    """Test every pair of systems, two-sided and exactly.
+
+    Where an exact test does not fit into memory, exchanges are drawn until the adjusted p-value is
+    clearly above or below the level. `tested` maps pairs of systems (lower index first) to the
+    p-value and its number of draws (0 if exact); known pairs are not tested again, new ones are
+    added. `report` receives the number of pairs done and their total.
+    """
+    first, kind = table.distinct()
+    distinct = table.only(first).grouped()
+    tested = {} if tested is None else tested
+    everyone = list(combinations(range(len(first)), 2))
+    pairs = [(i, j) for i, j in everyone if (first[i], first[j]) not in tested]
+    progress = report or (lambda done, total: None)
+    done = 0
+    chunks = [
+        pairs[start : start + _PAIRS_PER_TASK] for start in range(0, len(pairs), _PAIRS_PER_TASK)
+    ]
+    jobs = n_jobs if len(pairs) >= _FEWEST_PAIRS_FOR_PROCESSES else 1
+    work = partial(_test_pairs, distinct, metric, beta)
+    progress(0, len(pairs))
+    for chunk, answers in in_processes(work, chunks, jobs):
+        tested.update(
+            ((int(first[i]), int(first[j])), (pvalue, 0))
+            for (i, j), pvalue in zip(chunk, answers, strict=True)
+            if pvalue is not None
+        )
+        done += len(chunk)
+        progress(done, len(pairs))
+    unclear = 0
+    too_large = [(i, j) for i, j in everyone if tested.get((first[i], first[j]), (0, 1))[1]]
+    if too_large:
+        drawings = {
+            (int(first[i]), int(first[j])): drawing(
+                *_exchange(distinct, i, j, metric, beta), "two-sided"
+            )
+            for i, j in too_large
+        }
+        places = first[kind].tolist()
+        unclear = _sample(drawings, places, tested, (level, adjust), seed=seed, n_jobs=n_jobs)
+    pvalues, sampled = np.ones((len(first), len(first))), 0
+    for i, j in everyone:
+        pvalue, draws = tested[int(first[i]), int(first[j])]
+        pvalues[i, j] = pvalues[j, i] = pvalue
+        sampled += draws > 0
+    return _PairTests(pvalues[np.ix_(kind, kind)], sampled, unclear)
+
+
+def _test_pairs(
+    table: UnitTable, metric: str, beta: float, pairs: Sequence[tuple[int, int]]
+) -> list[float | None]:
+    """Return the p-values of some pairs; None where an exact test does not fit into memory."""
+    answers: list[float | None] = []
+    for i, j in pairs:
+        exchange, observed = _exchange(table, i, j, metric, beta)
+        try:
+            answers.append(exact_pvalue(exchange, observed, "two-sided"))
+        except TooLargeError:
+            answers.append(None)
+    return answers
+
+
+def _sample(
+    drawings: dict[tuple[int, int], Callable[[np.random.Generator, int], int]],
+    places: Sequence[int],
+    tested: KnownTests,
+    rule: tuple[float, str],
+    *,
+    seed: int,
+    n_jobs: int | None,
+) -> int:
+    """Add sampled tests to the known ones, and return how many of them are not clear.
+
+    `drawings` draws exchanges for each pair of distinct systems. `places` gives, for every system,
+    the first system that it equals: the adjustment is for all pairs, including equal systems.
+    """
+    level, adjust = rule
+    family = [(min(a, b), max(a, b)) for a, b in combinations(places, 2)]
+    known = {t: tested[pair] for t, pair in enumerate(family) if pair in tested}
+    known |= {t: (1.0, 0) for t, (a, b) in enumerate(family) if a == b}
+
+    def draw(generator: np.random.Generator, number: int, tests: NDArray[np.int64]) -> list[int]:
+        # seeds for all pairs, so that a pair's draws do not depend on which others are open
+        seeds = dict(zip(drawings, generator.integers(2**63, size=len(drawings)), strict=True))
+        wanted = {family[t] for t in tests}
+        counts = {
+            pair: drawings[pair](np.random.default_rng(seeds[pair]), number) for pair in wanted
+        }
+        return [counts[family[t]] for t in tests]
+
+    results = sequential_pvalues(
+        draw,
+        len(family),
+        levels=(1 - level,),
+        adjust=adjust,
+        plain=False,
+        known=known,
+        rng=seed,
+        n_jobs=n_jobs,
+    )
+    of_pairs = {
+        pair: result for pair, result in zip(family, results, strict=True) if pair in drawings
+    }
+    tested.update((pair, (result.pvalue, result.draws)) for pair, result in of_pairs.items())
+    return sum(not result.clear for result in of_pairs.values())
+
+
+def _exchange(
+    table: UnitTable, i: int, j: int, metric: str, beta: float
+) -> tuple[ItemExchange | UnitExchange, Fraction]:
+    """Return the exchange of two systems and the difference of their scores."""
+    positives = int(table.number @ table.positives)
+    negatives = 0 if table.negatives is None else int(table.number @ table.negatives)
+    a, b = (np.stack([table.tp[k], table.fp[k]], axis=1).astype(np.int64) for k in (i, j))
+    (x, f), (u, v) = ((table.number @ counts).tolist() for counts in (a, b))
+    gap = difference_of_totals(positives, negatives, (x + u, f + v), metric, beta)
+    observed = gap.exact_difference(x, f)
+    if not table.by_item:
+        differ = np.any(a != b, axis=1)
+        walk = walk_of_credits(a[differ], b[differ], table.number[differ])
+        same = table.number[~differ] @ a[~differ]
+        return UnitExchange.of(walk.moved(same), gap, _MEMORY), observed
+    both = table.number @ (a & b)
+    only_a, only_b = table.number @ a - both, table.number @ b - both
+    cases = np.array([*only_a, *only_b, *both, 0, 0], dtype=np.int64)
+    return ItemExchange(cases, gap), observed
+
+
+# --- Counts of many systems on the units of one test set
+#
+# Gold is the same for all systems, so the true and false positives of a system on every unit
+# determine all its scores, and those of two systems their exchange test.
+
+
+@dataclass(frozen=True, eq=False)
+class UnitTable:
+    """The counts of several systems, unit by unit.
+
+    Attributes
+    ----------
+    tp, fp
+        True and false positives: one row per system, one column per kind of unit.
+    positives, negatives
+        The items of every unit that are positive and negative in gold (negatives are None where
+        they cannot be counted).
+    number
+        The number of units of each kind.
+    by_item
+        True if every unit is a single item.
+    """
+
+    tp: NDArray[Any]
+    fp: NDArray[Any]
+    positives: NDArray[Any]
+    negatives: NDArray[Any] | None
+    number: NDArray[np.int64]
+    by_item: bool = False
+
+    @classmethod
+    def of_counts(cls, systems: Sequence[Counts], *, by_item: bool = False) -> UnitTable:
+        """Return the table from the counts of every system on the same units."""
+        first = systems[0]
+        columns = [[c.tp, c.fp, c.fn, *([] if c.tn is None else [c.tn])] for c in systems]
+        whole = [_whole(np.stack([np.atleast_1d(part) for part in cells])) for cells in columns]
+        tp, fp = (np.stack([cells[row] for cells in whole]) for row in (0, 1))
+        negatives = None if first.tn is None else whole[0][1] + whole[0][3]
+        positives = whole[0][0] + whole[0][2]
+        number = np.ones(tp.shape[1], dtype=np.int64)
+        return cls(tp, fp, positives, negatives, number, by_item)
+
+    @property
+    def n_systems(self) -> int:
+        """Return the number of systems."""
+        return len(self.tp)
+
+    @property
+    def n_units(self) -> int:
+        """Return the number of units."""
+        return int(self.number.sum())
+
+    def only(self, systems: NDArray[Any]) -> UnitTable:
+        """Return the table of some of the systems."""
+        return replace(self, tp=self.tp[systems], fp=self.fp[systems])
+
+    def grouped(self) -> UnitTable:
+        """Return the table with equal units merged, in order of first appearance."""
+        rows = [self.tp, self.fp, self.positives[None]]
+        rows += [] if self.negatives is None else [self.negatives[None]]
+        stacked = np.ascontiguousarray(np.concatenate(rows).T)
+        keys = stacked.view(np.dtype((np.void, stacked.itemsize * stacked.shape[1])))[:, 0]
+        _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+        order = np.argsort(first)  # in the order of their first appearance
+        place = np.empty(len(order), dtype=np.intp)
+        place[order] = np.arange(len(order))
+        number = np.bincount(place[group], weights=self.number, minlength=len(first))
+        kept = first[order]
+        return UnitTable(
+            self.tp[:, kept],
+            self.fp[:, kept],
+            self.positives[kept],
+            None if self.negatives is None else self.negatives[kept],
+            number.astype(np.int64),
+            self.by_item,
+        )
+
+    def distinct(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the first system of each kind, and the kind of every system; copies share one."""
+        kinds: dict[bytes, int] = {}
+        first: list[int] = []
+        kind_of = np.empty(self.n_systems, dtype=np.intp)
+        for k in range(self.n_systems):
+            key = self.tp[k].tobytes() + self.fp[k].tobytes()
+            if key not in kinds:
+                kinds[key] = len(first)
+                first.append(k)
+            kind_of[k] = kinds[key]
+        return np.array(first, dtype=np.intp), kind_of
+
+    def counts(self) -> Counts:
+        """Return one table per system and kind of unit."""
+        tn = None if self.negatives is None else self.negatives - self.fp
+        return Counts(self.tp, self.fp, self.positives - self.tp, tn)
+
+    def totals(self, weights: NDArray[Any]) -> Counts:
+        """Return the weighted sums over the units, with systems along the last axis."""
+        return self.counts()._map(lambda cells: np.asarray(weights @ cells.T))
+
+    def scores(self, metric: str, weights: NDArray[Any], *, beta: float = 1.0) -> Array:
+        """Return the scores of all systems with weighted units: one row per row of weights."""
+        return np.asarray(score(self.totals(weights), metric, beta=beta))
+
+    def contributions(self, metric: str = "f1", *, beta: float = 1.0) -> tuple[Array, Array]:
+        """Return the contribution of every kind of unit to numerator and denominator, by system."""
+        if metric in NEEDS_TN and self.negatives is None:
+            raise InputError(f"metric: {metric} needs tn, and these counts have none")
+        if metric in COMPOSITES:
+            rows, totals = self.counts(), self.totals(self.number)
+            parts = [
+                contributions(rows[k], metric, at=totals[k], units=True)
+                for k in range(self.n_systems)
+            ]
+            x, y = (np.stack([part[i] for part in parts]) for i in (0, 1))
+            return x, y
+        x, y = ratio(self.counts(), metric, beta=beta)
+        return np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+
+
+def _whole(cells: NDArray[Any]) -> NDArray[np.int32]:
+    """Return counts as whole numbers; refuse fractions, which cannot be exchanged."""
+    rounded = np.round(cells)
+    if np.any(cells != rounded):
+        value = cells[cells != rounded].flat[0]
+        raise InputError(f"counts: {value:g} of an item cannot be exchanged; expected whole counts")
+    if np.max(rounded, initial=0) >= 2**31:
+        raise InputError("counts: more than 2**31 items in one unit")
+    return np.asarray(rounded.astype(np.int32))
+
+
+# --- Simultaneous intervals of all differences
+
+
+def dispute(moved: Array, number: NDArray[Any]) -> Array:
+    """Return how many units the difference of every pair rests on.
+
+    With d the moves of a pair's difference, that is (sum d²)² / sum d⁴: the number of units in
+    dispute, were they all worth the same. It is infinite for a pair that no unit moves.
+
+    Parameters
+    ----------
+    moved
+        How far each kind of unit moves every score: one row per system.
+    number
+        How many units there are of each kind.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from probative.inference.pooled import dispute
+    >>> moved = np.array([[2.0, 0.0], [0.0, 0.0]])  # four units tell the two systems apart
+    >>> float(dispute(moved, np.array([4, 96]))[0, 1])
+    4.0
+    """
+    first, second, third, fourth = (moved**power for power in (1, 2, 3, 4))
+
+    def cross(a: Array, b: Array) -> Array:
+        return np.asarray((a * number) @ b.T)
+
+    def own(a: Array) -> Array:
+        return np.asarray(np.add.outer(a @ number, a @ number))
+
+    # the binomial expansions of sums of (m_i - m_j)^power
+    both = cross(third, first)
+    squares = own(second) - 2 * cross(first, first)
+    fourths = own(fourth) - 4 * (both + both.T) + 6 * cross(second, second)
+    differs = squares > 1e-14 * own(second)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # at most as many as there are, whatever rounding leaves of fourth powers
+        rests_on = squares**2 / np.maximum(fourths, squares**2 / max(1, number.sum()))
+    return np.where(differs, rests_on, np.inf)
+
+
+def simultaneous_reach(quantile: float, freedom: Array, disputed: Array) -> Array:
+    """Return how many standard errors the interval of each pair reaches, given the joint quantile.
+
+    Each pair has Student's quantile of the same tail with its own degrees of freedom. That errs on
+    the safe side: the largest of Student's variables that share their denominator is less extreme.
+
+    A variance that rests on m units in dispute is itself an estimate: as their number is random,
+    its variance is about 1/m of its square, and Satterthwaite's degrees of freedom are 2m. With
+    very few units Student's quantile has no bounds, and the variance at the limit is the better
+    guide: a difference that is farther off by h comes with more units in dispute. With u the
+    worth of one and V = m·u², the maximum-likelihood variance there is V/2 + √(V²/4 + u²h²)
+    (Tango's score interval, with the units in dispute on both sides alike), which makes
+    h = t·√(V + t²u²).
+
+    Parameters
+    ----------
+    quantile
+        Of the largest of all pairs' deviations.
+    freedom
+        The degrees of freedom of every pair, from the sizes of its units.
+    disputed
+        How many units the difference of every pair rests on.
+
+    References
+    ----------
+    T. Tango, "Equivalence test and confidence interval for the difference in proportions for the
+    paired-sample design", 1998.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from probative.inference.pooled import simultaneous_reach
+    >>> simultaneous_reach(3.5, np.full(4, 500), np.array([np.inf, 100, 10, 1])).round(2).tolist()
+    [3.52, 3.56, 4.18, 12.9]
+    """
+    level = float(special.erf(quantile / np.sqrt(2)))
+    by_size = student_quantile(level, freedom)
+    by_dispute = student_quantile(level, np.minimum(freedom, 2 * disputed))
+    at_the_limit = by_size * np.sqrt(1 + by_size**2 / disputed)
+    return np.asarray(np.minimum(by_dispute, at_the_limit))
+
+
+# --- The score of several systems
+
+_NO_SPREAD = 1e-12  # smaller standard errors are rounding errors of 0
+_WITHOUT_POSITIVES = ("accuracy", "specificity", "npv")  # defined even without positive items
+
+
+@dataclass(frozen=True, eq=False)
+class PooledScore(Score):
+    """A score of pooled counts of several systems, with exact exchange tests.
+
+    Attributes
+    ----------
+    metric, scored
+        The name of the score, and the metric that is computed: over all classes of single-label
+        data, accuracy is recall.
+    n_systems
+        The number of systems.
+    counts_of
+        Returns the counts of a system, one row per unit.
+    cases_of
+        Returns the cases of two systems: one row per unit in the order of the counts, or one table
+        of single items; None if only counts are known. Then two systems are assumed to be right
+        together and wrong together as often as possible.
+    cases_of_runs
+        Returns the cases of every run of A beside every run of B, added up, divided by the
+        greatest common divisor of the two numbers of runs; by default from `cases_of`.
+    exchanged_of
+        Returns the cases that are exchanged, if these are not those of `cases_of`.
+    table_of
+        Returns the counts of all systems as a `UnitTable`, if units are single items.
+    multiplicity
+        The number of equal units that each row stands for; None if it is one.
+    weight
+        The weight of an item; dividing by it makes half items whole.
+    """
+
+    metric: str
+    scored: str
+    n_systems: int
+    counts_of: Callable[[int], Counts]
+    cases_of: Callable[[int, int], PairedCounts] | None = None
+    cases_of_runs: Callable[[Sequence[int], Sequence[int]], PairedCounts] | None = None
+    exchanged_of: Callable[[int, int], PairedCounts] | None = None
+    table_of: Callable[[], UnitTable] | None = None
+    multiplicity: NDArray[Any] | None = None
+    weight: float = 1.0
+    beta: float = 1.0
+    prior: float = 1.0
+
+    @classmethod
+    def of_counts(cls, systems: Sequence[Counts], metric: str = "f1", **how: Any) -> PooledScore:
+        """Return the score of systems from their counts on the same units."""
+        return cls(metric, metric, len(systems), lambda i: systems[i], **how)
+
+    @classmethod
+    def of_cases(
+        cls, paired: PairedCounts, metric: str = "f1", scored: str | None = None, **how: Any
+    ) -> PooledScore:
+        """Return the score of two systems from their cases."""
+        return cls(
+            metric,
+            scored or metric,
+            2,
+            lambda i: paired.b if i else paired.a,
+            lambda i, j: paired if (i, j) == (0, 1) else paired.swapped(),
+            **how,
+        )
+
+    @property
+    def most(self) -> float:  # type: ignore[override]
+        """Return the largest possible difference of two systems."""
+        return span(self.scored)
+
+    def cases(self, i: int, j: int) -> PairedCounts:
+        """Return the cases of two systems that interval and posterior are computed from."""
+        if self.cases_of is None:
+            return overlap(self.counts_of(i), self.counts_of(j)).grouped()
+        return self.cases_of(i, j).grouped()
+
+    def exchanged(self, i: int, j: int) -> PairedCounts:
+        """Return the cases of two systems that are exchanged."""
+        if self.exchanged_of is None:
+            return self.cases(i, j)
+        return self.exchanged_of(i, j)
+
+    @cached_property
+    def table(self) -> UnitTable:
+        """Return the counts of all systems on every unit."""
+        if self.table_of is not None:
+            return self.table_of()
+        table = UnitTable.of_counts(
+            [self.counts_of(i) / self.weight for i in range(self.n_systems)]
+        )
+        if self.multiplicity is None:
+            return table
+        return replace(table, number=np.asarray(self.multiplicity, dtype=np.int64))
+
+    @cached_property
+    def _units(self) -> tuple[UnitTable, Mask, Array, Array]:
+        """Return the distinct units, in which anything counts, and their parts x and y."""
+        units = self.table.grouped()
+        x, y = units.contributions(self.scored, beta=self.beta)
+        there = np.any(y > 0, axis=0)
+        return units, there, x[:, there], y[:, there]
+
+    @property
+    def number(self) -> NDArray[np.int64]:
+        """Return the number of units of each kind in which anything counts."""
+        units, there, _, _ = self._units
+        return units.number[there]
+
+    @cached_property
+    def estimates(self) -> Array:
+        """Return the score of every system."""
+        _, _, x, y = self._units
+        with np.errstate(invalid="ignore"):
+            return np.asarray((x @ self.number) / (y @ self.number))
+
+    @cached_property
+    def moves(self) -> Array:
+        """Return what leaving out a unit changes."""
+        _, _, x, y = self._units
+        return leave_one_out(x, y, self.number)
+
+    @property
+    def sizes(self) -> Array:
+        """Return each unit's part in the denominators."""
+        return self._units[3]
+
+    @property
+    def observed_units(self) -> int:
+        """Return the number of units."""
+        return self.table.n_units
+
+    @property
+    def judged(self) -> Mask:
+        """Return True for the systems whose score rests on two units, if gold has anything."""
+        findable = bool(self.table.positives.any()) or self.scored in _WITHOUT_POSITIVES
+        return np.asarray(((self.sizes > 0) @ self.number > 1) & findable)
+
+    @property
+    def kinds(self) -> NDArray[np.intp]:
+        """Return the kind of every system."""
+        return self.table.distinct()[1]
+
+    def interval(self, i: int, level: float) -> Interval:
+        """Return the interval of system i, with the items of a unit as dependent."""
+        return interval(
+            self.counts_of(i),
+            self.scored,
+            level=level,
+            beta=self.beta,
+            clustered=True,
+            multiplicity=self.multiplicity,
+        )
+
+    def difference(self, i: int, j: int, level: float) -> Difference:
+        """Return the difference of system j minus system i, with its MOVER interval."""
+        return difference(
+            self.cases(i, j), self.scored, level=level, beta=self.beta, prior=self.prior
+        )
+
+    def posterior(self, i: int, j: int) -> ClusteredPosterior:
+        """Return the paired posterior of the difference, allowing for units."""
+        return posterior_of_difference(
+            self.cases(i, j), self.scored, prior=self.prior, beta=self.beta
+        )
+
+    def pilot(self, i: int, j: int) -> Pilot:
+        """Return how much one unit adds to the difference."""
+        return Pilot.of(self.cases(i, j), self.scored, self.beta)
+
+    def observed(self, i: int, j: int) -> float:
+        """Return the observed difference of system j minus system i."""
+        total = self.cases(i, j).total()
+        a, b = (score(own, self.scored, beta=self.beta) for own in (total.a, total.b))
+        return float(b - a)
+
+    def unit_test(self, i: int, j: int) -> UnitTest:
+        """Test a difference by Student's distribution over units; without units, over items."""
+        return unit_test(self.exchanged(i, j), self.scored, beta=self.beta)
+
+    def tests(
+        self,
+        pairs: Sequence[tuple[int, int]],
+        *,
+        level: float,  # noqa: ARG002  # an exact test needs none
+        rng: np.random.Generator,
+        null: bool = False,
+        n_jobs: int | None = 1,  # noqa: ARG002
+    ) -> Iterator[RandomizationTest]:
+        """Test pairs exactly, one by one."""
+        for i, j in pairs:
+            cases = self.exchanged(i, j)
+            yield randomization_test(
+                cases,
+                self.scored,
+                by="unit" if cases.has_units else "item",
+                beta=self.beta,
+                rng=rng,
+                null=null,
+            )
+
+    def runs(self, places: Sequence[int]) -> Runs:
+        """Return the score of each run, and each unit's move of it."""
+        parts = [contributions(self.counts_of(k), self.scored, beta=self.beta) for k in places]
+        x, y = (np.array([part[k] for part in parts], dtype=np.float64) for k in (0, 1))
+        return Runs.of(x, y)
+
+    def pooled(self, groups: Sequence[Sequence[int]]) -> PooledScore:
+        """Return the score of systems whose runs are the systems at these places, added up."""
+        most = math.lcm(*map(len, groups))
+
+        def summed(a: int, others: int) -> Counts:
+            """Sum the counts of the runs of a system, scaled to as many runs as another has."""
+            runs = [self.counts_of(place) for place in groups[a]]
+            return sum(runs[1:], start=runs[0]) * (others // math.gcd(len(runs), others))
+
+        def known_cases(a: int, b: int) -> PairedCounts | None:
+            """Return the cases of all pairs of runs, if they are known."""
+            if self.cases_of_runs is not None:
+                return self.cases_of_runs(groups[a], groups[b])
+            if self.cases_of is None:
+                return None
+            tables = (self.cases_of(i, j) for i in groups[a] for j in groups[b])
+            together: PairedCounts = sum(tables, start=0)  # type: ignore[assignment]
+            return together / math.gcd(len(groups[a]), len(groups[b]))
+
+        def exchanged(a: int, b: int) -> PairedCounts:
+            n_a, n_b = len(groups[a]), len(groups[b])
+            known = known_cases(a, b) if n_a == n_b == 1 else None
+            return overlap(summed(a, n_b), summed(b, n_a)) if known is None else known
+
+        def cases(a: int, b: int) -> PairedCounts:
+            known = known_cases(a, b)
+            worth = float(Spread.of(self.runs(groups[a]), self.runs(groups[b])).worth())
+            scale = worth / math.lcm(len(groups[a]), len(groups[b]))
+            return (exchanged(a, b) if known is None else known) * scale
+
+        return replace(
+            self,
+            n_systems=len(groups),
+            counts_of=lambda a: summed(a, most),
+            cases_of=cases,
+            cases_of_runs=None,
+            exchanged_of=exchanged,
+            table_of=None,
+        )
+
+    def test_all(
+        self,
+        *,
+        level: float,
+        adjust: str,
+        seed: int,
+        n_jobs: int | None,
+        report: Callable[[int, int], None] | None,
+        tested: KnownTests | None,
+    ) -> dict[str, Any]:
+        """Test all pairs exactly, in several processes where there are many."""
+        found = pair_tests(
+            self.table,
+            self.scored,
+            beta=self.beta,
+            level=level,
+            adjust=adjust,
+            seed=seed,
+            n_jobs=n_jobs,
+            report=report,
+            tested=tested,
+        )
+        return found._asdict() | self._overstated(found.pvalues)
+
+    def _overstated(self, pvalues: Array) -> dict[str, Any]:
+        """Return how many pairs the exchange test alone would overstate, and the amounts returned.
+
+        The amounts are the ratio of the items that the two systems of such a pair return, at most.
+        """
+        known = np.flatnonzero(self.judged)
+        units, _, x, y = self._units
+        x, y = x[known], y[known]
+        errors = pair_errors(jackknife_covariance(self.moves[known], self.number))
+        gaps = np.subtract.outer(self.estimates[known], self.estimates[known])
+        p_unit = student_pvalue(gaps, errors, self.freedoms(known.tolist()))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            excess = errors / exchange_errors(x, y, self.number)
+        pairs = np.triu(overstating(excess, pvalues[np.ix_(known, known)], p_unit))
+        returned = ((units.tp + units.fp) @ units.number)[known].astype(np.float64)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            amounts = np.divide.outer(returned, returned)
+        amounts = np.fmax(amounts, amounts.T)[pairs]
+        return {
+            "overstated": int(np.count_nonzero(pairs)),
+            "returned": float(np.max(amounts, initial=1.0)),
+        }
+
+    def resampled(self, known: NDArray[np.intp], weights: Array) -> Array:
+        """Return the scores of the known systems with weighted units."""
+        units, there, x, y = self._units
+        if self.scored in COMPOSITES:
+            drawn = np.zeros((len(weights), len(units.number)))
+            drawn[:, there] = weights
+            return np.nan_to_num(units.only(known).scores(self.scored, drawn))
+        return np.asarray((weights @ x[known].T) / (weights @ y[known].T))
+
+    def simultaneous(
+        self,
+        known: NDArray[np.intp],
+        limited: KnownLimits | None,  # noqa: ARG002  # nothing here is slow
+        n_jobs: int | None,  # noqa: ARG002
+    ) -> Callable[[float], tuple[Array, Array]]:
+        """Return the intervals of all differences, from the standard errors of all pairs."""
+        moved = self.moves[known]
+        errors = pair_errors(jackknife_covariance(moved, self.number))
+        freedom = effective_units_of_pairs(self.sizes[known], self.number) - 1
+        disputed = dispute(moved, self.number)
+        gaps = np.subtract.outer(self.estimates[known], self.estimates[known])
+        kind = self.kinds[known]
+
+        def limits(quantile: float) -> tuple[Array, Array]:
+            reach = simultaneous_reach(quantile, freedom, disputed) * errors
+            low, high = gaps - reach, gaps + reach
+            level = float(special.erf(quantile / np.sqrt(2)))
+            for i in range(len(known)):
+                same = kind == kind[i]
+                if np.count_nonzero(same) > 1:
+                    low[i, same], high[i, same] = self._limits_of_copies(int(known[i]), level)
+            still = (errors <= _NO_SPREAD) & (kind[:, None] != kind)
+            if still.any():
+                arms = np.array([self._arms(int(one), level) for one in known])
+                low[still] = (gaps - np.hypot(arms[:, None, 0], arms[:, 1]))[still]
+                high[still] = (gaps + np.hypot(arms[:, None, 1], arms[:, 0]))[still]
+            return np.maximum(low, -self.most), np.minimum(high, self.most)
+
+        return limits
+
+    def _arms(self, system: int, level: float) -> tuple[float, float]:
+        """Return how far the interval of a single score reaches below and above it.
+
+        Two systems that differ equally in every unit (all right and all wrong, say) have no
+        standard error: MOVER joins the two intervals, as if they were independent.
+        """
+        units = self._units[0]
+        own = units.counts()[system]
+        alone = interval(
+            own._map(lambda cells: np.repeat(cells, units.number)).sum()
+            if units.by_item
+            else own._map(lambda cells: np.repeat(cells, units.number)),
+            self.scored,
+            level=level,
+            beta=self.beta,
+            clustered=not units.by_item,
+        )
+        estimate = float(np.asarray(alone.estimate))
+        return estimate - float(np.asarray(alone.low)), float(np.asarray(alone.high)) - estimate
+
+    def _limits_of_copies(self, system: int, level: float) -> tuple[float, float]:
+        """Return the interval of the difference of two systems that no unit distinguishes.
+
+        That nothing differs here does not show that nothing would elsewhere.
+        """
+        units = self._units[0]
+        own = units.counts()[system]
+        parts = [own.tp, own.fp, own.fn, *([] if own.tn is None else [own.tn])]
+        agreed = np.stack([np.asarray(part) for part in parts], axis=1)
+        cases = np.concatenate([np.zeros((len(agreed), 4)), agreed], axis=1)
+        paired = PairedCounts(cases, units.number)
+        gap = difference(
+            paired.total() if units.by_item else paired, self.scored, level=level, beta=self.beta
+        )
+        return gap.low, gap.high
+
+
+def overlap(a: Counts, b: Counts) -> PairedCounts:
+    """Return the cases of two systems that are right together and wrong together most often."""
+    both, wrong = np.minimum(a.tp, b.tp), np.minimum(a.fp, b.fp)
+    cases = [a.tp - both, a.fp - wrong, b.tp - both, b.fp - wrong, both, wrong]
+    cases.append(a.positives - a.tp - b.tp + both)
+    if a.tn is not None:
+        cases.append(a.tn - b.fp + wrong)
+    return PairedCounts(np.stack(cases, axis=-1))

@@ -1,0 +1,153 @@
+"""Find the sentences on which systems differ, and the labels that they confuse."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative.matching.groups import label_confusions, span_confusions
+from probative.reading.annotations import LabelSets
+from probative.results import Example, LabelExample
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probative.matching.matched import Matched
+
+_PAIRS_WITH_EXAMPLES, _EXAMPLES_OF_A_PAIR = 3, 8
+_MOST_TOKENS_SHOWN = 300  # of a sentence
+_TOKENS_BEFORE_DISPUTE = 30  # shown of a longer sentence
+_LONGEST_TOKEN = 200  # shown, in characters
+_LONGEST_TEXT = 1000  # shown, in characters
+
+
+def examples_of(
+    matched: Matched, pairs: Sequence[tuple[int, int]]
+) -> tuple[Example | LabelExample, ...]:
+    """Return sentences on which the first pairs of systems differ most, the largest gap first.
+
+    For labels, return texts on which only one of the two is right, if the table has texts.
+    """
+    if not matched.systems:
+        return ()  # counts alone have no text
+    if matched.task in ("labels", "samples"):
+        return _label_examples(matched, pairs)
+    examples: list[Example] = []
+    for i, j in pairs[:_PAIRS_WITH_EXAMPLES]:
+        paired = matched.items.paired(i, j, by="sentence")
+        errors = [np.asarray(c.fp + c.fn).astype(int) for c in (paired.a, paired.b)]
+        gap = np.abs(errors[0] - errors[1])
+        # among equal gaps, sentences with more disputed spans come first
+        order = np.lexsort((-paired.cases[:, :4].sum(axis=1), -gap))
+        examples += [
+            _example(matched, i, j, sentence, errors)
+            for sentence in order[:_EXAMPLES_OF_A_PAIR].tolist()
+            if gap[sentence]
+        ]
+    return tuple(examples)
+
+
+def _label_examples(matched: Matched, pairs: Sequence[tuple[int, int]]) -> tuple[LabelExample, ...]:
+    """Return texts that only one system of a pair has right, at most half of them for each."""
+    texts = matched.gold.texts() if matched.gold.texts is not None else ()
+    if not len(texts):
+        return ()
+    everyone = (matched.gold, *matched.systems)
+    gold, *given = (_labels_of(side) for side in everyone)
+    examples = []
+    for i, j in pairs[:_PAIRS_WITH_EXAMPLES]:
+        right = [given[k] == gold for k in (i, j)]
+        chosen = [
+            np.flatnonzero(right[k] & ~right[1 - k])[: _EXAMPLES_OF_A_PAIR // 2] for k in (0, 1)
+        ]
+        examples += [
+            LabelExample(
+                matched.names[i],
+                matched.names[j],
+                k + 1,
+                texts[k] if len(texts[k]) <= _LONGEST_TEXT else texts[k][:_LONGEST_TEXT] + "…",
+                gold[k],
+                given[i][k],
+                given[j][k],
+            )
+            for k in np.concatenate(chosen).tolist()
+        ]
+    return tuple(examples)
+
+
+def _labels_of(side: Any) -> Any:
+    """Return the label of every item; several labels are joined in one line."""
+    names = np.array(side.names, dtype=object)
+    if not isinstance(side, LabelSets):
+        return names[side.codes]
+    ends = np.searchsorted(side.item, np.arange(len(side) + 1)).tolist()
+    joined = [", ".join(names[side.codes[i:j]]) for i, j in pairwise(ends)]
+    return np.array(joined, dtype=object)
+
+
+def _example(matched: Matched, i: int, j: int, sentence: int, errors: Any) -> Example:
+    sides = (matched.gold, matched.systems[i], matched.systems[j])
+    if matched.task == "segmentation":
+        sides = tuple(side.spans() for side in sides)
+    gold, a, b = (tuple(side.of(sentence)) for side in sides)
+    words = sides[0].text.words(sentence)
+    last = max((end for _, end, _ in (*gold, *a, *b)), default=0)
+    start = _window(gold, a, b, max(len(words), last))  # lists of tags have no words
+    if matched.task == "segmentation" or sum(map(len, words)) == len(words) > 1:
+        separator = ""  # characters, not words
+    else:
+        separator = " "
+    return Example(
+        matched.names[i],
+        matched.names[j],
+        sentence + 1,
+        _shown_words(words, start),
+        separator,
+        _shown_spans(gold, start),
+        _shown_spans(a, start),
+        _shown_spans(b, start),
+        int(errors[0][sentence]),
+        int(errors[1][sentence]),
+    )
+
+
+def _window(gold: Sequence[Any], a: Sequence[Any], b: Sequence[Any], length: int) -> int:
+    """Return the first token to show, some tokens before the first disputed span."""
+    if length <= _MOST_TOKENS_SHOWN:
+        return 0
+    right = set(gold)
+    disputed = (set(a) & right) ^ (set(b) & right) or set(a) ^ set(b)
+    first = min((start for start, _, _ in disputed), default=0)
+    return max(0, min(first - _TOKENS_BEFORE_DISPUTE, length - _MOST_TOKENS_SHOWN))
+
+
+def _shown_words(words: Sequence[str], start: int) -> tuple[str, ...]:
+    """Shorten a sentence and its words, with an ellipsis for each omitted part."""
+    shown = [
+        word if len(word) <= _LONGEST_TOKEN else word[:_LONGEST_TOKEN] + "…"
+        for word in words[start : start + _MOST_TOKENS_SHOWN]
+    ]
+    if start and shown:
+        shown[0] = f"… {shown[0]}"
+    return (*shown, "…") if len(words) > start + _MOST_TOKENS_SHOWN else tuple(shown)
+
+
+def _shown_spans(spans: Sequence[Any], start: int) -> tuple[tuple[int, int, str], ...]:
+    """Return the spans of the shown tokens, counted from the first shown token."""
+    return tuple(
+        (first - start, end - start, label)
+        for first, end, label in spans
+        if first < start + _MOST_TOKENS_SHOWN and end > start
+    )
+
+
+def confusions_of(matched: Matched) -> tuple[Any, ...]:
+    """Return for each system the pairs of labels that it confuses."""
+    if matched.task in ("segmentation", "samples"):
+        return ()
+    if isinstance(matched.gold, LabelSets):
+        return ()  # in sets, it is unknown which label was given instead of which
+    find: Any = label_confusions if matched.task == "labels" else span_confusions
+    return tuple(find(matched.gold, system) for system in matched.systems)
