@@ -1,0 +1,1287 @@
+"""Match JSON records with gold, field by field.
+
+A field is a path and a scalar value: ``vendor.name``, ``items[].qty``. `match_records` compares
+the records of several systems with gold and returns items: one for each gold field, right or not,
+and one for each distinct wrong value of a document. The unit of an item is its document, its label
+is its path.
+
+Null, blank text, empty lists and empty objects mean "not there". Equality is exact by JSON type,
+unless `RecordRules` says otherwise for a path. Lists of scalars are multisets; the rows of a list of
+objects are aligned so that as many fields as possible are equal. This also maximises F1, because
+the numbers of gold fields and of returned fields do not depend on the alignment.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from probative._validation import shown
+from probative.errors import InputError, suggestion
+from probative.matching.items import Items
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from probative.reading.records import Records
+
+    Keys = tuple[tuple[str, ...], ...]  # paths within the rows of a list
+
+# --- Rules: when two values of a path are equal, and how its lists are aligned
+
+RIGHT, OTHER_VALUE, MISSING, INVENTED, OTHER_TYPE = 1, 2, 3, 4, 5
+KINDS = ("", "right", "other value", "missing", "invented", "other type")
+
+_LARGEST_WEIGHT = 1_000_000
+_NUMBER_STYLE = re.compile(r"1(\D?)234([.,])5")
+_TOLERANCE = re.compile(r"(\d+(?:\.\d+)?|\.\d+)(%?)", re.ASCII)
+_WORD = re.compile(r"\w+")
+_RULE_NAMES = (
+    *("casefold", "punctuation", "number", "tolerance", "date", "similarity", "set", "weight"),
+    "ignore",
+)
+_RULE_BORDER = re.compile(rf",(?=\s*(?:{'|'.join(_RULE_NAMES)})\s*(?:=|,|$))")
+
+
+class _Rule(NamedTuple):
+    """Equality of the values of a path.
+
+    Attributes
+    ----------
+    casefold, punctuation
+        True if case, or punctuation at the ends, makes no difference.
+    number
+        The signs between thousands and before decimals, if texts are read as numbers.
+    tolerance, relative
+        The largest difference of equal numbers; relative: as a share of the gold number.
+    date
+        Formats of dates beside ISO 8601, if texts are read as dates.
+    similarity
+        The smallest similarity (1 - edit distance / length of the longer text) of equal texts.
+    tokens
+        True if texts are sets of words.
+    weight
+        The number of fields that each field of this path counts as.
+    ignore
+        True if the path is left out.
+    """
+
+    casefold: bool = False
+    punctuation: bool = False
+    number: tuple[str, str] | None = None
+    tolerance: Fraction | None = None
+    relative: bool = False
+    date: tuple[str, ...] | None = None
+    similarity: float | None = None
+    tokens: bool = False
+    weight: int = 1
+    ignore: bool = False
+
+
+_EXACT = _Rule()
+
+
+def parse_rules(text: str) -> dict[str, Any]:
+    """Return the choices of a text such as ``number=1,234.5,tolerance=0.01,weight=5``.
+
+    The rules are ``casefold``, ``punctuation`` (trimmed at the ends), ``number`` (written 1234.5;
+    others by example: ``number=1.234,5``), ``tolerance`` (0.01 or 1%), ``date`` (ISO 8601;
+    ``date=%d.%m.%Y|%d/%m/%y`` adds formats), ``similarity`` (0.8), ``set`` (of words), ``weight``
+    (a whole number) and ``ignore``.
+    """
+    choices: dict[str, Any] = {}
+    for part in _RULE_BORDER.split(text):
+        name, sign, value = (piece.strip() for piece in part.partition("="))
+        if name not in _RULE_NAMES:
+            odd = next((n for n in name.split(",") if n.strip() not in _RULE_NAMES), name)
+            raise InputError(
+                f"field: unknown rule {odd.strip()!r}; expected one of {', '.join(_RULE_NAMES)}"
+                + suggestion(odd, _RULE_NAMES)
+            )
+        parse = _PARSERS.get(name)
+        try:
+            if parse is None and not sign:
+                choices["tokens" if name == "set" else name] = True
+            elif parse is not None:
+                choices |= parse(value if sign else None)
+            else:
+                raise ValueError("no value")
+        except ValueError as error:
+            raise InputError(f"field: {part.strip()!r}; expected {error}") from None
+    return choices
+
+
+def _parse_number(value: str | None) -> dict[str, Any]:
+    style = _NUMBER_STYLE.fullmatch("1234.5" if value is None else value)
+    if style is None or style[1] == style[2]:
+        raise ValueError("number, or the writing of 1234.5: number=1,234.5 or number=1.234,5")
+    return {"number": (style[1], style[2])}
+
+
+def _parse_tolerance(value: str | None) -> dict[str, Any]:
+    found = _TOLERANCE.fullmatch(value or "")
+    if found is None:
+        raise ValueError("tolerance=0.01 or tolerance=1%")
+    share = 100 if found[2] else 1
+    return {"tolerance": Fraction(found[1]) / share, "relative": bool(found[2])}
+
+
+def _parse_date(value: str | None) -> dict[str, Any]:
+    formats = () if value is None else tuple(value.split("|"))
+    for each in formats:
+        try:
+            datetime.strptime("", each).replace(tzinfo=UTC)
+        except (ValueError, re.error) as error:
+            if "does not match" not in str(error) or "%" not in each:
+                raise ValueError("date or date=FORMAT|FORMAT, such as date=%d.%m.%Y") from None
+    return {"date": formats}
+
+
+def _parse_similarity(value: str | None) -> dict[str, Any]:
+    found = _TOLERANCE.fullmatch(value or "")
+    number = 0.0 if found is None or found[2] else float(found[1])
+    if not 0 < number <= 1:
+        raise ValueError("similarity=0.8, a number above 0 and at most 1")
+    return {"similarity": number}
+
+
+def _parse_weight(value: str | None) -> dict[str, Any]:
+    if value is None or not value.isdecimal() or not 1 <= int(value) <= _LARGEST_WEIGHT:
+        raise ValueError(f"weight=5, a whole number from 1 to {_LARGEST_WEIGHT:,}")
+    return {"weight": int(value)}
+
+
+_PARSERS: dict[str, Callable[[str | None], dict[str, Any]]] = {
+    "number": _parse_number,
+    "tolerance": _parse_tolerance,
+    "date": _parse_date,
+    "similarity": _parse_similarity,
+    "weight": _parse_weight,
+}
+
+
+@dataclass(frozen=True)
+class RecordRules:
+    """Choices of matching records.
+
+    In a path, ``*`` stands for any characters. A rule holds for the paths that it names and for
+    all below them; if several rules hold for a path, the later one decides.
+
+    Attributes
+    ----------
+    fields
+        Pairs of a path and rules as text (see `parse_rules`).
+    list_keys
+        Pairs of a list and the paths, within its rows, by which rows are aligned.
+    ordered, unique
+        Lists that are aligned by position, and lists in which equal elements count once.
+    maps
+        Objects whose keys are data: all their keys are folded into one path, ``metadata{}``.
+    keep_empty
+        True if null, blank text and empty lists and objects are values.
+    empty
+        Further texts that mean "not there", such as ``N/A``.
+    only_gold_paths
+        True if fields whose path is nowhere in gold are left out.
+    """
+
+    fields: tuple[tuple[str, str], ...] = ()
+    list_keys: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    ordered: tuple[str, ...] = ()
+    unique: tuple[str, ...] = ()
+    maps: tuple[str, ...] = ()
+    keep_empty: bool = False
+    empty: tuple[str, ...] = ()
+    only_gold_paths: bool = False
+
+    def __post_init__(self) -> None:
+        if self.keep_empty and self.empty:
+            raise InputError("empty: means nothing with keep_empty=; expected one of the two")
+        for _, text in self.fields:
+            parse_rules(text)
+
+
+# --- Paths
+
+
+class _Glob:
+    """A path with ``*`` for any characters; it remembers if a path was found."""
+
+    def __init__(self, option: str, text: str):
+        self.option, self.text, self.is_used = option, text, False
+        wanted = text.removesuffix("[]") if option != "field" else text
+        self._pattern = re.compile(".*".join(map(re.escape, wanted.split("*"))), re.DOTALL)
+
+    def holds(self, path: str) -> bool:
+        """Return True if the path is one of these."""
+        fits = self._pattern.fullmatch(path) is not None
+        self.is_used |= fits
+        return fits
+
+
+class _Path:
+    """A path that occurs in the records, with its rules; children are made on first use."""
+
+    __slots__ = (
+        *("_children", "_globs", "_table", "in_list", "is_map", "list_key", "near", "number"),
+        *("ordered", "rule", "text", "unique", "unparsed"),
+    )
+
+    def __init__(self, table: _Paths, text: str, above: frozenset[int], in_list: bool):
+        self.text, self.in_list, self._table = text, in_list, table
+        self._children: dict[Any, _Path] = {}
+        own = {i for i, (glob, _) in enumerate(table.fields) if glob.holds(text)}
+        self._globs = above | own
+        choices: dict[str, Any] = {}
+        for i in sorted(self._globs):
+            choices |= table.fields[i][1]
+        self.rule = _Rule(**choices) if choices else _EXACT
+        self.ordered, self.unique, self.is_map = (
+            any([glob.holds(text) for glob in globs]) for globs in table.lists
+        )
+        keys = [key for glob, key in table.keys if glob.holds(text)]
+        self.list_key: Keys = keys[-1] if keys else ()
+        self.near: tuple[tuple[str, _Rule], ...] | None = None
+        self.unparsed = 0
+        self.number = len(table.all)
+        table.all.append(self)
+
+    def child(self, key: str) -> _Path:
+        """Return the path of a key of the object at this path."""
+        found = self._children.get(None if self.is_map else key)
+        if found is None:
+            name = "{}" if self.is_map else (f".{_quoted(key)}" if self.text else _quoted(key))
+            found = _Path(
+                self._table, self.text + name, self._globs, self.in_list or self.is_map
+            )
+            self._children[None if self.is_map else key] = found
+        return found
+
+    @property
+    def element(self) -> _Path:
+        """Return the path of the elements of the list at this path."""
+        found = self._children.get(0)
+        if found is None:
+            found = self._children[0] = _Path(self._table, f"{self.text}[]", self._globs, True)
+        return found
+
+
+def _quoted(key: str) -> str:
+    """Return a key as part of a path; signs that mean something in paths are quoted."""
+    if key and key == key.strip() and not any(sign in key for sign in '.[]{}"='):
+        return key
+    return json.dumps(key, ensure_ascii=False)
+
+
+class _Paths:
+    """All paths of the records that are matched, with the rules for them."""
+
+    def __init__(self, rules: RecordRules):
+        self.fields = [(_Glob("field", path), parse_rules(text)) for path, text in rules.fields]
+        named = (("ordered", rules.ordered), ("unique", rules.unique), ("map", rules.maps))
+        self.lists = [[_Glob(option, path) for path in paths] for option, paths in named]
+        self.keys = [
+            (_Glob("list_key", path), tuple(tuple(key.split(".")) for key in keys))
+            for path, keys in rules.list_keys
+        ]
+        self.all: list[_Path] = []
+        self.root = _Path(self, "", frozenset(), False)
+
+    def refuse_unknown(self) -> None:
+        """Refuse a rule for a path that is nowhere in the records."""
+        globs = [glob for glob, _ in (*self.fields, *self.keys)]
+        for glob in (*globs, *(glob for globs in self.lists for glob in globs)):
+            if not glob.is_used:
+                there = [path.text for path in self.all if path.text]
+                raise InputError(
+                    f"{glob.option}: no record has the path {shown(glob.text)}; expected one of "
+                    f"{', '.join(there[:20])}{', …' * (len(there) > 20)}"
+                    + suggestion(glob.text[:200], there)
+                )
+
+
+# --- Values: equal values have equal keys
+
+_ZERO_WIDTH = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"))
+
+
+def _clean(text: str) -> str:
+    """Return a text in NFC without zero-width characters, with single spaces between words."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text.translate(_ZERO_WIDTH))
+    return " ".join(text.split())
+
+
+def _key_of_text(text: str, rule: _Rule) -> Any:
+    """Return the key of a cleaned text under the rules of its path."""
+    if rule.casefold:
+        text = unicodedata.normalize("NFC", text.casefold())
+    if rule.punctuation:
+        text = _without_punctuation(text)
+    if rule.number is not None:
+        number = _number(text, *rule.number)
+        if number is not None:
+            return number
+    if rule.date is not None:
+        date = _date(text, rule.date)
+        if date is not None:
+            return ("date", date)
+    if rule.tokens:
+        words = frozenset(_WORD.findall(text))
+        return ("set", words) if words else text
+    return text
+
+
+def _without_punctuation(text: str) -> str:
+    """Return a text without punctuation and spaces at its ends, unless nothing else is there."""
+    inside = [i for i, sign in enumerate(text) if unicodedata.category(sign)[0] not in "PZ"]
+    return text[inside[0] : inside[-1] + 1] if inside else text
+
+
+@lru_cache(maxsize=2**16)
+def _number(text: str, thousands: str, decimal: str) -> int | float | None:
+    """Return the number that a text is; None for other texts and numbers with leading zeros."""
+    groups = rf"[1-9]\d{{0,2}}(?:{re.escape(thousands)}\d{{3}})+|" if thousands else ""
+    form = rf"([+-]?)((?:{groups}0|[1-9]\d*))(?:{re.escape(decimal)}(\d+))?"
+    found = re.fullmatch(form, text, re.ASCII)
+    if found is None:
+        return None
+    sign, whole, part = found[1], found[2].replace(thousands, ""), (found[3] or "").rstrip("0")
+    try:
+        return float(f"{sign}{whole}.{part}") if part else int(sign + whole)
+    except ValueError:  # more digits than Python turns into a number
+        return None
+
+
+@lru_cache(maxsize=2**16)
+def _date(text: str, formats: tuple[str, ...]) -> datetime | None:
+    """Return the date that a text is, in ISO 8601 or the first format that fits."""
+    readers = [datetime.fromisoformat, *(_reader(each) for each in formats)]
+    for read in readers:
+        try:
+            date = read(text)
+            return date if date.tzinfo is None else date.astimezone(UTC)
+        except (ValueError, OverflowError):
+            continue
+    return None
+
+
+def _reader(form: str) -> Callable[[str], datetime]:
+    return lambda text: datetime.strptime(text, form)  # noqa: DTZ007  (the format decides)
+
+
+def _close_pairs(rule: _Rule, gold: Sequence[Any], said: Sequence[Any]) -> Iterator[tuple[int, int]]:
+    """Yield the places of pairs of keys that a tolerance or a similarity makes equal."""
+    if rule.tolerance is not None:
+        yield from _near_numbers(rule.tolerance, rule.relative, gold, said)
+    if rule.similarity is not None:
+        texts = [(j, key) for j, key in enumerate(said) if type(key) is str]
+        for i, one in enumerate(gold):
+            if type(one) is str:
+                yield from ((i, j) for j, other in texts if _alike(one, other, rule.similarity))
+
+
+def _near_numbers(
+    tolerance: Fraction, relative: bool, gold: Sequence[Any], said: Sequence[Any]
+) -> Iterator[tuple[int, int]]:
+    """Yield the places of pairs of numbers that differ by no more than the tolerance."""
+    exact = sorted((Fraction(str(key)), j) for j, key in enumerate(said) if _is_number(key))
+    values = [value for value, _ in exact]
+    for i, key in enumerate(gold):
+        if _is_number(key):
+            value = Fraction(str(key))
+            room = tolerance * abs(value) if relative else tolerance
+            begin, end = bisect_left(values, value - room), bisect_right(values, value + room)
+            yield from ((i, j) for _, j in exact[begin:end])
+
+
+def _is_number(key: Any) -> bool:
+    return type(key) is int or type(key) is float
+
+
+def _alike(one: str, other: str, least: float) -> bool:
+    """Return True if two texts are similar enough."""
+    longer = max(len(one), len(other))
+    most = int((1 - least) * longer + 1e-9)  # edits
+    return abs(len(one) - len(other)) <= most and _edit_distance(one, other) <= most
+
+
+@lru_cache(maxsize=2**16)
+def _edit_distance(one: str, other: str) -> int:
+    """Return the Levenshtein distance, by the bit vectors of Myers (1999)."""
+    if not one or not other:
+        return len(one) + len(other)
+    places: dict[str, int] = defaultdict(int)
+    for i, sign in enumerate(one):
+        places[sign] |= 1 << i
+    all_bits = (1 << len(one)) - 1
+    up, down, distance, last = all_bits, 0, len(one), 1 << (len(one) - 1)
+    for sign in other:
+        equal = places.get(sign, 0)
+        vertical = equal | down
+        horizontal = (((equal & up) + up) ^ up) | equal
+        more, less = down | ~(horizontal | up), up & horizontal
+        distance += bool(more & last) - bool(less & last)
+        more, less = (more << 1) | 1, less << 1
+        up, down = (less | ~(vertical | more)) & all_bits, more & vertical & all_bits
+    return distance
+
+
+# --- Trees: a record without what is not there
+
+_LEAF, _OBJECT, _LIST = 0, 1, 2
+
+
+class _Node:
+    """A value of a record: a leaf, an object or a list.
+
+    Attributes
+    ----------
+    path
+        Its path.
+    kind
+        ``_LEAF``, ``_OBJECT`` or ``_LIST``.
+    code
+        A number that equal values of one document share.
+    parts
+        The nodes of an object by key, or of a list.
+    key, value
+        The key and the value of a leaf.
+    index
+        The place in the list, for elements.
+    place
+        The number of a gold leaf in its document.
+    """
+
+    __slots__ = ("code", "index", "key", "kind", "parts", "path", "place", "value")
+
+    def __init__(self, path: _Path, kind: int, code: int, parts: Any, key: Any, value: Any):
+        self.path, self.kind, self.code, self.parts = path, kind, code, parts
+        self.key, self.value, self.index, self.place = key, value, 0, -1
+
+    def leaves(self, found: list[_Node]) -> list[_Node]:
+        """Append the leaves to a list, in order, and return it."""
+        if self.kind == _LEAF:
+            found.append(self)
+        else:
+            for part in self.parts.values() if self.kind == _OBJECT else self.parts:
+                part.leaves(found)
+        return found
+
+
+class _Trees:
+    """Make the trees of the records of one document, which share the codes of equal values."""
+
+    def __init__(self, paths: _Paths, rules: RecordRules):
+        self._root, self._keep = paths.root, rules.keep_empty
+        self._empty = frozenset(map(_clean, ("", *rules.empty)))
+        self._codes: dict[Any, int] = {}
+
+    def next_document(self) -> None:
+        """Forget the values of the document before."""
+        self._codes = {}
+
+    def tree(self, record: dict[str, Any] | None) -> _Node | None:
+        """Return the tree of a record; None if nothing is there."""
+        return None if record is None else self._node(record, self._root)
+
+    def _node(self, value: Any, path: _Path) -> _Node | None:
+        form = type(value)
+        if form is str:
+            text = _clean(value)
+            if text in self._empty and not self._keep:
+                return None
+            key = text if path.rule is _EXACT else self._ruled(text, path)
+        elif form is dict:
+            return self._object(value, path)
+        elif form is list:
+            return self._list(value, path)
+        elif form is bool:
+            key = ("bool", value)  # for Python, True equals 1
+        elif value is None and not self._keep:
+            return None
+        else:
+            key = value
+        codes = self._codes
+        return _Node(path, _LEAF, codes.setdefault(key, len(codes)), None, key, value)
+
+    @staticmethod
+    def _ruled(text: str, path: _Path) -> Any:
+        key = _key_of_text(text, path.rule)
+        if path.rule.date is not None and type(key) is not tuple:
+            path.unparsed += 1
+        return key
+
+    def _object(self, value: dict[str, Any], path: _Path) -> _Node | None:
+        parts: dict[str, _Node] = {}
+        for key, each in value.items():
+            below = path.child(key)
+            if not below.rule.ignore:
+                node = self._node(each, below)
+                if node is not None:
+                    parts[key] = node
+        if not parts:
+            return None if value or not self._keep else self._nothing("{}", value, path)
+        content = frozenset([(key, node.code) for key, node in parts.items()])
+        code = self._codes.setdefault(content, len(self._codes))
+        return _Node(path, _OBJECT, code, parts, None, None)
+
+    def _list(self, value: list[Any], path: _Path) -> _Node | None:
+        parts: list[_Node] = []
+        element = path.element
+        seen: set[int] = set()
+        for index, each in enumerate(() if element.rule.ignore else value):
+            node = self._node(each, element)
+            if node is not None and not (path.unique and node.code in seen):
+                node.index = index
+                parts.append(node)
+                seen.add(node.code)
+        if not parts:
+            return None if value or not self._keep else self._nothing("[]", value, path)
+        content = (
+            tuple([(node.index, node.code) for node in parts])
+            if path.ordered
+            else tuple(sorted([node.code for node in parts]))
+        )
+        code = self._codes.setdefault(("list", content), len(self._codes))
+        return _Node(path, _LIST, code, parts, None, None)
+
+    def _nothing(self, sign: str, value: Any, path: _Path) -> _Node:
+        code = self._codes.setdefault((sign,), len(self._codes))
+        return _Node(path, _LEAF, code, None, (sign,), value)
+
+
+# --- Similarity of rows: the weight of the leaves that would be equal
+
+_MOST_CELLS = 2_000 * 2_000  # of a matrix of rows: 32 MB, a second of assignment
+_TIE = 1e-9  # what a place of distance costs, among equally similar rows
+
+if TYPE_CHECKING:
+    Matrix = NDArray[np.float64]
+    Columns = dict[tuple[Any, ...], tuple[list[int], list[_Node]]]
+
+
+def _columns(rows: Sequence[_Node]) -> tuple[Columns, Columns]:
+    """Return leaves and unordered lists by their address in a row, each with its rows."""
+    leaves: Columns = {}
+    lists: Columns = {}
+
+    def add(node: _Node, address: tuple[Any, ...], row: int) -> None:
+        if node.kind == _OBJECT:
+            for key, part in node.parts.items():
+                add(part, (*address, key), row)
+        elif node.kind == _LIST and node.path.ordered:
+            for part in node.parts:
+                add(part, (*address, part.index), row)
+        else:
+            column = leaves if node.kind == _LEAF else lists
+            places, nodes = column.setdefault(address, ([], []))
+            places.append(row)
+            nodes.append(node)
+
+    for row, node in enumerate(rows):
+        add(node, (), row)
+    return leaves, lists
+
+
+def _similarity(gold: Sequence[_Node], said: Sequence[_Node]) -> Matrix:
+    """Return the weight of equal leaves of every pair of rows, nested lists at their best."""
+    matrix = np.zeros((len(gold), len(said)))
+    (leaves, lists), (other_leaves, other_lists) = _columns(gold), _columns(said)
+    for address, (rows, nodes) in leaves.items():
+        others, theirs = other_leaves.get(address, ([], []))
+        if others:
+            codes, other_codes = np.full(len(gold), -1), np.full(len(said), -2)
+            codes[rows], other_codes[others] = _codes(nodes), _codes(theirs)
+            equal = codes[:, None] == other_codes
+            rule = nodes[0].path.rule
+            if rule.tolerance is not None or rule.similarity is not None:
+                for i, j in _close_pairs(rule, [n.key for n in nodes], [n.key for n in theirs]):
+                    equal[rows[i], others[j]] = True
+            matrix += equal if rule.weight == 1 else rule.weight * equal
+    for address, (rows, nodes) in lists.items():
+        others, theirs = other_lists.get(address, ([], []))
+        if others:
+            matrix[np.ix_(rows, others)] += _similarity_of_lists(nodes, theirs)
+    return matrix
+
+
+def _codes(nodes: Sequence[_Node]) -> list[int]:
+    return [node.code for node in nodes]
+
+
+def _similarity_of_lists(gold: Sequence[_Node], said: Sequence[_Node]) -> Matrix:
+    """Return the weight of equal leaves of every pair of lists, each aligned at its best."""
+    matrix = np.zeros((len(gold), len(said)))
+    rule = gold[0].path.element.rule
+    exact = rule.tolerance is None and rule.similarity is None
+    if exact:
+        holders, others = _holders(gold), _holders(said)
+        for value in holders.keys() & others.keys():
+            matrix[np.ix_(holders[value], others[value])] += rule.weight
+    for kind in (_OBJECT, _LIST) if exact else (_LEAF, _OBJECT, _LIST):
+        rows, elements, begin = _elements(gold, kind)
+        columns, other_elements, other_begin = _elements(said, kind)
+        if rows and columns:
+            keys = gold[0].path.list_key if kind == _OBJECT else ()
+            best = _best_of_blocks(keys, elements, begin, other_elements, other_begin)
+            matrix[np.ix_(rows, columns)] += best
+    return matrix
+
+
+def _holders(lists: Sequence[_Node]) -> dict[tuple[int, int], list[int]]:
+    """Return the lists that hold the k-th of a scalar value, by value and k."""
+    holders: dict[tuple[int, int], list[int]] = {}
+    for row, node in enumerate(lists):
+        number: dict[int, int] = {}
+        for part in node.parts:
+            if part.kind == _LEAF:
+                k = number[part.code] = number.get(part.code, 0) + 1
+                holders.setdefault((part.code, k), []).append(row)
+    return holders
+
+
+def _elements(lists: Sequence[_Node], kind: int) -> tuple[list[int], list[_Node], list[int]]:
+    """Return the lists with elements of a kind, these elements, and where each list begins."""
+    rows: list[int] = []
+    begin: list[int] = []
+    elements: list[_Node] = []
+    for row, node in enumerate(lists):
+        own = [part for part in node.parts if part.kind == kind]
+        if own:
+            rows.append(row)
+            begin.append(len(elements))
+            elements += own
+    return rows, elements, begin
+
+
+def _best_of_blocks(
+    keys: Keys, gold: list[_Node], begin: list[int], said: list[_Node], other_begin: list[int]
+) -> Matrix:
+    """Return, for every pair of lists, the weight of their best alignment.
+
+    The lists begin at these places of their elements; with `keys`, only rows with the same keys
+    are paired.
+    """
+    ends, other_ends = [*begin[1:], len(gold)], [*other_begin[1:], len(said)]
+    best = np.zeros((len(begin), len(other_begin)))
+    first = 0
+    while first < len(begin):  # so many lists at a time as memory allows
+        last = first + 1
+        while last < len(begin) and (ends[last] - begin[first]) * len(said) <= _MOST_CELLS:
+            last += 1
+        start, stop = begin[first], ends[last - 1]
+        cells = _similarity(gold[start:stop], said)
+        if keys:
+            cells *= _have_same_keys(keys, gold[start:stop], said)
+        own = np.array(begin[first:last]) - start
+        largest = np.maximum.reduceat(cells, own, axis=0)
+        best[first:last] = np.maximum.reduceat(largest, other_begin, axis=1)
+        for i, j in np.argwhere(best[first:last] > 0).tolist():
+            block = cells[own[i] : ends[first + i] - start, other_begin[j] : other_ends[j]]
+            if min(block.shape) > 1:
+                best[first + i, j] = block[_assign(block)].sum()
+        first = last
+    return best
+
+
+def _have_same_keys(
+    keys: Keys, gold: Sequence[_Node], said: Sequence[_Node]
+) -> NDArray[np.bool_]:
+    """Return True for every pair of rows with the same keys."""
+    number: dict[tuple[int, ...], int] = {}
+    codes = [number.setdefault(_key_of_row(row, keys), len(number)) for row in (*gold, *said)]
+    return np.array(codes[: len(gold)])[:, None] == np.array(codes[len(gold) :])
+
+
+def _key_of_row(row: _Node, keys: Keys) -> tuple[int, ...]:
+    return tuple([_code_at(row, key) for key in keys])
+
+
+def _code_at(node: _Node, key: Iterable[str]) -> int:
+    """Return the code of the value at a path within a row; -1 if it is not there."""
+    for name in key:
+        if node.kind != _OBJECT or name not in node.parts:
+            return -1
+        node = node.parts[name]
+    return node.code
+
+
+def _assign(matrix: Matrix) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    from scipy.optimize import linear_sum_assignment
+
+    rows, columns = linear_sum_assignment(matrix, maximize=True)
+    return rows, columns
+
+
+# --- Matching two trees
+
+
+class _Outcome(NamedTuple):
+    """What became of a gold leaf, a returned leaf, or a pair of them."""
+
+    kind: int
+    gold: _Node | None
+    said: _Node | None
+
+
+class _Comparison:
+    """Compare the tree of an output with that of gold.
+
+    Attributes
+    ----------
+    found
+        The outcomes.
+    left
+        The scalars of gold and of the output, in each list, that have no equal partner.
+    """
+
+    def __init__(self, gold: _Node | None, said: _Node | None):
+        self.found: list[_Outcome] = []
+        self.left: list[tuple[list[_Node], list[_Node]]] = []
+        if gold is None or said is None:
+            self._alone(gold, said)
+        else:
+            self._compare(gold, said)
+
+    def _compare(self, gold: _Node, said: _Node) -> None:
+        if gold.kind != said.kind:
+            self._alone(gold, said, OTHER_TYPE, OTHER_TYPE)
+        elif gold.kind == _LEAF:
+            self.found.append(_Outcome(RIGHT if _equal(gold, said) else OTHER_VALUE, gold, said))
+        elif gold.kind == _LIST and not gold.path.ordered:
+            for kind in (_LEAF, _OBJECT, _LIST):
+                self._align(gold, said, kind)
+        else:
+            by_index = gold.kind == _LIST
+            parts = {p.index: p for p in gold.parts} if by_index else gold.parts
+            others = {p.index: p for p in said.parts} if by_index else said.parts
+            for key, part in parts.items():
+                other = others.get(key)
+                if other is None:
+                    self._alone(part, None)
+                else:
+                    self._compare(part, other)
+            for key, other in others.items():
+                if key not in parts:
+                    self._alone(None, other)
+
+    def _alone(
+        self,
+        gold: _Node | None,
+        said: _Node | None,
+        missing: int = MISSING,
+        invented: int = INVENTED,
+    ) -> None:
+        """Add what only gold has and what only the output has."""
+        if gold is not None:
+            self.found += [_Outcome(missing, leaf, None) for leaf in gold.leaves([])]
+        if said is not None:
+            self.found += [_Outcome(invented, None, leaf) for leaf in said.leaves([])]
+
+    def _align(self, gold: _Node, said: _Node, kind: int) -> None:
+        """Pair the elements of a kind of two lists; equal ones first, in their order."""
+        places: dict[int, list[_Node]] = {}
+        for part in reversed(said.parts):
+            if part.kind == kind:
+                places.setdefault(part.code, []).append(part)
+        rest: list[_Node] = []
+        for part in gold.parts:
+            if part.kind == kind:
+                equal = places.get(part.code)
+                if equal:
+                    self._compare(part, equal.pop())
+                else:
+                    rest.append(part)
+        others = [part for own in places.values() for part in own]
+        others.sort(key=lambda part: part.index)
+        for i, j in self._pairs(gold.path, rest, others) if rest and others else ():
+            self._compare(rest[i], others[j])
+            rest[i], others[j] = None, None  # type: ignore[call-overload]
+        rest = [part for part in rest if part is not None]
+        others = [part for part in others if part is not None]
+        for part in rest:
+            self._alone(part, None)
+        for part in others:
+            self._alone(None, part)
+        if kind == _LEAF and rest and others:
+            self.left.append((rest, others))
+
+    @staticmethod
+    def _pairs(path: _Path, gold: list[_Node], said: list[_Node]) -> list[tuple[int, int]]:
+        """Return the places of elements to pair, of which none are equal as a whole."""
+        rule = gold[0].path.rule
+        if gold[0].kind == _LEAF and rule.tolerance is None and rule.similarity is None:
+            return []
+        if not path.list_key or gold[0].kind != _OBJECT:
+            return _best_pairs(path, gold, said)
+        groups: dict[Any, tuple[list[int], list[int]]] = {}
+        for side, rows in enumerate((gold, said)):
+            for i, row in enumerate(rows):
+                groups.setdefault(_key_of_row(row, path.list_key), ([], []))[side].append(i)
+        pairs: list[tuple[int, int]] = []
+        for own, others in groups.values():
+            if len(own) == len(others) == 1:
+                pairs.append((own[0], others[0]))
+            elif own and others:
+                some = [gold[i] for i in own], [said[j] for j in others]
+                found = _best_pairs(path, *some, always=True)
+                pairs += [(own[i], others[j]) for i, j in found]
+        return pairs
+
+
+def _equal(gold: _Node, said: _Node) -> bool:
+    if gold.code == said.code:
+        return True
+    rule = gold.path.rule
+    if rule.tolerance is None and rule.similarity is None:
+        return False
+    return any(_close_pairs(rule, [gold.key], [said.key]))
+
+
+def _best_pairs(
+    path: _Path, gold: list[_Node], said: list[_Node], *, always: bool = False
+) -> list[tuple[int, int]]:
+    """Return the pairs of the alignment with the most weight; `always`: even without an equal leaf.
+
+    Among equally good alignments, it is one in which partners stand at the nearest places.
+    """
+    if len(gold) * len(said) > _MOST_CELLS:
+        raise InputError(
+            f"the list {path.text!r} has {len(gold):,} and {len(said):,} rows without an equal "
+            f"one; expected at most 2,000 x 2,000, or list_key= (aligned by a key) or ordered= "
+            f"(by position)"
+        )
+    matrix = _similarity(gold, said)
+    if matrix.size == 1:
+        return [(0, 0)] if always or matrix[0, 0] > 0 else []
+    index = np.array([node.index for node in gold], dtype=np.float64)
+    distance = np.abs(index[:, None] - np.array([node.index for node in said]))
+    # ties stay below one leaf in all
+    matrix -= min(_TIE, 0.25 / (len(gold) * max(1.0, float(distance.max())))) * distance
+    rows, columns = _assign(matrix)
+    good = slice(None) if always else matrix[rows, columns] > 0.5
+    return list(zip(rows[good].tolist(), columns[good].tolist(), strict=True))
+
+
+# --- Near misses: wrong values that one more rule would accept
+
+_DATE_LIKE = re.compile(
+    r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}|\d{1,2}\.? [^\W\d]+\.?,? \d{2,4}|[^\W\d]+\.? \d{1,2},? \d{4}"
+)
+_USUAL_FORMATS = (
+    *("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%d.%m.%y", "%d/%m/%y"),
+    *("%m/%d/%y", "%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y", "%d. %B %Y"),
+)
+_FORMS = ("casefold", "punctuation", "number", "number=1,234.5", "number=1.234,5", "number=1 234,5")
+
+
+class NearMiss(NamedTuple):
+    """Wrong values of a path that one more rule would accept.
+
+    Attributes
+    ----------
+    path, rule
+        The path and the rule as text; ``path=rule`` is a value of `fields`.
+    number
+        The number of wrong values that it would accept.
+    f1
+        F1 of the system if these were right: at least that, as rows may be aligned better.
+    """
+
+    path: str
+    rule: str
+    number: int
+    f1: float
+
+
+def _more_rules(path: _Path) -> tuple[tuple[str, _Rule], ...]:
+    """Return the rules that a path does not have and that may explain wrong values."""
+    if path.near is None:
+        dates = [f"date={each}" for each in ("", *_USUAL_FORMATS)]
+        texts = [*_FORMS, *(text.removesuffix("=") for text in dates)]
+        rules = [(text, path.rule._replace(**parse_rules(text))) for text in texts]
+        path.near = tuple((text, rule) for text, rule in rules if rule != path.rule)
+    return path.near
+
+
+def _key_under(node: _Node, rule: _Rule) -> Any:
+    return _key_of_text(_clean(node.value), rule) if type(node.value) is str else node.key
+
+
+def _explain(gold: list[_Node], said: list[_Node]) -> Iterator[tuple[_Path, str]]:
+    """Yield path and rule of every pair of wrong values that one more rule makes equal."""
+    path = gold[0].path
+    dates = all(any(_looks_like_date(n) for n in side) for side in (gold, said))
+    for text, rule in _more_rules(path):
+        if text.startswith("date") and not dates:
+            break  # dates come last
+        keys = Counter(_key_under(node, rule) for node in said)
+        rest = []
+        for node in gold:
+            key = _key_under(node, rule)
+            if keys[key] > 0:
+                keys[key] -= 1
+                yield path, text
+            else:
+                rest.append(node)
+        if len(rest) < len(gold):
+            left = +keys
+            kept = []
+            for node in said:
+                key = _key_under(node, rule)
+                if left[key] > 0:
+                    left[key] -= 1
+                    kept.append(node)
+            gold, said = rest, kept
+        if not gold or not said:
+            return
+
+
+def _looks_like_date(node: _Node) -> bool:
+    return type(node.value) is str and _DATE_LIKE.search(node.value) is not None
+
+
+# --- Records of several systems
+
+
+class Field(NamedTuple):
+    """What became of one field in one document.
+
+    Attributes
+    ----------
+    path, kind
+        The path, and one of `KINDS`.
+    gold_place, said_place
+        The place in gold and in the output, such as ``items[2].qty``; None if it is not there.
+    gold, said
+        The values.
+    """
+
+    path: str
+    kind: str
+    gold_place: str | None
+    said_place: str | None
+    gold: Any
+    said: Any
+
+
+class FieldCounts(NamedTuple):
+    """Numbers of fields of one path; weights are not counted.
+
+    Attributes
+    ----------
+    path
+        The path.
+    in_gold, right
+        Gold fields, and those that the system has, too.
+    other_value, missing, invented
+        Fields with another value in the output, gold fields without one, and output without gold.
+    lost_type, other_type
+        Leaves of gold, and of the output, where the other has another JSON type.
+    absent
+        Documents in which neither gold nor the system has it; None within lists.
+    """
+
+    path: str
+    in_gold: int
+    right: int
+    other_value: int
+    missing: int
+    invented: int
+    lost_type: int
+    other_type: int
+    absent: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class MatchedRecords:
+    """Records of systems, matched with gold.
+
+    Attributes
+    ----------
+    names
+        The systems.
+    items
+        The gold fields and the wrong ones; the units are documents, the labels paths.
+    kinds
+        What became of every item in each system: an index of `KINDS`, 0 where a wrong value is not
+        that system's; one row per system.
+    in_list
+        True for every label that may occur several times in a document.
+    wrong_values
+        For each system, the number of wrong values with a gold value that they could stand for.
+    explained
+        For each system, the number of these that another rule would accept, by path and rule.
+    weights
+        The weight of every label.
+    unparsed
+        For paths with the rule ``date``, the number of texts that are no such date.
+    """
+
+    names: tuple[str, ...]
+    items: Items
+    kinds: NDArray[np.int8]
+    in_list: NDArray[np.bool_]
+    wrong_values: tuple[int, ...]
+    explained: tuple[dict[tuple[str, str], int], ...]
+    weights: NDArray[np.int64]
+    unparsed: dict[str, int]
+
+    def fields(self, system: int = 0) -> list[FieldCounts]:
+        """Count the outcomes of every path, those with most errors first."""
+        items, kinds = self.items, self.kinds[system]
+        size = len(items.labels)
+        number = np.zeros((2, len(KINDS), size), dtype=np.int64)
+        np.add.at(number, (items.answer.astype(np.intp), kinds, items.label), 1)
+        said, gold = number
+        there = np.unique((items.unit * np.int64(size) + items.label)[items.answer | (kinds > 0)])
+        absent = items.n_units - np.bincount(there % max(size, 1), minlength=size)
+        counts = [
+            FieldCounts(
+                path,
+                int(gold[:, k].sum()),
+                *(int(gold[kind, k]) for kind in (RIGHT, OTHER_VALUE, MISSING)),
+                int(said[INVENTED, k]),
+                int(gold[OTHER_TYPE, k]),
+                int(said[OTHER_TYPE, k]),
+                None if self.in_list[k] else int(absent[k]),
+            )
+            for k, path in enumerate(items.labels)
+        ]
+        wrong = gold[OTHER_VALUE:].sum(axis=0) + said[OTHER_VALUE:].sum(axis=0)
+        order = sorted(range(size), key=lambda k: (-int(wrong[k]), counts[k].path))
+        return [counts[k] for k in order if counts[k].in_gold or wrong[k]]
+
+    def strict(self, system: int = 0) -> NDArray[np.bool_]:
+        """Return True for every document in which the system has no error."""
+        wrong = self.items.unit[self.kinds[system] > RIGHT]
+        return np.bincount(wrong, minlength=self.items.n_units) == 0
+
+    def near_misses(self, system: int = 0) -> list[NearMiss]:
+        """Return the rules that would accept wrong values, those that accept most first."""
+        counts = self.items.counts(system)
+        tp, fp, fn = (float(part) for part in (counts.tp, counts.fp, counts.fn))
+        weight = dict(zip(self.items.labels, self.weights.tolist(), strict=True))
+        found = [
+            NearMiss(path, rule, n, 2 * (tp + n * weight[path]) / (2 * tp + fp + fn))
+            for (path, rule), n in self.explained[system].items()
+            if path in weight
+        ]
+        return sorted(found, key=lambda miss: (-miss.number, miss.path, miss.rule))
+
+    def never_in_gold(self, system: int = 0) -> list[str]:
+        """Return paths that gold never has, but the system has in over half of the documents."""
+        items = self.items
+        size = len(items.labels)
+        there = np.unique((items.unit * np.int64(size) + items.label)[items.says[system]])
+        often = np.bincount(there % max(size, 1), minlength=size) * 2 > items.n_units
+        return [items.labels[k] for k in np.flatnonzero(often & ~items.uses()).tolist()]
+
+
+def match_records(
+    gold: Records, systems: Sequence[Records], rules: RecordRules | None = None
+) -> MatchedRecords:
+    """Match the records of systems with gold; all hold the same documents in the same order."""
+    rules = rules or RecordRules()
+    paths = _Paths(rules)
+    trees = _Trees(paths, rules)
+    unit, label, answer = array("i"), array("i"), bytearray()
+    kinds = [bytearray() for _ in systems]
+    wrong_values = [0] * len(systems)
+    explained: list[Counter[tuple[str, str]]] = [Counter() for _ in systems]
+    for document, record in enumerate(gold.documents):
+        trees.next_document()
+        root = trees.tree(record)
+        leaves = [] if root is None else root.leaves([])
+        begin = len(unit)
+        for place, leaf in enumerate(leaves):
+            leaf.place = begin + place
+            label.append(leaf.path.number)
+        answer += b"\1" * len(leaves)
+        alarms: dict[Any, int] = {}
+        for own in kinds:
+            own.extend(bytes(len(leaves)))
+        for s, system in enumerate(systems):
+            try:
+                compared = _Comparison(root, trees.tree(system.documents[document]))
+            except InputError as error:
+                line = system.line_of(document)
+                raise InputError(error.message, system.name, line) from None
+            own, again = kinds[s], Counter[Any]()
+            for kind, right, said in compared.found:
+                if right is not None:
+                    own[right.place] = kind
+                if said is not None and kind != RIGHT:
+                    again[said.path.number, said.key] += 1
+                    key = (said.path.number, said.key, again[said.path.number, said.key])
+                    item = alarms.get(key)
+                    if item is None:
+                        item = alarms[key] = len(label)
+                        label.append(said.path.number)
+                        answer.append(0)
+                        for each in kinds:
+                            each.append(0)
+                    own[item] = kind
+            wrong_pairs = [
+                ([g], [p]) for kind, g, p in compared.found if kind == OTHER_VALUE and g and p
+            ]
+            for one, other in (*wrong_pairs, *compared.left):
+                wrong_values[s] += min(len(one), len(other))
+                explained[s].update((path.text, text) for path, text in _explain(one, other))
+        unit.extend([document] * (len(label) - len(unit)))
+    paths.refuse_unknown()
+    return _collect(
+        paths,
+        (unit, label, answer, kinds),
+        tuple(system.name for system in systems),
+        len(gold.documents),
+        rules.only_gold_paths,
+        tuple(wrong_values),
+        tuple(dict(each) for each in explained),
+    )
+
+
+def _collect(
+    paths: _Paths,
+    columns: tuple[array[int], array[int], bytearray, list[bytearray]],
+    names: tuple[str, ...],
+    n_units: int,
+    only_gold_paths: bool,
+    wrong_values: tuple[int, ...],
+    explained: tuple[dict[tuple[str, str], int], ...],
+) -> MatchedRecords:
+    """Turn what was found into arrays, with the labels in alphabetical order."""
+    unit, number = (np.array(column, dtype=np.int32) for column in columns[:2])
+    answer = np.frombuffer(bytes(columns[2]), dtype=np.int8) > 0
+    kinds = np.zeros((len(names), len(unit)), dtype=np.int8)
+    for own, kind in zip(kinds, columns[3], strict=True):
+        own[:] = np.frombuffer(bytes(kind), dtype=np.int8)
+    if only_gold_paths:
+        in_gold = np.bincount(number[answer], minlength=len(paths.all)) > 0
+        kept = in_gold[number]
+        unit, number, answer, kinds = unit[kept], number[kept], answer[kept], kinds[:, kept]
+    used = sorted(np.unique(number).tolist(), key=lambda k: paths.all[k].text)
+    code = np.zeros(len(paths.all), dtype=np.int32)
+    code[used] = np.arange(len(used), dtype=np.int32)
+    label = code[number]
+    there = [paths.all[k] for k in used]
+    weights = np.array([path.rule.weight for path in there], dtype=np.int64)
+    items = Items(
+        unit,
+        label,
+        tuple(path.text for path in there),
+        answer,
+        np.where(answer, kinds == RIGHT, kinds > 0),
+        n_units,
+        times=weights[label] if (weights != 1).any() else None,
+    )
+    in_list = np.array([path.in_list for path in there], dtype=bool)
+    unparsed = {path.text: path.unparsed for path in paths.all if path.unparsed}
+    return MatchedRecords(
+        names, items, kinds, in_list, wrong_values, explained, weights, unparsed
+    )
+
+
+def fields_of_document(
+    gold: dict[str, Any] | None, said: dict[str, Any] | None, rules: RecordRules | None = None
+) -> list[Field]:
+    """Return what became of every field of one document, gold fields in their order first."""
+    rules = rules or RecordRules()
+    trees = _Trees(_Paths(rules), rules)
+    sides = trees.tree(gold), trees.tree(said)
+    places, others = ({} if side is None else dict(_places(side, "")) for side in sides)
+    found = [
+        Field(
+            (g or p).path.text,  # type: ignore[union-attr]
+            KINDS[kind],
+            None if g is None else places[g],
+            None if p is None else others[p],
+            None if g is None else g.value,
+            None if p is None else p.value,
+        )
+        for kind, g, p in _Comparison(*sides).found
+    ]
+    order = {place: i for i, place in enumerate(places.values())}
+    return sorted(found, key=lambda field: order.get(field.gold_place or "", len(order)))
+
+
+def _places(node: _Node, above: str) -> Iterator[tuple[_Node, str]]:
+    """Yield every leaf with its place in the record."""
+    if node.kind == _LEAF:
+        yield node, above
+    elif node.kind == _OBJECT:
+        for key, part in node.parts.items():
+            yield from _places(part, f"{above}.{_quoted(key)}" if above else _quoted(key))
+    else:
+        for part in node.parts:
+            yield from _places(part, f"{above}[{part.index}]")
+
+
+class PathSummary(NamedTuple):
+    """A path of records.
+
+    Attributes
+    ----------
+    path
+        The path.
+    types
+        The JSON types of its values, the most frequent first.
+    documents, values
+        The number of documents that have it, and of its values.
+    examples
+        Its first distinct values.
+    """
+
+    path: str
+    types: tuple[str, ...]
+    documents: int
+    values: int
+    examples: tuple[Any, ...]
+
+
+_EXAMPLES = 3
+_TYPES = {str: "string", bool: "boolean", int: "number", float: "number", type(None): "null"}
+
+
+def survey_paths(records: Records, rules: RecordRules | None = None) -> list[PathSummary]:
+    """Return the paths of records in alphabetical order: types, how often, examples."""
+    rules = rules or RecordRules()
+    trees = _Trees(_Paths(rules), rules)
+    types: dict[str, Counter[str]] = {}
+    documents: Counter[str] = Counter()
+    examples: dict[str, dict[Any, Any]] = {}
+    for record in records.documents:
+        trees.next_document()
+        root = trees.tree(record)
+        leaves = [] if root is None else root.leaves([])
+        documents.update({leaf.path.text for leaf in leaves})
+        for leaf in leaves:
+            form = _TYPES.get(type(leaf.value), "empty")
+            types.setdefault(leaf.path.text, Counter())[form] += 1
+            some = examples.setdefault(leaf.path.text, {})
+            if len(some) < _EXAMPLES:
+                some.setdefault(leaf.key, leaf.value)
+    return [
+        PathSummary(
+            path,
+            tuple(form for form, _ in number.most_common()),
+            documents[path],
+            number.total(),
+            tuple(examples[path].values()),
+        )
+        for path, number in sorted(types.items())
+    ]
