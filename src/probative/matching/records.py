@@ -264,9 +264,7 @@ class _Path:
         found = self._children.get(None if self.is_map else key)
         if found is None:
             name = "{}" if self.is_map else (f".{_quoted(key)}" if self.text else _quoted(key))
-            found = _Path(
-                self._table, self.text + name, self._globs, self.in_list or self.is_map
-            )
+            found = _Path(self._table, self.text + name, self._globs, self.in_list or self.is_map)
             self._children[None if self.is_map else key] = found
         return found
 
@@ -383,7 +381,9 @@ def _reader(form: str) -> Callable[[str], datetime]:
     return lambda text: datetime.strptime(text, form)  # noqa: DTZ007  (the format decides)
 
 
-def _close_pairs(rule: _Rule, gold: Sequence[Any], said: Sequence[Any]) -> Iterator[tuple[int, int]]:
+def _close_pairs(
+    rule: _Rule, gold: Sequence[Any], said: Sequence[Any]
+) -> Iterator[tuple[int, int]]:
     """Yield the places of pairs of keys that a tolerance or a similarity makes equal."""
     if rule.tolerance is not None:
         yield from _near_numbers(rule.tolerance, rule.relative, gold, said)
@@ -698,9 +698,7 @@ def _best_of_blocks(
     return best
 
 
-def _have_same_keys(
-    keys: Keys, gold: Sequence[_Node], said: Sequence[_Node]
-) -> NDArray[np.bool_]:
+def _have_same_keys(keys: Keys, gold: Sequence[_Node], said: Sequence[_Node]) -> NDArray[np.bool_]:
     """Return True for every pair of rows with the same keys."""
     number: dict[tuple[int, ...], int] = {}
     codes = [number.setdefault(_key_of_row(row, keys), len(number)) for row in (*gold, *said)]
@@ -1191,9 +1189,7 @@ def _collect(
     )
     in_list = np.array([path.in_list for path in there], dtype=bool)
     unparsed = {path.text: path.unparsed for path in paths.all if path.unparsed}
-    return MatchedRecords(
-        names, items, kinds, in_list, wrong_values, explained, weights, unparsed
-    )
+    return MatchedRecords(names, items, kinds, in_list, wrong_values, explained, weights, unparsed)
 
 
 def fields_of_document(
