@@ -6,8 +6,8 @@ and one for each distinct wrong value of a document. The unit of an item is its 
 is its path.
 
 Null, blank text, empty lists and empty objects mean "not there". Equality is exact by JSON type,
-unless `RecordRules` says otherwise for a path. Lists of scalars are multisets; the rows of a list of
-objects are aligned so that as many fields as possible are equal. This also maximises F1, because
+unless `RecordRules` says otherwise for a path. Lists of scalars are multisets; the rows of a list
+of objects are aligned so that as many fields as possible are equal. This also maximises F1, because
 the numbers of gold fields and of returned fields do not depend on the alignment.
 """
 
@@ -250,7 +250,7 @@ class _Path:
             choices |= table.fields[i][1]
         self.rule = _Rule(**choices) if choices else _EXACT
         self.ordered, self.unique, self.is_map = (
-            any([glob.holds(text) for glob in globs]) for globs in table.lists
+            sum(glob.holds(text) for glob in globs) > 0 for globs in table.lists
         )
         keys = [key for glob, key in table.keys if glob.holds(text)]
         self.list_key: Keys = keys[-1] if keys else ()
@@ -702,7 +702,8 @@ def _have_same_keys(keys: Keys, gold: Sequence[_Node], said: Sequence[_Node]) ->
     """Return True for every pair of rows with the same keys."""
     number: dict[tuple[int, ...], int] = {}
     codes = [number.setdefault(_key_of_row(row, keys), len(number)) for row in (*gold, *said)]
-    return np.array(codes[: len(gold)])[:, None] == np.array(codes[len(gold) :])
+    own, others = np.array(codes[: len(gold)]), np.array(codes[len(gold) :])
+    return np.asarray(own[:, None] == others)
 
 
 def _key_of_row(row: _Node, keys: Keys) -> tuple[int, ...]:
@@ -1052,7 +1053,9 @@ class MatchedRecords:
             FieldCounts(
                 path,
                 int(gold[:, k].sum()),
-                *(int(gold[kind, k]) for kind in (RIGHT, OTHER_VALUE, MISSING)),
+                int(gold[RIGHT, k]),
+                int(gold[OTHER_VALUE, k]),
+                int(gold[MISSING, k]),
                 int(said[INVENTED, k]),
                 int(gold[OTHER_TYPE, k]),
                 int(said[OTHER_TYPE, k]),
@@ -1067,7 +1070,7 @@ class MatchedRecords:
     def strict(self, system: int = 0) -> NDArray[np.bool_]:
         """Return True for every document in which the system has no error."""
         wrong = self.items.unit[self.kinds[system] > RIGHT]
-        return np.bincount(wrong, minlength=self.items.n_units) == 0
+        return np.asarray(np.bincount(wrong, minlength=self.items.n_units) == 0)
 
     def near_misses(self, system: int = 0) -> list[NearMiss]:
         """Return the rules that would accept wrong values, those that accept most first."""

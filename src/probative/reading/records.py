@@ -334,7 +334,7 @@ def read_columns(
             f"has no columns of records of gold and of a system; expected gold_column= and "
             f"columns=, of {listed(there)}"
         )
-    sides = []
+    sides: list[Records] = []
     for name in (found[0], *found[1]):
         chosen = replace(reading, column=name, is_gold=not sides)
         own = _with_column(source, rows, name, chosen)
@@ -584,12 +584,8 @@ def _side(name: str, rows: Sequence[_Row], reading: Reading, column: str | None 
         tuple(rows[i].line for i in kept),
         malformed,
         {} if reading.is_gold else repaired,
-        frozenset(
-            k
-            for k, i in enumerate(kept)
-            if not parsed[i].problem and not parsed[i].record and parsed[i].record is None
-        ),
-        tuple(parsed[i].problem for i in range(len(rows)) if i not in set(kept)),
+        frozenset(k for k, i in enumerate(kept) if parsed[i] == Parsed(None)),
+        tuple(p.problem for p, key in zip(parsed, keys, strict=True) if key is None and not by_place),
         notes,
     )
 
