@@ -315,7 +315,7 @@ def test_too_many_rows_name_the_way_out(monkeypatch):
     monkeypatch.setattr(module, "_MOST_CELLS", 5)
     rows = [{"x": i, "y": i} for i in range(3)]
     others = [{"x": i, "y": -i - 1} for i in range(3)]
-    with pytest.raises(InputError, match="list_key= .* or ordered="):
+    with pytest.raises(InputError, match=r"list_key= .* or ordered="):
         totals({"r": rows}, {"r": others})
     assert totals({"r": rows}, {"r": rows}) == (6, 0, 0)
     assert totals({"r": rows}, {"r": others}, list_keys=(("r", ("x",)),)) == (3, 3, 3)

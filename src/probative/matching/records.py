@@ -144,9 +144,11 @@ def _parse_date(value: str | None) -> dict[str, Any]:
     for each in formats:
         try:
             datetime.strptime("", each).replace(tzinfo=UTC)
+            fits = False  # nothing but blanks
         except (ValueError, re.error) as error:
-            if "does not match" not in str(error) or "%" not in each:
-                raise ValueError("date or date=FORMAT|FORMAT, such as date=%d.%m.%Y") from None
+            fits = "does not match" in str(error) and "%" in each
+        if not fits:
+            raise ValueError("date or date=FORMAT|FORMAT, such as date=%d.%m.%Y")
     return {"date": formats}
 
 
@@ -496,7 +498,7 @@ class _Trees:
 
     def tree(self, record: dict[str, Any] | None) -> _Node | None:
         """Return the tree of a record; None if nothing is there."""
-        return None if record is None else self._node(record, self._root)
+        return self._node(record, self._root) if record else None
 
     def _node(self, value: Any, path: _Path) -> _Node | None:
         form = type(value)

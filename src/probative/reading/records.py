@@ -585,7 +585,7 @@ def _side(name: str, rows: Sequence[_Row], reading: Reading, column: str | None 
         malformed,
         {} if reading.is_gold else repaired,
         frozenset(k for k, i in enumerate(kept) if parsed[i] == Parsed(None)),
-        tuple(p.problem for p, key in zip(parsed, keys, strict=True) if key is None and not by_place),
+        () if by_place else tuple(parsed[i].problem for i, key in enumerate(keys) if key is None),
         notes,
     )
 
