@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime
+import datetime as dt
 import enum
 import json
 from decimal import Decimal
@@ -212,7 +212,7 @@ def test_a_column_of_records_is_found(tmp_path):
     assert records.documents == (None, {"v": 1}, {"v": 2}, None)
     assert (set(records.malformed), set(records.repaired), records.missing) == ({0}, {1}, {3})
     assert "column 'output'" in records.notes[0]
-    with pytest.raises(InputError, match="no column 'outputs'.*did you mean 'output'"):
+    with pytest.raises(InputError, match=r"no column 'outputs'.*did you mean 'output'"):
         read_records(path, Reading(column="outputs"))
 
 
@@ -335,7 +335,7 @@ class Line:
 class Invoice:
     lines: list[Line]
     colour: Colour
-    day: datetime.date
+    day: dt.date
 
 
 class Model:
@@ -347,7 +347,7 @@ class Model:
 
 
 def test_python_objects_become_records():
-    invoice = Invoice([Line("a", np.int64(3))], Colour.RED, datetime.date(2024, 3, 1))
+    invoice = Invoice([Line("a", np.int64(3))], Colour.RED, dt.date(2024, 3, 1))
     side = records_from_objects({"x": invoice, 2: Model(), "z": None, "w": '{"v": 1}'}, "A")
     assert side.keys == ("x", "2", "z", "w")
     assert side.documents == (

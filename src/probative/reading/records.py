@@ -25,7 +25,7 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError, suggestion
-from probative.reading.parquet import parquet_rows
+from probative.reading.parquet import _opened
 from probative.reading.source import load
 from probative.reading.tables import (
     Wanted,
@@ -379,7 +379,7 @@ def join_records(gold: Records, systems: Sequence[Records]) -> list[Records]:
 def _rows_of(source: Source) -> list[_Row]:
     """Return the rows of a table, of JSON lines, of a JSON list or of an object of objects."""
     if source.is_parquet:
-        return [_Row(row) for row in parquet_rows(source)[0]]
+        return _rows_of_parquet(source)
     if not source.is_text:
         raise source.error("is a binary file; expected JSON, CSV, TSV or Parquet")
     text = source.data.decode("utf-8", "replace")
@@ -412,6 +412,16 @@ def _whole(source: Source, text: str, lines: list[tuple[int, str]]) -> list[_Row
     if isinstance(value, dict) and len(lines) > 1:
         raise source.error("is a single JSON object; expected a list, or an object of objects")
     return None
+
+
+def _rows_of_parquet(source: Source) -> list[_Row]:
+    """Return the rows of a Parquet file."""
+    with _opened(source) as (database, _, names):
+        rows = database.execute("SELECT * EXCLUDE (place) FROM source ORDER BY place").fetchall()
+    return [
+        _Row(_plain(dict(zip(names, row, strict=True)), f"{source.name}: row {number}"))
+        for number, row in enumerate(rows, start=1)
+    ]
 
 
 def _rows_of_table(source: Source) -> list[_Row]:
@@ -453,10 +463,10 @@ def _is_record(value: Any) -> bool:
 
 
 def _holds_records(rows: Sequence[_Row], name: str) -> bool:
-    """Return True if most cells of a column, of the first rows, are records."""
+    """Return True if a quarter of the cells of a column, in the first rows, are records."""
     cells = [row.value.get(name) for row in rows[:_ROWS_LOOKED_AT] if isinstance(row.value, dict)]
     cells = [cell for cell in cells if cell is not None]
-    return bool(cells) and 2 * sum(map(_is_record, cells)) > len(cells)
+    return bool(cells) and 4 * sum(map(_is_record, cells)) >= len(cells)
 
 
 def _record_column(rows: Sequence[_Row], reading: Reading) -> str | None:
