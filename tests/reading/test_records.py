@@ -166,7 +166,8 @@ def test_bad_outputs_can_be_refused(tmp_path):
 
 @pytest.mark.parametrize(
     "line",
-    ['{"id": 2, "v": 1,}', '{"id": 2} {"id": 3}', '{"id": 2, "id": 3}', '{"id": 2, "v": NaN}', "5"],
+    ['{"id": 2, "v": 1,}', '{"id": 2} {"id": 3}', '{"id": 2, "id": 3}', '{"id": 2, "v": NaN}', "5"]
+    + ['[{"id": 2}]', '```json {"id": 2}```'],
 )
 def test_gold_must_be_right(tmp_path, line):
     path = written(tmp_path, "gold.jsonl", {"id": 1, "v": 1}, line)
@@ -196,6 +197,24 @@ def test_records_without_keys_go_by_place(tmp_path):
     assert joined.documents == ({"v": 1}, None)
     with pytest.raises(InputError, match="1 records, but 2"):
         join_records(gold, [records_from_objects([{"v": 1}], "A")])
+
+
+def test_a_record_without_the_id_that_others_have_is_an_error(tmp_path):
+    path = written(tmp_path, "a.jsonl", {"id": 1, "v": 1}, {"v": 2})
+    with pytest.raises(InputError, match=r"a\.jsonl:2: the record has no 'id'"):
+        read_records(path)
+
+
+def test_rows_of_one_table_belong_together_without_ids(tmp_path):
+    path = written(
+        tmp_path,
+        "a.jsonl",
+        {"gold": {"id": 7, "v": 1}, "output": "no"},
+        {"gold": {"id": 8, "v": 1}, "output": '{"id": 7}'},
+    )
+    gold, (output,) = read_columns(path)
+    assert gold.documents == ({"id": 7, "v": 1}, {"id": 8, "v": 1})
+    assert join_records(gold, [output])[0].documents == (None, {"id": 7})
 
 
 def test_a_column_of_records_is_found(tmp_path):
@@ -306,6 +325,8 @@ def test_a_list_and_an_object_of_objects(tmp_path):
             records = read_records(path)
             assert records.keys == ("1", "2")
             assert records.documents == ({"v": {"x": 1}}, {"v": {"x": 2}})
+    path.write_text(json.dumps(rows[:1]))
+    assert read_records(path, GOLD).keys == ("1",)
     path.write_text(json.dumps({"v": 1, "w": {}}, indent=2))
     with pytest.raises(InputError, match="a single JSON object"):
         read_records(path)

@@ -400,11 +400,11 @@ def _near_numbers(
     tolerance: Fraction, relative: bool, gold: Sequence[Any], said: Sequence[Any]
 ) -> Iterator[tuple[int, int]]:
     """Yield the places of pairs of numbers that differ by no more than the tolerance."""
-    exact = sorted((Fraction(str(key)), j) for j, key in enumerate(said) if _is_number(key))
+    exact = sorted((_fraction(key), j) for j, key in enumerate(said) if _is_number(key))
     values = [value for value, _ in exact]
     for i, key in enumerate(gold):
         if _is_number(key):
-            value = Fraction(str(key))
+            value = _fraction(key)
             room = tolerance * abs(value) if relative else tolerance
             begin, end = bisect_left(values, value - room), bisect_right(values, value + room)
             yield from ((i, j) for _, j in exact[begin:end])
@@ -412,6 +412,11 @@ def _near_numbers(
 
 def _is_number(key: Any) -> bool:
     return type(key) is int or type(key) is float
+
+
+def _fraction(number: float) -> Fraction:
+    """Return a number as it is written: 0.1 is a tenth."""
+    return Fraction(number) if type(number) is int else Fraction(str(number))
 
 
 def _alike(one: str, other: str, least: float) -> bool:

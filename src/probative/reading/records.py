@@ -337,8 +337,9 @@ def read_columns(
     sides: list[Records] = []
     for name in (found[0], *found[1]):
         chosen = replace(reading, column=name, is_gold=not sides)
-        own = _with_column(source, rows, name, chosen)
-        side = _side(source.name, own, chosen, name)
+        cells = _with_column(source, rows, name, chosen)
+        own = [c if c.key is not None else c._replace(key=str(i + 1)) for i, c in enumerate(cells)]
+        side = _side(source.name, own, chosen)
         sides.append(side if not sides else replace(side, name=name))
     notes = (f"gold is the column {found[0]!r}, the systems are {', '.join(map(repr, found[1]))}",)
     return replace(sides[0], notes=(*sides[0].notes, *notes)), sides[1:]
@@ -404,10 +405,11 @@ def _whole(source: Source, text: str, lines: list[tuple[int, str]]) -> list[_Row
     if opening not in ("[", "{") or first is not None:
         return None
     value, _ = _decode(text.strip(), source.error)
-    if isinstance(value, list) and (len(lines) > 1 or len(value) != 1):
+    is_document = len(lines) > 1 or source.name.endswith(".json")
+    if isinstance(value, list) and (is_document or len(value) != 1):
         return [_Row(each) for each in value]
     several = isinstance(value, dict) and value and all(type(v) is dict for v in value.values())
-    if several and (len(lines) > 1 or source.name.endswith(".json")):
+    if several and is_document:
         return [_Row(each, key) for key, each in value.items()]
     if isinstance(value, dict) and len(lines) > 1:
         raise source.error("is a single JSON object; expected a list, or an object of objects")
@@ -568,7 +570,7 @@ def _side(name: str, rows: Sequence[_Row], reading: Reading, column: str | None 
     names = list(reading.key or (USUAL_KEY,))
     if all(key is None for key in keys):
         records = [each.record for each in parsed if each.record is not None]
-        if reading.key or (records and all(_key(record, names) for record in records)):
+        if reading.key or any(_key(record, names) for record in records):
             keys = [
                 _own_key(name, row, each, names) for row, each in zip(rows, parsed, strict=True)
             ]
@@ -607,26 +609,21 @@ def _parse(name: str, number: int, row: _Row, reading: Reading) -> Parsed:
         where = f"record {row.key if row.key is not None else number}: "
         return InputError(message if row.line is not None else where + message, name, row.line)
 
-    if row.problem and not (reading.find_json and not reading.is_gold):
+    if reading.is_gold and row.problem:
         found = Parsed(None, row.problem)
-        if not reading.is_gold:  # a byte-order mark, a fence
-            found = parse_record(row.value, place)
     elif isinstance(row.value, str):
-        found = parse_record(row.value, place, find_json=reading.find_json)
+        found = parse_record(row.value, place, find_json=reading.find_json and not reading.is_gold)
     elif row.value is None:
-        return Parsed(None, "" if not reading.is_gold else _fail(place, "no record"))
+        found = Parsed(None, "no record" if reading.is_gold else "")
     else:
         value, repair = row.value, ""
         if isinstance(value, list) and len(value) == 1 and not reading.is_gold:
             (value,), repair = value, "one-element list"
         found = _checked(value, "", repair, place)
-    if found.problem and (reading.is_gold or reading.on_malformed == "error"):
-        raise place(f"{found.problem}; expected a JSON object")
+    problem = found.problem or (found.repair if reading.is_gold else "")
+    if problem and (reading.is_gold or reading.on_malformed == "error"):
+        raise place(f"{problem}; expected a JSON object")
     return found
-
-
-def _fail(place: Place, what: str) -> str:
-    raise place(f"{what}; expected a JSON object")
 
 
 def _own_key(name: str, row: _Row, parsed: Parsed, names: Sequence[str]) -> str | None:
