@@ -11,14 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probative.errors import InputError
+from probative.matching import record_rules
 from probative.matching import records as module
-from probative.matching.records import (
-    RecordRules,
-    fields_of_document,
-    match_records,
-    parse_rules,
-    survey_paths,
-)
+from probative.matching.record_rules import RecordRules, parse_rules
+from probative.matching.records import fields_of_document, match_records, survey_paths
 from probative.reading.records import records_from_objects
 
 GOLD = {"a": 1, "b": "x", "items": [{"n": "p", "q": 1}, {"n": "r", "q": 2}]}
@@ -433,7 +429,7 @@ def test_edit_distance_against_the_table(one, other):
         before, table = table, np.full(len(other) + 1, i)
         for j, letter in enumerate(other, start=1):
             table[j] = min(before[j] + 1, table[j - 1] + 1, before[j - 1] + (sign != letter))
-    assert module._edit_distance(one, other) == table[-1]
+    assert record_rules._edit_distance(one, other) == table[-1]
 
 
 # --- Several systems

@@ -166,8 +166,15 @@ def test_bad_outputs_can_be_refused(tmp_path):
 
 @pytest.mark.parametrize(
     "line",
-    ['{"id": 2, "v": 1,}', '{"id": 2} {"id": 3}', '{"id": 2, "id": 3}', '{"id": 2, "v": NaN}', "5"]
-    + ['[{"id": 2}]', '```json {"id": 2}```'],
+    [
+        '{"id": 2, "v": 1,}',
+        '{"id": 2} {"id": 3}',
+        '{"id": 2, "id": 3}',
+        '{"id": 2, "v": NaN}',
+        "5",
+        '[{"id": 2}]',
+        '```json {"id": 2}```',
+    ],
 )
 def test_gold_must_be_right(tmp_path, line):
     path = written(tmp_path, "gold.jsonl", {"id": 1, "v": 1}, line)

@@ -13,439 +13,39 @@ the numbers of gold fields and of returned fields do not depend on the alignment
 
 from __future__ import annotations
 
-import json
 import re
-import unicodedata
 from array import array
-from bisect import bisect_left, bisect_right
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from fractions import Fraction
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from probative._validation import shown
-from probative.errors import InputError, suggestion
+from probative.errors import InputError
 from probative.matching.items import Items
+from probative.matching.record_rules import (
+    EXACT,
+    Path,
+    Paths,
+    RecordRules,
+    Rule,
+    clean,
+    close_pairs,
+    key_of_text,
+    parse_rules,
+    quoted,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from probative.matching.record_rules import Keys
     from probative.reading.records import Records
-
-    Keys = tuple[tuple[str, ...], ...]  # paths within the rows of a list
-
-# --- Rules: when two values of a path are equal, and how its lists are aligned
 
 RIGHT, OTHER_VALUE, MISSING, INVENTED, OTHER_TYPE = 1, 2, 3, 4, 5
 KINDS = ("", "right", "other value", "missing", "invented", "other type")
-
-_LARGEST_WEIGHT = 1_000_000
-_NUMBER_STYLE = re.compile(r"1(\D?)234([.,])5")
-_TOLERANCE = re.compile(r"(\d+(?:\.\d+)?|\.\d+)(%?)", re.ASCII)
-_WORD = re.compile(r"\w+")
-_RULE_NAMES = (
-    *("casefold", "punctuation", "number", "tolerance", "date", "similarity", "set", "weight"),
-    "ignore",
-)
-_RULE_BORDER = re.compile(rf",(?=\s*(?:{'|'.join(_RULE_NAMES)})\s*(?:=|,|$))")
-
-
-class _Rule(NamedTuple):
-    """Equality of the values of a path.
-
-    Attributes
-    ----------
-    casefold, punctuation
-        True if case, or punctuation at the ends, makes no difference.
-    number
-        The signs between thousands and before decimals, if texts are read as numbers.
-    tolerance, relative
-        The largest difference of equal numbers; relative: as a share of the gold number.
-    date
-        Formats of dates beside ISO 8601, if texts are read as dates.
-    similarity
-        The smallest similarity (1 - edit distance / length of the longer text) of equal texts.
-    tokens
-        True if texts are sets of words.
-    weight
-        The number of fields that each field of this path counts as.
-    ignore
-        True if the path is left out.
-    """
-
-    casefold: bool = False
-    punctuation: bool = False
-    number: tuple[str, str] | None = None
-    tolerance: Fraction | None = None
-    relative: bool = False
-    date: tuple[str, ...] | None = None
-    similarity: float | None = None
-    tokens: bool = False
-    weight: int = 1
-    ignore: bool = False
-
-
-_EXACT = _Rule()
-
-
-def parse_rules(text: str) -> dict[str, Any]:
-    """Return the choices of a text such as ``number=1,234.5,tolerance=0.01,weight=5``.
-
-    The rules are ``casefold``, ``punctuation`` (trimmed at the ends), ``number`` (written 1234.5;
-    others by example: ``number=1.234,5``), ``tolerance`` (0.01 or 1%), ``date`` (ISO 8601;
-    ``date=%d.%m.%Y|%d/%m/%y`` adds formats), ``similarity`` (0.8), ``set`` (of words), ``weight``
-    (a whole number) and ``ignore``.
-    """
-    choices: dict[str, Any] = {}
-    for part in _RULE_BORDER.split(text):
-        name, sign, value = (piece.strip() for piece in part.partition("="))
-        if name not in _RULE_NAMES:
-            odd = next((n for n in name.split(",") if n.strip() not in _RULE_NAMES), name)
-            raise InputError(
-                f"field: unknown rule {odd.strip()!r}; expected one of {', '.join(_RULE_NAMES)}"
-                + suggestion(odd, _RULE_NAMES)
-            )
-        parse = _PARSERS.get(name)
-        try:
-            if parse is None and not sign:
-                choices["tokens" if name == "set" else name] = True
-            elif parse is not None:
-                choices |= parse(value if sign else None)
-            else:
-                raise ValueError("no value")
-        except ValueError as error:
-            raise InputError(f"field: {part.strip()!r}; expected {error}") from None
-    return choices
-
-
-def _parse_number(value: str | None) -> dict[str, Any]:
-    style = _NUMBER_STYLE.fullmatch("1234.5" if value is None else value)
-    if style is None or style[1] == style[2]:
-        raise ValueError("number, or the writing of 1234.5: number=1,234.5 or number=1.234,5")
-    return {"number": (style[1], style[2])}
-
-
-def _parse_tolerance(value: str | None) -> dict[str, Any]:
-    found = _TOLERANCE.fullmatch(value or "")
-    if found is None:
-        raise ValueError("tolerance=0.01 or tolerance=1%")
-    share = 100 if found[2] else 1
-    return {"tolerance": Fraction(found[1]) / share, "relative": bool(found[2])}
-
-
-def _parse_date(value: str | None) -> dict[str, Any]:
-    formats = () if value is None else tuple(value.split("|"))
-    for each in formats:
-        try:
-            datetime.strptime("", each).replace(tzinfo=UTC)
-            fits = False  # nothing but blanks
-        except (ValueError, re.error) as error:
-            fits = "does not match" in str(error) and "%" in each
-        if not fits:
-            raise ValueError("date or date=FORMAT|FORMAT, such as date=%d.%m.%Y")
-    return {"date": formats}
-
-
-def _parse_similarity(value: str | None) -> dict[str, Any]:
-    found = _TOLERANCE.fullmatch(value or "")
-    number = 0.0 if found is None or found[2] else float(found[1])
-    if not 0 < number <= 1:
-        raise ValueError("similarity=0.8, a number above 0 and at most 1")
-    return {"similarity": number}
-
-
-def _parse_weight(value: str | None) -> dict[str, Any]:
-    if value is None or not value.isdecimal() or not 1 <= int(value) <= _LARGEST_WEIGHT:
-        raise ValueError(f"weight=5, a whole number from 1 to {_LARGEST_WEIGHT:,}")
-    return {"weight": int(value)}
-
-
-_PARSERS: dict[str, Callable[[str | None], dict[str, Any]]] = {
-    "number": _parse_number,
-    "tolerance": _parse_tolerance,
-    "date": _parse_date,
-    "similarity": _parse_similarity,
-    "weight": _parse_weight,
-}
-
-
-@dataclass(frozen=True)
-class RecordRules:
-    """Choices of matching records.
-
-    In a path, ``*`` stands for any characters. A rule holds for the paths that it names and for
-    all below them; if several rules hold for a path, the later one decides.
-
-    Attributes
-    ----------
-    fields
-        Pairs of a path and rules as text (see `parse_rules`).
-    list_keys
-        Pairs of a list and the paths, within its rows, by which rows are aligned.
-    ordered, unique
-        Lists that are aligned by position, and lists in which equal elements count once.
-    maps
-        Objects whose keys are data: all their keys are folded into one path, ``metadata{}``.
-    keep_empty
-        True if null, blank text and empty lists and objects are values.
-    empty
-        Further texts that mean "not there", such as ``N/A``.
-    only_gold_paths
-        True if fields whose path is nowhere in gold are left out.
-    """
-
-    fields: tuple[tuple[str, str], ...] = ()
-    list_keys: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    ordered: tuple[str, ...] = ()
-    unique: tuple[str, ...] = ()
-    maps: tuple[str, ...] = ()
-    keep_empty: bool = False
-    empty: tuple[str, ...] = ()
-    only_gold_paths: bool = False
-
-    def __post_init__(self) -> None:
-        if self.keep_empty and self.empty:
-            raise InputError("empty: means nothing with keep_empty=; expected one of the two")
-        for _, text in self.fields:
-            parse_rules(text)
-
-
-# --- Paths
-
-
-class _Glob:
-    """A path with ``*`` for any characters; it remembers if a path was found."""
-
-    def __init__(self, option: str, text: str):
-        self.option, self.text, self.is_used = option, text, False
-        wanted = text.removesuffix("[]") if option != "field" else text
-        self._pattern = re.compile(".*".join(map(re.escape, wanted.split("*"))), re.DOTALL)
-
-    def holds(self, path: str) -> bool:
-        """Return True if the path is one of these."""
-        fits = self._pattern.fullmatch(path) is not None
-        self.is_used |= fits
-        return fits
-
-
-class _Path:
-    """A path that occurs in the records, with its rules; children are made on first use."""
-
-    __slots__ = (
-        *("_children", "_globs", "_table", "in_list", "is_map", "list_key", "near", "number"),
-        *("ordered", "rule", "text", "unique", "unparsed"),
-    )
-
-    def __init__(self, table: _Paths, text: str, above: frozenset[int], in_list: bool):
-        self.text, self.in_list, self._table = text, in_list, table
-        self._children: dict[Any, _Path] = {}
-        own = {i for i, (glob, _) in enumerate(table.fields) if glob.holds(text)}
-        self._globs = above | own
-        choices: dict[str, Any] = {}
-        for i in sorted(self._globs):
-            choices |= table.fields[i][1]
-        self.rule = _Rule(**choices) if choices else _EXACT
-        self.ordered, self.unique, self.is_map = (
-            sum(glob.holds(text) for glob in globs) > 0 for globs in table.lists
-        )
-        keys = [key for glob, key in table.keys if glob.holds(text)]
-        self.list_key: Keys = keys[-1] if keys else ()
-        self.near: tuple[tuple[str, _Rule], ...] | None = None
-        self.unparsed = 0
-        self.number = len(table.all)
-        table.all.append(self)
-
-    def child(self, key: str) -> _Path:
-        """Return the path of a key of the object at this path."""
-        found = self._children.get(None if self.is_map else key)
-        if found is None:
-            name = "{}" if self.is_map else (f".{_quoted(key)}" if self.text else _quoted(key))
-            found = _Path(self._table, self.text + name, self._globs, self.in_list or self.is_map)
-            self._children[None if self.is_map else key] = found
-        return found
-
-    @property
-    def element(self) -> _Path:
-        """Return the path of the elements of the list at this path."""
-        found = self._children.get(0)
-        if found is None:
-            found = self._children[0] = _Path(self._table, f"{self.text}[]", self._globs, True)
-        return found
-
-
-def _quoted(key: str) -> str:
-    """Return a key as part of a path; signs that mean something in paths are quoted."""
-    if key and key == key.strip() and not any(sign in key for sign in '.[]{}"='):
-        return key
-    return json.dumps(key, ensure_ascii=False)
-
-
-class _Paths:
-    """All paths of the records that are matched, with the rules for them."""
-
-    def __init__(self, rules: RecordRules):
-        self.fields = [(_Glob("field", path), parse_rules(text)) for path, text in rules.fields]
-        named = (("ordered", rules.ordered), ("unique", rules.unique), ("map", rules.maps))
-        self.lists = [[_Glob(option, path) for path in paths] for option, paths in named]
-        self.keys = [
-            (_Glob("list_key", path), tuple(tuple(key.split(".")) for key in keys))
-            for path, keys in rules.list_keys
-        ]
-        self.all: list[_Path] = []
-        self.root = _Path(self, "", frozenset(), False)
-
-    def refuse_unknown(self) -> None:
-        """Refuse a rule for a path that is nowhere in the records."""
-        globs = [glob for glob, _ in (*self.fields, *self.keys)]
-        for glob in (*globs, *(glob for globs in self.lists for glob in globs)):
-            if not glob.is_used:
-                there = [path.text for path in self.all if path.text]
-                raise InputError(
-                    f"{glob.option}: no record has the path {shown(glob.text)}; expected one of "
-                    f"{', '.join(there[:20])}{', …' * (len(there) > 20)}"
-                    + suggestion(glob.text[:200], there)
-                )
-
-
-# --- Values: equal values have equal keys
-
-_ZERO_WIDTH = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"))
-
-
-def _clean(text: str) -> str:
-    """Return a text in NFC without zero-width characters, with single spaces between words."""
-    if not text.isascii():
-        text = unicodedata.normalize("NFC", text.translate(_ZERO_WIDTH))
-    return " ".join(text.split())
-
-
-def _key_of_text(text: str, rule: _Rule) -> Any:
-    """Return the key of a cleaned text under the rules of its path."""
-    if rule.casefold:
-        text = unicodedata.normalize("NFC", text.casefold())
-    if rule.punctuation:
-        text = _without_punctuation(text)
-    if rule.number is not None:
-        number = _number(text, *rule.number)
-        if number is not None:
-            return number
-    if rule.date is not None:
-        date = _date(text, rule.date)
-        if date is not None:
-            return ("date", date)
-    if rule.tokens:
-        words = frozenset(_WORD.findall(text))
-        return ("set", words) if words else text
-    return text
-
-
-def _without_punctuation(text: str) -> str:
-    """Return a text without punctuation and spaces at its ends, unless nothing else is there."""
-    inside = [i for i, sign in enumerate(text) if unicodedata.category(sign)[0] not in "PZ"]
-    return text[inside[0] : inside[-1] + 1] if inside else text
-
-
-@lru_cache(maxsize=2**16)
-def _number(text: str, thousands: str, decimal: str) -> int | float | None:
-    """Return the number that a text is; None for other texts and numbers with leading zeros."""
-    groups = rf"[1-9]\d{{0,2}}(?:{re.escape(thousands)}\d{{3}})+|" if thousands else ""
-    form = rf"([+-]?)((?:{groups}0|[1-9]\d*))(?:{re.escape(decimal)}(\d+))?"
-    found = re.fullmatch(form, text, re.ASCII)
-    if found is None:
-        return None
-    sign, whole, part = found[1], found[2].replace(thousands, ""), (found[3] or "").rstrip("0")
-    try:
-        return float(f"{sign}{whole}.{part}") if part else int(sign + whole)
-    except ValueError:  # more digits than Python turns into a number
-        return None
-
-
-@lru_cache(maxsize=2**16)
-def _date(text: str, formats: tuple[str, ...]) -> datetime | None:
-    """Return the date that a text is, in ISO 8601 or the first format that fits."""
-    readers = [datetime.fromisoformat, *(_reader(each) for each in formats)]
-    for read in readers:
-        try:
-            date = read(text)
-            return date if date.tzinfo is None else date.astimezone(UTC)
-        except (ValueError, OverflowError):
-            continue
-    return None
-
-
-def _reader(form: str) -> Callable[[str], datetime]:
-    return lambda text: datetime.strptime(text, form)  # noqa: DTZ007  (the format decides)
-
-
-def _close_pairs(
-    rule: _Rule, gold: Sequence[Any], said: Sequence[Any]
-) -> Iterator[tuple[int, int]]:
-    """Yield the places of pairs of keys that a tolerance or a similarity makes equal."""
-    if rule.tolerance is not None:
-        yield from _near_numbers(rule.tolerance, rule.relative, gold, said)
-    if rule.similarity is not None:
-        texts = [(j, key) for j, key in enumerate(said) if type(key) is str]
-        for i, one in enumerate(gold):
-            if type(one) is str:
-                yield from ((i, j) for j, other in texts if _alike(one, other, rule.similarity))
-
-
-def _near_numbers(
-    tolerance: Fraction, relative: bool, gold: Sequence[Any], said: Sequence[Any]
-) -> Iterator[tuple[int, int]]:
-    """Yield the places of pairs of numbers that differ by no more than the tolerance."""
-    exact = sorted((_fraction(key), j) for j, key in enumerate(said) if _is_number(key))
-    values = [value for value, _ in exact]
-    for i, key in enumerate(gold):
-        if _is_number(key):
-            value = _fraction(key)
-            room = tolerance * abs(value) if relative else tolerance
-            begin, end = bisect_left(values, value - room), bisect_right(values, value + room)
-            yield from ((i, j) for _, j in exact[begin:end])
-
-
-def _is_number(key: Any) -> bool:
-    return type(key) is int or type(key) is float
-
-
-def _fraction(number: float) -> Fraction:
-    """Return a number as it is written: 0.1 is a tenth."""
-    return Fraction(number) if type(number) is int else Fraction(str(number))
-
-
-def _alike(one: str, other: str, least: float) -> bool:
-    """Return True if two texts are similar enough."""
-    longer = max(len(one), len(other))
-    most = int((1 - least) * longer + 1e-9)  # edits
-    return abs(len(one) - len(other)) <= most and _edit_distance(one, other) <= most
-
-
-@lru_cache(maxsize=2**16)
-def _edit_distance(one: str, other: str) -> int:
-    """Return the Levenshtein distance, by the bit vectors of Myers (1999)."""
-    if not one or not other:
-        return len(one) + len(other)
-    places: dict[str, int] = defaultdict(int)
-    for i, sign in enumerate(one):
-        places[sign] |= 1 << i
-    all_bits = (1 << len(one)) - 1
-    up, down, distance, last = all_bits, 0, len(one), 1 << (len(one) - 1)
-    for sign in other:
-        equal = places.get(sign, 0)
-        vertical = equal | down
-        horizontal = (((equal & up) + up) ^ up) | equal
-        more, less = down | ~(horizontal | up), up & horizontal
-        distance += bool(more & last) - bool(less & last)
-        more, less = (more << 1) | 1, less << 1
-        up, down = (less | ~(vertical | more)) & all_bits, more & vertical & all_bits
-    return distance
-
 
 # --- Trees: a record without what is not there
 
@@ -475,7 +75,7 @@ class _Node:
 
     __slots__ = ("code", "index", "key", "kind", "parts", "path", "place", "value")
 
-    def __init__(self, path: _Path, kind: int, code: int, parts: Any, key: Any, value: Any):
+    def __init__(self, path: Path, kind: int, code: int, parts: Any, key: Any, value: Any):
         self.path, self.kind, self.code, self.parts = path, kind, code, parts
         self.key, self.value, self.index, self.place = key, value, 0, -1
 
@@ -492,9 +92,9 @@ class _Node:
 class _Trees:
     """Make the trees of the records of one document, which share the codes of equal values."""
 
-    def __init__(self, paths: _Paths, rules: RecordRules):
+    def __init__(self, paths: Paths, rules: RecordRules):
         self._root, self._keep = paths.root, rules.keep_empty
-        self._empty = frozenset(map(_clean, ("", *rules.empty)))
+        self._empty = frozenset(map(clean, ("", *rules.empty)))
         self._codes: dict[Any, int] = {}
 
     def next_document(self) -> None:
@@ -505,13 +105,13 @@ class _Trees:
         """Return the tree of a record; None if nothing is there."""
         return self._node(record, self._root) if record else None
 
-    def _node(self, value: Any, path: _Path) -> _Node | None:
+    def _node(self, value: Any, path: Path) -> _Node | None:
         form = type(value)
         if form is str:
-            text = _clean(value)
+            text = clean(value)
             if text in self._empty and not self._keep:
                 return None
-            key = text if path.rule is _EXACT else self._ruled(text, path)
+            key = text if path.rule is EXACT else self._ruled(text, path)
         elif form is dict:
             return self._object(value, path)
         elif form is list:
@@ -526,13 +126,13 @@ class _Trees:
         return _Node(path, _LEAF, codes.setdefault(key, len(codes)), None, key, value)
 
     @staticmethod
-    def _ruled(text: str, path: _Path) -> Any:
-        key = _key_of_text(text, path.rule)
+    def _ruled(text: str, path: Path) -> Any:
+        key = key_of_text(text, path.rule)
         if path.rule.date is not None and type(key) is not tuple:
             path.unparsed += 1
         return key
 
-    def _object(self, value: dict[str, Any], path: _Path) -> _Node | None:
+    def _object(self, value: dict[str, Any], path: Path) -> _Node | None:
         parts: dict[str, _Node] = {}
         for key, each in value.items():
             below = path.child(key)
@@ -546,7 +146,7 @@ class _Trees:
         code = self._codes.setdefault(content, len(self._codes))
         return _Node(path, _OBJECT, code, parts, None, None)
 
-    def _list(self, value: list[Any], path: _Path) -> _Node | None:
+    def _list(self, value: list[Any], path: Path) -> _Node | None:
         parts: list[_Node] = []
         element = path.element
         seen: set[int] = set()
@@ -566,7 +166,7 @@ class _Trees:
         code = self._codes.setdefault(("list", content), len(self._codes))
         return _Node(path, _LIST, code, parts, None, None)
 
-    def _nothing(self, sign: str, value: Any, path: _Path) -> _Node:
+    def _nothing(self, sign: str, value: Any, path: Path) -> _Node:
         code = self._codes.setdefault((sign,), len(self._codes))
         return _Node(path, _LEAF, code, None, (sign,), value)
 
@@ -616,7 +216,7 @@ def _similarity(gold: Sequence[_Node], said: Sequence[_Node]) -> Matrix:
             equal = codes[:, None] == other_codes
             rule = nodes[0].path.rule
             if rule.tolerance is not None or rule.similarity is not None:
-                for i, j in _close_pairs(rule, [n.key for n in nodes], [n.key for n in theirs]):
+                for i, j in close_pairs(rule, [n.key for n in nodes], [n.key for n in theirs]):
                     equal[rows[i], others[j]] = True
             matrix += equal if rule.weight == 1 else rule.weight * equal
     for address, (rows, nodes) in lists.items():
@@ -827,7 +427,7 @@ class _Comparison:
             self.left.append((rest, others))
 
     @staticmethod
-    def _pairs(path: _Path, gold: list[_Node], said: list[_Node]) -> list[tuple[int, int]]:
+    def _pairs(path: Path, gold: list[_Node], said: list[_Node]) -> list[tuple[int, int]]:
         """Return the places of elements to pair, of which none are equal as a whole."""
         rule = gold[0].path.rule
         if gold[0].kind == _LEAF and rule.tolerance is None and rule.similarity is None:
@@ -855,11 +455,11 @@ def _equal(gold: _Node, said: _Node) -> bool:
     rule = gold.path.rule
     if rule.tolerance is None and rule.similarity is None:
         return False
-    return any(_close_pairs(rule, [gold.key], [said.key]))
+    return any(close_pairs(rule, [gold.key], [said.key]))
 
 
 def _best_pairs(
-    path: _Path, gold: list[_Node], said: list[_Node], *, always: bool = False
+    path: Path, gold: list[_Node], said: list[_Node], *, always: bool = False
 ) -> list[tuple[int, int]]:
     """Return the pairs of the alignment with the most weight; `always`: even without an equal leaf.
 
@@ -914,7 +514,7 @@ class NearMiss(NamedTuple):
     f1: float
 
 
-def _more_rules(path: _Path) -> tuple[tuple[str, _Rule], ...]:
+def _more_rules(path: Path) -> tuple[tuple[str, Rule], ...]:
     """Return the rules that a path does not have and that may explain wrong values."""
     if path.near is None:
         dates = [f"date={each}" for each in ("", *_USUAL_FORMATS)]
@@ -924,11 +524,11 @@ def _more_rules(path: _Path) -> tuple[tuple[str, _Rule], ...]:
     return path.near
 
 
-def _key_under(node: _Node, rule: _Rule) -> Any:
-    return _key_of_text(_clean(node.value), rule) if type(node.value) is str else node.key
+def _key_under(node: _Node, rule: Rule) -> Any:
+    return key_of_text(clean(node.value), rule) if type(node.value) is str else node.key
 
 
-def _explain(gold: list[_Node], said: list[_Node]) -> Iterator[tuple[_Path, str]]:
+def _explain(gold: list[_Node], said: list[_Node]) -> Iterator[tuple[Path, str]]:
     """Yield path and rule of every pair of wrong values that one more rule makes equal."""
     path = gold[0].path
     dates = all(any(_looks_like_date(n) for n in side) for side in (gold, said))
@@ -1105,7 +705,7 @@ def match_records(
 ) -> MatchedRecords:
     """Match the records of systems with gold; all hold the same documents in the same order."""
     rules = rules or RecordRules()
-    paths = _Paths(rules)
+    paths = Paths(rules)
     trees = _Trees(paths, rules)
     unit, label, answer = array("i"), array("i"), bytearray()
     kinds = [bytearray() for _ in systems]
@@ -1164,7 +764,7 @@ def match_records(
 
 
 def _collect(
-    paths: _Paths,
+    paths: Paths,
     columns: tuple[array[int], array[int], bytearray, list[bytearray]],
     names: tuple[str, ...],
     n_units: int,
@@ -1207,7 +807,7 @@ def fields_of_document(
 ) -> list[Field]:
     """Return what became of every field of one document, gold fields in their order first."""
     rules = rules or RecordRules()
-    trees = _Trees(_Paths(rules), rules)
+    trees = _Trees(Paths(rules), rules)
     sides = trees.tree(gold), trees.tree(said)
     places, others = ({} if side is None else dict(_places(side, "")) for side in sides)
     found = [
@@ -1231,7 +831,7 @@ def _places(node: _Node, above: str) -> Iterator[tuple[_Node, str]]:
         yield node, above
     elif node.kind == _OBJECT:
         for key, part in node.parts.items():
-            yield from _places(part, f"{above}.{_quoted(key)}" if above else _quoted(key))
+            yield from _places(part, f"{above}.{quoted(key)}" if above else quoted(key))
     else:
         for part in node.parts:
             yield from _places(part, f"{above}[{part.index}]")
@@ -1266,7 +866,7 @@ _TYPES = {str: "string", bool: "boolean", int: "number", float: "number", type(N
 def survey_paths(records: Records, rules: RecordRules | None = None) -> list[PathSummary]:
     """Return the paths of records in alphabetical order: types, how often, examples."""
     rules = rules or RecordRules()
-    trees = _Trees(_Paths(rules), rules)
+    trees = _Trees(Paths(rules), rules)
     types: dict[str, Counter[str]] = {}
     documents: Counter[str] = Counter()
     examples: dict[str, dict[Any, Any]] = {}
