@@ -365,7 +365,7 @@ class _Comparison:
 
     def _compare(self, gold: _Node, said: _Node) -> None:
         if gold.kind != said.kind:
-            self._alone(gold, said, OTHER_TYPE, OTHER_TYPE)
+            self._alone(gold, said, OTHER_TYPE)
         elif gold.kind == _LEAF:
             self.found.append(_Outcome(RIGHT if _equal(gold, said) else OTHER_VALUE, gold, said))
         elif gold.kind == _LIST and not gold.path.ordered:
@@ -385,18 +385,12 @@ class _Comparison:
                 if key not in parts:
                     self._alone(None, other)
 
-    def _alone(
-        self,
-        gold: _Node | None,
-        said: _Node | None,
-        missing: int = MISSING,
-        invented: int = INVENTED,
-    ) -> None:
+    def _alone(self, gold: _Node | None, said: _Node | None, kind: int = 0) -> None:
         """Add what only gold has and what only the output has."""
         if gold is not None:
-            self.found += [_Outcome(missing, leaf, None) for leaf in gold.leaves([])]
+            self.found += [_Outcome(kind or MISSING, leaf, None) for leaf in gold.leaves([])]
         if said is not None:
-            self.found += [_Outcome(invented, None, leaf) for leaf in said.leaves([])]
+            self.found += [_Outcome(kind or INVENTED, None, leaf) for leaf in said.leaves([])]
 
     def _align(self, gold: _Node, said: _Node, kind: int) -> None:
         """Pair the elements of a kind of two lists; equal ones first, in their order."""
@@ -414,11 +408,12 @@ class _Comparison:
                     rest.append(part)
         others = [part for own in places.values() for part in own]
         others.sort(key=lambda part: part.index)
-        for i, j in self._pairs(gold.path, rest, others) if rest and others else ():
+        pairs = self._pairs(gold.path, rest, others) if rest and others else []
+        for i, j in pairs:
             self._compare(rest[i], others[j])
-            rest[i], others[j] = None, None  # type: ignore[call-overload]
-        rest = [part for part in rest if part is not None]
-        others = [part for part in others if part is not None]
+        paired, partners = {i for i, _ in pairs}, {j for _, j in pairs}
+        rest = [part for i, part in enumerate(rest) if i not in paired]
+        others = [part for j, part in enumerate(others) if j not in partners]
         for part in rest:
             self._alone(part, None)
         for part in others:
@@ -476,8 +471,8 @@ def _best_pairs(
         return [(0, 0)] if always or matrix[0, 0] > 0 else []
     index = np.array([node.index for node in gold], dtype=np.float64)
     distance = np.abs(index[:, None] - np.array([node.index for node in said]))
-    # ties stay below one leaf in all
-    matrix -= min(_TIE, 0.25 / (len(gold) * max(1.0, float(distance.max())))) * distance
+    distance *= min(_TIE, 0.25 / (len(gold) * max(1.0, float(distance.max()))))  # below one leaf
+    matrix -= distance * (matrix > 0)
     rows, columns = _assign(matrix)
     good = slice(None) if always else matrix[rows, columns] > 0.5
     return list(zip(rows[good].tolist(), columns[good].tolist(), strict=True))
@@ -535,24 +530,18 @@ def _explain(gold: list[_Node], said: list[_Node]) -> Iterator[tuple[Path, str]]
     for text, rule in _more_rules(path):
         if text.startswith("date") and not dates:
             break  # dates come last
-        keys = Counter(_key_under(node, rule) for node in said)
+        places: dict[Any, list[_Node]] = {}
+        for node in said:
+            places.setdefault(_key_under(node, rule), []).append(node)
         rest = []
         for node in gold:
-            key = _key_under(node, rule)
-            if keys[key] > 0:
-                keys[key] -= 1
+            equal = places.get(_key_under(node, rule))
+            if equal:
+                equal.pop()
                 yield path, text
             else:
                 rest.append(node)
-        if len(rest) < len(gold):
-            left = +keys
-            kept = []
-            for node in said:
-                key = _key_under(node, rule)
-                if left[key] > 0:
-                    left[key] -= 1
-                    kept.append(node)
-            gold, said = rest, kept
+        gold, said = rest, [node for own in places.values() for node in own]
         if not gold or not said:
             return
 
