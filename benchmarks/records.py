@@ -23,7 +23,7 @@ except ImportError:  # not among the development tools
 
 SCHEMA = {"type": "object"}
 DOCUMENTS, INVOICES, ROWS = 1_000, 100, 2_000
-AT_MOST, LIST_AT_MOST = 0.2, 1.0
+AT_MOST, LIST_AT_MOST = 0.4, 1.0
 WORDS = ("alder", "birch", "cedar", "elm", "fir", "hazel", "larch", "oak", "pine", "yew")
 
 
