@@ -1,0 +1,428 @@
+"""Rules of matching records: which paths there are, and when two values of a path are equal.
+
+Equality is exact by JSON type: 12 equals 12.0, but neither "12" nor true equals a number. Texts
+are compared in NFC, with single spaces and without zero-width characters. `RecordRules` changes
+this for single paths.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from probative._validation import shown
+from probative.errors import InputError, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    Keys = tuple[tuple[str, ...], ...]  # paths within the rows of a list
+
+# --- Rules as text
+
+_LARGEST_WEIGHT = 1_000_000
+_NUMBER_STYLE = re.compile(r"1(\D?)234([.,])5")
+_TOLERANCE = re.compile(r"(\d+(?:\.\d+)?|\.\d+)(%?)", re.ASCII)
+_WORD = re.compile(r"\w+")
+_RULE_NAMES = (
+    *("casefold", "punctuation", "number", "tolerance", "date", "similarity", "set", "weight"),
+    "ignore",
+)
+_RULE_BORDER = re.compile(rf",(?=\s*(?:{'|'.join(_RULE_NAMES)})\s*(?:=|,|$))")
+
+
+class Rule(NamedTuple):
+    """Equality of the values of a path.
+
+    Attributes
+    ----------
+    casefold, punctuation
+        True if case, or punctuation at the ends, makes no difference.
+    number
+        The signs between thousands and before decimals, if texts are read as numbers.
+    tolerance, relative
+        The largest difference of equal numbers; relative: as a share of the gold number.
+    date
+        Formats of dates beside ISO 8601, if texts are read as dates.
+    similarity
+        The smallest similarity (1 - edit distance / length of the longer text) of equal texts.
+    tokens
+        True if texts are sets of words.
+    weight
+        The number of fields that each field of this path counts as.
+    ignore
+        True if the path is left out.
+    """
+
+    casefold: bool = False
+    punctuation: bool = False
+    number: tuple[str, str] | None = None
+    tolerance: Fraction | None = None
+    relative: bool = False
+    date: tuple[str, ...] | None = None
+    similarity: float | None = None
+    tokens: bool = False
+    weight: int = 1
+    ignore: bool = False
+
+
+EXACT = Rule()
+
+
+def parse_rules(text: str) -> dict[str, Any]:
+    """Return the choices of a text such as ``number=1,234.5,tolerance=0.01,weight=5``.
+
+    The rules are ``casefold``, ``punctuation`` (trimmed at the ends), ``number`` (written 1234.5;
+    others by example: ``number=1.234,5``), ``tolerance`` (0.01 or 1%), ``date`` (ISO 8601;
+    ``date=%d.%m.%Y|%d/%m/%y`` adds formats), ``similarity`` (0.8), ``set`` (of words), ``weight``
+    (a whole number) and ``ignore``.
+    """
+    choices: dict[str, Any] = {}
+    for part in _RULE_BORDER.split(text):
+        name, sign, value = (piece.strip() for piece in part.partition("="))
+        if name not in _RULE_NAMES:
+            odd = next((n for n in name.split(",") if n.strip() not in _RULE_NAMES), name)
+            raise InputError(
+                f"field: unknown rule {odd.strip()!r}; expected one of {', '.join(_RULE_NAMES)}"
+                + suggestion(odd, _RULE_NAMES)
+            )
+        parse = _PARSERS.get(name)
+        try:
+            if parse is None and not sign:
+                choices["tokens" if name == "set" else name] = True
+            elif parse is not None:
+                choices |= parse(value if sign else None)
+            else:
+                raise ValueError("no value")
+        except ValueError as error:
+            raise InputError(f"field: {part.strip()!r}; expected {error}") from None
+    return choices
+
+
+def _parse_number(value: str | None) -> dict[str, Any]:
+    style = _NUMBER_STYLE.fullmatch("1234.5" if value is None else value)
+    if style is None or style[1] == style[2]:
+        raise ValueError("number, or the writing of 1234.5: number=1,234.5 or number=1.234,5")
+    return {"number": (style[1], style[2])}
+
+
+def _parse_tolerance(value: str | None) -> dict[str, Any]:
+    found = _TOLERANCE.fullmatch(value or "")
+    if found is None:
+        raise ValueError("tolerance=0.01 or tolerance=1%")
+    share = 100 if found[2] else 1
+    return {"tolerance": Fraction(found[1]) / share, "relative": bool(found[2])}
+
+
+def _parse_date(value: str | None) -> dict[str, Any]:
+    formats = () if value is None else tuple(value.split("|"))
+    for each in formats:
+        try:
+            datetime.strptime("", each).replace(tzinfo=UTC)
+            fits = False  # nothing but blanks
+        except (ValueError, re.error) as error:
+            fits = "does not match" in str(error) and "%" in each
+        if not fits:
+            raise ValueError("date or date=FORMAT|FORMAT, such as date=%d.%m.%Y")
+    return {"date": formats}
+
+
+def _parse_similarity(value: str | None) -> dict[str, Any]:
+    found = _TOLERANCE.fullmatch(value or "")
+    number = 0.0 if found is None or found[2] else float(found[1])
+    if not 0 < number <= 1:
+        raise ValueError("similarity=0.8, a number above 0 and at most 1")
+    return {"similarity": number}
+
+
+def _parse_weight(value: str | None) -> dict[str, Any]:
+    if value is None or not value.isdecimal() or not 1 <= int(value) <= _LARGEST_WEIGHT:
+        raise ValueError(f"weight=5, a whole number from 1 to {_LARGEST_WEIGHT:,}")
+    return {"weight": int(value)}
+
+
+_PARSERS: dict[str, Callable[[str | None], dict[str, Any]]] = {
+    "number": _parse_number,
+    "tolerance": _parse_tolerance,
+    "date": _parse_date,
+    "similarity": _parse_similarity,
+    "weight": _parse_weight,
+}
+
+
+@dataclass(frozen=True)
+class RecordRules:
+    """Choices of matching records.
+
+    In a path, ``*`` stands for any characters. A rule holds for the paths that it names and for
+    all below them; if several rules hold for a path, the later one decides.
+
+    Attributes
+    ----------
+    fields
+        Pairs of a path and rules as text (see `parse_rules`).
+    list_keys
+        Pairs of a list and the paths, within its rows, by which rows are aligned.
+    ordered, unique
+        Lists that are aligned by position, and lists in which equal elements count once.
+    maps
+        Objects whose keys are data: all their keys are folded into one path, ``metadata{}``.
+    keep_empty
+        True if null, blank text and empty lists and objects are values.
+    empty
+        Further texts that mean "not there", such as ``N/A``.
+    only_gold_paths
+        True if fields whose path is nowhere in gold are left out.
+    """
+
+    fields: tuple[tuple[str, str], ...] = ()
+    list_keys: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    ordered: tuple[str, ...] = ()
+    unique: tuple[str, ...] = ()
+    maps: tuple[str, ...] = ()
+    keep_empty: bool = False
+    empty: tuple[str, ...] = ()
+    only_gold_paths: bool = False
+
+    def __post_init__(self) -> None:
+        if self.keep_empty and self.empty:
+            raise InputError("empty: means nothing with keep_empty=; expected one of the two")
+        for _, text in self.fields:
+            parse_rules(text)
+
+
+# --- Paths
+
+
+class _Glob:
+    """A path with ``*`` for any characters; it remembers if a path was found."""
+
+    def __init__(self, option: str, text: str):
+        self.option, self.text, self.is_used = option, text, False
+        wanted = text.removesuffix("[]") if option != "field" else text
+        self._pattern = re.compile(".*".join(map(re.escape, wanted.split("*"))), re.DOTALL)
+
+    def holds(self, path: str) -> bool:
+        """Return True if the path is one of these."""
+        fits = self._pattern.fullmatch(path) is not None
+        self.is_used |= fits
+        return fits
+
+
+class Path:
+    """A path that occurs in the records, with its rules; children are made on first use."""
+
+    __slots__ = (
+        *("_children", "_globs", "_table", "in_list", "is_map", "list_key", "near", "number"),
+        *("ordered", "rule", "text", "unique", "unparsed"),
+    )
+
+    def __init__(self, table: Paths, text: str, above: frozenset[int], in_list: bool):
+        self.text, self.in_list, self._table = text, in_list, table
+        self._children: dict[Any, Path] = {}
+        own = {i for i, (glob, _) in enumerate(table.fields) if glob.holds(text)}
+        self._globs = above | own
+        choices: dict[str, Any] = {}
+        for i in sorted(self._globs):
+            choices |= table.fields[i][1]
+        self.rule = Rule(**choices) if choices else EXACT
+        self.ordered, self.unique, self.is_map = (
+            sum(glob.holds(text) for glob in globs) > 0 for globs in table.lists
+        )
+        keys = [key for glob, key in table.keys if glob.holds(text)]
+        self.list_key: Keys = keys[-1] if keys else ()
+        self.near: tuple[tuple[str, Rule], ...] | None = None
+        self.unparsed = 0
+        self.number = len(table.all)
+        table.all.append(self)
+
+    def child(self, key: str) -> Path:
+        """Return the path of a key of the object at this path."""
+        found = self._children.get(None if self.is_map else key)
+        if found is None:
+            name = "{}" if self.is_map else (f".{quoted(key)}" if self.text else quoted(key))
+            found = Path(self._table, self.text + name, self._globs, self.in_list or self.is_map)
+            self._children[None if self.is_map else key] = found
+        return found
+
+    @property
+    def element(self) -> Path:
+        """Return the path of the elements of the list at this path."""
+        found = self._children.get(0)
+        if found is None:
+            found = self._children[0] = Path(self._table, f"{self.text}[]", self._globs, True)
+        return found
+
+
+def quoted(key: str) -> str:
+    """Return a key as part of a path; signs that mean something in paths are quoted."""
+    if key and key == key.strip() and not any(sign in key for sign in '.[]{}"='):
+        return key
+    return json.dumps(key, ensure_ascii=False)
+
+
+class Paths:
+    """All paths of the records that are matched, with the rules for them."""
+
+    def __init__(self, rules: RecordRules):
+        self.fields = [(_Glob("field", path), parse_rules(text)) for path, text in rules.fields]
+        named = (("ordered", rules.ordered), ("unique", rules.unique), ("map", rules.maps))
+        self.lists = [[_Glob(option, path) for path in paths] for option, paths in named]
+        self.keys = [
+            (_Glob("list_key", path), tuple(tuple(key.split(".")) for key in keys))
+            for path, keys in rules.list_keys
+        ]
+        self.all: list[Path] = []
+        self.root = Path(self, "", frozenset(), False)
+
+    def refuse_unknown(self) -> None:
+        """Refuse a rule for a path that is nowhere in the records."""
+        globs = [glob for glob, _ in (*self.fields, *self.keys)]
+        for glob in (*globs, *(glob for globs in self.lists for glob in globs)):
+            if not glob.is_used:
+                there = [path.text for path in self.all if path.text]
+                raise InputError(
+                    f"{glob.option}: no record has the path {shown(glob.text)}; expected one of "
+                    f"{', '.join(there[:20])}{', …' * (len(there) > 20)}"
+                    + suggestion(glob.text[:200], there)
+                )
+
+
+# --- Values: equal values have equal keys
+
+_ZERO_WIDTH = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"))
+
+
+def clean(text: str) -> str:
+    """Return a text in NFC without zero-width characters, with single spaces between words."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text.translate(_ZERO_WIDTH))
+    return " ".join(text.split())
+
+
+def key_of_text(text: str, rule: Rule) -> Any:
+    """Return the key of a cleaned text under the rules of its path."""
+    if rule.casefold:
+        text = unicodedata.normalize("NFC", text.casefold())
+    if rule.punctuation:
+        text = _without_punctuation(text)
+    if rule.number is not None:
+        number = _number(text, *rule.number)
+        if number is not None:
+            return number
+    if rule.date is not None:
+        date = _date(text, rule.date)
+        if date is not None:
+            return ("date", date)
+    if rule.tokens:
+        words = frozenset(_WORD.findall(text))
+        return ("set", words) if words else text
+    return text
+
+
+def _without_punctuation(text: str) -> str:
+    """Return a text without punctuation and spaces at its ends, unless nothing else is there."""
+    inside = [i for i, sign in enumerate(text) if unicodedata.category(sign)[0] not in "PZ"]
+    return text[inside[0] : inside[-1] + 1] if inside else text
+
+
+@lru_cache(maxsize=2**16)
+def _number(text: str, thousands: str, decimal: str) -> int | float | None:
+    """Return the number that a text is; None for other texts and numbers with leading zeros."""
+    groups = rf"[1-9]\d{{0,2}}(?:{re.escape(thousands)}\d{{3}})+|" if thousands else ""
+    form = rf"([+-]?)((?:{groups}0|[1-9]\d*))(?:{re.escape(decimal)}(\d+))?"
+    found = re.fullmatch(form, text, re.ASCII)
+    if found is None:
+        return None
+    sign, whole, part = found[1], found[2].replace(thousands, ""), (found[3] or "").rstrip("0")
+    try:
+        return float(f"{sign}{whole}.{part}") if part else int(sign + whole)
+    except ValueError:  # more digits than Python turns into a number
+        return None
+
+
+@lru_cache(maxsize=2**16)
+def _date(text: str, formats: tuple[str, ...]) -> datetime | None:
+    """Return the date that a text is, in ISO 8601 or the first format that fits."""
+    readers = [datetime.fromisoformat, *(_reader(each) for each in formats)]
+    for read in readers:
+        try:
+            date = read(text)
+            return date if date.tzinfo is None else date.astimezone(UTC)
+        except (ValueError, OverflowError):
+            continue
+    return None
+
+
+def _reader(form: str) -> Callable[[str], datetime]:
+    return lambda text: datetime.strptime(text, form)  # noqa: DTZ007  (the format decides)
+
+
+def close_pairs(rule: Rule, gold: Sequence[Any], said: Sequence[Any]) -> Iterator[tuple[int, int]]:
+    """Yield the places of pairs of keys that a tolerance or a similarity makes equal."""
+    if rule.tolerance is not None:
+        yield from _near_numbers(rule.tolerance, rule.relative, gold, said)
+    if rule.similarity is not None:
+        texts = [(j, key) for j, key in enumerate(said) if type(key) is str]
+        for i, one in enumerate(gold):
+            if type(one) is str:
+                yield from ((i, j) for j, other in texts if _alike(one, other, rule.similarity))
+
+
+def _near_numbers(
+    tolerance: Fraction, relative: bool, gold: Sequence[Any], said: Sequence[Any]
+) -> Iterator[tuple[int, int]]:
+    """Yield the places of pairs of numbers that differ by no more than the tolerance."""
+    exact = sorted((_fraction(key), j) for j, key in enumerate(said) if _is_number(key))
+    values = [value for value, _ in exact]
+    for i, key in enumerate(gold):
+        if _is_number(key):
+            value = _fraction(key)
+            room = tolerance * abs(value) if relative else tolerance
+            begin, end = bisect_left(values, value - room), bisect_right(values, value + room)
+            yield from ((i, j) for _, j in exact[begin:end])
+
+
+def _is_number(key: Any) -> bool:
+    return type(key) is int or type(key) is float
+
+
+def _fraction(number: float) -> Fraction:
+    """Return a number as it is written: 0.1 is a tenth."""
+    return Fraction(number) if type(number) is int else Fraction(str(number))
+
+
+def _alike(one: str, other: str, least: float) -> bool:
+    """Return True if two texts are similar enough."""
+    longer = max(len(one), len(other))
+    most = int((1 - least) * longer + 1e-9)  # edits
+    return abs(len(one) - len(other)) <= most and _edit_distance(one, other) <= most
+
+
+@lru_cache(maxsize=2**16)
+def _edit_distance(one: str, other: str) -> int:
+    """Return the Levenshtein distance, by the bit vectors of Myers (1999)."""
+    if not one or not other:
+        return len(one) + len(other)
+    places: dict[str, int] = defaultdict(int)
+    for i, sign in enumerate(one):
+        places[sign] |= 1 << i
+    all_bits = (1 << len(one)) - 1
+    up, down, distance, last = all_bits, 0, len(one), 1 << (len(one) - 1)
+    for sign in other:
+        equal = places.get(sign, 0)
+        vertical = equal | down
+        horizontal = (((equal & up) + up) ^ up) | equal
+        more, less = down | ~(horizontal | up), up & horizontal
+        distance += bool(more & last) - bool(less & last)
+        more, less = (more << 1) | 1, less << 1
+        up, down = (less | ~(vertical | more)) & all_bits, more & vertical & all_bits
+    return distance

@@ -1,0 +1,882 @@
+"""Match JSON records with gold, field by field.
+
+A field is a path and a scalar value: ``vendor.name``, ``items[].qty``. `match_records` compares
+the records of several systems with gold and returns items: one for each gold field, right or not,
+and one for each distinct wrong value of a document. The unit of an item is its document, its label
+is its path.
+
+Null, blank text, empty lists and empty objects mean "not there". Equality is exact by JSON type,
+unless `RecordRules` says otherwise for a path. Lists of scalars are multisets; the rows of a list
+of objects are aligned so that as many fields as possible are equal. This also maximises F1, because
+the numbers of gold fields and of returned fields do not depend on the alignment.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from probative.errors import InputError
+from probative.matching.items import Items
+from probative.matching.record_rules import (
+    EXACT,
+    Path,
+    Paths,
+    RecordRules,
+    Rule,
+    clean,
+    close_pairs,
+    key_of_text,
+    parse_rules,
+    quoted,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from probative.matching.record_rules import Keys
+    from probative.reading.records import Records
+
+RIGHT, OTHER_VALUE, MISSING, INVENTED, OTHER_TYPE = 1, 2, 3, 4, 5
+KINDS = ("", "right", "other value", "missing", "invented", "other type")
+
+# --- Trees: a record without what is not there
+
+_LEAF, _OBJECT, _LIST = 0, 1, 2
+
+
+class _Node:
+    """A value of a record: a leaf, an object or a list.
+
+    Attributes
+    ----------
+    path
+        Its path.
+    kind
+        ``_LEAF``, ``_OBJECT`` or ``_LIST``.
+    code
+        A number that equal values of one document share.
+    parts
+        The nodes of an object by key, or of a list.
+    key, value
+        The key and the value of a leaf.
+    index
+        The place in the list, for elements.
+    place
+        The number of a gold leaf in its document.
+    """
+
+    __slots__ = ("code", "index", "key", "kind", "parts", "path", "place", "value")
+
+    def __init__(self, path: Path, kind: int, code: int, parts: Any, key: Any, value: Any):
+        self.path, self.kind, self.code, self.parts = path, kind, code, parts
+        self.key, self.value, self.index, self.place = key, value, 0, -1
+
+    def leaves(self, found: list[_Node]) -> list[_Node]:
+        """Append the leaves to a list, in order, and return it."""
+        if self.kind == _LEAF:
+            found.append(self)
+        else:
+            for part in self.parts.values() if self.kind == _OBJECT else self.parts:
+                part.leaves(found)
+        return found
+
+
+class _Trees:
+    """Make the trees of the records of one document, which share the codes of equal values."""
+
+    def __init__(self, paths: Paths, rules: RecordRules):
+        self._root, self._keep = paths.root, rules.keep_empty
+        self._empty = frozenset(map(clean, ("", *rules.empty)))
+        self._codes: dict[Any, int] = {}
+
+    def next_document(self) -> None:
+        """Forget the values of the document before."""
+        self._codes = {}
+
+    def tree(self, record: dict[str, Any] | None) -> _Node | None:
+        """Return the tree of a record; None if nothing is there."""
+        return self._node(record, self._root) if record else None
+
+    def _node(self, value: Any, path: Path) -> _Node | None:
+        form = type(value)
+        if form is str:
+            text = clean(value)
+            if text in self._empty and not self._keep:
+                return None
+            key = text if path.rule is EXACT else self._ruled(text, path)
+        elif form is dict:
+            return self._object(value, path)
+        elif form is list:
+            return self._list(value, path)
+        elif form is bool:
+            key = ("bool", value)  # for Python, True equals 1
+        elif value is None and not self._keep:
+            return None
+        else:
+            key = value
+        codes = self._codes
+        return _Node(path, _LEAF, codes.setdefault(key, len(codes)), None, key, value)
+
+    @staticmethod
+    def _ruled(text: str, path: Path) -> Any:
+        key = key_of_text(text, path.rule)
+        if path.rule.date is not None and type(key) is not tuple:
+            path.unparsed += 1
+        return key
+
+    def _object(self, value: dict[str, Any], path: Path) -> _Node | None:
+        parts: dict[str, _Node] = {}
+        for key, each in value.items():
+            below = path.child(key)
+            if not below.rule.ignore:
+                node = self._node(each, below)
+                if node is not None:
+                    parts[key] = node
+        if not parts:
+            return None if value or not self._keep else self._nothing("{}", value, path)
+        content = frozenset([(key, node.code) for key, node in parts.items()])
+        code = self._codes.setdefault(content, len(self._codes))
+        return _Node(path, _OBJECT, code, parts, None, None)
+
+    def _list(self, value: list[Any], path: Path) -> _Node | None:
+        parts: list[_Node] = []
+        element = path.element
+        seen: set[int] = set()
+        for index, each in enumerate(() if element.rule.ignore else value):
+            node = self._node(each, element)
+            if node is not None and not (path.unique and node.code in seen):
+                node.index = index
+                parts.append(node)
+                seen.add(node.code)
+        if not parts:
+            return None if value or not self._keep else self._nothing("[]", value, path)
+        content = (
+            tuple([(node.index, node.code) for node in parts])
+            if path.ordered
+            else tuple(sorted([node.code for node in parts]))
+        )
+        code = self._codes.setdefault(("list", content), len(self._codes))
+        return _Node(path, _LIST, code, parts, None, None)
+
+    def _nothing(self, sign: str, value: Any, path: Path) -> _Node:
+        code = self._codes.setdefault((sign,), len(self._codes))
+        return _Node(path, _LEAF, code, None, (sign,), value)
+
+
+# --- Similarity of rows: the weight of the leaves that would be equal
+
+_MOST_CELLS = 2_000 * 2_000  # of a matrix of rows: 32 MB, a second of assignment
+_TIE = 1e-9  # what a place of distance costs, among equally similar rows
+
+if TYPE_CHECKING:
+    Matrix = NDArray[np.float64]
+    Columns = dict[tuple[Any, ...], tuple[list[int], list[_Node]]]
+
+
+def _columns(rows: Sequence[_Node]) -> tuple[Columns, Columns]:
+    """Return leaves and unordered lists by their address in a row, each with its rows."""
+    leaves: Columns = {}
+    lists: Columns = {}
+
+    def add(node: _Node, address: tuple[Any, ...], row: int) -> None:
+        if node.kind == _OBJECT:
+            for key, part in node.parts.items():
+                add(part, (*address, key), row)
+        elif node.kind == _LIST and node.path.ordered:
+            for part in node.parts:
+                add(part, (*address, part.index), row)
+        else:
+            column = leaves if node.kind == _LEAF else lists
+            places, nodes = column.setdefault(address, ([], []))
+            places.append(row)
+            nodes.append(node)
+
+    for row, node in enumerate(rows):
+        add(node, (), row)
+    return leaves, lists
+
+
+def _similarity(gold: Sequence[_Node], said: Sequence[_Node]) -> Matrix:
+    """Return the weight of equal leaves of every pair of rows, nested lists at their best."""
+    matrix = np.zeros((len(gold), len(said)))
+    (leaves, lists), (other_leaves, other_lists) = _columns(gold), _columns(said)
+    for address, (rows, nodes) in leaves.items():
+        others, theirs = other_leaves.get(address, ([], []))
+        if others:
+            codes, other_codes = np.full(len(gold), -1), np.full(len(said), -2)
+            codes[rows], other_codes[others] = _codes(nodes), _codes(theirs)
+            equal = codes[:, None] == other_codes
+            rule = nodes[0].path.rule
+            if rule.tolerance is not None or rule.similarity is not None:
+                for i, j in close_pairs(rule, [n.key for n in nodes], [n.key for n in theirs]):
+                    equal[rows[i], others[j]] = True
+            matrix += equal if rule.weight == 1 else rule.weight * equal
+    for address, (rows, nodes) in lists.items():
+        others, theirs = other_lists.get(address, ([], []))
+        if others:
+            matrix[np.ix_(rows, others)] += _similarity_of_lists(nodes, theirs)
+    return matrix
+
+
+def _codes(nodes: Sequence[_Node]) -> list[int]:
+    return [node.code for node in nodes]
+
+
+def _similarity_of_lists(gold: Sequence[_Node], said: Sequence[_Node]) -> Matrix:
+    """Return the weight of equal leaves of every pair of lists, each aligned at its best."""
+    matrix = np.zeros((len(gold), len(said)))
+    rule = gold[0].path.element.rule
+    exact = rule.tolerance is None and rule.similarity is None
+    if exact:
+        holders, others = _holders(gold), _holders(said)
+        for value in holders.keys() & others.keys():
+            matrix[np.ix_(holders[value], others[value])] += rule.weight
+    for kind in (_OBJECT, _LIST) if exact else (_LEAF, _OBJECT, _LIST):
+        rows, elements, begin = _elements(gold, kind)
+        columns, other_elements, other_begin = _elements(said, kind)
+        if rows and columns:
+            keys = gold[0].path.list_key if kind == _OBJECT else ()
+            best = _best_of_blocks(keys, elements, begin, other_elements, other_begin)
+            matrix[np.ix_(rows, columns)] += best
+    return matrix
+
+
+def _holders(lists: Sequence[_Node]) -> dict[tuple[int, int], list[int]]:
+    """Return the lists that hold the k-th of a scalar value, by value and k."""
+    holders: dict[tuple[int, int], list[int]] = {}
+    for row, node in enumerate(lists):
+        number: dict[int, int] = {}
+        for part in node.parts:
+            if part.kind == _LEAF:
+                k = number[part.code] = number.get(part.code, 0) + 1
+                holders.setdefault((part.code, k), []).append(row)
+    return holders
+
+
+def _elements(lists: Sequence[_Node], kind: int) -> tuple[list[int], list[_Node], list[int]]:
+    """Return the lists with elements of a kind, these elements, and where each list begins."""
+    rows: list[int] = []
+    begin: list[int] = []
+    elements: list[_Node] = []
+    for row, node in enumerate(lists):
+        own = [part for part in node.parts if part.kind == kind]
+        if own:
+            rows.append(row)
+            begin.append(len(elements))
+            elements += own
+    return rows, elements, begin
+
+
+def _best_of_blocks(
+    keys: Keys, gold: list[_Node], begin: list[int], said: list[_Node], other_begin: list[int]
+) -> Matrix:
+    """Return, for every pair of lists, the weight of their best alignment.
+
+    The lists begin at these places of their elements; with `keys`, only rows with the same keys
+    are paired.
+    """
+    ends, other_ends = [*begin[1:], len(gold)], [*other_begin[1:], len(said)]
+    best = np.zeros((len(begin), len(other_begin)))
+    first = 0
+    while first < len(begin):  # so many lists at a time as memory allows
+        last = first + 1
+        while last < len(begin) and (ends[last] - begin[first]) * len(said) <= _MOST_CELLS:
+            last += 1
+        start, stop = begin[first], ends[last - 1]
+        cells = _similarity(gold[start:stop], said)
+        if keys:
+            cells *= _have_same_keys(keys, gold[start:stop], said)
+        own = np.array(begin[first:last]) - start
+        largest = np.maximum.reduceat(cells, own, axis=0)
+        best[first:last] = np.maximum.reduceat(largest, other_begin, axis=1)
+        for i, j in np.argwhere(best[first:last] > 0).tolist():
+            block = cells[own[i] : ends[first + i] - start, other_begin[j] : other_ends[j]]
+            if min(block.shape) > 1:
+                best[first + i, j] = block[_assign(block)].sum()
+        first = last
+    return best
+
+
+def _have_same_keys(keys: Keys, gold: Sequence[_Node], said: Sequence[_Node]) -> NDArray[np.bool_]:
+    """Return True for every pair of rows with the same keys."""
+    number: dict[tuple[int, ...], int] = {}
+    codes = [number.setdefault(_key_of_row(row, keys), len(number)) for row in (*gold, *said)]
+    own, others = np.array(codes[: len(gold)]), np.array(codes[len(gold) :])
+    return np.asarray(own[:, None] == others)
+
+
+def _key_of_row(row: _Node, keys: Keys) -> tuple[int, ...]:
+    return tuple([_code_at(row, key) for key in keys])
+
+
+def _code_at(node: _Node, key: Iterable[str]) -> int:
+    """Return the code of the value at a path within a row; -1 if it is not there."""
+    for name in key:
+        if node.kind != _OBJECT or name not in node.parts:
+            return -1
+        node = node.parts[name]
+    return node.code
+
+
+def _assign(matrix: Matrix) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    from scipy.optimize import linear_sum_assignment
+
+    rows, columns = linear_sum_assignment(matrix, maximize=True)
+    return rows, columns
+
+
+# --- Matching two trees
+
+
+class _Outcome(NamedTuple):
+    """What became of a gold leaf, a returned leaf, or a pair of them."""
+
+    kind: int
+    gold: _Node | None
+    said: _Node | None
+
+
+class _Comparison:
+    """Compare the tree of an output with that of gold.
+
+    Attributes
+    ----------
+    found
+        The outcomes.
+    left
+        The scalars of gold and of the output, in each list, that have no equal partner.
+    """
+
+    def __init__(self, gold: _Node | None, said: _Node | None):
+        self.found: list[_Outcome] = []
+        self.left: list[tuple[list[_Node], list[_Node]]] = []
+        if gold is None or said is None:
+            self._alone(gold, said)
+        else:
+            self._compare(gold, said)
+
+    def _compare(self, gold: _Node, said: _Node) -> None:
+        if gold.kind != said.kind:
+            self._alone(gold, said, OTHER_TYPE)
+        elif gold.kind == _LEAF:
+            self.found.append(_Outcome(RIGHT if _equal(gold, said) else OTHER_VALUE, gold, said))
+        elif gold.kind == _LIST and not gold.path.ordered:
+            for kind in (_LEAF, _OBJECT, _LIST):
+                self._align(gold, said, kind)
+        else:
+            by_index = gold.kind == _LIST
+            parts = {p.index: p for p in gold.parts} if by_index else gold.parts
+            others = {p.index: p for p in said.parts} if by_index else said.parts
+            for key, part in parts.items():
+                other = others.get(key)
+                if other is None:
+                    self._alone(part, None)
+                else:
+                    self._compare(part, other)
+            for key, other in others.items():
+                if key not in parts:
+                    self._alone(None, other)
+
+    def _alone(self, gold: _Node | None, said: _Node | None, kind: int = 0) -> None:
+        """Add what only gold has and what only the output has."""
+        if gold is not None:
+            self.found += [_Outcome(kind or MISSING, leaf, None) for leaf in gold.leaves([])]
+        if said is not None:
+            self.found += [_Outcome(kind or INVENTED, None, leaf) for leaf in said.leaves([])]
+
+    def _align(self, gold: _Node, said: _Node, kind: int) -> None:
+        """Pair the elements of a kind of two lists; equal ones first, in their order."""
+        places: dict[int, list[_Node]] = {}
+        for part in reversed(said.parts):
+            if part.kind == kind:
+                places.setdefault(part.code, []).append(part)
+        rest: list[_Node] = []
+        for part in gold.parts:
+            if part.kind == kind:
+                equal = places.get(part.code)
+                if equal:
+                    self._compare(part, equal.pop())
+                else:
+                    rest.append(part)
+        others = [part for own in places.values() for part in own]
+        others.sort(key=lambda part: part.index)
+        pairs = self._pairs(gold.path, rest, others) if rest and others else []
+        for i, j in pairs:
+            self._compare(rest[i], others[j])
+        paired, partners = {i for i, _ in pairs}, {j for _, j in pairs}
+        rest = [part for i, part in enumerate(rest) if i not in paired]
+        others = [part for j, part in enumerate(others) if j not in partners]
+        for part in rest:
+            self._alone(part, None)
+        for part in others:
+            self._alone(None, part)
+        if kind == _LEAF and rest and others:
+            self.left.append((rest, others))
+
+    @staticmethod
+    def _pairs(path: Path, gold: list[_Node], said: list[_Node]) -> list[tuple[int, int]]:
+        """Return the places of elements to pair, of which none are equal as a whole."""
+        rule = gold[0].path.rule
+        if gold[0].kind == _LEAF and rule.tolerance is None and rule.similarity is None:
+            return []
+        if not path.list_key or gold[0].kind != _OBJECT:
+            return _best_pairs(path, gold, said)
+        groups: dict[Any, tuple[list[int], list[int]]] = {}
+        for side, rows in enumerate((gold, said)):
+            for i, row in enumerate(rows):
+                groups.setdefault(_key_of_row(row, path.list_key), ([], []))[side].append(i)
+        pairs: list[tuple[int, int]] = []
+        for own, others in groups.values():
+            if len(own) == len(others) == 1:
+                pairs.append((own[0], others[0]))
+            elif own and others:
+                some = [gold[i] for i in own], [said[j] for j in others]
+                found = _best_pairs(path, *some, always=True)
+                pairs += [(own[i], others[j]) for i, j in found]
+        return pairs
+
+
+def _equal(gold: _Node, said: _Node) -> bool:
+    if gold.code == said.code:
+        return True
+    rule = gold.path.rule
+    if rule.tolerance is None and rule.similarity is None:
+        return False
+    return any(close_pairs(rule, [gold.key], [said.key]))
+
+
+def _best_pairs(
+    path: Path, gold: list[_Node], said: list[_Node], *, always: bool = False
+) -> list[tuple[int, int]]:
+    """Return the pairs of the alignment with the most weight; `always`: even without an equal leaf.
+
+    Among equally good alignments, it is one in which partners stand at the nearest places.
+    """
+    if len(gold) * len(said) > _MOST_CELLS:
+        raise InputError(
+            f"the list {path.text!r} has {len(gold):,} and {len(said):,} rows without an equal "
+            f"one; expected at most 2,000 x 2,000, or list_key= (aligned by a key) or ordered= "
+            f"(by position)"
+        )
+    matrix = _similarity(gold, said)
+    if matrix.size == 1:
+        return [(0, 0)] if always or matrix[0, 0] > 0 else []
+    index = np.array([node.index for node in gold], dtype=np.float64)
+    distance = np.abs(index[:, None] - np.array([node.index for node in said]))
+    distance *= min(_TIE, 0.25 / (len(gold) * max(1.0, float(distance.max()))))  # below one leaf
+    matrix -= distance * (matrix > 0)
+    rows, columns = _assign(matrix)
+    good = slice(None) if always else matrix[rows, columns] > 0.5
+    return list(zip(rows[good].tolist(), columns[good].tolist(), strict=True))
+
+
+# --- Near misses: wrong values that one more rule would accept
+
+_DATE_LIKE = re.compile(
+    r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}|\d{1,2}\.? [^\W\d]+\.?,? \d{2,4}|[^\W\d]+\.? \d{1,2},? \d{4}"
+)
+_USUAL_FORMATS = (
+    *("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%d.%m.%y", "%d/%m/%y"),
+    *("%m/%d/%y", "%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y", "%d. %B %Y"),
+)
+_FORMS = ("casefold", "punctuation", "number", "number=1,234.5", "number=1.234,5", "number=1 234,5")
+
+
+class NearMiss(NamedTuple):
+    """Wrong values of a path that one more rule would accept.
+
+    Attributes
+    ----------
+    path, rule
+        The path and the rule as text; ``path=rule`` is a value of `fields`.
+    number
+        The number of wrong values that it would accept.
+    f1
+        F1 of the system if these were right: at least that, as rows may be aligned better.
+    """
+
+    path: str
+    rule: str
+    number: int
+    f1: float
+
+
+def _more_rules(path: Path) -> tuple[tuple[str, Rule], ...]:
+    """Return the rules that a path does not have and that may explain wrong values."""
+    if path.near is None:
+        dates = [f"date={each}" for each in ("", *_USUAL_FORMATS)]
+        texts = [*_FORMS, *(text.removesuffix("=") for text in dates)]
+        rules = [(text, path.rule._replace(**parse_rules(text))) for text in texts]
+        path.near = tuple((text, rule) for text, rule in rules if rule != path.rule)
+    return path.near
+
+
+def _key_under(node: _Node, rule: Rule) -> Any:
+    return key_of_text(clean(node.value), rule) if type(node.value) is str else node.key
+
+
+def _explain(gold: list[_Node], said: list[_Node]) -> Iterator[tuple[Path, str]]:
+    """Yield path and rule of every pair of wrong values that one more rule makes equal."""
+    path = gold[0].path
+    dates = all(any(_looks_like_date(n) for n in side) for side in (gold, said))
+    for text, rule in _more_rules(path):
+        if text.startswith("date") and not dates:
+            break  # dates come last
+        places: dict[Any, list[_Node]] = {}
+        for node in said:
+            places.setdefault(_key_under(node, rule), []).append(node)
+        rest = []
+        for node in gold:
+            equal = places.get(_key_under(node, rule))
+            if equal:
+                equal.pop()
+                yield path, text
+            else:
+                rest.append(node)
+        gold, said = rest, [node for own in places.values() for node in own]
+        if not gold or not said:
+            return
+
+
+def _looks_like_date(node: _Node) -> bool:
+    return type(node.value) is str and _DATE_LIKE.search(node.value) is not None
+
+
+# --- Records of several systems
+
+
+class Field(NamedTuple):
+    """What became of one field in one document.
+
+    Attributes
+    ----------
+    path, kind
+        The path, and one of `KINDS`.
+    gold_place, said_place
+        The place in gold and in the output, such as ``items[2].qty``; None if it is not there.
+    gold, said
+        The values.
+    """
+
+    path: str
+    kind: str
+    gold_place: str | None
+    said_place: str | None
+    gold: Any
+    said: Any
+
+
+class FieldCounts(NamedTuple):
+    """Numbers of fields of one path; weights are not counted.
+
+    Attributes
+    ----------
+    path
+        The path.
+    in_gold, right
+        Gold fields, and those that the system has, too.
+    other_value, missing, invented
+        Fields with another value in the output, gold fields without one, and output without gold.
+    lost_type, other_type
+        Leaves of gold, and of the output, where the other has another JSON type.
+    absent
+        Documents in which neither gold nor the system has it; None within lists.
+    """
+
+    path: str
+    in_gold: int
+    right: int
+    other_value: int
+    missing: int
+    invented: int
+    lost_type: int
+    other_type: int
+    absent: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class MatchedRecords:
+    """Records of systems, matched with gold.
+
+    Attributes
+    ----------
+    names
+        The systems.
+    items
+        The gold fields and the wrong ones; the units are documents, the labels paths.
+    kinds
+        What became of every item in each system: an index of `KINDS`, 0 where a wrong value is not
+        that system's; one row per system.
+    in_list
+        True for every label that may occur several times in a document.
+    wrong_values
+        For each system, the number of wrong values with a gold value that they could stand for.
+    explained
+        For each system, the number of these that another rule would accept, by path and rule.
+    weights
+        The weight of every label.
+    unparsed
+        For paths with the rule ``date``, the number of texts that are no such date.
+    """
+
+    names: tuple[str, ...]
+    items: Items
+    kinds: NDArray[np.int8]
+    in_list: NDArray[np.bool_]
+    wrong_values: tuple[int, ...]
+    explained: tuple[dict[tuple[str, str], int], ...]
+    weights: NDArray[np.int64]
+    unparsed: dict[str, int]
+
+    def fields(self, system: int = 0) -> list[FieldCounts]:
+        """Count the outcomes of every path, those with most errors first."""
+        items, kinds = self.items, self.kinds[system]
+        size = len(items.labels)
+        number = np.zeros((2, len(KINDS), size), dtype=np.int64)
+        np.add.at(number, (items.answer.astype(np.intp), kinds, items.label), 1)
+        said, gold = number
+        there = np.unique((items.unit * np.int64(size) + items.label)[items.answer | (kinds > 0)])
+        absent = items.n_units - np.bincount(there % max(size, 1), minlength=size)
+        counts = [
+            FieldCounts(
+                path,
+                int(gold[:, k].sum()),
+                int(gold[RIGHT, k]),
+                int(gold[OTHER_VALUE, k]),
+                int(gold[MISSING, k]),
+                int(said[INVENTED, k]),
+                int(gold[OTHER_TYPE, k]),
+                int(said[OTHER_TYPE, k]),
+                None if self.in_list[k] else int(absent[k]),
+            )
+            for k, path in enumerate(items.labels)
+        ]
+        wrong = gold[OTHER_VALUE:].sum(axis=0) + said[OTHER_VALUE:].sum(axis=0)
+        order = sorted(range(size), key=lambda k: (-int(wrong[k]), counts[k].path))
+        return [counts[k] for k in order if counts[k].in_gold or wrong[k]]
+
+    def strict(self, system: int = 0) -> NDArray[np.bool_]:
+        """Return True for every document in which the system has no error."""
+        wrong = self.items.unit[self.kinds[system] > RIGHT]
+        return np.asarray(np.bincount(wrong, minlength=self.items.n_units) == 0)
+
+    def near_misses(self, system: int = 0) -> list[NearMiss]:
+        """Return the rules that would accept wrong values, those that accept most first."""
+        counts = self.items.counts(system)
+        tp, fp, fn = (float(part) for part in (counts.tp, counts.fp, counts.fn))
+        weight = dict(zip(self.items.labels, self.weights.tolist(), strict=True))
+        found = [
+            NearMiss(path, rule, n, 2 * (tp + n * weight[path]) / (2 * tp + fp + fn))
+            for (path, rule), n in self.explained[system].items()
+            if path in weight
+        ]
+        return sorted(found, key=lambda miss: (-miss.number, miss.path, miss.rule))
+
+    def never_in_gold(self, system: int = 0) -> list[str]:
+        """Return paths that gold never has, but the system has in over half of the documents."""
+        items = self.items
+        size = len(items.labels)
+        there = np.unique((items.unit * np.int64(size) + items.label)[items.says[system]])
+        often = np.bincount(there % max(size, 1), minlength=size) * 2 > items.n_units
+        return [items.labels[k] for k in np.flatnonzero(often & ~items.uses()).tolist()]
+
+
+def match_records(
+    gold: Records, systems: Sequence[Records], rules: RecordRules | None = None
+) -> MatchedRecords:
+    """Match the records of systems with gold; all hold the same documents in the same order."""
+    rules = rules or RecordRules()
+    paths = Paths(rules)
+    trees = _Trees(paths, rules)
+    unit, label, answer = array("i"), array("i"), bytearray()
+    kinds = [bytearray() for _ in systems]
+    wrong_values = [0] * len(systems)
+    explained: list[Counter[tuple[str, str]]] = [Counter() for _ in systems]
+    for document, record in enumerate(gold.documents):
+        trees.next_document()
+        root = trees.tree(record)
+        leaves = [] if root is None else root.leaves([])
+        begin = len(unit)
+        for place, leaf in enumerate(leaves):
+            leaf.place = begin + place
+            label.append(leaf.path.number)
+        answer += b"\1" * len(leaves)
+        alarms: dict[Any, int] = {}
+        for own in kinds:
+            own.extend(bytes(len(leaves)))
+        for s, system in enumerate(systems):
+            try:
+                compared = _Comparison(root, trees.tree(system.documents[document]))
+            except InputError as error:
+                line = system.line_of(document)
+                raise InputError(error.message, system.name, line) from None
+            own, again = kinds[s], Counter[Any]()
+            for kind, right, said in compared.found:
+                if right is not None:
+                    own[right.place] = kind
+                if said is not None and kind != RIGHT:
+                    again[said.path.number, said.key] += 1
+                    key = (said.path.number, said.key, again[said.path.number, said.key])
+                    item = alarms.get(key)
+                    if item is None:
+                        item = alarms[key] = len(label)
+                        label.append(said.path.number)
+                        answer.append(0)
+                        for each in kinds:
+                            each.append(0)
+                    own[item] = kind
+            wrong_pairs = [
+                ([g], [p]) for kind, g, p in compared.found if kind == OTHER_VALUE and g and p
+            ]
+            for one, other in (*wrong_pairs, *compared.left):
+                wrong_values[s] += min(len(one), len(other))
+                explained[s].update((path.text, text) for path, text in _explain(one, other))
+        unit.extend([document] * (len(label) - len(unit)))
+    paths.refuse_unknown()
+    return _collect(
+        paths,
+        (unit, label, answer, kinds),
+        tuple(system.name for system in systems),
+        len(gold.documents),
+        rules.only_gold_paths,
+        tuple(wrong_values),
+        tuple(dict(each) for each in explained),
+    )
+
+
+def _collect(
+    paths: Paths,
+    columns: tuple[array[int], array[int], bytearray, list[bytearray]],
+    names: tuple[str, ...],
+    n_units: int,
+    only_gold_paths: bool,
+    wrong_values: tuple[int, ...],
+    explained: tuple[dict[tuple[str, str], int], ...],
+) -> MatchedRecords:
+    """Turn what was found into arrays, with the labels in alphabetical order."""
+    unit, number = (np.array(column, dtype=np.int32) for column in columns[:2])
+    answer = np.frombuffer(bytes(columns[2]), dtype=np.int8) > 0
+    kinds = np.zeros((len(names), len(unit)), dtype=np.int8)
+    for own, kind in zip(kinds, columns[3], strict=True):
+        own[:] = np.frombuffer(bytes(kind), dtype=np.int8)
+    if only_gold_paths:
+        in_gold = np.bincount(number[answer], minlength=len(paths.all)) > 0
+        kept = in_gold[number]
+        unit, number, answer, kinds = unit[kept], number[kept], answer[kept], kinds[:, kept]
+    used = sorted(np.unique(number).tolist(), key=lambda k: paths.all[k].text)
+    code = np.zeros(len(paths.all), dtype=np.int32)
+    code[used] = np.arange(len(used), dtype=np.int32)
+    label = code[number]
+    there = [paths.all[k] for k in used]
+    weights = np.array([path.rule.weight for path in there], dtype=np.int64)
+    items = Items(
+        unit,
+        label,
+        tuple(path.text for path in there),
+        answer,
+        np.where(answer, kinds == RIGHT, kinds > 0),
+        n_units,
+        times=weights[label] if (weights != 1).any() else None,
+    )
+    in_list = np.array([path.in_list for path in there], dtype=bool)
+    unparsed = {path.text: path.unparsed for path in paths.all if path.unparsed}
+    return MatchedRecords(names, items, kinds, in_list, wrong_values, explained, weights, unparsed)
+
+
+def fields_of_document(
+    gold: dict[str, Any] | None, said: dict[str, Any] | None, rules: RecordRules | None = None
+) -> list[Field]:
+    """Return what became of every field of one document, gold fields in their order first."""
+    rules = rules or RecordRules()
+    trees = _Trees(Paths(rules), rules)
+    sides = trees.tree(gold), trees.tree(said)
+    places, others = ({} if side is None else dict(_places(side, "")) for side in sides)
+    found = [
+        Field(
+            (g or p).path.text,  # type: ignore[union-attr]
+            KINDS[kind],
+            None if g is None else places[g],
+            None if p is None else others[p],
+            None if g is None else g.value,
+            None if p is None else p.value,
+        )
+        for kind, g, p in _Comparison(*sides).found
+    ]
+    order = {place: i for i, place in enumerate(places.values())}
+    return sorted(found, key=lambda field: order.get(field.gold_place or "", len(order)))
+
+
+def _places(node: _Node, above: str) -> Iterator[tuple[_Node, str]]:
+    """Yield every leaf with its place in the record."""
+    if node.kind == _LEAF:
+        yield node, above
+    elif node.kind == _OBJECT:
+        for key, part in node.parts.items():
+            yield from _places(part, f"{above}.{quoted(key)}" if above else quoted(key))
+    else:
+        for part in node.parts:
+            yield from _places(part, f"{above}[{part.index}]")
+
+
+class PathSummary(NamedTuple):
+    """A path of records.
+
+    Attributes
+    ----------
+    path
+        The path.
+    types
+        The JSON types of its values, the most frequent first.
+    documents, values
+        The number of documents that have it, and of its values.
+    examples
+        Its first distinct values.
+    """
+
+    path: str
+    types: tuple[str, ...]
+    documents: int
+    values: int
+    examples: tuple[Any, ...]
+
+
+_EXAMPLES = 3
+_TYPES = {str: "string", bool: "boolean", int: "number", float: "number", type(None): "null"}
+
+
+def survey_paths(records: Records, rules: RecordRules | None = None) -> list[PathSummary]:
+    """Return the paths of records in alphabetical order: types, how often, examples."""
+    rules = rules or RecordRules()
+    trees = _Trees(Paths(rules), rules)
+    types: dict[str, Counter[str]] = {}
+    documents: Counter[str] = Counter()
+    examples: dict[str, dict[Any, Any]] = {}
+    for record in records.documents:
+        trees.next_document()
+        root = trees.tree(record)
+        leaves = [] if root is None else root.leaves([])
+        documents.update({leaf.path.text for leaf in leaves})
+        for leaf in leaves:
+            form = _TYPES.get(type(leaf.value), "empty")
+            types.setdefault(leaf.path.text, Counter())[form] += 1
+            some = examples.setdefault(leaf.path.text, {})
+            if len(some) < _EXAMPLES:
+                some.setdefault(leaf.key, leaf.value)
+    return [
+        PathSummary(
+            path,
+            tuple(form for form, _ in number.most_common()),
+            documents[path],
+            number.total(),
+            tuple(examples[path].values()),
+        )
+        for path, number in sorted(types.items())
+    ]

@@ -1,0 +1,793 @@
+"""Read JSON records: one object per document, of gold or of a system.
+
+A side is a file of JSON lines, a table, one JSON file with a list or with an object of objects, a
+folder of JSON files, or Python data; one table may hold gold and several systems. Documents are
+joined by a key. An output may be the raw text of a model: what can be read after a repair is
+counted as repaired, all else as an output with nothing in it. Gold must be right.
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import enum
+import io
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from probative._validation import shown
+from probative.errors import InputError, suggestion
+from probative.reading.parquet import _opened
+from probative.reading.source import load
+from probative.reading.tables import (
+    Wanted,
+    _without_doubles,
+    dialect_of,
+    listed,
+    plain_name,
+    read_cells,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from probative.reading.source import Source
+
+    # makes an error at the place of a record
+    Place = Callable[[str], InputError]
+
+DEEPEST = 200  # levels of objects and lists
+USUAL_KEY = "id"
+# usual names of columns, as `plain_name` writes them
+_GOLD_NAMES = (
+    *("gold", "expected", "expected_output", "reference", "ground_truth", "truth", "target"),
+    *("y_true", "label", "answer"),
+)
+_OUTPUT_NAMES = (
+    *("output", "prediction", "predicted", "pred", "response", "completion", "actual"),
+    *("actual_output", "result", "extracted", "extraction", "generated", "y_pred"),
+)
+_NO_SYSTEMS = (
+    "input",
+    "inputs",
+    "meta",
+    "metadata",
+    "schema",
+    "vars",
+    "info",
+    "prompt",
+    "messages",
+)
+_ROWS_LOOKED_AT = 50  # to find out which columns hold records
+_BRACES_TRIED = 1000  # in prose
+_SHOWN = 3  # ids in messages
+
+
+# --- Parsing one record
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON value")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_without_doubles, parse_constant=_refuse_constant)
+_FENCE = re.compile(r"```[\w+-]*[ \t]*\n?(.*?)\n?\s*(?:```)?", re.DOTALL)
+
+
+class Parsed(NamedTuple):
+    """A record that was read from a text.
+
+    Attributes
+    ----------
+    record
+        The object; None if there is none.
+    problem
+        Why there is none.
+    repair
+        What was repaired: a byte-order mark, a code fence, JSON in a string, a one-element list,
+        prose around it.
+    """
+
+    record: dict[str, Any] | None
+    problem: str = ""
+    repair: str = ""
+
+
+def parse_record(text: str, place: Place, *, find_json: bool = False) -> Parsed:
+    """Read a record from the raw text of a model; `find_json` looks for it in prose, too.
+
+    An object that is nested too deeply is an error, which `place` makes.
+    """
+    repairs: list[str] = []
+    body = text.strip()
+    if body.startswith("\ufeff"):
+        body = body.lstrip("\ufeff").strip()
+        repairs.append("byte-order mark")
+    value: Any = body
+    problem = "is empty"
+    while isinstance(value, str):
+        body = value.strip()
+        if body.startswith("```"):
+            fenced = _FENCE.fullmatch(body)
+            body = body if fenced is None else fenced[1].strip()
+            repairs.append("code fence")
+        value, problem = _decode(body, place)
+        if problem and find_json:
+            value = _find_object(body, place)
+            problem = problem if value is None else ""
+            repairs.append("prose")
+        if isinstance(value, str):
+            repairs.append("JSON in a string")
+    if isinstance(value, list) and len(value) == 1:
+        (value,) = value
+        repairs.append("one-element list")
+    return _checked(value, problem, ", ".join(repairs), place)
+
+
+def _checked(value: Any, problem: str, repair: str, place: Place) -> Parsed:
+    """Return a value as a record if it is one."""
+    if not problem and not isinstance(value, dict):
+        problem = f"{shown(value)} is no JSON object"
+    problem = problem or _check(value, place)
+    return Parsed(None, problem) if problem else Parsed(value, "", repair)
+
+
+def _decode(text: str, place: Place) -> tuple[Any, str]:
+    """Return the JSON value that a text is, or None and the reason why it is none."""
+    if not text:
+        return None, "is empty"
+    try:
+        return _DECODER.decode(text), ""
+    except RecursionError:
+        raise _too_deep(place) from None
+    except ValueError as error:
+        reason = getattr(error, "msg", None) or str(error).split(";", maxsplit=1)[0]
+        return None, f"{shown(text[:60])} is not JSON ({reason})"
+
+
+def _find_object(text: str, place: Place) -> dict[str, Any] | None:
+    """Return the longest JSON object in prose; None if there is none."""
+    longest, found, begin = 0, None, -1
+    for _ in range(_BRACES_TRIED):
+        begin = text.find("{", begin + 1)
+        if begin < 0:
+            break
+        try:
+            value, end = _DECODER.raw_decode(text, begin)
+        except RecursionError:
+            raise _too_deep(place) from None
+        except ValueError:
+            continue
+        if end - begin > longest:
+            longest, found = end - begin, value
+        begin = end - 1
+    return found
+
+
+def _too_deep(place: Place) -> InputError:
+    return place(f"the record is nested too deeply; expected at most {DEEPEST} levels")
+
+
+def _check(record: Any, place: Place) -> str:
+    """Refuse an object that is nested too deeply; return the problem of a number, or ""."""
+    level = [record]
+    for _ in range(DEEPEST + 1):
+        if not level:
+            return ""
+        below: list[Any] = []
+        for part in level:
+            for value in part.values() if type(part) is dict else part:
+                form = type(value)
+                if form is dict or form is list:
+                    below.append(value)
+                elif form is float and not math.isfinite(value):
+                    return f"{value} is no JSON value, or too large a number"
+        level = below
+    raise _too_deep(place)
+
+
+# --- Records of one side
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """The records of gold or of a system, one per document.
+
+    Attributes
+    ----------
+    name
+        The file, or the system.
+    documents
+        The record of each document; None if there is none that can be read.
+    keys
+        The key of each document; None if documents are known by their places.
+    lines
+        The line of each record in its file; None if it has none.
+    malformed, repaired
+        Documents whose output is no JSON object, or became one after a repair, with what was
+        found.
+    missing
+        Documents without an output.
+    stray
+        The problems of outputs whose document is unknown.
+    notes
+        What was recognised.
+    """
+
+    name: str
+    documents: tuple[dict[str, Any] | None, ...]
+    keys: tuple[str, ...] | None = None
+    lines: tuple[int | None, ...] | None = None
+    malformed: Mapping[int, str] = field(default_factory=dict)
+    repaired: Mapping[int, str] = field(default_factory=dict)
+    missing: frozenset[int] = frozenset()
+    stray: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def line_of(self, document: int) -> int | None:
+        """Return the line of a document's record in its file."""
+        return None if self.lines is None else self.lines[document]
+
+    @property
+    def quality(self) -> str:
+        """Return how many outputs are not JSON, missing and repaired, as a sentence; "" if none."""
+        parts = [
+            f"{len(which):,} {what}"
+            for which, what in (
+                (self.malformed, "not JSON objects"),
+                (self.missing, "missing"),
+                (self.repaired, "repaired"),
+            )
+            if which
+        ]
+        return f"{self.name}: of {len(self):,} outputs, {', '.join(parts)}" if parts else ""
+
+
+class _Row(NamedTuple):
+    """What a file holds for one document.
+
+    Attributes
+    ----------
+    value
+        A JSON value, or a raw text.
+    key
+        The key, if it does not stand in the value.
+    line
+        The line in the file.
+    problem
+        Why a line is no JSON; its text is the value.
+    """
+
+    value: Any
+    key: str | None = None
+    line: int | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Choices of reading records.
+
+    Attributes
+    ----------
+    key
+        The columns that identify a document; empty: ``id``, or the place if there is none.
+    column
+        The column of the records in a file with several; None: it is recognised.
+    is_gold
+        True for gold: what cannot be read is an error, and nothing is repaired.
+    find_json
+        True if records are looked for in prose, too.
+    on_malformed
+        ``count`` or ``error``.
+    """
+
+    key: tuple[str, ...] = ()
+    column: str | None = None
+    is_gold: bool = False
+    find_json: bool = False
+    on_malformed: str = "count"
+
+
+def read_records(path: str | Path, reading: Reading | None = None) -> Records:
+    """Read one side from a file or a folder."""
+    reading = reading or Reading()
+    if str(path) != "-" and Path(path).is_dir():
+        return _side(str(path), _rows_of_folder(Path(path), reading), reading)
+    source = load(path)
+    rows = _rows_of(source)
+    column = reading.column or _record_column(rows, reading)
+    return _side(source.name, _with_column(source, rows, column, reading), reading, column)
+
+
+def read_columns(
+    path: str | Path,
+    reading: Reading | None = None,
+    *,
+    gold_column: str | None = None,
+    columns: Sequence[str] = (),
+) -> tuple[Records, list[Records]]:
+    """Read gold and systems from the columns of one file; those not named are recognised."""
+    reading = reading or Reading()
+    source = load(path)
+    rows = _rows_of(source)
+    for row in rows:
+        if not isinstance(row.value, dict):
+            raise source.error(f"{row.problem or shown(row.value)}; expected an object", row.line)
+    there = list(dict.fromkeys(name for row in rows for name in row.value))
+    found = gold_column, tuple(columns)
+    if gold_column is None or not columns:
+        found = _gold_and_systems(rows, there, reading, *found)
+    if found[0] is None or not found[1]:
+        raise source.error(
+            f"has no columns of records of gold and of a system; expected gold_column= and "
+            f"columns=, of {listed(there)}"
+        )
+    sides: list[Records] = []
+    for name in (found[0], *found[1]):
+        chosen = replace(reading, column=name, is_gold=not sides)
+        cells = _with_column(source, rows, name, chosen)
+        own = [c if c.key is not None else c._replace(key=str(i + 1)) for i, c in enumerate(cells)]
+        side = _side(source.name, own, chosen)
+        sides.append(side if not sides else replace(side, name=name))
+    notes = (f"gold is the column {found[0]!r}, the systems are {', '.join(map(repr, found[1]))}",)
+    return replace(sides[0], notes=(*sides[0].notes, *notes)), sides[1:]
+
+
+def records_from_objects(data: Any, name: str, reading: Reading | None = None) -> Records:
+    """Read one side from Python data: records, or raw texts, in a list or by key.
+
+    A record is a dictionary, a data class or a model of pydantic.
+    """
+    reading = reading or Reading()
+    pairs: Iterable[tuple[Any, Any]]
+    if isinstance(data, Mapping):
+        pairs = [(str(key), value) for key, value in data.items()]
+    elif isinstance(data, Iterable) and not isinstance(data, (str, bytes)):
+        pairs = [(None, value) for value in data]
+    else:
+        raise InputError(f"{name}: {shown(data)}; expected records in a list, or by their keys")
+    rows = []
+    for number, (key, value) in enumerate(pairs, start=1):
+        place = f"{name}: record {key if key is not None else number}"
+        rows.append(_Row(value if value is None else _plain(value, place), key))
+    return _side(name, rows, reading)
+
+
+def join_records(gold: Records, systems: Sequence[Records]) -> list[Records]:
+    """Return the records of the systems in the order of gold.
+
+    A document that a system does not have counts as missing. Records of other documents are an
+    error.
+    """
+    return [_join(gold, system) for system in systems]
+
+
+# --- Layouts: what a file holds for each document
+
+
+def _rows_of(source: Source) -> list[_Row]:
+    """Return the rows of a table, of JSON lines, of a JSON list or of an object of objects."""
+    if source.is_parquet:
+        return _rows_of_parquet(source)
+    if not source.is_text:
+        raise source.error("is a binary file; expected JSON, CSV, TSV or Parquet")
+    text = source.data.decode("utf-8", "replace")
+    suffix = Path(source.name.removesuffix(".gz")).suffix.lower()
+    if suffix in (".csv", ".tsv"):
+        return _rows_of_table(source)
+    lines = [(n, line) for n, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    whole = _whole(source, text, lines)
+    if whole is not None:
+        return whole
+    rows = []
+    for number, line in lines:
+        value, problem = _decode(line.strip(), lambda text, n=number: source.error(text, n))  # type: ignore[misc]
+        rows.append(_Row(line if problem else value, line=number, problem=problem))
+    return rows
+
+
+def _whole(source: Source, text: str, lines: list[tuple[int, str]]) -> list[_Row] | None:
+    """Return the records of one JSON value; None if the file is JSON lines."""
+    opening = text.lstrip()[:1]
+    first = _decode(lines[0][1].strip(), source.error)[0] if len(lines) > 1 else None
+    if opening not in ("[", "{") or first is not None:
+        return None
+    value, _ = _decode(text.strip(), source.error)
+    is_document = len(lines) > 1 or source.name.endswith(".json")
+    if isinstance(value, list) and (is_document or len(value) != 1):
+        return [_Row(each) for each in value]
+    several = isinstance(value, dict) and value and all(type(v) is dict for v in value.values())
+    if several and is_document:
+        return [_Row(each, key) for key, each in value.items()]
+    if isinstance(value, dict) and len(lines) > 1:
+        raise source.error("is a single JSON object; expected a list, or an object of objects")
+    return None
+
+
+def _rows_of_parquet(source: Source) -> list[_Row]:
+    """Return the rows of a Parquet file."""
+    with _opened(source) as (database, _, names):
+        rows = database.execute("SELECT * EXCLUDE (place) FROM source ORDER BY place").fetchall()
+    return [
+        _Row(_plain(dict(zip(names, row, strict=True)), f"{source.name}: row {number}"))
+        for number, row in enumerate(rows, start=1)
+    ]
+
+
+def _rows_of_table(source: Source) -> list[_Row]:
+    """Return the rows of CSV or TSV."""
+    _, dialect = dialect_of(source)
+    header = next(csv.reader(io.StringIO(source.data.decode()), **dialect), [])
+    if not header:
+        raise source.error("the table has no columns; expected a header")
+    cells = read_cells(source, Wanted(header[:1], beside=lambda _: True, header=True))
+    columns = {name: [values[k] for k in codes] for name, (codes, values) in cells.columns.items()}
+    return [
+        _Row(dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)
+    ]
+
+
+def _rows_of_folder(folder: Path, reading: Reading) -> list[_Row]:
+    """Return the content of every JSON file of a folder; the key is its name without ending."""
+    files = sorted(folder.glob("*.json"))
+    if not files:
+        raise InputError("holds no file *.json; expected one per document", folder)
+    rows = []
+    for file in files:
+        if file.stat().st_size or reading.is_gold:
+            source = load(file)
+            rows.append(_Row(source.data.decode("utf-8", "replace"), file.stem))
+        else:
+            rows.append(_Row("", file.stem))
+    return rows
+
+
+# --- Columns
+
+
+def _is_record(value: Any) -> bool:
+    """Return True if a value is an object or the text of one, fenced or not."""
+    if isinstance(value, str):
+        return value.lstrip("\ufeff \t\r\n").startswith(("{", "[{", "```", '"{'))
+    return isinstance(value, dict)
+
+
+def _holds_records(rows: Sequence[_Row], name: str) -> bool:
+    """Return True if a quarter of the cells of a column, in the first rows, are records."""
+    cells = [row.value.get(name) for row in rows[:_ROWS_LOOKED_AT] if isinstance(row.value, dict)]
+    cells = [cell for cell in cells if cell is not None]
+    return bool(cells) and 4 * sum(map(_is_record, cells)) >= len(cells)
+
+
+def _record_column(rows: Sequence[_Row], reading: Reading) -> str | None:
+    """Return the only column of records beside the key, if it has a usual name; else None.
+
+    Then the other columns hold single values about the record. Without such a column, the rows
+    are the records themselves.
+    """
+    looked = [row.value for row in rows[:_ROWS_LOOKED_AT] if isinstance(row.value, dict)]
+    there = dict.fromkeys(name for value in looked for name in value)
+    usual = [name for name in there if plain_name(name) in (*_GOLD_NAMES, *_OUTPUT_NAMES)]
+    named = [name for name in usual if _holds_records(rows, name)]
+    preferred = _GOLD_NAMES if reading.is_gold else _OUTPUT_NAMES
+    if len(named) > 1:
+        named = [name for name in named if plain_name(name) in preferred]
+    if len(named) != 1:
+        return None
+    others = [value.get(name) for value in looked for name in there if name not in usual]
+    return None if any(isinstance(other, (dict, list)) for other in others) else named[0]
+
+
+def _gold_and_systems(
+    rows: Sequence[_Row],
+    there: Sequence[str],
+    reading: Reading,
+    gold: str | None,
+    systems: tuple[str, ...],
+) -> tuple[str | None, tuple[str, ...]]:
+    """Return the columns of gold and of the systems, by their names and contents."""
+    plain = {name: plain_name(name) for name in there}
+    holding = [name for name in there if _holds_records(rows, name)]
+    if gold is None:
+        known = [n for usual in _GOLD_NAMES for n in holding if plain[n] == usual]
+        gold = next((name for name in known if name not in systems), None)
+    if systems:
+        return gold, systems
+    free = [
+        name
+        for name in holding
+        if name not in (gold, *reading.key, USUAL_KEY) and plain[name] not in _NO_SYSTEMS
+    ]
+    usual = [name for name in free if plain[name].startswith(_OUTPUT_NAMES)]
+    return gold, tuple(usual or free)
+
+
+def _with_column(
+    source: Source, rows: Sequence[_Row], column: str | None, reading: Reading
+) -> list[_Row]:
+    """Return rows whose value is the record in a column, with their keys."""
+    if column is None:
+        return list(rows)
+    there = list(dict.fromkeys(n for row in rows if type(row.value) is dict for n in row.value))
+    if column not in there:
+        raise source.error(
+            f"there is no column {column!r}; expected one of {listed(there)}"
+            + suggestion(column, there)
+        )
+    taken = []
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row.value, dict):
+            taken.append(row)
+            continue
+        where = f"row {number}: " if row.line is None else ""
+        key = row.key
+        names = [name for name in reading.key or (USUAL_KEY,) if name in there]
+        if key is None and names:
+            missing = next((name for name in reading.key if name not in there), None)
+            if missing is not None:
+                raise source.error(
+                    f"there is no column {missing!r}; expected one of {listed(there)}"
+                )
+            key = _key(row.value, names)
+            if key is None:
+                raise source.error(f"{where}has no {_called(names)}; expected one", row.line)
+        taken.append(row._replace(value=row.value.get(column), key=key))
+    return taken
+
+
+def _key(record: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    """Return the key of a record as text; None unless it is text or whole numbers."""
+    parts = [record.get(name) for name in names]
+    if any(isinstance(p, bool) or not isinstance(p, (str, int)) or p == "" for p in parts):
+        return None
+    return "\x1f".join(map(str, parts))
+
+
+def _called(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names))
+
+
+# --- From rows to records
+
+
+def _side(name: str, rows: Sequence[_Row], reading: Reading, column: str | None = None) -> Records:
+    """Parse the records of rows, find their keys, and count what cannot be read."""
+    parsed = [_parse(name, number, row, reading) for number, row in enumerate(rows, start=1)]
+    mixed = any(isinstance(row.value, dict) for row in rows)
+    keys = [row.key for row in rows]
+    names = list(reading.key or (USUAL_KEY,))
+    if all(key is None for key in keys):
+        records = [each.record for each in parsed if each.record is not None]
+        if reading.key or any(_key(record, names) for record in records):
+            keys = [
+                _own_key(name, row, each, names) for row, each in zip(rows, parsed, strict=True)
+            ]
+            for each in records:
+                for key in names:
+                    each.pop(key)
+    by_place = all(key is None for key in keys)
+    kept = [i for i, key in enumerate(keys) if by_place or key is not None]
+    if not by_place:
+        _refuse_doubles(name, [(str(keys[i]), rows[i].line) for i in kept], names)
+    malformed = {k: parsed[i].problem for k, i in enumerate(kept) if parsed[i].problem}
+    repaired = {
+        k: parsed[i].repair or "JSON in a string"
+        for k, i in enumerate(kept)
+        if parsed[i].record is not None
+        and (parsed[i].repair or (mixed and isinstance(rows[i].value, str)))
+    }
+    notes = () if column is None else (f"{name}: the records are in the column {column!r}",)
+    return Records(
+        name,
+        tuple(parsed[i].record for i in kept),
+        None if by_place else tuple(str(keys[i]) for i in kept),
+        tuple(rows[i].line for i in kept),
+        malformed,
+        {} if reading.is_gold else repaired,
+        frozenset(k for k, i in enumerate(kept) if parsed[i] == Parsed(None)),
+        () if by_place else tuple(parsed[i].problem for i, key in enumerate(keys) if key is None),
+        notes,
+    )
+
+
+def _parse(name: str, number: int, row: _Row, reading: Reading) -> Parsed:
+    """Return the record of a row; with gold, or on request, what cannot be read is an error."""
+
+    def place(message: str) -> InputError:
+        where = f"record {row.key if row.key is not None else number}: "
+        return InputError(message if row.line is not None else where + message, name, row.line)
+
+    if reading.is_gold and row.problem:
+        found = Parsed(None, row.problem)
+    elif isinstance(row.value, str):
+        found = parse_record(row.value, place, find_json=reading.find_json and not reading.is_gold)
+    elif row.value is None:
+        found = Parsed(None, "no record" if reading.is_gold else "")
+    else:
+        value, repair = row.value, ""
+        if isinstance(value, list) and len(value) == 1 and not reading.is_gold:
+            (value,), repair = value, "one-element list"
+        found = _checked(value, "", repair, place)
+    problem = found.problem or (found.repair if reading.is_gold else "")
+    if problem and (reading.is_gold or reading.on_malformed == "error"):
+        raise place(f"{problem}; expected a JSON object")
+    return found
+
+
+def _own_key(name: str, row: _Row, parsed: Parsed, names: Sequence[str]) -> str | None:
+    """Return the key within a record; of an output that cannot be read, as far as it shows it."""
+    if parsed.record is not None:
+        key = _key(parsed.record, names)
+        if key is None:
+            raise InputError(
+                f"the record has no {_called(names)}; expected text or a whole number",
+                name,
+                row.line,
+            )
+        return key
+    if len(names) > 1 or not isinstance(row.value, str):
+        return None
+    found = re.search(rf'"{re.escape(names[0])}"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)', row.value)
+    return None if found is None else str(_DECODER.decode(found[1]))
+
+
+def _refuse_doubles(
+    name: str, keys: Sequence[tuple[str, int | None]], names: Sequence[str]
+) -> None:
+    """Refuse two records of one document."""
+    seen: dict[str, int | None] = {}
+    for key, line in keys:
+        if key in seen:
+            first = "" if seen[key] is None else f" (first in line {seen[key]})"
+            shown_key = key.replace("\x1f", ", ")
+            raise InputError(
+                f"two records have the {_called(names)} {shown_key!r}{first}; expected every "
+                f"document once",
+                name,
+                line,
+            )
+        seen[key] = line
+
+
+# --- Joining
+
+
+def _join(gold: Records, system: Records) -> Records:
+    """Return the records of a system in the order of gold."""
+    if gold.keys is None or system.keys is None:
+        return _join_by_place(gold, system)
+    number = {key: i for i, key in enumerate(system.keys)}
+    known = set(gold.keys)
+    extra = [i for i, key in enumerate(system.keys) if key not in known]
+    if extra:
+        listed_keys = ", ".join(
+            repr(system.keys[i][:40].replace("\x1f", ", ")) for i in extra[:_SHOWN]
+        )
+        raise InputError(
+            f"{len(extra):,} of {len(system):,} documents are not in {gold.name} ({listed_keys}"
+            f"{', …' * (len(extra) > _SHOWN)}); expected the documents of gold",
+            system.name,
+            system.line_of(extra[0]),
+        )
+    places = [number.get(key) for key in gold.keys]
+    joined = _in_places(system, places)
+    # outputs that cannot be read and do not show their document are those of missing ones
+    stray = dict(zip(sorted(joined.missing), system.stray, strict=False))
+    return replace(
+        joined,
+        keys=gold.keys,
+        malformed={**joined.malformed, **stray},
+        missing=joined.missing - stray.keys(),
+        stray=(),
+    )
+
+
+def _join_by_place(gold: Records, system: Records) -> Records:
+    """Return the records of a system if there are as many as in gold."""
+    if len(gold) != len(system) or (gold.keys is None and system.keys is not None):
+        which = "gold" if gold.keys is None else "system"
+        side = gold if which == "gold" else system
+        none = f"{side.name} has no keys" if system.keys != gold.keys else "there are no keys"
+        raise InputError(
+            f"{len(system):,} records, but {len(gold):,} in {gold.name}, and {none}; expected as "
+            f"many, or a key in both (key=)",
+            system.name,
+        )
+    note = f"{system.name}: has no keys; its records are paired with gold by their places"
+    notes = system.notes if gold.keys is None else (*system.notes, note)
+    return replace(system, keys=gold.keys, notes=notes)
+
+
+def _in_places(records: Records, places: Sequence[int | None]) -> Records:
+    """Return the records at these places; None is a document without a record."""
+
+    def moved(found: Mapping[int, str]) -> dict[int, str]:
+        return {k: found[i] for k, i in enumerate(places) if i is not None and i in found}
+
+    lost = {k for k, i in enumerate(places) if i is None or i in records.missing}
+    return replace(
+        records,
+        documents=tuple(None if i is None else records.documents[i] for i in places),
+        lines=tuple(None if i is None else records.line_of(i) for i in places),
+        malformed=moved(records.malformed),
+        repaired=moved(records.repaired),
+        missing=frozenset(lost),
+    )
+
+
+# --- Python data
+
+
+def _plain(value: Any, place: str, depth: int = 0) -> Any:
+    """Return Python data as JSON values: dictionaries, lists, texts, numbers, truth values."""
+    form = type(value)
+    if form in (str, int, float, bool, type(None)):
+        return value
+    if depth > DEEPEST:
+        raise _too_deep(lambda message: InputError(f"{place}: {message}"))
+    if isinstance(value, Mapping):
+        if not all(isinstance(key, (str, int)) for key in value):
+            raise InputError(f"{place}: has keys that are no text; expected text")
+        return {str(key): _plain(each, place, depth + 1) for key, each in value.items()}
+    if callable(getattr(value, "model_dump", None)):  # a model of pydantic
+        return _plain(value.model_dump(mode="json"), place, depth + 1)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = [each.name for each in dataclasses.fields(value)]
+        return {name: _plain(getattr(value, name), place, depth + 1) for name in names}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(each, place, depth + 1) for each in value]
+    if isinstance(value, enum.Enum):
+        return _plain(value.value, place, depth + 1)
+    if isinstance(value, (datetime, date, time)):
+        return value.isoformat()
+    if isinstance(value, (np.generic, np.ndarray)):
+        return _plain(value.tolist(), place, depth + 1)
+    for kind in (str, int, float):  # subclasses
+        if isinstance(value, kind):
+            return kind(value)
+    try:
+        number = float(value)  # decimals and fractions
+        return int(value) if number.is_integer() else number
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(
+            f"{place}: {shown(value)} is of type {form.__name__}; expected JSON values"
+        ) from None
+
+
+# --- Recognition
+
+
+def why_records(rows: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return why the first rows of a file are records, or hold them in columns; else None."""
+    held = [_Row(row) for row in rows]
+    there = list(dict.fromkeys(name for row in rows for name in row))
+    gold, systems = _gold_and_systems(held, there, Reading(), None, ())
+    if gold is not None and systems:
+        return f"its columns {gold!r} and {systems[0]!r} hold JSON objects"
+    column = _record_column(held, Reading())
+    if column is not None:
+        return f"its column {column!r} holds JSON objects"
+    nested = [
+        name
+        for name in there
+        if plain_name(name) not in _NO_SYSTEMS and any(_is_nested(row.get(name)) for row in rows)
+    ]
+    return f"{nested[0]!r} holds objects" if nested else None
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, dict) or (
+        isinstance(value, list) and any(isinstance(each, dict) for each in value)
+    )
