@@ -107,8 +107,8 @@ def _make_ranking(
         )
     test = "sampled" if evidence.sampled else "exact"
     notes = (*scores.notes, *_remarks(board, evidence, options))
-    ranking = Ranking(
-        **{field.name: getattr(scores, field.name) for field in fields(scores)},
+    ranking = scores.extended(
+        Ranking,
         metric=metric,
         ranking=tuple(rows),
         pairs=_pairs([row.name for row in rows], metric, board),

@@ -199,10 +199,7 @@ def with_verdicts(
     signature: str,
 ) -> Comparisons:
     """Combine scores and comparisons, with one verdict per pair on the first metric."""
-    result = Comparisons(
-        **{field.name: getattr(scores, field.name) for field in fields(scores)},
-        comparisons=tuple(comparisons),
-    )
+    result = scores.extended(Comparisons, comparisons=tuple(comparisons))
     main = [c for c in comparisons if c.metric == comparisons[0].metric]
     if main[0].question is None:
         verdicts = tuple(map(verdict, main))
