@@ -6,19 +6,15 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from probative.cli import options
-from probative.cli.parameters import Argument, Option
+from probative.cli.options import Argument, Judge, Names, column
+from probative.cli.output import RandomOutput
 from probative.errors import InputError
-from probative.options import SampleOptions
+from probative.options import OUTPUT, SampleOptions, shared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = ["sample"]
-
-_NONE_OF_THESE = {  # outputs hold no gold, and labels instead of probabilities
-    *("gold_column", "threshold", "score_name", "labels", "train_words"),
-}
 
 
 def sample(
@@ -33,70 +29,26 @@ def sample(
     ],
     to: Annotated[
         Path,
-        Option(
-            "--output",
-            "-o",
-            metavar="NEW",
-            help="A new file for the units; the design is written beside it, as NAME.design.json.",
+        shared(
+            "--output -o NEW",
+            "A new file for the units; the design is written beside it, as NAME.design.json.",
+            heading=OUTPUT,
         ),
     ],
     *,
-    given: Annotated[
-        SampleOptions,
-        options.choose(
-            *("size", "add", "goal", "by", "level", "rng", "keep"),
-            *(name for name in options.READING if name not in _NONE_OF_THESE),
-            size=Option(
-                "--size", metavar="N", parser=options.whole, help="How many units to annotate."
-            ),
-            add=Option(
-                "--add",
-                metavar="N",
-                parser=options.whole,
-                help="How many units to annotate besides those of a design; its file is updated.",
-            ),
-            goal=Option(
-                "--for",
-                metavar="GOAL",
-                help="What the sample shall tell best: score or difference (of two systems and "
-                "more, the usual one).",
-            ),
-            by=Option("--by", metavar="UNIT", help="What is drawn: sentence, document or item."),
-            keep=Option(
-                "--keep",
-                metavar="COLUMN,...",
-                parser=options.word_list,
-                help="Further columns of the pool that annotators may see; besides tokens, texts, "
-                "ids and documents, none are written.",
-            ),
-        ),
-    ],
-    names: options.Names = None,
+    given: SampleOptions,
+    names: Names = None,
     pilot: Annotated[
         str | None,
-        Option(
-            "--pilot",
-            metavar="FILE",
-            help="Units of the pool that are annotated already: how much do they differ?",
-        ),
+        shared("FILE", "Units of the pool that are annotated already: how much do they differ?"),
     ] = None,
     scores: Annotated[
         int | str | None,
-        Option(
-            "--scores",
-            metavar="COLUMN",
-            parser=options.column,
-            help="The column of confidences, from 0 to 1, in the outputs.",
-        ),
+        shared("COLUMN", "The column of confidences, from 0 to 1, in the outputs.", parser=column),
     ] = None,
-    judge: Annotated[
-        str | None,
-        Option("--judge", metavar="FILE", help="The opinion of a judge on all units of the pool."),
-    ] = None,
-    explain: Annotated[
-        bool, Option("--explain", help="Show the strata, how many are drawn, and why.")
-    ] = False,
-    out: options.RandomOutput,
+    judge: Judge = None,
+    explain: Annotated[bool, shared("", "Show the strata, how many are drawn, and why.")] = False,
+    out: RandomOutput,
 ) -> None:
     """Which units shall I annotate? Few of a large pool, placed where they tell most.
 
