@@ -107,9 +107,9 @@ class _Studies(_Listed):
 
 def _show(context: click.Context, _: click.Parameter, asked: str | None) -> None:
     if asked is not None:
-        from probative.cli.completion import script, shell_of
+        from probative.cli.completion import script_of, shell_of
 
-        click.echo(script(shell_of(asked)), nl=False)
+        click.echo(script_of(shell_of(asked)), nl=False)
         context.exit()
 
 

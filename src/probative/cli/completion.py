@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from probative.cli.options import Argument
 
-__all__ = ["SHELLS", "complete", "install", "offers", "script", "shell_of"]
+__all__ = ["SHELLS", "complete", "install", "offers", "script_of", "shell_of"]
 
 SHELLS = ("bash", "zsh", "fish")
 VARIABLE = "_PROBATIVE_COMPLETE"  # environment variable by which a shell asks
@@ -60,7 +60,7 @@ def _words(option: Option) -> Sequence[str]:
     return tuple(getattr(import_module(f"probative.{module}"), name))
 
 
-def script(shell: str) -> str:
+def script_of(shell: str) -> str:
     """Return the script that makes a shell complete the program."""
     from click.shell_completion import get_completion_class
 
@@ -92,7 +92,7 @@ def install(shell: str) -> list[str]:
     start = home / f".{shell}rc"
     line = _loading(shell, script)
     make_folder(script.parent)
-    write_whole(script, script(shell))
+    write_whole(script, script_of(shell))
     done = [f"wrote {script}"]
     if shell != "fish":  # fish loads scripts from there by itself
         text = start.read_text(encoding="utf-8", errors="surrogateescape") if start.exists() else ""

@@ -261,7 +261,7 @@ class ScoreOutput(Drawn):
         "text",
         "--format -f FORMAT",
         "text, json, markdown, latex, csv or conlleval.",
-        among="reporting.render:FORMATS",
+        among=("text", "json", "markdown", "latex", "csv", "conlleval"),
     )
     seed: int | None = _printed(
         None,
