@@ -108,7 +108,10 @@ def test_hidden_scores_need_a_gate_and_nothing_that_shows_them(run, files, tmp_p
         assert f"{flag}: cannot be combined with --hide-scores" in outcome.err
     told = ("compare", table, "--gold-column", "gold", "--columns", "old,new", "--group", "g")
     outcome = run(*told, "--require-better", "--hide-scores")
-    assert (outcome.status, "--group: cannot be combined with --hide-scores" in outcome.err) == (2, True)
+    assert (outcome.status, "--group: cannot be combined with --hide-scores" in outcome.err) == (
+        2,
+        True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -138,7 +141,10 @@ def test_what_has_no_answer_or_several_has_no_ledger(run, files, write, ledger):
     gate = ("--require-better", "--ledger", ledger)
     counts = write("model,tp,fp,fn\n" + "a,3,1,1\nb,4,0,0\n" * 8, "c.csv")
     outcome = run("compare", counts, "--counts", *gate)
-    assert (outcome.status, "--ledger: cannot be combined with --counts" in outcome.err) == (2, True)
+    assert (outcome.status, "--ledger: cannot be combined with --counts" in outcome.err) == (
+        2,
+        True,
+    )
     outcome = run("compare", "--dataset", "x", *files, *gate)
     assert (outcome.status, "--ledger: cannot be combined with --dataset" in outcome.err) == (
         2,

@@ -19,28 +19,30 @@ if TYPE_CHECKING:
 # --- Gold and systems
 
 
-def name_files(
-    files: Sequence[str], names: Sequence[str] | None
-) -> tuple[list[Any], list[str] | None, list[str]]:
-    """Return gold and systems, the names of the systems, and remarks.
+def named_systems(
+    words: Sequence[str],
+    names: Sequence[str] | None,
+    *,
+    expand: bool = False,
+    beside: str | None = None,
+    who: str = "systems",
+) -> tuple[list[str], list[str] | None, list[str]]:
+    """Return the files that the words name (``FILE`` or ``NAME=FILE``), their names, and remarks.
 
-    `files` are gold and then each system as ``FILE`` or ``NAME=FILE``, or logs alone; `names` come
-    from ``--names``, which cannot be combined with names in `files`.
+    `names` come from ``--names``, which cannot be combined with names in the words. With `expand`
+    words may be folders and patterns; `beside` is the gold file.
     """
     from probative.matching.outputs import short_name
-    from probative.reading.runs import named_file, taken_for_file
+    from probative.reading.runs import find_systems, named_file, taken_for_file
 
-    # logs need no gold: the first of them may have a name, as a system has
-    is_log = named_file(files[0]).name is not None
-    gold, words = ([], files) if is_log else (files[:1], files[1:])
-    systems = [named_file(word) for word in words]
-    inputs = [*gold, *(system.path for system in systems)]
-    remarks = [remark for word in words if (remark := taken_for_file(word))]
-    if not any(system.name for system in systems):
-        return inputs, None if names is None else list(names), remarks
-    if names is not None:
-        raise InputError("names: the systems have names already; expected none")
-    return inputs, [system.name or short_name(system.path) for system in systems], remarks
+    files = find_systems(words, beside=beside) if expand else [named_file(word) for word in words]
+    remarks = [] if expand else [remark for word in words if (remark := taken_for_file(word))]
+    paths = [file.path for file in files]
+    if not any(file.name is not None for file in files):
+        return paths, None if names is None else list(names), remarks
+    if names:
+        raise InputError(f"names: the {who} have names already; expected none")
+    return paths, [file.name or short_name(file.path) for file in files], remarks
 
 
 def words_by_option(
@@ -73,59 +75,23 @@ def inputs_of(
     if not files and not runs:
         wanted = "files of counts" if counts else "gold"
         raise InputError(f"{'FILE' if counts else 'GOLD'}: missing; expected {wanted}")
-    if runs and names:
-        raise InputError("--names: the systems have names already; expected none")
     files = list(files or ())
     if counts:
         return _counts(files, runs, names, expand=expand)
+    from probative.matching.outputs import short_name
+    from probative.reading.runs import find_runs, named_file
+
     if not files:  # logs need no gold
-        from probative.reading.runs import find_runs
-
         return [find_runs(runs or ())], None, []
-    remarks: list[str] = []
-    if expand:
-        answer, words = _answer_of(files)
-        systems, names = _expanded(words, answer, names)
-        inputs = systems if answer is None else [answer, *systems]
-    else:
-        inputs, names, remarks = name_files(files, names)
+    is_log = named_file(files[0]).name is not None  # it has a name, as a system may have
+    gold, words = ([], files) if is_log else (files[:1], files[1:])
+    beside = None if is_log else files[0]
+    systems, called, remarks = named_systems(words, names, expand=expand, beside=beside)
     if not runs:
-        return inputs, names, remarks
-    gold, *systems = inputs
-    from probative.matching.outputs import short_name
-    from probative.reading.runs import find_runs
-
-    called = list(names or map(short_name, systems))
-    return (
-        [
-            gold,
-            _together(dict(zip(called, systems, strict=True)), find_runs(runs, beside=gold)),
-        ],
-        None,
-        remarks,
-    )
-
-
-def _answer_of(files: Sequence[str]) -> tuple[str | None, Sequence[str]]:
-    """Return gold and the systems; gold is None if the first file has a name, as a log may."""
-    from probative.reading.runs import named_file
-
-    named = named_file(files[0]).name is not None
-    return (None, files) if named else (files[0], files[1:])
-
-
-def _expanded(
-    words: Sequence[str], beside: str | None, names: Sequence[str] | None
-) -> tuple[list[Any], Sequence[str] | None]:
-    from probative.matching.outputs import short_name
-    from probative.reading.runs import find_systems
-
-    systems = find_systems(words, beside=beside)
-    named = any(file.name is not None for file in systems)
-    if named and names:
-        raise InputError("names: the systems have names already; expected none")
-    called = [file.name or short_name(file.path) for file in systems] if named else names
-    return [file.path for file in systems], None if called is None else list(called)
+        return [*gold, *systems], called, remarks
+    [first, *others] = [*gold, *systems]
+    known = dict(zip(called or map(short_name, others), others, strict=True))
+    return [first, _together(known, find_runs(runs, beside=first))], None, remarks
 
 
 def _together(systems: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
@@ -142,7 +108,7 @@ def _counts(
     from probative.reading.counts_files import pair_units, read_run_rows
     from probative.reading.runs import find_runs
 
-    paths, called = _expanded(files, None, names) if expand else (list(files), names)
+    paths, called = (named_systems(files, names, expand=True)[:2]) if expand else (files, names)
     if called is not None and len(called) != len(paths):
         raise InputError(f"names: {len(called)} for {len(paths)} files; expected one each")
     systems: dict[str, list[Any]] = {}

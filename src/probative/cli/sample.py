@@ -56,6 +56,7 @@ def sample(
 
     Later: probative sample --add 100 sample.design.json -o more.conll
     """
+    from probative.cli.inputs import named_systems
     from probative.reporting.survey_report import sample_document
     from probative.surveys.sampling import sample as draw
 
@@ -64,7 +65,7 @@ def sample(
     pool, *words = files
     if not words and given.add is None and not given.columns:
         raise InputError("A: missing; expected the output of a system beside the pool")
-    systems, called, remarks = _named(words, names)
+    systems, called, remarks = named_systems(words, names)
     drawn = draw(
         pool,
         *systems,
@@ -79,23 +80,6 @@ def sample(
     out.remark(*(f"wrote {path}" for path in drawn.files.values()))
     # without strata, a page would show no more than the line
     out.emit(sample_document(drawn, explain=explain or out.html is not None))
-
-
-def _named(
-    words: Sequence[str], names: Sequence[str] | None
-) -> tuple[list[str], Sequence[str] | None, list[str]]:
-    """Return the outputs, their names, and remarks."""
-    from probative.matching.outputs import short_name
-    from probative.reading.runs import named_file, taken_for_file
-
-    systems = [named_file(word) for word in words]
-    remarks = [remark for word in words if (remark := taken_for_file(word))]
-    paths = [system.path for system in systems]
-    if not any(system.name for system in systems):
-        return paths, names, remarks
-    if names is not None:
-        raise InputError("names: the systems have names already; expected none")
-    return paths, [system.name or short_name(system.path) for system in systems], remarks
 
 
 def _is_design(html: Path, to: Path, files: Sequence[str], *, extends: bool) -> bool:
