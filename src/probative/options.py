@@ -755,7 +755,7 @@ class AgreementOptions(ReadingOptions):
 
     task: str | None = _as_read("task", help="What is annotated: entities, segmentation or labels.")
     columns: Sequence[int | str] = _as_read(
-        "columns", help="The columns of the annotators: their numbers, or their names."
+        "columns", help="The annotators' columns: their numbers, or their names."
     )
     align_by: str = _as_read(
         "align_by",
