@@ -329,11 +329,11 @@ def test_every_form_tells_every_data_set(found, form):
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (["x.conll"], "cannot be combined with data sets"),
-        (["--compact"], "--compact: cannot be combined with data sets"),
-        (["--average", "macro"], "--average: means nothing for several data sets"),
-        (["--second-gold", "sets/news.gold"], "--second-gold: means nothing for several"),
-        (["--group", "lang"], "--group: means nothing for several data sets"),
+        (["x.conll"], "--dataset: cannot be combined with FILE"),
+        (["--compact"], "--compact: cannot be combined with --dataset"),
+        (["--average", "macro"], "--average: cannot be combined with --dataset"),
+        (["--second-gold", "sets/news.gold"], "--second-gold: cannot be combined with --dataset"),
+        (["--group", "lang"], "--group: cannot be combined with --dataset"),
         (["--metric", "f1,recall"], "--metric: several; expected one"),
         (["--dataset", "news", "a", "b", "c"], "'news' for the second time"),
         (["--dataset", "more", "no.gold", "a", "b"], "no.gold"),

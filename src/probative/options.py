@@ -1,36 +1,209 @@
-"""Declare the options of every job, and make signatures from them."""
+"""Declare the options of every job once, check how they go together, and sign them.
+
+A field of an options class carries everything about a choice: its default, its flag, what stands
+for its value in the help, the help itself and its heading, its name in signatures, the tasks that
+use it, and which other options it excludes or needs. The keyword in Python, the option of
+the command, its completion, its checks and its part of the signature follow from the field.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from functools import partial
 from numbers import Real
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypedDict, TypeVar, dataclass_transform
 
 from probative._version import __version__
 from probative.errors import InputError, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from probative._validation import RNG
 
 
+# --- Declaration of an option
+
+INPUT, COMPUTE, GATES, OUTPUT = "Input", "What to compute", "Gates", "Output"  # headings of help
+HEADINGS = (INPUT, COMPUTE, GATES, OUTPUT)
+DATASETS = ("dataset", "datasets")  # options that name several data sets
+ALWAYS = {"always": True}  # in the signature even if it is the default
+
+
+class Option:
+    """Declaration of an option.
+
+    Attributes
+    ----------
+    flags
+        Its flags; by default its name.
+    metavar, help, heading, rare
+        What stands for its value in the help; its description and the heading above it; a rare
+        option is left to ``--help-all``.
+    parser
+        The function that reads its text, or the name of one in `probative.cli.options`.
+    among
+        Its words, for completion: a tuple, or "module:NAME" of one.
+    several, words
+        Whether it may be repeated, so that its values become a tuple; how many words it takes
+        each time.
+    required, switch
+        Whether it must be given; whether it has two flags and is None without them.
+    excludes, needs
+        Names of options: those that it cannot be combined with, and those of which it needs one.
+        "name=word" stands for an option with this word.
+    tasks
+        The tasks that use it; by default all.
+    signed, always, is_input
+        Its name in the signature, if not its own; whether the signature always has it; whether it
+        is a further input, of which the signature shows only that it exists.
+    """
+
+    def __init__(
+        self,
+        *flags: str,
+        metavar: str | None = None,
+        help: str | None = None,  # noqa: A002  # what Click calls it
+        heading: str = COMPUTE,
+        rare: bool = False,
+        parser: Callable[[str], Any] | str | None = None,
+        among: str | tuple[str, ...] = (),
+        several: bool = False,
+        words: int = 1,
+        required: bool = False,
+        switch: bool = False,
+        excludes: tuple[str, ...] = (),
+        needs: tuple[str, ...] = (),
+        tasks: tuple[str, ...] = (),
+        signed: str = "",
+        always: bool = False,
+        is_input: bool = False,
+    ):
+        self.flags, self.metavar, self.help = flags, metavar, help
+        self.heading, self.rare = heading, rare
+        self.parser, self.among = parser, among
+        self.several, self.words = several, words
+        self.required, self.switch = required, switch
+        self.excludes, self.needs, self.tasks = excludes, needs, tasks
+        self.signed, self.always, self.is_input = signed, always, is_input
+
+    def __call__(self, default: Any, **changes: Any) -> Any:
+        """Return a field with this option, of which some attributes may differ."""
+        how = vars(self) | changes
+        own = Option(*how.pop("flags"), **how) if changes else self
+        signed = {"always": own.always, "as": own.signed, "input": own.is_input}
+        return field(default=default, metadata={"option": own} | signed)
+
+
+def shared(form: str, text: str, **how: Any) -> Option:
+    """Return an option that several classes have.
+
+    `form` is how it is written, "--flag METAVAR" or "METAVAR" (its flag is then its name), `text`
+    its description.
+    """
+    words = form.split()
+    flags = [word for word in words if word.startswith("-")]
+    metavar = " ".join(words[len(flags) :])
+    return Option(*flags, metavar=metavar or None, help=text, **how)
+
+
+def choice(default: Any, form: str, text: str, **how: Any) -> Any:
+    """Return a field with an option of its own; see `shared` and `Option`."""
+    return shared(form, text, **how)(default)
+
+
+def check_together(
+    options: Mapping[str, Option],
+    values: Mapping[str, Any],
+    changed: Collection[str],
+    given: Collection[str] | None = None,
+) -> None:
+    """Refuse options that exclude each other, and options without one that they need.
+
+    `changed` are the options that are not their defaults; `given` those that the user wrote, by
+    default the same. Options that `values` lacks are none of this job.
+    """
+    for name, option in options.items():
+        met = [other for other in option.excludes if _holds(other, values, changed)]
+        if name in changed and met:
+            others = ", ".join(map(_as_keyword, met))
+            raise InputError(f"{name}: cannot be combined with {others}; expected one or the other")
+        wanted = [other for other in option.needs if other.partition("=")[0] in values]
+        needy = bool(wanted) and name in (changed if given is None else given)
+        if needy and not any(_holds(other, values) for other in wanted):
+            others = " or ".join(map(_as_keyword, wanted))
+            both = "both" if len(wanted) == 1 else "one of these, too"
+            raise InputError(f"{name}: means nothing without {others}; expected {both}")
+
+
+def _holds(other: str, values: Mapping[str, Any], changed: Collection[str] | None = None) -> bool:
+    """Return True if an option was chosen: "name", or "name=word" for one with this word."""
+    name, equals, word = other.partition("=")
+    if equals:
+        return word in str(values.get(name))
+    return bool(values.get(name)) if changed is None else name in changed
+
+
+def _as_keyword(other: str) -> str:
+    return other if "=" in other else f"{other}="
+
+
 # --- Base class and signature
 
-ALWAYS = {"always": True}  # in the signature even if it is the default
-_INPUT = {"input": True}  # a further input: the signature shows that it exists, not its path
+_Class = TypeVar("_Class")
 _LONGEST_VALUE = 120  # characters of an option in a signature; a longer one becomes a digest
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+def options_class(cls: type[_Class]) -> type[_Class]:
+    """Make a frozen dataclass of options, quickly: `Options` has the methods that it needs."""
+    return dataclass(frozen=True, init=False, repr=False, eq=False, match_args=False)(cls)
+
+
+@options_class
 class Options:
     """Base class of the options of all jobs."""
 
     # options that the signature leaves out, because its facts show them: task, metrics …
     told: ClassVar[frozenset[str]] = frozenset()
+    # options of the base class that the command does not have
+    withheld: ClassVar[frozenset[str]] = frozenset()
+
+    def __init__(self, **given: Any):
+        for entry in fields(self):
+            object.__setattr__(self, entry.name, given.pop(entry.name, entry.default))
+        if given:
+            raise TypeError(f"{type(self).__name__} has no option {next(iter(given))!r}")
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        """Normalise the values."""
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]  # values may be lists
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({shown})"
+
+    @classmethod
+    def options(cls) -> dict[str, Option]:
+        """Return the options of the command by name."""
+        return {
+            entry.name: entry.metadata["option"]
+            for entry in fields(cls)
+            if "option" in entry.metadata and entry.name not in cls.withheld
+        }
+
+    def changed(self) -> set[str]:
+        """Return the names of the options that are not their defaults."""
+        usual = type(self)()
+        return {name for name, value in vars(self).items() if value != getattr(usual, name)}
 
     @classmethod
     def of(cls, given: Mapping[str, Any], *, beside: Iterable[str] = ()) -> Self:
@@ -60,9 +233,9 @@ class Options:
             if entry.name in self.told or absent:
                 continue
             if entry.metadata.get("always") or _text(value) != _text(entry.default):
-                name = entry.metadata.get("as", entry.name.replace("_", "-"))
+                name = entry.metadata.get("as") or entry.name.replace("_", "-")
                 is_true = value is True and isinstance(entry.default, bool)
-                flag = is_true or "input" in entry.metadata
+                flag = is_true or entry.metadata.get("input")
                 chosen.append(name if flag else f"{name}:{_shorten(value)}")
         return sign(*facts, *chosen)
 
@@ -108,6 +281,77 @@ def _text(value: Any) -> str:
     return text
 
 
+# --- Options that several jobs share
+
+_ALL_METRICS = (
+    "precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv, balanced_accuracy, mcc, "
+    "kappa, informedness, markedness or fowlkes_mallows"
+)
+ONE_METRIC = shared("NAME", f"{_ALL_METRICS}.", among="metrics:METRICS")
+METRIC = shared(
+    "--metric NAME",
+    f"{_ALL_METRICS}; several times, or separated by commas.",
+    parser="word_list",
+    several=True,
+    among="metrics:METRICS",
+)
+AVERAGE = shared("HOW", "micro or macro.", among="jobs.score:AVERAGES", excludes=DATASETS)
+BETA = shared(
+    "NUMBER",
+    "The weight of recall in fbeta.",
+    parser="number",
+    rare=True,
+    needs=("metric=fbeta", "probabilities"),  # the best threshold of a curve depends on it
+)
+BY = shared(
+    "--by UNIT",
+    "What is independent of the rest, and exchanged by tests: sentence, document, unit or item.",
+    among="jobs.score:UNITS",
+)
+ROPE = shared(
+    "D",
+    "Differences up to this size count as none: 0.005, 0.5pt or 0.5% is half a point.",
+    parser="points",
+)
+PRIOR = shared(
+    "NUMBER",
+    "The weight of the prior: what it adds to each of tp, fp and fn (and tn).",
+    parser="number",
+    rare=True,
+)
+WEIGHT = shared(
+    "HOW",
+    "How much folds count together: effective, averaged, a number, or by correlations R1,R2.",
+    parser="fold_weight",
+    always=True,
+    among="inference.crossval:WEIGHTS",
+)
+LEVEL = shared("P", "The level of the intervals, between 0 and 1.", parser="number", always=True)
+SEED = shared("--seed N", "The seed of random numbers.", parser="seed", rare=True, signed="seed")
+METHOD = shared(
+    "NAME",
+    "How intervals are made: wilson-indirect, bayes and so on.",
+    among="inference.intervals:METHODS",
+)
+REPETITIONS = shared("--m N", "Repetitions, each of two folds.", parser="whole")
+KEEP_DOCUMENTS = shared("", "Keep documents whole, where the corpus marks them.")
+PAIRED_RUNS = shared(
+    "",
+    "Run 1 of A belongs to run 1 of B, and so on: a shared seed or data split.",
+    rare=True,
+    excludes=DATASETS,
+)
+SECOND_GOLD = shared(
+    "FILE",
+    "A second annotation of the same texts: how near do systems come to it?",
+    heading=INPUT,
+    rare=True,
+    is_input=True,
+    excludes=DATASETS,
+)
+REPLICATES = shared("N", "How many test sets are drawn.", parser="whole")
+
+
 # --- Reading and matching
 
 
@@ -147,111 +391,215 @@ class ReadingKeywords(TypedDict, total=False):
     table: str | None
 
 
-@dataclass(frozen=True, kw_only=True)
+# tasks that use an option
+_ENTITIES, _LABELS = ("entities",), ("labels",)
+_TAGS_AND_LABELS = (*_ENTITIES, *_LABELS)
+_NO_LOGS = (*_TAGS_AND_LABELS, "segmentation")
+_reading = partial(choice, heading=INPUT)
+_rarely = partial(_reading, rare=True)
+
+
+@options_class
 class ReadingOptions(Options):
-    """Options of reading and matching inputs; an option that is None is recognised.
+    """Options of reading and matching inputs; an option that is None is recognised."""
 
-    Attributes
-    ----------
-    task
-        entities, segmentation or labels.
-    input_format, encoding, tag_column, comments
-        The format and the encoding of the files, the column of the tags, and whether ``#`` starts
-        a comment.
-    gold_column, columns, unit_column
-        The columns of gold, of the systems and of the units in a file or frame that holds them
-        all: numbers in a column file, names in a table.
-    run_column
-        The column of a table with the run of each row.
-    group
-        The column of a table with the group of each row: a language, a domain, a day. Every group
-        is also scored and compared by itself.
-    header
-        Whether the first line of a table names its columns; without names, columns have numbers.
-    multilabel
-        Whether items have any number of labels: True for sets or lists of them, or the text
-        between the labels in a cell of a table.
-    probability_columns
-        The columns of a table that hold the probability of one class each, named like the classes:
-        the class with the highest probability is the label.
-    threshold
-        For predictions that are probabilities (or scores) of the positive class: the smallest
-        value that counts as yes. For scores of logs: the smallest value that counts as right.
-    mapping, ignore_case
-        New names for labels, or for the types of tags; whether to ignore upper and lower case.
-    align_by
-        ``tokens``: files must hold the same tokens. ``position``: the same number is enough.
-        ``characters``: words of a text that differs slightly from gold are aligned by their
-        characters.
-    scheme, repair
-        The tag scheme, and how to read tags that break its rules.
-    match
-        When a span is right: ``strict``, if label and boundaries are; ``exact``, ``partial`` or
-        ``type``, as in nervaluate; ``boundary:K``, if both ends lie within K of those of gold. Or
-        what is counted instead of spans: ``tokens``, ``characters``.
-    ignore_type, only
-        Count boundaries alone; count these labels only.
-    positive
-        The class that counts as "yes", for labels.
-    labels
-        The labels of macro averages: by default those of gold; ``union`` adds those of the system.
-    label_names
-        The names of numeric labels, from 0 on, in rows of tokens and tags.
-    score_name
-        The score to use, for logs.
-    train_words
-        For word segmentation: a file or list of training sentences, or a lexicon.
-    key, on_missing
-        The columns by which the rows of several tables are joined; and what happens to rows that a
-        system does not have: "error", "drop" (they are left out for all), or "negative" (the
-        system says no to them).
-    memory_limit
-        The memory that the engine for large tables may use, such as ``2GB``. A table for which it
-        is given is never read whole.
-    table
-        The table of a database to read.
-    """
+    task: str | None = _reading(
+        None,
+        "TASK",
+        "What is scored: entities, segmentation, labels or samples (logs).",
+        among="reading.formats:TASKS",
+    )
+    input_format: str | None = _rarely(
+        None,
+        "NAME",
+        "The format of files: columns, conllu, segmented, labels, jsonl, table, rows, "
+        "choices, labelstudio, brat, docbin, hipe or log.",
+        among="reading.formats:FORMATS",
+    )
+    encoding: str | None = _rarely(
+        None, "NAME", "The encoding of files: utf-8, latin-1, gb18030, …"
+    )
+    tag_column: int | str | None = _rarely(
+        None,
+        "COLUMN",
+        "The column of the tags, from 1, or from -1 backwards; or its name.",
+        parser="column",
+        tasks=_TAGS_AND_LABELS,
+    )
+    gold_column: int | str | None = _reading(
+        None,
+        "COLUMN",
+        "The column of gold in a file that holds all: its number, or its name.",
+        tasks=_NO_LOGS,
+    )
+    columns: Sequence[int | str] = _reading(
+        (),
+        "A,B",
+        "The columns of the systems: their numbers, or their names.",
+        parser="name_list",
+        excludes=("probability_columns",),
+        tasks=_NO_LOGS,
+    )
+    unit_column: str | None = _reading(
+        None,
+        "--unit --unit-column NAME",
+        "The column of a table that shows which items belong together.",
+        tasks=_TAGS_AND_LABELS,
+    )
+    run_column: str | None = _rarely(
+        None,
+        "NAME",
+        "The column of a table that shows which run a row belongs to.",
+        excludes=(*DATASETS, "key"),
+        tasks=_LABELS,
+    )
+    group: str | None = _reading(
+        None,
+        "NAME",
+        "The column of a table that shows which group a row belongs to, such as its language "
+        "or domain: each group is also scored and compared by itself.",
+        excludes=(*DATASETS, "hide_scores"),
+        tasks=_TAGS_AND_LABELS,
+    )
+    comments: bool = _rarely(False, "", "Lines that begin with # are comments.", tasks=_NO_LOGS)
+    header: bool | None = _rarely(
+        None,
+        "--header/--no-header",
+        "Whether the first line of a table names its columns; without, they have numbers.",
+        switch=True,
+        tasks=_NO_LOGS,
+    )
+    multilabel: bool | str | None = _rarely(
+        None,
+        "SEPARATOR",
+        "Items have any number of labels; in a table, this stands between them: , or ; and "
+        "so on. lists: cells are lists; none: one label each.",
+        parser="separator",
+        tasks=_LABELS,
+    )
+    probability_columns: Sequence[str] = _rarely(
+        (),
+        "A,B",
+        "Columns with the probability of a class each, named like the classes: the class "
+        "with the highest probability is the label.",
+        parser="name_list",
+        tasks=_LABELS,
+    )
+    threshold: float | None = _rarely(
+        None,
+        "NUMBER",
+        "Predictions are probabilities of the positive class: from here on they mean yes. "
+        "Scores of logs: from here on right.",
+        parser="number",
+        excludes=("probability_columns",),
+        tasks=("labels", "samples"),
+    )
+    mapping: Mapping[str, str] | tuple[tuple[str, str], ...] | None = _rarely(
+        None,
+        "--map OLD=NEW,...",
+        "Other names for labels, or for the types of tags; may be repeated.",
+        parser="label_map",
+        several=True,
+        tasks=_NO_LOGS,
+    )
+    ignore_case: bool = _rarely(False, "", "Ignore upper and lower case of labels.", tasks=_NO_LOGS)
+    align_by: str = _rarely(
+        "tokens",
+        "--align HOW",
+        "How outputs are matched with gold: by tokens, which must be equal, by position "
+        "alone, or (segmentation) by the characters that they share.",
+        signed="align",
+        among="reading.alignment:ALIGNMENTS",
+        excludes=("key",),
+        tasks=_NO_LOGS,
+    )
+    scheme: str | None = _rarely(
+        None,
+        "NAME",
+        "The scheme of tags: iob1, iob2, ioe1, ioe2, iobes, bilou, bmes, bb2b3mes or io.",
+        among="matching.schemes:SCHEMES",
+        tasks=_ENTITIES,
+    )
+    repair: str = _rarely(
+        "conlleval",
+        "HOW",
+        "What to do with invalid tags: conlleval, strict or error.",
+        among="matching.schemes:REPAIRS",
+        tasks=_ENTITIES,
+    )
+    match: str = _rarely(
+        "strict",
+        "RULE",
+        "When a span is right: strict, exact, partial, type or boundary:K (both ends within "
+        "K); or count tokens or characters of spans.",
+        among="matching.rules:MATCHES",
+        tasks=_ENTITIES,
+    )
+    ignore_type: bool = _rarely(False, "", "Count boundaries, whatever the type.", tasks=_ENTITIES)
+    only: Sequence[str] = _rarely(
+        (),
+        "LABEL",
+        "Count this label only; may be repeated.",
+        parser="word_list",
+        several=True,
+        tasks=_TAGS_AND_LABELS,
+    )
+    positive: Any = _reading(None, "LABEL", "The positive class, for labels.", tasks=_LABELS)
+    labels: Sequence[str] | str | None = _rarely(
+        None,
+        "A,B",
+        "The labels of macro averages, instead of those of gold; or union: those of gold and "
+        "of the system itself.",
+        parser="averaged_labels",
+        tasks=_NO_LOGS,
+    )
+    label_names: Sequence[str] = _rarely(
+        (),
+        "A,B",
+        "The names of numeric labels, from 0 on: O,B-PER,I-PER,…",
+        parser="name_list",
+        tasks=_TAGS_AND_LABELS,
+    )
+    score_name: str | None = _rarely(
+        None, "NAME", "Which score of a log to take: acc, exact_match, …", tasks=("samples",)
+    )
+    train_words: Any = _rarely(
+        None,
+        "FILE",
+        "A lexicon or a segmented training file, for the recall of unknown words.",
+        tasks=("segmentation",),
+    )
+    key: str | Sequence[str] = _reading(
+        (),
+        "A,B",
+        "The columns by which rows of several tables belong together, in any order.",
+        parser="name_list",
+        tasks=_LABELS,
+    )
+    on_missing: str = _rarely(
+        "error",
+        "HOW",
+        "What becomes of rows that a system does not have: error, drop (left out for all) or "
+        "negative (the system says no).",
+        needs=("key",),
+        tasks=_LABELS,
+    )
+    memory_limit: str | None = _rarely(
+        None,
+        "SIZE",
+        "Count a table in this much memory, such as 2GB, whatever its size.",
+        tasks=_LABELS,
+    )
+    table: str | None = _rarely(None, "NAME", "Which table of a database to read.", tasks=_LABELS)
 
-    task: str | None = None
-    input_format: str | None = None
-    encoding: str | None = None
-    tag_column: int | str | None = None
-    gold_column: int | str | None = None
-    columns: Sequence[int | str] = ()
-    unit_column: str | None = None
-    run_column: str | None = None
-    group: str | None = None
-    comments: bool = False
-    header: bool | None = None
-    multilabel: bool | str | None = None
-    probability_columns: Sequence[str] = ()
-    threshold: float | None = None
-    mapping: Mapping[str, str] | tuple[tuple[str, str], ...] | None = None
-    ignore_case: bool = False
-    align_by: str = field(default="tokens", metadata={"as": "align"})
-    scheme: str | None = None
-    repair: str = "conlleval"
-    match: str = "strict"
-    ignore_type: bool = False
-    only: Sequence[str] = ()
-    positive: Any = None
-    labels: Sequence[str] | str | None = None
-    label_names: Sequence[str] = ()
-    score_name: str | None = None
-    train_words: Any = None
-    key: str | Sequence[str] = ()
-    on_missing: str = "error"
-    memory_limit: str | None = None
-    table: str | None = None
+    # the facts show how tags were repaired; a memory limit changes no result
+    told = frozenset({"task", "scheme", "repair", "memory_limit"})
 
     def __post_init__(self) -> None:
         if isinstance(self.mapping, tuple):  # pairs from the command line
             object.__setattr__(self, "mapping", _as_dictionary(self.mapping))
         if isinstance(self.key, str):
             object.__setattr__(self, "key", (self.key,))
-
-    # the facts show how tags were repaired; a memory limit changes no result
-    told = frozenset({"task", "scheme", "repair", "memory_limit"})
 
 
 def _as_dictionary(pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:
@@ -262,20 +610,33 @@ def _as_dictionary(pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:
     return dict(pairs)
 
 
+ReadingOptions.__doc__ = f"{ReadingOptions.__doc__}\n\nAttributes\n----------\n" + "\n".join(
+    f"{name}\n    {option.help}" for name, option in ReadingOptions.options().items()
+)
+# options of a table of any size, and of several tables that are joined
+_TABLES = frozenset({"key", "on_missing", "memory_limit", "table"})
+
+
+def _as_read(name: str, **changes: Any) -> Any:
+    """Return a field of reading for another class, of which some attributes may differ."""
+    entry = ReadingOptions.__dataclass_fields__[name]
+    return entry.metadata["option"](entry.default, **changes)
+
+
 # --- Scoring
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class ScoreOptions(ReadingOptions):
     """Options of a scoring."""
 
-    metric: str | Sequence[str] | None = None
-    method: str | None = None
-    by: str | None = None
-    level: float = field(default=0.95, metadata=ALWAYS)
-    beta: float = 1.0
-    overlap: bool = False
-    second_gold: Any = field(default=None, metadata=_INPUT)
+    metric: str | Sequence[str] | None = METRIC(None)
+    method: str | None = METHOD(None)
+    by: str | None = BY(None)
+    level: float = LEVEL(0.95)
+    beta: float = BETA(1.0)
+    overlap: bool = choice(False, "", "Count partial overlaps of spans, too.", rare=True)
+    second_gold: Any = SECOND_GOLD(None)
 
     told = ReadingOptions.told | {"method", "by"}
 
@@ -283,159 +644,200 @@ class ScoreOptions(ReadingOptions):
 # --- Comparisons and plans
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class CompareOptions(ReadingOptions):
     """Options of a comparison."""
 
-    metric: str | Sequence[str] | None = None
-    average: str = "micro"
-    by: str | None = None
-    level: float = field(default=0.95, metadata=ALWAYS)
-    rope: float = field(default=0.0, metadata=ALWAYS)
-    beta: float = 1.0
-    prior: float = field(default=1.0, metadata=ALWAYS)
+    metric: str | Sequence[str] | None = METRIC(None)
+    average: str = AVERAGE("micro")
+    by: str | None = BY(None)
+    level: float = LEVEL(0.95)
+    rope: float = ROPE(0.0, always=True)
+    beta: float = BETA(1.0)
+    prior: float = PRIOR(1.0, always=True)
     power: float = 0.8
-    all_pairs: bool = False
-    paired_runs: bool = False
-    train: Any = None
-    second_gold: Any = field(default=None, metadata=_INPUT)
-    rng: RNG | None = field(default=0, metadata={"as": "seed"})
+    all_pairs: bool = choice(
+        False,
+        "",
+        "Compare every pair, not only each with the baseline.",
+        rare=True,
+        excludes=DATASETS,
+    )
+    paired_runs: bool = PAIRED_RUNS(False)
+    train: Any = _rarely(
+        None,
+        "FILE",
+        "Training data of the systems: the buckets then distinguish what they have seen.",
+        excludes=(*DATASETS, "hide_scores"),
+    )
+    second_gold: Any = SECOND_GOLD(None)
+    rng: RNG | None = SEED(0)
 
     told = ReadingOptions.told | {"metric", "by"}
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class PlanOptions(ReadingOptions):
     """Options of a plan."""
 
-    metric: str | None = None
+    metric: str | None = ONE_METRIC(None, help="The score.")
     average: str = "micro"
-    by: str | None = None
-    difference: float | None = None
-    power: float | None = None
-    units: int | None = None
-    level: float = field(default=0.95, metadata=ALWAYS)
-    beta: float = 1.0
-    paired_runs: bool = False
+    by: str | None = BY(None)
+    difference: float | None = choice(
+        None,
+        "D",
+        "The difference to be shown: 0.01, 1pt or 1% is one point; by default the observed one.",
+        parser="small_difference",
+    )
+    power: float | None = choice(
+        None, "P", "The probability of showing it; by default 0.8.", parser="number"
+    )
+    units: int | None = choice(None, "N", "The number of sentences or items.", parser="whole")
+    level: float = LEVEL(0.95)
+    beta: float = BETA(1.0)
+    paired_runs: bool = PAIRED_RUNS(False)
 
     told = ReadingOptions.told | {"metric", "average", "by"}
+    withheld = _TABLES | {"group"}
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class DemoOptions(Options):
     """Options of the demonstration."""
 
-    level: float = field(default=0.95, metadata=ALWAYS)
+    level: float = LEVEL(0.95)
 
 
 # --- Rankings and boards
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class RankOptions(ReadingOptions):
     """Options of a ranking."""
 
-    metric: str | None = None
-    average: str = "micro"
-    by: str | None = None
-    level: float = field(default=0.95, metadata=ALWAYS)
-    beta: float = 1.0
-    adjust: str = "holm"
-    rng: RNG | None = field(default=0, metadata={"as": "seed"} | ALWAYS)
+    metric: str | None = ONE_METRIC(None)
+    average: str = AVERAGE("micro")
+    by: str | None = BY(None)
+    level: float = LEVEL(0.95)
+    beta: float = BETA(1.0)
+    adjust: str = choice(
+        "holm",
+        "HOW",
+        "How p is adjusted for the number of pairs: holm or shaffer.",
+        rare=True,
+        among="inference.rank:ADJUSTMENTS",
+    )
+    rng: RNG | None = SEED(0, always=True)
 
     # the fact about the test shows how p-values were adjusted
     told = ReadingOptions.told | {"metric", "by", "adjust"}
+    withheld = frozenset({"group"})
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class BoardOptions(RankOptions):
-    """Options of a board.
+    """Options of a board."""
 
-    Attributes
-    ----------
-    show_gold
-        Whether the site may show contents of gold.
-    max_size
-        The largest size of a submission in MiB.
-    """
+    show_gold: bool = choice(False, "", "Let the site show contents of gold.", rare=True)
+    max_size: float = choice(
+        64.0, "MIB", "The most MiB that a submission may have.", parser="number"
+    )
 
-    show_gold: bool = False
-    max_size: float = 64.0
+    withheld = _TABLES | {"group", "run_column", "score_name"}  # a board takes no logs
 
 
 # --- Agreement between annotators
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class AgreementOptions(ReadingOptions):
-    """Options of agreement between annotators.
+    """Options of agreement between annotators, who are no systems and none of whom is gold."""
 
-    Attributes
-    ----------
-    by, level
-        As for a scoring.
-    missing
-        The label that stands for none, where annotators have left items out; the empty text for
-        blank cells of tables.
-    """
-
-    by: str | None = None
-    level: float = field(default=0.95, metadata=ALWAYS)
-    missing: str | None = None
+    task: str | None = _as_read("task", help="What is annotated: entities, segmentation or labels.")
+    columns: Sequence[int | str] = _as_read(
+        "columns", help="The annotators' columns: their numbers, or their names."
+    )
+    align_by: str = _as_read(
+        "align_by",
+        help="How annotations are matched with each other: by tokens, which must be equal, by "
+        "position alone, or (segmentation) by the characters that they share.",
+    )
+    match: str = _as_read(
+        "match",
+        help="When two spans are the same: strict, exact, partial, type or boundary:K (both ends "
+        "within K); or count tokens or characters of spans.",
+    )
+    by: str | None = BY(
+        None, help="What is independent of the rest: sentence, document, unit or item."
+    )
+    level: float = LEVEL(0.95)
+    missing: str | None = choice(
+        None,
+        "LABEL",
+        "The label that stands for none, where annotators have left items out; '' for blank cells.",
+    )
 
     told = ReadingOptions.told | {"by"}
+    withheld = _TABLES | {
+        *("gold_column", "probability_columns", "threshold", "score_name", "positive", "labels"),
+        *("train_words", "run_column", "group"),
+    }
 
 
 # --- Curves of precision and recall
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class CurveOptions(ReadingOptions):
     """Options of a curve, or of the comparison of two."""
 
-    beta: float = 1.0
+    beta: float = BETA(1.0)
     bins: int = 10
-    level: float = field(default=0.95, metadata=ALWAYS)
-    rope: float = 0.0
-    rng: RNG | None = field(default=0, metadata={"as": "seed"})
+    level: float = LEVEL(0.95)
+    rope: float = ROPE(0.0)
+    rng: RNG | None = SEED(0)
 
 
 # --- Intervals and tests of a difference
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class DifferenceOptions(Options):
     """Options of an interval of a difference; `n_resamples` and `rng` if it resamples."""
 
-    level: float = field(default=0.95, metadata=ALWAYS)
+    level: float = LEVEL(0.95)
     beta: float = 1.0
     prior: float = 1.0
     n_resamples: int | None = None
-    rng: RNG | None = field(default=None, metadata={"as": "seed"})
+    rng: RNG | None = SEED(None)
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class ExchangeOptions(Options):
     """Options of a randomisation test."""
 
     alternative: str = field(default="two-sided", metadata=ALWAYS)
     beta: float = 1.0
     n_resamples: int | None = None
-    rng: RNG | None = field(default=None, metadata={"as": "seed"})
+    rng: RNG | None = SEED(None)
 
 
 # --- Intervals from counts
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class IntervalOptions(Options):
     """Options of intervals from counts."""
 
-    metric: str | Sequence[str] | None = None
-    method: str | None = None
-    level: float = field(default=0.95, metadata=ALWAYS)
-    beta: float = 1.0
-    prior: float = 1.0
+    metric: str | Sequence[str] | None = METRIC(None)
+    method: str | None = METHOD(
+        None,
+        help="wilson-indirect, wilson-direct, wilson, clopper-pearson, guarded, jeffreys, mover, "
+        "bayes, logit, wald, or all. By default the recommended one of each metric.",
+    )
+    level: float = LEVEL(0.95)
+    beta: float = BETA(1.0)
+    prior: float = PRIOR(1.0)
     clustered: bool = False
 
     told = frozenset({"metric", "method"})
@@ -444,205 +846,200 @@ class IntervalOptions(Options):
 # --- Corpora, and models trained on them
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class FoldsOptions(Options):
     """Options of a Bayes test of two models, given their folds."""
 
-    metric: str | Sequence[str] | None = None
-    weight: Any = field(default="effective", metadata=ALWAYS)
-    level: float = field(default=0.95, metadata=ALWAYS)
-    prior: float = field(default=1.0, metadata=ALWAYS)
-    rope: float = 0.0
-    beta: float = 1.0
+    metric: str | Sequence[str] | None = METRIC(None)
+    weight: Any = WEIGHT("effective")
+    level: float = LEVEL(0.95)
+    prior: float = PRIOR(1.0, always=True)
+    rope: float = ROPE(0.0)
+    beta: float = BETA(1.0)
 
     told = frozenset({"metric"})
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class BayesOptions(FoldsOptions):
     """Options of a Bayes test, from counts or from predictions for folds.
 
-    Attributes
-    ----------
-    only, ignore_type
-        For predictions: count these labels only; count boundaries alone.
-    n_resamples, rng
-        For counts: the number of draws that replace the integral, and their seed; None integrates.
-    training_variance
-        Whether to estimate the variance due to training from the differences of folds.
+    With `training_variance` the variance due to training is estimated from the differences of
+    folds.
     """
 
-    only: Sequence[str] = ()
-    ignore_type: bool = False
-    n_resamples: int | None = field(default=None, metadata={"as": "sampled"})
-    rng: RNG | None = field(default=None, metadata={"as": "seed"})
+    only: Sequence[str] = _as_read("only", needs=("folds",))
+    ignore_type: bool = _as_read("ignore_type", needs=("folds",))
+    n_resamples: int | None = choice(
+        None,
+        "--sampled N",
+        "Approximate with N random draws instead of computing.",
+        parser="whole",
+        signed="sampled",
+        excludes=("folds",),
+    )
+    rng: RNG | None = SEED(None)
     training_variance: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class _CorpusOptions(Options):
     """Options of reading a corpus; an option that is None is recognised."""
 
-    task: str | None = None
-    input_format: str | None = None
-    encoding: str | None = None
-    tag_column: int | str | None = None
-    comments: bool = False
-    scheme: str | None = None
+    task: str | None = _as_read("task")
+    input_format: str | None = _as_read("input_format")
+    encoding: str | None = _as_read("encoding")
+    tag_column: int | str | None = _as_read("tag_column")
+    comments: bool = _as_read("comments")
+    scheme: str | None = _as_read("scheme")
 
     told = frozenset({"task"})
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class CrossvalOptions(_CorpusOptions, FoldsOptions):
     """Options of a cross-validated comparison of two models.
 
-    Attributes
-    ----------
-    a, b
-        The names of the models.
-    only, ignore_type, features
-        Learn these labels only; learn boundaries alone; the columns that features use.
-    positive, groups, regularize
-        As for `probative.compare_models`.
-    m, keep_documents, rng
-        The number of repetitions, whether documents stay whole, and the seed of the split.
+    `positive`, `groups` and `regularize` are those of `probative.compare_models`.
     """
 
-    a: str | None = None
-    b: str | None = None
-    only: Sequence[str] = ()
-    ignore_type: bool = False
-    features: Sequence[int] = ()
-    m: int = 3
+    a: str | None = choice(
+        None, "MODEL", "The baseline: crf:SCHEME or python:MODULE:FACTORY.", required=True
+    )
+    b: str | None = choice(None, "MODEL", "The challenger, likewise.", required=True)
+    only: Sequence[str] = _as_read("only")
+    ignore_type: bool = _as_read("ignore_type")
+    features: Sequence[int] = choice(
+        (),
+        "N,...",
+        "Further columns (from 1) that models may use, such as the part of speech.",
+        parser="column_numbers",
+    )
+    m: int = REPETITIONS(3)
     positive: Any = None
     groups: Any = None
     regularize: Any = None
-    keep_documents: bool = False
-    rng: RNG | None = field(default=None, metadata={"as": "seed"})
+    keep_documents: bool = KEEP_DOCUMENTS(False)
+    rng: RNG | None = SEED(None)
 
     # the facts show the seed, drawn or given
     told = frozenset({"task", "metric", "m", "rng"})
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class SplitOptions(_CorpusOptions):
     """Options of a split into folds."""
 
-    m: int = field(default=3, metadata=ALWAYS)
-    regularize: Sequence[str] = field(default=("entities", "tokens"), metadata=ALWAYS)
-    keep_documents: bool = False
-    gold_column: str | None = None
-    rng: int | None = field(default=None, metadata={"as": "seed"})
+    m: int = REPETITIONS(3, always=True)
+    regularize: Sequence[str] = choice(
+        ("entities", "tokens"),
+        "WHAT",
+        "What every part shall have an equal share of: entities, labels, tokens; several "
+        "times, or separated by commas. Classes, where there are labels.",
+        parser="word_list",
+        several=True,
+        always=True,
+        among="crossval.corpus:REGULARIZED",
+    )
+    keep_documents: bool = KEEP_DOCUMENTS(False)
+    gold_column: str | None = _as_read("gold_column")
+    rng: int | None = SEED(None)
 
     told = frozenset({"task", "rng"})
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class CheckOptions(_CorpusOptions):
     """Options of a check of a file."""
 
-    column: str | None = None
-    unit_column: str | None = None
-    header: bool | None = None
-    multilabel: bool | str | None = None
-    label_names: Sequence[str] = ()
-    score_name: str | None = None
-    threshold: float | None = None
+    column: str | None = _reading(
+        None, "NAME", "The column of the labels in a table: its name or number."
+    )
+    unit_column: str | None = _as_read("unit_column")
+    header: bool | None = _as_read("header")
+    multilabel: bool | str | None = _as_read("multilabel")
+    label_names: Sequence[str] = _as_read("label_names")
+    score_name: str | None = _as_read("score_name")
+    threshold: float | None = _as_read("threshold")
 
     told = frozenset({"task", "input_format"})
 
 
-# --- Samples for annotation
+# --- Samples for annotation, estimates from them, and looks at them
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class SampleOptions(ReadingOptions):
-    """Options of a sample.
+    """Options of a sample; outputs hold no gold, and labels instead of probabilities."""
 
-    Attributes
-    ----------
-    size, add
-        The number of units to draw, or to draw in addition.
-    goal
-        What the sample is to estimate best: the ``score`` of each system, or their ``difference``.
-    by
-        The unit: sentence, document, unit or item.
-    keep
-        Further columns of the pool that annotators may see.
-    level
-        The level of the interval whose width is predicted.
-    rng
-        The seed of the order in which units are drawn.
-    """
-
-    size: int | None = None
-    add: int | None = None
-    goal: str | None = None
-    by: str | None = None
-    keep: Sequence[int | str] = ()
-    level: float = field(default=0.95, metadata=ALWAYS)
-    rng: int = field(default=0, metadata={"as": "seed"} | ALWAYS)
+    size: int | None = choice(None, "N", "How many units to annotate.", parser="whole")
+    add: int | None = choice(
+        None,
+        "N",
+        "How many units to annotate besides those of a design; its file is updated.",
+        parser="whole",
+    )
+    goal: str | None = choice(
+        None,
+        "--for GOAL",
+        "What the sample shall estimate best: score, or difference (of two systems and more, "
+        "the usual one).",
+    )
+    by: str | None = BY(None, help="What is drawn: sentence, document or item.")
+    keep: Sequence[int | str] = choice(
+        (),
+        "COLUMN,...",
+        "Further columns of the pool that annotators may see; besides tokens, texts, ids and "
+        "documents, none are written.",
+        parser="word_list",
+        rare=True,
+    )
+    level: float = LEVEL(0.95)
+    rng: int = SEED(0, always=True)
 
     told = ReadingOptions.told | {"size", "add", "goal", "by"}
+    withheld = _TABLES | {
+        *("gold_column", "threshold", "score_name", "labels", "train_words"),
+        *("run_column", "group"),
+    }
 
 
-# --- Estimates of a pool's scores
-
-
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class EstimateOptions(Options):
-    """Options of an estimate; the options of reading outputs are in the design.
+    """Options of an estimate; the options of reading outputs are in the design."""
 
-    Attributes
-    ----------
-    metric
-        The scores by which the systems are scored and compared.
-    population
-        Whether the pool is a random sample of the population of interest, not all of it.
-    level
-        The nominal coverage of intervals.
-    rope
-        Half the width of the region of practical equivalence.
-    beta
-        The weight of recall in F-beta.
-    """
-
-    metric: str | Sequence[str] | None = None
-    population: bool = False
-    level: float = field(default=0.95, metadata=ALWAYS)
-    rope: float = field(default=0.0, metadata=ALWAYS)
-    beta: float = 1.0
+    metric: str | Sequence[str] | None = METRIC(None)
+    population: bool = choice(
+        False, "", "Estimate for units like those of the pool, not for the pool alone."
+    )
+    level: float = LEVEL(0.95)
+    rope: float = ROPE(0.0, always=True)
+    beta: float = BETA(1.0)
 
     told = frozenset({"metric"})
 
 
-# --- Looks at a sample that is being annotated
-
-
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class WatchOptions(Options):
-    """Options of `watch`.
+    """Options of `watch`; the level is that of the intervals of all looks together."""
 
-    Attributes
-    ----------
-    metric
-        The score.
-    level
-        The probability that the intervals hold at every look.
-    beta
-        The weight of recall in F-beta.
-    every
-        The number of units between looks.
-    planned
-        The number of units that were planned before anything was labelled.
-    """
-
-    metric: str | None = None
-    level: float = field(default=0.95, metadata=ALWAYS)
-    beta: float = 1.0
-    every: int | None = None
-    planned: int | None = None
+    metric: str | None = ONE_METRIC(None, help="The score; by default the usual one of the task.")
+    level: float = LEVEL(0.95)
+    beta: float = BETA(1.0)
+    every: int | None = choice(
+        None,
+        "N",
+        "Look after so many units, in the order of drawing; by default after a tenth of the "
+        "first draw, and after every draw.",
+        parser="whole",
+    )
+    planned: int | None = choice(
+        None,
+        "N",
+        "How many units will be labelled if nothing is decided before: there intervals are "
+        "shortest. By default those of the first draw. Keep it from look to look.",
+        parser="whole",
+    )
 
     told = frozenset({"metric", "every", "planned"})
 
@@ -650,11 +1047,11 @@ class WatchOptions(Options):
 # --- Threshold sweeps
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class SweepOptions(Options):
     """Options of a threshold sweep."""
 
-    steps: int = field(default=20, metadata=ALWAYS)
-    input_format: str | None = None
-    encoding: str | None = None
-    level: float = field(default=0.95, metadata=ALWAYS)
+    steps: int = choice(20, "N", "Steps from 0 to 1.", parser="steps", always=True)
+    input_format: str | None = _as_read("input_format")
+    encoding: str | None = _as_read("encoding")
+    level: float = LEVEL(0.95)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
-from probative.cli import options
+from probative.cli import options, output
 from probative.cli.output import progress, warnings_as_remarks
-from probative.cli.parameters import Option
 from probative.errors import InputError
+from probative.options import Option
 from probative_studies import options as own
 from probative_studies.harness import emit, perform, simulation
 
@@ -308,7 +308,7 @@ sequential = simulation(
     notes="Decisions at 0.05 and 0.01. Wrong are those that differ from what drawing everything "
     "would decide; 100 of a million are allowed.",
     counting="p-values",
-    out=options.Output,
+    out=output.Output,
 )
 training = simulation(
     "training",
@@ -356,7 +356,7 @@ def annotation(
         own.AnnotationOptions,
         own.chosen(own.AnnotationOptions, "sizes prevalences kinds items level replicates rng"),
     ],
-    out: options.RandomOutput,
+    out: output.RandomOutput,
 ) -> None:
     """Do scores of a pool hold that few labels tell, and what is placing these labels worth?
 
@@ -385,9 +385,15 @@ def bayes(
         own.chosen(own.BayesStudyOptions, "replicates n level prior rope weight rng"),
     ],
     task: Annotated[
-        str, Option(metavar="NAME", help="Which figure --figure draws: cws, ner or org.")
+        str,
+        Option(
+            metavar="NAME",
+            help="Which figure --figure draws: cws, ner or org.",
+            among=("cws", "ner", "org"),
+            needs=("figure",),
+        ),
     ] = "cws",
-    out: options.RandomDrawn,
+    out: output.RandomDrawn,
 ) -> None:
     """The paper of the Bayes test, computed again: tables 2 to 5, figures 1 to 3, simulation.
 
@@ -442,7 +448,7 @@ def chunking(
     ],
     jobs: options.Jobs = None,
     resume: options.Resume = None,
-    out: options.RandomOutput,
+    out: output.RandomOutput,
 ) -> None:
     """Does a finer tag set make a better chunker? Wang and Li's three experiments on your corpora.
 
@@ -469,9 +475,15 @@ def coverage(
         own.CoverageOptions, own.chosen(own.CoverageOptions, "sizes cells methods metric level")
     ],
     plot: Annotated[
-        str, Option(metavar="NAME", help="What --figure draws: coverage, length or heatmap.")
+        str,
+        Option(
+            metavar="NAME",
+            help="What --figure draws: coverage, length or heatmap.",
+            among=("coverage", "length", "heatmap"),
+            needs=("figure",),
+        ),
     ] = "coverage",
-    out: options.Drawn,
+    out: output.Drawn,
 ) -> None:
     """Do the intervals cover what they promise? Exact coverage, length, overshoot, degeneracy.
 
@@ -554,7 +566,7 @@ def segmentation(
             "--output", "-o", metavar="DIR", help="Write tables, figures, outputs and JSON there."
         ),
     ] = None,
-    out: options.RandomOutput,
+    out: output.RandomOutput,
 ) -> None:
     """Is recall the score to trust? Three word segmenters, a threshold sweep, a learning curve.
 
@@ -630,7 +642,7 @@ def tests(
             own.TestsOptions, "correlations differences methods units items replicates level rng"
         ),
     ],
-    out: options.RandomDrawn,
+    out: output.RandomDrawn,
 ) -> None:
     """Which tests err as rarely as they say where items of a sentence are alike? Size and power.
 

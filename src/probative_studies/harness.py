@@ -161,7 +161,7 @@ def simulation(
     Titles, columns and notes are texts, or functions of the options (notes: and of the results);
     a study of several questions has titles and columns by question.
     """
-    from probative.cli import options
+    from probative.cli.output import RandomOutput
     from probative_studies.options import chosen
 
     def command(given: Any, out: Output) -> None:
@@ -173,7 +173,7 @@ def simulation(
     command.__doc__ = question
     command.__annotations__ = {
         "given": Annotated[kind, chosen(kind, order)],
-        "out": out or options.RandomOutput,
+        "out": out or RandomOutput,
     }
     return command
 

@@ -6,19 +6,17 @@ option that all commands of `probative` share.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from probative.cli import options
-from probative.cli.parameters import Option
 from probative.metrics import COMPOSITES
-from probative.options import ALWAYS, FoldsOptions, Options
+from probative.options import ALWAYS, FoldsOptions, Option, Options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probative._validation import RNG
-    from probative.cli.parameters import Group
 
 
 _SEED = ALWAYS | {"as": "seed"}
@@ -35,6 +33,7 @@ def _choice(
     always: bool = False,
     parser: Any = None,
     several: bool = False,
+    **how: Any,
 ) -> Any:
     """Declare a field with its option; `flag` is "--name METAVAR" or only "METAVAR".
 
@@ -49,18 +48,17 @@ def _choice(
         parser = _PARSERS.get(type(default))
     if not isinstance(words, Option):
         flags = (name,) if name else ()
-        words = Option(*flags, metavar=metavar or None, parser=parser, several=several, help=words)
+        how |= {"parser": parser, "several": several, "help": words}
+        words = Option(*flags, metavar=metavar or None, **how)
     metadata: dict[str, Any] = {"option": words} | (ALWAYS if always else {})
     if signed or name:
         metadata["as"] = signed or name.removeprefix("--")
     return field(default=default, metadata=metadata)
 
 
-def chosen(kind: type[Options], order: str) -> Group:
+def chosen(kind: type[Options], order: str) -> dict[str, Option]:
     """Return the options of these fields, in this order."""
-    names = order.split()
-    declared = {entry.name: entry.metadata for entry in fields(kind) if "option" in entry.metadata}
-    return options.choose(*names, **{n: declared[n]["option"] for n in names if n in declared})
+    return options.choose(*order.split(), **kind.options())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -334,7 +332,12 @@ class CoverageOptions(Options):
         parser=options.word_list,
         several=True,
     )
-    metric: str = _choice("f1", "NAME", "f1, or any other metric but fbeta.")
+    metric: str = _choice(
+        "f1",
+        "NAME",
+        "f1, or any other metric but fbeta.",
+        among=("f1", "jaccard", "precision", "recall"),
+    )
     level: float = field(default=0.95, metadata=ALWAYS)
 
     told = frozenset({"methods", "metric"})
@@ -355,12 +358,15 @@ class BayesStudyOptions(FoldsOptions):
 class ChunkingOptions(Options):
     """Options of `chunking_study` and of its learner."""
 
-    label: str = _choice("ORG", "--only LABEL", "The type of the third task.", always=True)
+    label: str = _choice(
+        "ORG", "--only LABEL", "The type of the third task.", always=True, needs=("ner",)
+    )
     features: Sequence[int] | None = _choice(
         None,
         "N,...",
         "Columns beside the word that features see; by default the second of four.",
         parser=options.column_numbers,
+        needs=("ner",),
     )
     encoding: str | None = None
     c2: float = _choice(0.1, "NUMBER", "The L2 penalty.", always=True)
@@ -394,15 +400,23 @@ class SegmentationOptions(Options):
         None, "N", "A learning curve that grows by N sentences.", parser=options.whole
     )
     curve: str | None = _choice(
-        None, "NAME", "The system of the learning curve; by default the last."
+        None,
+        "NAME",
+        "The system of the learning curve; by default the last.",
+        needs=("sizes", "step"),
     )
     spaces: bool = _choice(True, "", "Whether segmenters see the spaces of the text.", always=True)
     epochs: int = _choice(30, "N", "Epochs of the network.", always=True)
-    device: str = _choice("auto", "NAME", "Where the network computes: auto, cpu or cuda.")
+    device: str = _choice(
+        "auto",
+        "NAME",
+        "Where the network computes: auto, cpu or cuda.",
+        among=("auto", "cpu", "cuda"),
+    )
     rng: RNG | None = field(default=0, metadata=_SEED)
     steps: int = _choice(20, "N", "Steps of the sweep.", always=True)
     language: str | None = _choice(
-        None, "zh|en", "Show the published figures of this language only."
+        None, "zh|en", "Show the published figures of this language only.", among=("zh", "en")
     )
     level: float = field(default=0.95, metadata=ALWAYS)
 

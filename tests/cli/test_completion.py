@@ -11,8 +11,9 @@ import click
 import pytest
 
 from probative.cli.app import COMMANDS, build_app
-from probative.cli.completion import _WORDS, SHELLS, _words
+from probative.cli.completion import SHELLS, _words
 from probative.metrics import METRICS
+from probative.options import Option
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="these shells are not there")
 
@@ -85,14 +86,11 @@ def commands(group=None, path=()):
             yield (*path, name), command
 
 
-def test_every_declared_word_is_one_that_the_command_takes():
-    """Whatever is declared for an option belongs to an option that there is."""
-    flags = {flag for _, command in commands() for p in command.params for flag in p.opts}
-    assert {key.split(" ")[-1] for key in _WORDS} <= flags
-    for key, words in _WORDS.items():
-        if isinstance(words, str):
-            context = click.Context(click.Command("score"), info_name="score")
-            assert _words(context, key.split(" ")[-1])
+def test_every_list_of_words_that_is_declared_exists():
+    named = {o.among for _, command in commands() for o in command.declared.values() if o.among}
+    assert len(named) > 15
+    for among in named:
+        assert _words(Option(among=among)), among
 
 
 @pytest.mark.parametrize("shell", SHELLS)

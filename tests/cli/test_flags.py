@@ -10,7 +10,7 @@ import click
 import pytest
 
 import probative as pv
-from probative.cli.parameters import _by_flag
+from probative.cli.options import _by_flag
 from probative.errors import InputError
 
 SOURCE = Path(pv.__file__).parent
@@ -50,7 +50,7 @@ def test_no_module_outside_the_command_line_names_a_flag():
     named = {
         (path.relative_to(SOURCE).as_posix(), text)
         for path in SOURCE.rglob("*.py")
-        if path.relative_to(SOURCE).parts[0] != "cli"
+        if path.relative_to(SOURCE).parts[0] not in ("cli", "options.py")  # which declares them
         for text in literals(path)
         if FLAG.search(text)
     }

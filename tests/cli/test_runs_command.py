@@ -211,7 +211,7 @@ def test_a_table_with_a_run_column(run, write):
          "a/run-2.conll: is run 2 of A and run 1 of B"),
         (["gold.conll", "--runs", "A=a"], "1 system; expected at least two to compare"),
         (["gold.conll", "--runs", "A=a", "--runs", "B=b", "--names", "x,y"],
-         "--names: the systems have names already"),
+         "--names: cannot be combined with --runs"),
         (["gold.conll", "a/run-1.conll", "--runs", "run-1=b"],
          "--runs: 'run-1' is a system already"),
         (["gold.conll", "--runs", "A=a", "--runs", "B=b", "--run-column", "seed"],

@@ -20,8 +20,7 @@ from crossval.models import Least
 import probative as pv
 from probative.cli import main
 from probative.cli.app import COMMANDS
-from probative.cli.output import Output
-from probative.cli.parameters import Group, as_command
+from probative.cli.options import as_command
 from probative.options import Options
 from probative_studies.commands import STUDIES
 
@@ -442,11 +441,8 @@ def options_of(words):
 def declared(words):
     """The class of a command's options, and those that the command line has."""
     _, function = function_of(words)
-    for hint in get_type_hints(function, include_extras=True).values():
-        kind, spec = get_args(hint)[:2]
-        if isinstance(spec, Group) and not issubclass(kind, Output):
-            return kind, spec
-    raise AssertionError(words)
+    hint = get_type_hints(function, include_extras=True)["given"]
+    return get_args(hint) or (hint, hint.options())
 
 
 @pytest.fixture(scope="module")
@@ -547,13 +543,13 @@ def test_a_changed_choice_changes_the_signature(words):
     kind, group = declared(words)
     assert issubclass(kind, Options)
     base = kind()
-    assert set(group.options) <= {entry.name for entry in fields(kind)}
-    for name in group.options.keys() - kind.told:
+    assert set(group) <= {entry.name for entry in fields(kind)}
+    for name in group.keys() - kind.told:
         usual = getattr(base, name)
         other = not usual if isinstance(usual, bool) else OTHER[type(usual)]
         assert replace(base, **{name: other}).signature() != base.signature(), name
     # an option that stands beside the group would not be signed
-    assert options_of(words) <= set(group.options), words
+    assert options_of(words) <= set(group), words
 
 
 @pytest.mark.parametrize(

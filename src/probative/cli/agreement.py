@@ -4,39 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from probative.cli import options
-from probative.cli.parameters import Argument, Option
-from probative.errors import InputError
-from probative.options import AgreementOptions
+from probative.cli.options import Argument, name_list
+from probative.cli.output import Output
+from probative.options import INPUT, AgreementOptions, shared
 
 __all__ = ["agreement"]
-
-_NONE_OF_THESE = {  # annotators have no scores of systems, and none of them is gold
-    *("gold_column", "probability_columns", "threshold", "score_name", "positive"),
-    *("labels", "train_words"),
-}
-
-
-# options of other commands, described without systems, gold and tests
-_IN_OTHER_WORDS = {
-    "by": options.STATISTICS["by"].in_words(
-        "What is independent of the rest: sentence, document, unit or item.",
-    ),
-    "task": options.READING["task"].in_words(
-        "What is annotated: entities, segmentation or labels."
-    ),
-    "columns": options.READING["columns"].in_words(
-        "The annotators' columns: their numbers, or their names."
-    ),
-    "align_by": options.READING["align_by"].in_words(
-        "How annotations are matched with each other: by tokens, which must be equal, by "
-        "position alone, or (segmentation) by the characters that they share.",
-    ),
-    "match": options.READING["match"].in_words(
-        "When two spans are the same: strict, exact, partial, type or boundary:K (both ends "
-        "within K); or count tokens or characters of spans.",
-    ),
-}
 
 
 def agreement(
@@ -48,44 +20,22 @@ def agreement(
         ),
     ],
     *,
-    given: Annotated[
-        AgreementOptions,
-        options.choose(
-            "by",
-            "missing",
-            "level",
-            *(name for name in options.READING if name not in _NONE_OF_THESE),
-            missing=Option(
-                "--missing",
-                metavar="LABEL",
-                help="The label that stands for none, where annotators have left items out; '' for "
-                "blank cells.",
-            ),
-            **_IN_OTHER_WORDS,
-        ),
-    ],
+    given: AgreementOptions,
     names: Annotated[
         tuple[str, ...] | None,
-        Option(
-            "--names", metavar="A,B", parser=options.name_list, help="What to call the annotators."
-        ),
+        shared("A,B", "The names of the annotators.", heading=INPUT, parser=name_list),
     ] = None,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """How far do annotators agree? Kappa, Krippendorff's alpha, or F1 of spans, with intervals.
 
     Example: probative agreement ann.conll bob.conll
     """
+    from probative.cli.inputs import named_systems
     from probative.jobs.agreement import agreement as find_agreement
-    from probative.matching.outputs import short_name
-    from probative.reading.runs import named_file
     from probative.reporting.agreement_report import agreement_document
 
-    given_files = [named_file(word) for word in files]
-    if any(file.name for file in given_files):
-        if names is not None:
-            raise InputError("names: the annotators have names already; expected none")
-        names = tuple(file.name or short_name(file.path) for file in given_files)
-    found = find_agreement(*(file.path for file in given_files), names=names, **vars(given))
+    paths, called, _ = named_systems(files, names, who="annotators")
+    found = find_agreement(*paths, names=called, **vars(given))
     out.remark(*found.notes)
     out.emit(agreement_document(found))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 import click
 
 from probative._version import __version__
-from probative.cli.completion import OPTIONS, complete
-from probative.cli.parameters import as_command
+from probative.cli.options import as_command
 from probative.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,9 +45,10 @@ def call(arguments: Sequence[str]) -> int:
     if not words or words == ["study"]:
         words.append("--help")
     program = build_app()
-    completed = complete(program, "probative")
-    if completed is not None:
-        return completed
+    if os.environ.get("_PROBATIVE_COMPLETE"):  # a shell asks
+        from probative.cli.completion import complete
+
+        return complete(program, "probative")
     # Click's own main() would turn a closed pipe into exit status 1
     with program.make_context("probative", words) as context:
         status = program.invoke(context)
@@ -104,6 +105,23 @@ class _Studies(_Listed):
         return as_command(name, self.studies[name]) if name in self.studies else None
 
 
+def _show(context: click.Context, _: click.Parameter, asked: str | None) -> None:
+    if asked is not None:
+        from probative.cli.completion import script_of, shell_of
+
+        click.echo(script_of(shell_of(asked)), nl=False)
+        context.exit()
+
+
+def _install(context: click.Context, _: click.Parameter, asked: str | None) -> None:
+    if asked is not None:
+        from probative.cli.completion import install, shell_of
+
+        for line in install(shell_of(asked)):
+            click.echo(line)
+        context.exit()
+
+
 def build_app() -> click.Group:
     """Return the program."""
     app = _Commands(
@@ -111,5 +129,20 @@ def build_app() -> click.Group:
         help="How good is this NLP system, and is that one really better?",
         no_args_is_help=True,
     )
-    app.params += OPTIONS
+    app.params += [
+        click.Option(
+            [flag],
+            metavar="[SHELL]",
+            is_flag=False,
+            flag_value="auto",
+            expose_value=False,
+            is_eager=True,
+            callback=callback,
+            help=words,
+        )
+        for flag, callback, words in (
+            ("--install-completion", _install, "Teach bash, zsh or fish to complete probative."),
+            ("--show-completion", _show, "Print the script that does it, and change nothing."),
+        )
+    ]
     return click.version_option(__version__, message="probative %(version)s")(app)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-from probative.cli import options
-from probative.cli.parameters import Argument, Option
+from probative.cli.options import Argument
+from probative.cli.output import RandomDrawn
 from probative.errors import InputError
-from probative.options import BayesOptions
+from probative.options import INPUT, OUTPUT, BayesOptions, shared
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,37 +32,32 @@ def bayes(
     *,
     folds: Annotated[
         str | None,
-        Option(
-            "--folds",
-            metavar="DIR",
-            help="Folds that 'probative split' wrote; needs --preds-a, --preds-b.",
+        shared(
+            "DIR",
+            "Folds that 'probative split' wrote; needs --preds-a, --preds-b.",
+            heading=INPUT,
+            excludes=("files",),
         ),
     ] = None,
     preds_a: Annotated[
         str | None,
-        Option("--preds-a", metavar="GLOB", help="The baseline's predictions, one file per fold."),
+        shared("GLOB", "The predictions of the baseline, one file per fold.", heading=INPUT),
     ] = None,
     preds_b: Annotated[
-        str | None,
-        Option("--preds-b", metavar="GLOB", help="The challenger's predictions, likewise."),
+        str | None, shared("GLOB", "The predictions of the challenger, likewise.", heading=INPUT)
     ] = None,
-    given: Annotated[
-        BayesOptions,
-        options.choose(
-            *("metric", "rope", "prior", "weight", "beta", "level", "only", "ignore_type"),
-            n_resamples=Option(
-                "--sampled",
-                metavar="N",
-                parser=options.whole,
-                help="Approximate with N random draws instead of computing.",
-            ),
-            rng=options.STATISTICS["rng"],
-        ),
-    ],
+    given: BayesOptions,
     plot: Annotated[
-        str, Option(metavar="NAME", help="What --figure draws: densities or difference.")
+        str,
+        shared(
+            "NAME",
+            "What --figure draws: densities or difference.",
+            heading=OUTPUT,
+            among=("densities", "difference"),
+            needs=("figure",),
+        ),
     ] = "densities",
-    out: options.RandomDrawn,
+    out: RandomDrawn,
 ) -> None:
     """Is model B better than model A, given the counts of a cross-validation? The Bayes test.
 
@@ -91,8 +86,6 @@ def _from_predictions(
         crossval_figure,
     )
 
-    if given.n_resamples is not None:
-        raise InputError("--sampled: cannot be combined with --folds, which is computed")
     missing = [name for name, value in predictions.items() if value is None]
     if missing:
         raise InputError(f"{missing[0]}: missing; expected --folds, --preds-a and --preds-b")
@@ -119,9 +112,6 @@ def _from_counts(files: list[str], given: BayesOptions, plot: str, out: Output) 
     from probative.inference.bayes import bayes_test
     from probative.reporting.bayes_report import bayes_document
 
-    for flag, value in (("--only", given.only), ("--ignore-type", given.ignore_type)):
-        if value:
-            raise InputError(f"{flag}: means nothing without --folds; expected both")
     models, (a, b) = _two_models(files)
     folded = isinstance(a, list)
     if given.weight != "effective" and not folded:

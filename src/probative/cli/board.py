@@ -6,17 +6,16 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-from probative.cli import options
-from probative.cli.output import progress
-from probative.cli.parameters import Argument, Option, named_by_flags
+from probative.cli.options import Argument, Processes, named_by_flags
+from probative.cli.output import RandomOutput, progress
 from probative.errors import InputError
-from probative.options import BoardOptions
+from probative.options import OUTPUT, BoardOptions, shared
 
 __all__ = ["board"]
 
 
 def board(
-    gold: Annotated[str, Argument(metavar="GOLD", help="The file of the right answer.")],
+    gold: Annotated[str, Argument(metavar="GOLD", help="The gold file.")],
     submissions: Annotated[
         str,
         Argument(
@@ -26,46 +25,31 @@ def board(
         ),
     ],
     *,
-    output: Annotated[
-        Path, Option("--output", "-o", metavar="SITE", help="The folder of the site.")
-    ],
+    output: Annotated[Path, shared("--output -o SITE", "The folder of the site.", heading=OUTPUT)],
     cache: Annotated[
         Path | None,
-        Option(
-            "--cache",
-            metavar="DIR",
-            help="What is kept between two builds; by default SITE.cache. Do not publish it.",
+        shared(
+            "DIR",
+            "What is kept between two builds; by default SITE.cache. Do not publish it.",
+            rare=True,
         ),
     ] = None,
     pairs: Annotated[
         str,
-        Option(
-            "--pairs",
-            metavar="WHICH",
-            help="Which pairs have a page: top (the leader with every other), all or none.",
+        shared(
+            "WHICH",
+            "Which pairs have a page: top (the leader with every other), all or none.",
+            among="jobs.board:PAIRS",
         ),
     ] = "top",
-    given: Annotated[
-        BoardOptions,
-        options.choose(
-            *(*options.RANKING, "show_gold", "max_size", *options.OF_AN_ANSWER),
-            **options.RANKING,
-            show_gold=Option("--show-gold", help="Let the site show what stands in the answer."),
-            max_size=Option(
-                "--max-size",
-                metavar="MIB",
-                parser=options.number,
-                help="The most MiB that a submission may have.",
-            ),
-        ),
-    ],
-    jobs: options.Processes = -1,
-    out: options.RandomOutput,
+    given: BoardOptions,
+    jobs: Processes = -1,
+    out: RandomOutput,
 ) -> None:
     """A leaderboard that grows: score every submission of a folder, and write a site.
 
     What has not changed is not computed again; a bad submission becomes a line with its error.
-    Nothing of the answer stands in the site.
+    Nothing of gold stands in the site.
 
     Example: probative board gold.conll submissions/ -o site
     """

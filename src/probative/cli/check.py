@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-from probative.cli import options
-from probative.cli.parameters import Argument, Option, named_by_flags
+from probative.cli.options import Argument, named_by_flags
+from probative.cli.output import Output
 from probative.errors import InputError
 from probative.options import CheckOptions
 
@@ -16,17 +16,8 @@ __all__ = ["check"]
 def check(
     file: Annotated[str, Argument(metavar="FILE", help="The file; - is standard input.")],
     *,
-    given: Annotated[
-        CheckOptions,
-        options.choose(
-            *(*options.CORPUS, "column", "unit_column", "header", "multilabel"),
-            *("label_names", "score_name", "threshold"),
-            column=Option(
-                metavar="NAME", help="The column of the labels in a table: its name or number."
-            ),
-        ),
-    ],
-    out: options.Output,
+    given: CheckOptions,
+    out: Output,
 ) -> int:
     """What is this file, and what is wrong with it? Exit status 1 if something is.
 

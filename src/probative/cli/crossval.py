@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-from probative.cli import options
-from probative.cli.output import output_aside, progress, warnings_as_remarks
-from probative.cli.parameters import Argument, Option, protect_code
+from probative.cli.inputs import protect_code
+from probative.cli.options import Argument, Jobs, Resume
+from probative.cli.output import RandomDrawn, output_aside, progress, warnings_as_remarks
 from probative.options import CrossvalOptions
 
 __all__ = ["crossval"]
 
+_CORPUS = ("task", "input_format", "encoding", "tag_column", "comments", "scheme")
 _JUDGING = ("m", "metric", "rng", "rope", "prior", "level", "beta", "weight")
 
 
@@ -24,23 +25,10 @@ def crossval(
         ),
     ],
     *,
-    given: Annotated[
-        CrossvalOptions,
-        options.choose(
-            *("a", "b", "only", "ignore_type", "features", "m", "keep_documents"),
-            *("metric", "rope", "prior", "beta", "weight", "level", "rng"),
-            *options.CORPUS,
-            a=Option(
-                metavar="MODEL",
-                required=True,
-                help="The baseline: crf:SCHEME or python:MODULE:FACTORY.",
-            ),
-            b=Option(metavar="MODEL", required=True, help="The challenger, likewise."),
-        ),
-    ],
-    jobs: options.Jobs = None,
-    resume: options.Resume = None,
-    out: options.RandomDrawn,
+    given: CrossvalOptions,
+    jobs: Jobs = None,
+    resume: Resume = None,
+    out: RandomDrawn,
 ) -> None:
     """Is model B better than model A, whatever the training set? Train, validate, judge.
 
@@ -58,7 +46,7 @@ def crossval(
     corpora = read_corpora(
         corpus,
         features=given.features,
-        **{name: getattr(given, name) for name in options.CORPUS},
+        **{name: getattr(given, name) for name in _CORPUS},
     )
     data = corpora.select(only=given.only, ignore_type=given.ignore_type)
     data.check_size(given.m)

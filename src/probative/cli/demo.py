@@ -6,24 +6,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from probative.cli import options
-from probative.cli.parameters import Option
+from probative.cli.output import Output
 from probative.errors import InputError
-from probative.options import DemoOptions
+from probative.options import OUTPUT, DemoOptions, shared
 
 __all__ = ["demo"]
 
 
 def demo(
     *,
-    given: Annotated[DemoOptions, options.choose("level")],
+    given: DemoOptions,
     output: Annotated[
-        Path, Option("--output", "-o", metavar="DIR", help="Where to write files.")
+        Path, shared("--output -o DIR", "Where to write files.", heading=OUTPUT)
     ] = Path("probative-demo"),
-    force: Annotated[
-        bool, Option("--force", help="Write over files that were edited there.")
-    ] = False,
-    out: options.Output,
+    force: Annotated[bool, shared("", "Write over files that were edited there.")] = False,
+    out: Output,
 ) -> None:
     """Show what this program does, on data that come with it.
 

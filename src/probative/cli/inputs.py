@@ -1,37 +1,48 @@
-"""Find the gold file and the systems that the words of a command name."""
+"""Find the files that the words of a command name, and check those that it writes."""
 
 from __future__ import annotations
 
+import os
+import stat
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
+from probative.files import check_folder, check_target, find_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import click
+
+# --- Gold and systems
 
 
-def name_files(
-    files: Sequence[str], names: Sequence[str] | None
-) -> tuple[list[Any], list[str] | None, list[str]]:
-    """Return gold and systems, the names of the systems, and remarks.
+def named_systems(
+    words: Sequence[str],
+    names: Sequence[str] | None,
+    *,
+    expand: bool = False,
+    beside: str | None = None,
+    who: str = "systems",
+) -> tuple[list[str], list[str] | None, list[str]]:
+    """Return the files that the words name (``FILE`` or ``NAME=FILE``), their names, and remarks.
 
-    `files` are gold and then each system as ``FILE`` or ``NAME=FILE``, or logs alone; `names` come
-    from ``--names``, which cannot be combined with names in `files`.
+    `names` come from ``--names``, which cannot be combined with names in the words. With `expand`
+    words may be folders and patterns; `beside` is the gold file.
     """
     from probative.matching.outputs import short_name
-    from probative.reading.runs import named_file, taken_for_file
+    from probative.reading.runs import find_systems, named_file, taken_for_file
 
-    # logs need no gold: the first of them may have a name, as a system has
-    is_log = named_file(files[0]).name is not None
-    gold, words = ([], files) if is_log else (files[:1], files[1:])
-    systems = [named_file(word) for word in words]
-    inputs = [*gold, *(system.path for system in systems)]
-    remarks = [remark for word in words if (remark := taken_for_file(word))]
-    if not any(system.name for system in systems):
-        return inputs, None if names is None else list(names), remarks
-    if names is not None:
-        raise InputError("names: the systems have names already; expected none")
-    return inputs, [system.name or short_name(system.path) for system in systems], remarks
+    files = find_systems(words, beside=beside) if expand else [named_file(word) for word in words]
+    remarks = [] if expand else [remark for word in words if (remark := taken_for_file(word))]
+    paths = [file.path for file in files]
+    if not any(file.name is not None for file in files):
+        return paths, None if names is None else list(names), remarks
+    if names:
+        raise InputError(f"names: the {who} have names already; expected none")
+    return paths, [file.name or short_name(file.path) for file in files], remarks
 
 
 def words_by_option(
@@ -62,61 +73,25 @@ def inputs_of(
     `expand` outputs may be folders and patterns.
     """
     if not files and not runs:
-        wanted = "files of counts" if counts else "the answer"
+        wanted = "files of counts" if counts else "gold"
         raise InputError(f"{'FILE' if counts else 'GOLD'}: missing; expected {wanted}")
-    if runs and names:
-        raise InputError("--names: the systems have names already; expected none")
     files = list(files or ())
     if counts:
         return _counts(files, runs, names, expand=expand)
+    from probative.matching.outputs import short_name
+    from probative.reading.runs import find_runs, named_file
+
     if not files:  # logs need no gold
-        from probative.reading.runs import find_runs
-
         return [find_runs(runs or ())], None, []
-    remarks: list[str] = []
-    if expand:
-        answer, words = _answer_of(files)
-        systems, names = _expanded(words, answer, names)
-        inputs = systems if answer is None else [answer, *systems]
-    else:
-        inputs, names, remarks = name_files(files, names)
+    is_log = named_file(files[0]).name is not None  # it has a name, as a system may have
+    gold, words = ([], files) if is_log else (files[:1], files[1:])
+    beside = None if is_log else files[0]
+    systems, called, remarks = named_systems(words, names, expand=expand, beside=beside)
     if not runs:
-        return inputs, names, remarks
-    gold, *systems = inputs
-    from probative.matching.outputs import short_name
-    from probative.reading.runs import find_runs
-
-    called = list(names or map(short_name, systems))
-    return (
-        [
-            gold,
-            _together(dict(zip(called, systems, strict=True)), find_runs(runs, beside=gold)),
-        ],
-        None,
-        remarks,
-    )
-
-
-def _answer_of(files: Sequence[str]) -> tuple[str | None, Sequence[str]]:
-    """Return gold and the systems; gold is None if the first file has a name, as a log may."""
-    from probative.reading.runs import named_file
-
-    named = named_file(files[0]).name is not None
-    return (None, files) if named else (files[0], files[1:])
-
-
-def _expanded(
-    words: Sequence[str], beside: str | None, names: Sequence[str] | None
-) -> tuple[list[Any], Sequence[str] | None]:
-    from probative.matching.outputs import short_name
-    from probative.reading.runs import find_systems
-
-    systems = find_systems(words, beside=beside)
-    named = any(file.name is not None for file in systems)
-    if named and names:
-        raise InputError("names: the systems have names already; expected none")
-    called = [file.name or short_name(file.path) for file in systems] if named else names
-    return [file.path for file in systems], None if called is None else list(called)
+        return [*gold, *systems], called, remarks
+    [first, *others] = [*gold, *systems]
+    known = dict(zip(called or map(short_name, others), others, strict=True))
+    return [first, _together(known, find_runs(runs, beside=first))], None, remarks
 
 
 def _together(systems: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
@@ -133,7 +108,7 @@ def _counts(
     from probative.reading.counts_files import pair_units, read_run_rows
     from probative.reading.runs import find_runs
 
-    paths, called = _expanded(files, None, names) if expand else (list(files), names)
+    paths, called = (named_systems(files, names, expand=True)[:2]) if expand else (files, names)
     if called is not None and len(called) != len(paths):
         raise InputError(f"names: {len(called)} for {len(paths)} files; expected one each")
     systems: dict[str, list[Any]] = {}
@@ -162,3 +137,139 @@ def _counts(
     if several:
         return [by_system], None, remarks
     return [{name: own[0] for name, own in by_system.items()}], None, remarks
+
+
+# --- Inputs and outputs, checked before any work
+
+FILES = ("html", "figure", "to")  # options that name a file to be written
+FOLDERS = ("output", "resume", "cache")  # options that name a folder to write to
+_ENDINGS = {"html": (".html", ".htm"), "figure": (".png", ".svg", ".pdf")}
+_PATHS_FLAGS = {"to": "--output"}  # if it is not the parameter's name
+
+
+def check_paths(parameters: Sequence[click.Parameter], values: Mapping[str, Any]) -> None:
+    """Refuse to write over an input, another output or something that is no file."""
+    inputs = list(_inputs(parameters, values))
+    _check_standard_input(inputs)
+    folders = {name: Path(values[name]) for name in FOLDERS if values.get(name)}
+    read = {_identity(path): f"the input {path}" for path in inputs} | _streams(inputs)
+    read.pop(None, None)
+    for name, folder in folders.items():
+        _check_folder(name, folder, inputs)
+    kept = [*folders.values(), *(Path(path) for path in inputs if Path(path).is_dir())]
+    taken: dict[str, str] = {}
+    for name in FILES:
+        if values.get(name):
+            target = _check_file(name, Path(values[name]), read, kept)
+            other = taken.setdefault(os.path.normcase(target), name)
+            if other != name:
+                raise InputError(
+                    f"cannot be both {_flag_of_path(other)} and {_flag_of_path(name)}; "
+                    f"expected two files",
+                    values[name],
+                )
+
+
+def _check_file(name: str, path: Path, read: Mapping[Any, str], kept: Sequence[Path]) -> Path:
+    """Check one file that is to be written; return its real path."""
+    if name == "figure":
+        from probative.reporting.figures import figure_format
+
+        figure_format(path)
+    folder_will_be_made = (
+        any(_same(path.parent, folder) for folder in kept) and not path.parent.exists()
+    )
+    target = Path(os.path.realpath(path)) if folder_will_be_made else check_target(path)
+    _protect(name, path, target, read)
+    inside = next((f for f in kept if Path(os.path.realpath(f)) in target.parents), None)
+    endings = _ENDINGS.get(name)  # an option without endings never writes over a file
+    if inside is not None and endings is not None and target.suffix.lower() not in endings:
+        raise InputError(
+            f"--{name} could write over a file of {inside}; expected a name ending in "
+            f"{' or '.join(endings)}",
+            path,
+        )
+    return target
+
+
+def protect_code(**outputs: Path | None) -> None:
+    """Refuse to write over the source of a loaded module, such as a user's model."""
+    files = {name: getattr(module, "__file__", None) for name, module in sys.modules.items()}
+    read = {_identity(file): f"the source of {name}" for name, file in files.items() if file}
+    read.pop(None, None)
+    for name, path in outputs.items():
+        if path is not None:
+            _protect(name, path, path, read)
+
+
+def _protect(name: str, path: Path, target: Path, read: Mapping[Any, str]) -> None:
+    what = read.get(_identity(target))
+    if what is not None:
+        # the message starts with the path already
+        what = "an input" if what == f"the input {path}" else what
+        raise InputError(f"is {what}; expected another file for {_flag_of_path(name)}", path)
+
+
+def _check_folder(name: str, folder: Path, inputs: Sequence[str]) -> None:
+    check_folder(folder)
+    for path in inputs:
+        if path != "-" and _same(Path(path).parent, folder):
+            raise InputError(
+                f"--{name} holds the input {path}; expected a folder without inputs", folder
+            )
+
+
+def _check_standard_input(inputs: Sequence[str]) -> None:
+    if "-" not in inputs:
+        return
+    if sys.stdin is None:
+        raise InputError("-: standard input is closed; expected something to read")
+    if inputs.count("-") > 1:
+        raise InputError("-: standard input can be read only once; expected one - at most")
+
+
+def _inputs(parameters: Sequence[click.Parameter], values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the files that the command reads: its arguments, and options that name a file."""
+    for parameter in parameters:
+        value = values.get(parameter.name)
+        if not value or parameter.name in (*FILES, *FOLDERS):
+            continue
+        kind = "FILE" if parameter.param_type_name == "argument" else parameter.metavar
+        given = [str(part) for part in (value if isinstance(value, list | tuple) else [value])]
+        if kind == "NAME GOLD A B":
+            given, kind = [word for _, *words in value for word in words], "FILE"
+        if kind == "NAME=FILES":
+            given, kind = [word.partition("=")[2] for word in given], "GLOB"
+            given += [str(Path(folder) / "*") for folder in given if Path(folder).is_dir()]
+        if kind == "GLOB":
+            given = [path for pattern in given for path in find_paths(pattern)]
+        if kind in ("FILE", "GLOB") or parameter.name == "folds":
+            yield from given
+            yield from (word.partition("=")[2] for word in given if "=" in word)  # NAME=FILE
+
+
+def _streams(inputs: Sequence[str]) -> dict[Any, str]:
+    """Return the files behind the standard streams, which the shell may have opened by name."""
+    names = ("read as standard input", "where standard output goes", "where errors go")
+    return {
+        _identity(number): name
+        for number, name in enumerate(names)
+        if number or "-" in inputs  # standard input that is not read may be any file
+    }
+
+
+def _identity(file: Path | str | int) -> tuple[int, int] | None:
+    """Return device and inode of a regular file, or None; equal for all names of a file."""
+    try:
+        status = os.stat(file)  # noqa: PTH116  # also the number of an open file
+    except (OSError, ValueError):
+        return None
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
+
+
+def _flag_of_path(name: str) -> str:
+    return _PATHS_FLAGS.get(name, f"--{name}")
+
+
+def _same(one: Path, other: Path) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)

@@ -5,48 +5,30 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from probative.cli import options
-from probative.cli.parameters import Option
-from probative.options import IntervalOptions
+from probative.cli.options import number
+from probative.cli.output import Output
+from probative.options import INPUT, IntervalOptions, shared
 
 __all__ = ["interval"]
 
 
 def interval(
     *,
-    tp: Annotated[
-        float | None, Option(metavar="N", parser=options.number, help="True positives.")
-    ] = None,
-    fp: Annotated[
-        float | None, Option(metavar="N", parser=options.number, help="False positives.")
-    ] = None,
-    fn: Annotated[
-        float | None, Option(metavar="N", parser=options.number, help="False negatives.")
-    ] = None,
-    tn: Annotated[
-        float | None,
-        Option(metavar="N", parser=options.number, help="True negatives, if any."),
-    ] = None,
+    tp: Annotated[float | None, shared("N", "True positives.", parser=number)] = None,
+    fp: Annotated[float | None, shared("N", "False positives.", parser=number)] = None,
+    fn: Annotated[float | None, shared("N", "False negatives.", parser=number)] = None,
+    tn: Annotated[float | None, shared("N", "True negatives, if any.", parser=number)] = None,
     counts_file: Annotated[
         Path | None,
-        Option(
-            "--counts",
-            metavar="FILE",
-            help="Many tables from a CSV, TSV or JSON file with tp, fp, fn [, tn]; - for stdin.",
+        shared(
+            "--counts FILE",
+            "Many tables from a CSV, TSV or JSON file with tp, fp, fn [, tn]; - for stdin.",
+            heading=INPUT,
+            excludes=("tp", "fp", "fn", "tn"),
         ),
     ] = None,
-    given: Annotated[
-        IntervalOptions,
-        options.choose(
-            *("metric", "method", "level", "beta", "prior"),
-            method=Option(
-                metavar="NAME",
-                help="wilson-indirect, wilson-direct, wilson, clopper-pearson, guarded, jeffreys, "
-                "mover, bayes, logit, wald, or all. By default the recommended one of each metric.",
-            ),
-        ),
-    ],
-    out: options.Output,
+    given: IntervalOptions,
+    out: Output,
 ) -> None:
     """How sure am I about this score? Precision, recall, F1 with intervals, from counts.
 
@@ -60,9 +42,6 @@ def interval(
 
     cells: dict[str, Any] = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
     if counts_file is not None:
-        named = [f"--{name}" for name, value in cells.items() if value is not None]
-        if named:
-            raise InputError(f"--counts: cannot be combined with {', '.join(named)}")
         from probative.reading.counts_files import read_counts
 
         counts = read_counts(counts_file)

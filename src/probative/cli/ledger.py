@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from probative.cli import options
-from probative.cli.parameters import Argument, Option
+from probative.cli.options import Argument
+from probative.cli.output import Output
+from probative.options import shared
 
 __all__ = ["ledger"]
 
@@ -15,8 +16,8 @@ def ledger(
         str, Argument(metavar="FILE", help="What was given to `compare --ledger` as its ledger.")
     ],
     *,
-    uses: Annotated[bool, Option("--uses", help="List every use, too.")] = False,
-    out: options.Output,
+    uses: Annotated[bool, shared("", "List every use, too.")] = False,
+    out: Output,
 ) -> None:
     """How worn is my test set? Looks, passes and what is left, of every test set of a ledger.
 

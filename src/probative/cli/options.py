@@ -1,24 +1,51 @@
-"""Declare the options that commands share, with the same words everywhere."""
+"""Make commands from declared options: Click parses, the declarations check and describe.
+
+A parameter of a command is a class of options (`probative.options`), whose fields become options,
+or ``Annotated[type, Option(...)]``, or ``Annotated[type, Argument(...)]``.
+"""
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
+from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Union, cast, get_args, get_origin, get_type_hints
 
 import click
+from click.core import ParameterSource
 
-from probative.cli import output
 from probative.cli.output import remark
-from probative.cli.parameters import Group, Option
-from probative.errors import InputError
+from probative.errors import ONE_POINT, InputError
+from probative.options import (
+    DATASETS,
+    GATES,
+    HEADINGS,
+    INPUT,
+    LEVEL,
+    METRIC,
+    OUTPUT,
+    REPETITIONS,
+    REPLICATES,
+    SEED,
+    Option,
+    Options,
+    ReadingOptions,
+    check_together,
+    choice,
+    options_class,
+    shared,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from probative.results import GateVerdict
 
+# --- Words on the command line
 
 # numbers on the command line: no underscores, no digits of other scripts, no "nan"
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -44,9 +71,14 @@ def points(text: str | float) -> float:
     return number(text) if words is None else float(f"{number(words['number']) / 100:.15g}")
 
 
-def is_bare(text: str) -> bool:
-    """Return True if a difference is written without a word for points."""
-    return _POINTS.fullmatch(text.strip()) is None
+def small_difference(text: str) -> float:
+    """Read a difference; refuse a bare 1, which would mean a hundred points."""
+    value = points(text)
+    if abs(value) >= 1 and _POINTS.fullmatch(text.strip()) is None:
+        raise click.BadParameter(
+            f"{text!r} is not below 1; expected a fraction of 1: {ONE_POINT}, as are 1pt and 1%"
+        )
+    return value
 
 
 def integer(text: str | int, *, least: int | None = None, most: int | None = None) -> int:
@@ -164,403 +196,497 @@ def column_numbers(text: str) -> tuple[int, ...]:
     return whole_list(text, what="column number")
 
 
-# options of statistics
-STATISTICS = {
-    "metric": Option(
-        "--metric",
-        metavar="NAME",
-        parser=word_list,
-        several=True,
-        help="precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv, "
-        "balanced_accuracy, mcc, kappa, informedness, markedness or fowlkes_mallows; several "
-        "times, or separated by commas.",
-    ),
-    "beta": Option(
-        "--beta", metavar="NUMBER", parser=number, help="The weight of recall in fbeta."
-    ),
-    "by": Option(
-        "--by",
-        metavar="UNIT",
-        help="What is independent of the rest, and exchanged by tests: sentence, document, unit or "
-        "item.",
-    ),
-    "rope": Option(
-        "--rope",
-        metavar="D",
-        parser=points,
-        help="Differences up to this size count as none: 0.005, 0.5pt or 0.5% is half a point.",
-    ),
-    "prior": Option(
-        "--prior",
-        metavar="NUMBER",
-        parser=number,
-        help="The weight of the prior: what it adds to each of tp, fp and fn (and tn).",
-    ),
-    "weight": Option(
-        "--weight",
-        metavar="HOW",
-        parser=fold_weight,
-        help="How much folds count together: effective, averaged, a number, or by correlations "
-        "R1,R2.",
-    ),
-    "level": Option(
-        "--level", metavar="P", parser=number, help="The level of the intervals, between 0 and 1."
-    ),
-    "m": Option("--m", metavar="N", parser=whole, help="Repetitions, each of two folds."),
-    "keep_documents": Option(
-        "--keep-documents", help="Keep documents whole, where the corpus marks them."
-    ),
-    "features": Option(
-        "--features",
-        metavar="N,...",
-        parser=column_numbers,
-        help="Further columns (from 1) that models may use, such as the part of speech.",
-    ),
-    "rng": Option("--seed", metavar="N", parser=seed, help="The seed of random numbers."),
-    "replicates": Option(
-        "--replicates", metavar="N", parser=whole, help="How many test sets are drawn."
-    ),
-}
-# options of commands that rank
-RANKING = {
-    "metric": Option(
-        metavar="NAME",
-        help="precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv, "
-        "balanced_accuracy, mcc, kappa, informedness, markedness or fowlkes_mallows.",
-    ),
-    "average": Option(metavar="HOW", help="micro or macro."),
-    "by": STATISTICS["by"],
-    "beta": STATISTICS["beta"],
-    "level": STATISTICS["level"],
-    "adjust": Option(
-        metavar="HOW", help="How p is adjusted for the number of pairs: holm or shaffer."
-    ),
-    "rng": STATISTICS["rng"],
-}
-# options of reading and matching; anything not given is recognised
-READING = {
-    "task": Option(
-        "--task",
-        metavar="TASK",
-        help="What is scored: entities, segmentation, labels or samples (logs).",
-    ),
-    "input_format": Option(
-        "--input-format",
-        metavar="NAME",
-        help="The format of files: columns, conllu, segmented, labels, jsonl, table, rows, "
-        "choices, labelstudio, brat, docbin, hipe or log.",
-    ),
-    "encoding": Option(
-        "--encoding", metavar="NAME", help="The encoding of files: utf-8, latin-1, gb18030, …"
-    ),
-    "tag_column": Option(
-        "--tag-column",
-        metavar="COLUMN",
-        parser=column,
-        help="The column of the tags, from 1, or from -1 backwards; or its name.",
-    ),
-    "gold_column": Option(
-        "--gold-column", metavar="COLUMN", help="The answer's column: its number, or its name."
-    ),
-    "columns": Option(
-        "--columns",
-        metavar="A,B",
-        parser=name_list,
-        help="The systems' columns: their numbers, or their names.",
-    ),
-    "unit_column": Option(
-        "--unit",
-        "--unit-column",
-        metavar="NAME",
-        help="The column of a table that says which items belong together.",
-    ),
-    "comments": Option("--comments", help="Lines that begin with # are comments."),
-    "header": Option(
-        "--header/--no-header",
-        switch=True,
-        help="Whether the first line of a table names its columns; without, they have numbers.",
-    ),
-    "multilabel": Option(
-        "--multilabel",
-        metavar="SEPARATOR",
-        parser=separator,
-        help="Items have any number of labels; in a table, this stands between them: , or ; and so "
-        "on. lists: cells are lists; none: one label each.",
-    ),
-    "probability_columns": Option(
-        "--probability-columns",
-        metavar="A,B",
-        parser=name_list,
-        help="Columns with the probability of a class each, called as the classes are: the "
-        "likeliest one is the label.",
-    ),
-    "threshold": Option(
-        "--threshold",
-        metavar="NUMBER",
-        parser=number,
-        help="Predictions are probabilities of the positive class: from here on they mean yes. "
-        "Scores of logs: from here on right.",
-    ),
-    "mapping": Option(
-        "--map",
-        metavar="OLD=NEW,...",
-        parser=label_map,
-        several=True,
-        help="Other names for labels, or for the types of tags; may be repeated.",
-    ),
-    "ignore_case": Option("--ignore-case", help="Capitals make no difference to labels."),
-    "align_by": Option(
-        "--align",
-        metavar="HOW",
-        help="How outputs are matched with the answer: by tokens, which must be equal, by "
-        "position alone, or (segmentation) by the characters that they share.",
-    ),
-    "scheme": Option(
-        "--scheme",
-        metavar="NAME",
-        help="The scheme of tags: iob1, iob2, ioe1, ioe2, iobes, bilou, bmes, bb2b3mes or io.",
-    ),
-    "repair": Option(
-        "--repair", metavar="HOW", help="What to do with invalid tags: conlleval, strict or error."
-    ),
-    "match": Option(
-        "--match",
-        metavar="RULE",
-        help="When a span is right: strict, exact, partial, type or boundary:K (both ends within "
-        "K); or count tokens or characters of spans.",
-    ),
-    "ignore_type": Option("--ignore-type", help="Count boundaries, whatever the type."),
-    "only": Option(
-        "--only",
-        metavar="LABEL",
-        parser=word_list,
-        several=True,
-        help="Count this label only; may be repeated.",
-    ),
-    "positive": Option("--positive", metavar="LABEL", help="The positive class, for labels."),
-    "labels": Option(
-        "--labels",
-        metavar="A,B",
-        parser=averaged_labels,
-        help="The labels of macro averages, instead of those of the answer; or union: those of the "
-        "answer and of the system itself.",
-    ),
-    "label_names": Option(
-        "--label-names",
-        metavar="A,B",
-        parser=name_list,
-        help="What the numbers of labels stand for, from 0 on: O,B-PER,I-PER,…",
-    ),
-    "score_name": Option(
-        "--score-name", metavar="NAME", help="Which score of a log to take: acc, exact_match, …"
-    ),
-    "train_words": Option(
-        "--train-words",
-        metavar="FILE",
-        help="A lexicon or a segmented training file, for the recall of unknown words.",
-    ),
-}
-# option of commands that compare systems with a second annotation
-SECOND_GOLD = Option(
-    "--second-gold",
-    metavar="FILE",
-    help="A second annotation of the same texts: how near do systems come to it?",
-)
-# option of commands that take several runs per system
-RUN_COLUMN = Option(
-    "--run-column",
-    metavar="NAME",
-    help="The column of a table that says which run a row belongs to.",
-)
-# options of commands that take tables of any size, and several that are joined
-TABLES = {
-    "key": Option(
-        "--key",
-        metavar="A,B",
-        parser=name_list,
-        help="The columns by which rows of several tables belong together, in any order.",
-    ),
-    "on_missing": Option(
-        "--on-missing",
-        metavar="HOW",
-        help="What becomes of ids that a system does not have: error, drop or negative.",
-    ),
-    "memory_limit": Option(
-        "--memory-limit",
-        metavar="SIZE",
-        help="Count a table in this much memory, such as 2GB, whatever its size.",
-    ),
-    "table": Option("--table", metavar="NAME", help="Which table of a database to read."),
-}
-GROUP = Option(
-    "--group",
-    metavar="NAME",
-    help="The column of a table that says which group a row belongs to, such as its language: each "
-    "group is told by itself, too.",
-)
-PAIRED_RUNS = Option(
-    "--paired-runs",
-    help="Run 1 of A belongs to run 1 of B, and so on: a shared seed or data split.",
-)
-Runs = Annotated[
-    list[str] | None,
-    Option(
-        "--runs",
-        metavar="NAME=FILES",
-        help="The runs of a system: a pattern such as A='a/*.conll', a folder or a file; may be "
-        "repeated.",
-    ),
-]
-# options of reading for a board, which takes no logs
-OF_AN_ANSWER = tuple(name for name in READING if name != "score_name")
-# options of reading for a single corpus
-_CORPUS = ("task", "input_format", "encoding", "tag_column", "comments", "scheme")
-CORPUS = {name: READING[name] for name in _CORPUS}
+# --- Commands
 
 
-def choose(*names: str, **own: Option) -> Group:
-    """Return a group of options: shared ones by name, then the command's own.
+@dataclass(frozen=True)
+class Argument:
+    """Words that belong to no option."""
 
-    An own option that is also named stands in the place of its name.
+    metavar: str
+    help: str | None = None
+
+
+def choose(*names: str, **own: Option) -> dict[str, Option]:
+    """Return options by name: those of the command, or shared ones."""
+    known = ReadingOptions.options() | STATISTICS | own
+    return {name: known[name] for name in names}
+
+
+def words_of(given: Options, *, of: type[Options]) -> list[str]:
+    """Return the command-line words for these choices; defaults need none.
+
+    Choices that `of`, the options class of the other command, does not have are left out.
     """
-    known = STATISTICS | READING | TABLES | own
-    chosen = {name: known[name] for name in (*names, *own)}
-    reading = {**READING, **TABLES, "run_column": RUN_COLUMN, "group": GROUP}
-    return Group(
-        chosen,
-        {
-            name: "Reading files"
-            for name, option in chosen.items()
-            if name in reading and option.flags == reading[name].flags
-        },
+    changed, words = given.changed() & of.options().keys(), []
+    for name, option in given.options().items():
+        if name in changed:
+            value = getattr(given, name)
+            words.append((option.flags or (_flag(name),))[0])
+            if value is not True:
+                several = isinstance(value, (tuple, list))
+                words.append(",".join(map(str, value)) if several else str(value))
+    return words
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+class _Parsed(click.ParamType[Any]):
+    """Parameter type that is read by a function; values that are no text stay as they are."""
+
+    name = "value"
+
+    def __init__(self, parser: Callable[[str], Any]):
+        self.parser = parser
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return self.parser(value)
+        except click.BadParameter as error:
+            error.param, error.ctx = error.param or param, error.ctx or ctx
+            raise
+
+
+def as_command(name: str, function: Callable[..., Any]) -> click.Command:
+    """Make a command from a function with annotated parameters."""
+    hints = get_type_hints(function, include_extras=True)
+    parameters: list[click.Parameter] = []
+    groups: dict[str, tuple[type[Options], dict[str, Option]]] = {}
+    declared: dict[str, Option] = {}
+    arguments = []
+    for parameter in inspect.signature(function).parameters.values():
+        kind, spec = get_args(hints[parameter.name]) or (hints[parameter.name], None)
+        if isinstance(spec, Argument):
+            parameters.append(_argument(parameter, kind, spec))
+            arguments += [(spec.metavar, spec.help)] if spec.help else []
+        elif isinstance(spec, Option):
+            declared[parameter.name] = spec
+            parameters.append(_option(parameter.name, kind, parameter.default, spec))
+        else:
+            group = kind.options() if spec is None else spec
+            groups[parameter.name] = (kind, group)
+            declared |= group
+            usual = {entry.name: entry.default for entry in fields(kind)}
+            parameters += [
+                _option(key, _kind(usual[key], option), usual[key], option)
+                for key, option in group.items()
+            ]
+    return _Command(
+        name,
+        callback=_gather_groups(function, groups),
+        params=parameters,
+        help=inspect.getdoc(function),
+        arguments=arguments,
+        declared=declared,
     )
 
 
-def printing(*more: dict[str, Option]) -> Group:
-    """Return the group of output options, with further ones."""
-    chosen = dict(OUTPUT)
-    for options in more:
-        chosen |= options
-    return Group(chosen, dict.fromkeys(chosen, "Output"))
+def _gather_groups(
+    function: Callable[..., Any], groups: Mapping[str, tuple[type[Options], Mapping[str, Option]]]
+) -> Callable[..., Any]:
+    """Wrap a function so that the options of each class become one object."""
+
+    def call(**given: Any) -> Any:
+        for name, (kind, group) in groups.items():
+            given[name] = kind(**{key: given.pop(key) for key in group})
+        return function(**given)
+
+    return call
 
 
+def _kind(default: Any, option: Option) -> Any:
+    if isinstance(default, bool):
+        return bool
+    return list[str] if option.several else str
+
+
+class _Command(click.Command):
+    """Command that checks options and paths before it runs, and whose help has headings."""
+
+    def __init__(
+        self,
+        *words: Any,
+        arguments: list[tuple[str, str]],
+        declared: dict[str, Option],
+        **options: Any,
+    ):
+        super().__init__(*words, **options)
+        self.arguments, self.declared = arguments, declared
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, self._with_tables(args))
+
+    def _with_tables(self, args: list[str]) -> list[str]:
+        """Replace NAME=FILE by NAME FILE FILE … for options that take several words."""
+        several = {
+            flag: parameter.nargs
+            for parameter in self.params
+            if isinstance(parameter, click.Option) and parameter.nargs > 1
+            for flag in parameter.opts
+        }
+        words = list(args)
+        for place in reversed(range(len(words) - 1)):
+            more = several.get(words[place], 0)
+            name, equals, file = words[place + 1].partition("=")
+            alone = place + 2 == len(words) or words[place + 2].startswith("-")
+            if more and equals and alone:
+                words[place + 1 : place + 2] = [name, *[file] * (more - 1)]
+        return words
+
+    def invoke(self, ctx: click.Context) -> Any:
+        from probative.cli.inputs import check_paths
+
+        given = {
+            str(parameter.name): parameter.default
+            for parameter in self.params
+            if ctx.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+        }
+        changed = {name for name, usual in given.items() if ctx.params[name] != usual}
+        check_paths(self.params, ctx.params)
+        try:
+            check_together(self.declared, ctx.params, changed, given)
+            return super().invoke(ctx)
+        except InputError as error:
+            raise _by_flag(error, self.params) from error
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        parameters = super().get_params(ctx)
+        if not self._has_rare(parameters):
+            return parameters
+        *others, usual = parameters  # Click puts --help last
+        return [*others, usual, _help_on_everything()]
+
+    def _has_rare(self, parameters: list[click.Parameter]) -> bool:
+        return sum(isinstance(one, click.Option) for one in parameters) > _MOST_OPTIONS_IN_HELP
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if self.arguments:
+            with formatter.section("Arguments"):
+                formatter.write_dl(self.arguments)
+        parameters = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
+        hide = self._has_rare(super().get_params(ctx)) and not ctx.meta.get(_EVERYTHING)
+        listed: dict[str, list[tuple[str, str]]] = {heading: [] for heading in HEADINGS}
+        hidden = 0
+        for parameter in parameters:
+            record = parameter.get_help_record(ctx)
+            option = self.declared.get(str(parameter.name))  # None: --help
+            if hide and option is not None and option.rare:
+                hidden += 1
+            elif record is not None:
+                listed[OUTPUT if option is None else option.heading].append(record)
+        for heading, records in listed.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
+        if hidden:
+            formatter.write_paragraph()
+            formatter.write_text(f"{hidden} more options: {ctx.command_path} --help-all")
+
+
+# `--help` shows at most so many options; the rarer ones are left to `--help-all`.
+_MOST_OPTIONS_IN_HELP = 25
+_EVERYTHING = "probative.help-all"
+
+
+def _help_on_everything() -> click.Option:
+    """Return the option that shows the help with all options."""
+
+    def show(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+        if value and not ctx.resilient_parsing:
+            ctx.meta[_EVERYTHING] = True
+            click.echo(ctx.get_help(), color=ctx.color)
+            ctx.exit()
+
+    return click.Option(
+        ["--help-all", "help_all"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=show,
+        help="Show all options and exit.",
+    )
+
+
+# a keyword and its value; quoted text is matched to be left as it is
+_KEYWORD = re.compile(
+    r"(?<!\w)(?:(?P<name>[a-z]\w*)=(?P<quote>'?)(?P<value>[\w-]*|(?<=')[,;|])(?P=quote)|'[^']*'|\"[^\"]*\")"
+)
+
+
+# advice in brackets, such as (align_by='position' accepts others)
+_ADVICE = re.compile(r" \((?P<name>[a-z_]+)=[^()]*\)")
+
+
+# words on the command line for the truth values of an option that takes a text
+_WORDS = {"True": "lists", "False": "none"}
+
+
+def _by_flag(error: InputError, parameters: list[click.Parameter]) -> InputError:
+    """Return the error with the flags of options instead of keywords of the library."""
+    options = [p for p in parameters if isinstance(p, click.Option)]
+    flags = {p.name: max(p.opts, key=len) for p in options} | {"files": "FILE"}
+    switches = {p.name for p in options if p.is_flag}
+    opposites = {p.name: p.secondary_opts[0] for p in options if p.secondary_opts}
+
+    def flag(match: re.Match[str]) -> str:
+        if match["name"] not in flags:
+            return match[0]
+        flag, value = flags[match["name"]], match["value"]
+        if match["name"] not in switches and value in _WORDS:
+            value = _WORDS[value]
+        if value == "False":
+            return opposites[match["name"]]
+        if value and not re.search(r"\w", value):
+            value = f"'{value}'"  # quotes make a single sign visible
+        return f"{flag} {'' if value == 'True' else value}".rstrip()
+
+    keywords, colon, rest = error.message.partition(":")
+    names = keywords.split(", ")
+    head = ""
+    if error.path is None and colon and all(name in flags for name in names):
+        head = ", ".join(flags[name] for name in names) + ":"
+    else:
+        rest = error.message
+    for advice in _ADVICE.finditer(rest):  # useless if the command has no such option
+        if advice["name"] not in flags and hasattr(ReadingOptions, advice["name"]):
+            rest = rest.replace(advice[0], "")
+    message = head + _KEYWORD.sub(flag, rest)
+    if message.endswith(ONE_POINT):
+        message += ", as are 1pt and 1%"  # the command line accepts these, too
+    return InputError(message, error.path, error.line)
+
+
+def named_by_flags(error: InputError) -> InputError:
+    """Return the error with the flags of the command that runs."""
+    return _by_flag(error, click.get_current_context().command.params)
+
+
+def _argument(parameter: inspect.Parameter, kind: Any, spec: Argument) -> click.Argument:
+    several = _of_several(kind)
+    required = parameter.default is inspect.Parameter.empty
+    return click.Argument(
+        [parameter.name],
+        type=str,
+        metavar=spec.metavar,
+        nargs=-1 if several else 1,
+        required=required,
+        callback=_as_list if several else None,
+        shell_complete=_completer(spec),
+    )
+
+
+def _option(name: str, kind: Any, default: Any, spec: Option) -> click.Option:
+    missing = default is inspect.Parameter.empty or spec.required
+    # Click treats a default of None as a given value
+    given = {"required": True} if missing else {"default": default}
+    flags = list(spec.flags) or [_flag(name)]
+    if spec.switch:
+        return click.Option([*flags, name], is_flag=True, default=None, help=spec.help)
+    if kind is bool:
+        if default is True and not spec.flags:
+            flags = [f"{flags[0]}/--no-{flags[0][2:]}"]
+        return click.Option([*flags, name], is_flag=True, help=spec.help, **given)
+    if spec.words > 1:
+        return click.Option(
+            [*flags, name],
+            type=str,
+            metavar=spec.metavar,
+            nargs=spec.words,
+            multiple=True,
+            help=spec.help,
+            shell_complete=_completer(spec),
+        )
+    several = spec.several or _of_several(kind)
+    return click.Option(
+        [*flags, name],
+        type=_type(kind, spec),
+        metavar=spec.metavar,
+        multiple=several,
+        show_default=not missing and default not in (None, ()),
+        callback=_as_tuple if several else None,
+        help=spec.help,
+        shell_complete=_completer(spec),
+        **given,
+    )
+
+
+def _completer(spec: Option | Argument) -> Callable[..., Any]:
+    def offer(_: click.Context, __: click.Parameter, begun: str) -> list[Any]:
+        from probative.cli.completion import offers  # needed only when a shell asks
+
+        return list(offers(spec, begun))
+
+    return offer
+
+
+def _as_list(_context: Any, _parameter: click.Parameter, values: Any) -> list[Any]:
+    return list(values or ())
+
+
+def _as_tuple(_context: Any, parameter: click.Parameter, values: Any) -> tuple[Any, ...] | None:
+    """Join repeated values, also if each is a list of words itself."""
+    joined: list[Any] = []
+    for value in values or ():
+        joined += (v for v in value if v not in joined) if isinstance(value, tuple) else [value]
+    return tuple(joined) or cast("tuple[Any, ...] | None", parameter.default)
+
+
+def _type(kind: Any, spec: Option) -> click.ParamType[Any] | type:
+    if spec.parser is not None:
+        return _Parsed(globals()[spec.parser] if isinstance(spec.parser, str) else spec.parser)
+    if Path in (kind, *get_args(kind)):
+        return _Parsed(Path)
+    return str
+
+
+def _of_several(kind: Any) -> bool:
+    kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    return any(get_origin(one) is list for one in kinds)
+
+
+# --- Parameters that commands share
+
+# options that other classes of options, such as those of the studies, take by name
+STATISTICS = {
+    "metric": METRIC,
+    "level": LEVEL,
+    "rng": SEED,
+    "replicates": REPLICATES,
+    "m": REPETITIONS,
+}
 Names = Annotated[
     tuple[str, ...] | None,
-    Option("--names", metavar="A,B", parser=name_list, help="What to call the systems."),
+    shared("A,B", "The names of the systems.", heading=INPUT, parser=name_list, excludes=("runs",)),
+]
+Runs = Annotated[
+    list[str] | None,
+    shared(
+        "NAME=FILES",
+        "The runs of a system: a pattern such as A='a/*.conll', a folder or a file; may be "
+        "repeated.",
+        heading=INPUT,
+        excludes=DATASETS,
+    ),
+]
+CountsFiles = Annotated[
+    bool,
+    shared(
+        "",
+        "The files hold tp, fp, fn [, tn], one row per unit; columns model and run distinguish "
+        "systems and runs.",
+        heading=INPUT,
+        rare=True,
+        excludes=(*DATASETS, "probabilities"),
+    ),
 ]
 Jobs = Annotated[
     int | None,
-    Option(
-        "--jobs",
-        metavar="N",
-        parser=workers,
-        help="How many models train at once; -1: one per core.",
-    ),
+    shared("N", "How many models train at once; -1: one per core.", rare=True, parser=workers),
 ]
 Processes = Annotated[
-    int,
-    Option("--jobs", metavar="N", parser=workers, help="Processes at once; -1 for all cores."),
+    int, shared("N", "Processes at once; -1 for all cores.", rare=True, parser=workers)
 ]
 Resume = Annotated[
     Path | None,
-    Option(
-        "--resume",
-        metavar="DIR",
-        help="A folder for what is done; a run that was stopped continues there.",
-    ),
+    shared("DIR", "A folder for what is done; a run that was stopped continues there."),
 ]
-
-# output options of every command, with or without a figure; commands without random numbers
-# accept a seed among them
-FIGURE = {
-    "figure": Option(
-        "--figure", metavar="FILE", parser=Path, help="Also draw a figure (.png, .svg or .pdf)."
-    )
-}
-OUTPUT = {
-    "form": Option("--format", "-f", metavar="FORMAT", help="text, json, markdown, latex or csv."),
-    "html": Option("--html", metavar="FILE", parser=Path, help="Also write a page for a browser."),
-    "quiet": Option("--quiet", "-q", help="Print results only: no progress, no remarks."),
-}
-UNUSED_SEED = {
-    "seed": Option(
-        "--seed",
-        metavar="N",
-        parser=seed,
-        help="Taken by every command; nothing is random in this one.",
-    )
-}
-CURVE_SEED = {
-    "seed": Option(
-        "--seed",
-        metavar="N",
-        parser=seed,
-        help="The seed of random numbers: --probabilities draws; nothing else here is random.",
-    )
-}
-Output = Annotated[output.Output, printing(UNUSED_SEED)]
-Drawn = Annotated[output.Output, printing(FIGURE, UNUSED_SEED)]
-RandomOutput = Annotated[output.Output, printing()]
-RandomDrawn = Annotated[output.Output, printing(FIGURE)]
+Judge = Annotated[str | None, shared("FILE", "The opinion of a judge on all units of the pool.")]
 
 
-# --- Options of gates, shared by `compare` and `estimate`
+# --- Gates, of `compare` and `estimate`
 
 _MOST_GROUPS_PRINTED = 10  # verdicts of groups that are printed; of more, only failed ones
-
-FailIfWorse = Annotated[
-    bool, Option("--fail-if-worse", help="Exit 1 if P(B - A < -margin) >= confidence.")
-]
-RequireNotWorse = Annotated[
-    bool,
-    Option(
-        "--require-not-worse",
-        help="Exit 1 unless P(B - A > -margin) >= confidence and the one-sided interval agrees.",
-    ),
-]
-RequireBetter = Annotated[
-    bool,
-    Option(
-        "--require-better",
-        help="Exit 1 unless P(B - A > margin) >= confidence and the one-sided test (with a margin: "
-        "interval) agrees.",
-    ),
-]
-Margin = Annotated[
-    float | None,
-    Option(
-        metavar="D",
-        parser=points,
-        help="The margin of the gate: 0.01, 1pt or 1% is one point; by default 0.",
-    ),
-]
-Confidence = Annotated[
-    float | None,
-    Option(metavar="P", parser=number, help="The confidence of the gate; by default 0.95."),
-]
+_KINDS = ("fail_if_worse", "require_not_worse", "require_better")
+_gate = partial(choice, heading=GATES)
 
 
-def check_gate_options(kinds: Mapping[str, bool], told: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the requested gate and its options, checked before any computation."""
-    from probative.jobs.gate import GATES, check_gate, check_ledger_options
+@options_class
+class GateOptions(Options):
+    """Options of a gate."""
 
-    asked = [kind for kind, on in kinds.items() if on]
-    given = {name: value for name, value in told.items() if value is not None}
-    if len(asked) > 1:
-        raise InputError(f"--{asked[1]}: cannot be combined with --{asked[0]}; expected one gate")
-    if not asked:
-        for name in given:
-            listed = ", ".join(f"--{gate}" for gate in GATES)
-            raise InputError(
-                f"--{name.replace('_', '-')}: belongs to a gate; expected one of {listed}"
-            )
-        return None
-    check_gate(
-        asked[0], **{name: given[name] for name in ("margin", "confidence") if name in given}
+    fail_if_worse: bool = _gate(False, "", "Exit 1 if P(B - A < -margin) >= confidence.", rare=True)
+    require_not_worse: bool = _gate(
+        False,
+        "",
+        "Exit 1 unless P(B - A > -margin) >= confidence and the one-sided interval agrees.",
+        excludes=_KINDS[:1],
     )
-    candidates = {name: given[name] for name in ("candidates",) if name in given}
-    check_ledger_options(asked[0], given.get("ledger"), **candidates)
-    return {"kind": asked[0], **given}
+    require_better: bool = _gate(
+        False,
+        "",
+        "Exit 1 unless P(B - A > margin) >= confidence and the one-sided test (with a margin: "
+        "interval) agrees.",
+        excludes=_KINDS[:2],
+    )
+    margin: float | None = _gate(
+        None,
+        "D",
+        "The margin of the gate: 0.01, 1pt or 1% is one point; by default 0.",
+        parser=points,
+        needs=_KINDS,
+    )
+    confidence: float | None = _gate(
+        None, "P", "The confidence of the gate; by default 0.95.", parser=number, needs=_KINDS
+    )
+
+    def requested(self) -> dict[str, Any] | None:
+        """Return the requested gate and its options, checked before any computation."""
+        kind = next((name.replace("_", "-") for name in _KINDS if getattr(self, name)), None)
+        if kind is None:
+            return None
+        from probative.jobs.gate import check_gate, check_ledger_options
+
+        given = {name: getattr(self, name) for name in self.changed() if name not in _KINDS}
+        check_gate(kind, **{n: given[n] for n in ("margin", "confidence") if n in given})
+        candidates = {n: given[n] for n in ("candidates",) if n in given}
+        check_ledger_options(kind, given.get("ledger"), **candidates)
+        return {"kind": kind, **given}
+
+
+@options_class
+class LedgerOptions(GateOptions):
+    """Options of a gate whose uses of a test set may be counted."""
+
+    ledger: Path | None = _gate(
+        None,
+        "FILE",
+        "Write each use of this test set by a gate into a file, and share the doubt out among "
+        "them: the confidence then holds for all of them together.",
+        rare=True,
+        parser=Path,
+        excludes=("counts", "probabilities", *DATASETS),
+        needs=_KINDS,
+    )
+    candidates: str | None = _gate(
+        None,
+        "HOW",
+        "With --ledger: adaptive, if a candidate may depend on the verdicts before it; "
+        "independent, if it depends on nothing that was seen of this test set. By default "
+        "adaptive.",
+        rare=True,
+        needs=("ledger",),
+    )
+    hide_scores: bool = _gate(
+        False,
+        "",
+        "Show the verdict of the gate, and nothing else.",
+        rare=True,
+        excludes=("probabilities", *DATASETS),
+        needs=_KINDS,
+    )
+
+
+def judge(result: Any, gate: Mapping[str, Any] | None) -> Sequence[GateVerdict]:
+    """Return the verdicts of the requested gate, if any."""
+    if gate is None:
+        return ()
+    from probative.jobs.gate import gate as find_verdicts
+
+    return find_verdicts(result, **gate)
 
 
 def tell_verdicts(verdicts: Sequence[GateVerdict]) -> int:

@@ -17,7 +17,10 @@ import time
 import warnings
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, TextIO
+
+from probative.options import OUTPUT, Options, choice, options_class
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -158,29 +161,40 @@ def _name(stream: TextIO) -> str:
     return "standard error" if stream is sys.stderr else "standard output"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Output:
-    """Output options of a command; an unknown format is refused before any work.
+_printed = partial(choice, heading=OUTPUT)
 
-    Attributes
-    ----------
-    form
-        text, json and so on.
-    html, figure
-        Further files to write.
-    quiet
-        True to print nothing but the results.
-    seed
-        For commands in which little or nothing is random: every command takes one.
-    """
 
-    form: str = "text"
-    html: Path | None = None
-    figure: Path | None = None
-    quiet: bool = False
-    seed: int | None = None
+@options_class
+class Output(Options):
+    """Output options of a command; an unknown format is refused before any work."""
+
+    form: str = _printed(
+        "text",
+        "--format -f FORMAT",
+        "text, json, markdown, latex or csv.",
+        among="reporting.render:FORMATS",
+    )
+    html: Path | None = _printed(
+        None,
+        "FILE",
+        "Also write a page for a browser.",
+        parser="Path",
+        excludes=("form=conlleval",),
+    )
+    figure: Path | None = _printed(
+        None,
+        "FILE",
+        "Also draw a figure (.png, .svg or .pdf).",
+        parser="Path",
+        excludes=("form=conlleval", "hide_scores"),
+    )
+    quiet: bool = _printed(False, "--quiet -q", "Print results only: no progress, no remarks.")
+    seed: int | None = _printed(
+        None, "N", "Taken by every command; nothing is random in this one.", parser="seed"
+    )
 
     more_forms: ClassVar[tuple[str, ...]] = ()
+    withheld = frozenset({"figure"})
 
     def __post_init__(self) -> None:
         from probative._validation import one_of
@@ -218,9 +232,43 @@ class Output:
         say(text, place)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScoreOutput(Output):
+@options_class
+class RandomOutput(Output):
+    """Output options of a command with random numbers, whose seed is a choice of the job."""
+
+    withheld = frozenset({"figure", "seed"})
+
+
+@options_class
+class Drawn(Output):
+    """Output options of a command that draws figures."""
+
+    withheld = frozenset()
+
+
+@options_class
+class RandomDrawn(Output):
+    """Output options of a command with random numbers that draws figures."""
+
+    withheld = frozenset({"seed"})
+
+
+@options_class
+class ScoreOutput(Drawn):
     """Output options of scores, which may have the layout of conlleval."""
+
+    form: str = _printed(
+        "text",
+        "--format -f FORMAT",
+        "text, json, markdown, latex, csv or conlleval.",
+        among=("text", "json", "markdown", "latex", "csv", "conlleval"),
+    )
+    seed: int | None = _printed(
+        None,
+        "N",
+        "The seed of random numbers: --probabilities draws; nothing else here is random.",
+        parser="seed",
+    )
 
     more_forms = ("conlleval",)
 

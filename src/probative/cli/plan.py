@@ -4,24 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import click
-
-from probative.cli import options
-from probative.cli.parameters import Argument, Option
-from probative.errors import ONE_POINT, InputError
+from probative.cli.options import Argument, Names, Runs
+from probative.cli.output import Drawn
+from probative.errors import InputError
 from probative.options import PlanOptions
 
 __all__ = ["plan"]
-
-
-def _difference(text: str) -> float:
-    """Read a difference; refuse a bare 1, which would mean a hundred points."""
-    value = options.points(text)
-    if abs(value) >= 1 and options.is_bare(text):
-        raise click.BadParameter(
-            f"{text!r} is not below 1; expected a fraction of 1: {ONE_POINT}, as are 1pt and 1%"
-        )
-    return value
 
 
 def plan(
@@ -29,39 +17,15 @@ def plan(
         list[str],
         Argument(
             metavar="GOLD [A B]",
-            help="The answer, the baseline and the challenger of a pilot (FILE or NAME=FILE); or "
+            help="Gold, the baseline and the challenger of a pilot (FILE or NAME=FILE); or "
             "one file that holds them in columns.",
         ),
     ],
     *,
-    given: Annotated[
-        PlanOptions,
-        options.choose(
-            *("difference", "power", "units", "metric", "by", "paired_runs", "beta", "level"),
-            *options.READING,
-            "run_column",
-            run_column=options.RUN_COLUMN,
-            paired_runs=options.PAIRED_RUNS,
-            difference=Option(
-                metavar="D",
-                parser=_difference,
-                help="The difference to be shown: 0.01, 1pt or 1% is one point; by default the "
-                "observed one.",
-            ),
-            power=Option(
-                metavar="P",
-                parser=options.number,
-                help="The probability of showing it; by default 0.8.",
-            ),
-            units=Option(
-                metavar="N", parser=options.whole, help="The number of sentences or items."
-            ),
-            metric=Option(metavar="NAME", help="The score."),
-        ),
-    ],
-    names: options.Names = None,
-    runs: options.Runs = None,
-    out: options.Drawn,
+    given: PlanOptions,
+    names: Names = None,
+    runs: Runs = None,
+    out: Drawn,
 ) -> None:
     """How much data would settle it? Sample size, power or smallest detectable difference.
 

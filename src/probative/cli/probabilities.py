@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from probative.cli.options import tell_verdicts
+from probative.cli.options import judge, tell_verdicts
 from probative.errors import InputError
 from probative.options import CurveOptions
 
@@ -29,8 +29,6 @@ def print_curves(
     from probative.jobs.curve import find_curves
     from probative.reporting.curve_report import curves_document, curves_figure
 
-    if out.form == "conlleval":
-        raise InputError("--format: 'conlleval' has no curves; expected text, json and so on")
     gold, *systems = inputs
     options = CurveOptions(**_shared(given), rng=0 if out.seed is None else out.seed)
     curves = find_curves(gold, systems, options, names=names)
@@ -45,23 +43,18 @@ def print_curve_comparison(
     given: CompareOptions,
     out: Output,
     remarks: Sequence[str],
-    refused: Mapping[str, bool],
     gate: Mapping[str, Any] | None,
 ) -> int:
     """Print the curves of two systems and their differences; return the exit status."""
     from probative.jobs.curve import compare_curves
-    from probative.jobs.gate import gate as judge
     from probative.reporting.curve_report import comparison_document, curves_figure
 
-    for flag, is_given in refused.items():
-        if is_given:
-            raise InputError(f"{flag}: cannot be combined with --probabilities")
     gold, *systems = inputs
     if len(systems) not in (0, 2):
         raise InputError(f"--probabilities: compares two systems, not {len(systems)}")
     found = compare_curves(gold, *systems, names=names, **_shared(given))
     out.remark(*remarks, *found.notes)
-    verdicts = judge(found, **gate) if gate else ()
+    verdicts = judge(found, gate)
     out.emit(comparison_document(found, verdicts), lambda: curves_figure(found.curves))
     return tell_verdicts(verdicts)
 
@@ -69,8 +62,6 @@ def print_curve_comparison(
 def _shared(given: ScoreOptions | CompareOptions) -> dict[str, Any]:
     """Return the choices that curves have, too; refuse others instead of ignoring them."""
     known = {entry.name for entry in fields(CurveOptions)}
-    usual = type(given)()
-    for entry in fields(given):
-        if entry.name not in known and getattr(given, entry.name) != getattr(usual, entry.name):
-            raise InputError(f"{entry.name}: cannot be combined with probabilities=True")
+    for name in sorted(given.changed() - known):
+        raise InputError(f"{name}: cannot be combined with probabilities=True")
     return {name: getattr(given, name) for name in known if hasattr(given, name)}

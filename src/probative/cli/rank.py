@@ -6,10 +6,9 @@ import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-from probative.cli import options
-from probative.cli.output import reading_progress
-from probative.cli.parameters import Argument, Option, words_of
-from probative.options import CompareOptions, RankOptions
+from probative.cli.options import Argument, CountsFiles, Names, Processes, Runs, whole, words_of
+from probative.cli.output import RandomDrawn, reading_progress
+from probative.options import CompareOptions, RankOptions, shared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,11 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["rank"]
 
 _USUAL_IN_FULL = 45  # all pairs of ten systems
-_CHOICES = options.choose(
-    *(*options.RANKING, *options.READING, *options.TABLES, "run_column"),
-    run_column=options.RUN_COLUMN,
-    **options.RANKING,
-)
 
 
 def rank(
@@ -32,34 +26,28 @@ def rank(
         list[str] | None,
         Argument(
             metavar="GOLD [SYSTEM...]",
-            help="The answer and the outputs: files, NAME=FILE, folders or patterns; or one file "
+            help="Gold and the outputs: files, NAME=FILE, folders or patterns; or one file "
             "that holds them in columns; or logs of evaluations, or (--counts) files of counts, "
-            "and no answer. - is standard input.",
+            "and no gold. - is standard input.",
         ),
     ] = None,
     *,
-    given: Annotated[RankOptions, _CHOICES],
-    names: options.Names = None,
-    runs: options.Runs = None,
-    counts: Annotated[
-        bool,
-        Option(
-            "--counts",
-            help="The files hold tp, fp, fn [, tn], one row per unit; columns model and run tell "
-            "systems and runs apart.",
-        ),
-    ] = False,
+    given: RankOptions,
+    names: Names = None,
+    runs: Runs = None,
+    counts: CountsFiles = False,
     comparisons: Annotated[
         int | None,
-        Option(
-            metavar="N",
-            parser=options.whole,
-            help="How many pairs the page compares in full, the leader's and neighbours' first; by "
+        shared(
+            "N",
+            "How many pairs the page compares in full, the leader's and neighbours' first; by "
             "default 45, all pairs of ten systems.",
+            parser=whole,
+            needs=("html",),
         ),
     ] = None,
-    jobs: options.Processes = -1,
-    out: options.RandomDrawn,
+    jobs: Processes = -1,
+    out: RandomDrawn,
 ) -> None:
     """Who is best, and who ties? A leaderboard with rank sets, tiers, ties and P(best).
 
@@ -95,7 +83,7 @@ def _pair_command(
     if "-" in inputs or any("," in name for name in called) or len(paths) not in (0, len(called)):
         return None
     start, named = shlex.join(["probative", "compare", *answer]), [shlex.quote(n) for n in called]
-    more = shlex.join(words_of(_CHOICES, replace(given, columns=()), of=CompareOptions))
+    more = shlex.join(words_of(replace(given, columns=()), of=CompareOptions))
     end = f"{' ' if more else ''}{more} --html pair.html"
     start += " " if paths else " --columns "
     columns = [shlex.quote(str(column)) for column in given.columns] or named

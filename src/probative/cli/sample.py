@@ -6,19 +6,15 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from probative.cli import options
-from probative.cli.parameters import Argument, Option
+from probative.cli.options import Argument, Judge, Names, column
+from probative.cli.output import RandomOutput
 from probative.errors import InputError
-from probative.options import SampleOptions
+from probative.options import OUTPUT, SampleOptions, shared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = ["sample"]
-
-_NONE_OF_THESE = {  # outputs hold no gold, and labels instead of probabilities
-    *("gold_column", "threshold", "score_name", "labels", "train_words"),
-}
 
 
 def sample(
@@ -33,70 +29,26 @@ def sample(
     ],
     to: Annotated[
         Path,
-        Option(
-            "--output",
-            "-o",
-            metavar="NEW",
-            help="A new file for the units; the design is written beside it, as NAME.design.json.",
+        shared(
+            "--output -o NEW",
+            "A new file for the units; the design is written beside it, as NAME.design.json.",
+            heading=OUTPUT,
         ),
     ],
     *,
-    given: Annotated[
-        SampleOptions,
-        options.choose(
-            *("size", "add", "goal", "by", "level", "rng", "keep"),
-            *(name for name in options.READING if name not in _NONE_OF_THESE),
-            size=Option(
-                "--size", metavar="N", parser=options.whole, help="How many units to annotate."
-            ),
-            add=Option(
-                "--add",
-                metavar="N",
-                parser=options.whole,
-                help="How many units to annotate besides those of a design; its file is updated.",
-            ),
-            goal=Option(
-                "--for",
-                metavar="GOAL",
-                help="What the sample shall tell best: score or difference (of two systems and "
-                "more, the usual one).",
-            ),
-            by=Option("--by", metavar="UNIT", help="What is drawn: sentence, document or item."),
-            keep=Option(
-                "--keep",
-                metavar="COLUMN,...",
-                parser=options.word_list,
-                help="Further columns of the pool that annotators may see; besides tokens, texts, "
-                "ids and documents, none are written.",
-            ),
-        ),
-    ],
-    names: options.Names = None,
+    given: SampleOptions,
+    names: Names = None,
     pilot: Annotated[
         str | None,
-        Option(
-            "--pilot",
-            metavar="FILE",
-            help="Units of the pool that are annotated already: how much do they differ?",
-        ),
+        shared("FILE", "Units of the pool that are annotated already: how much do they differ?"),
     ] = None,
     scores: Annotated[
         int | str | None,
-        Option(
-            "--scores",
-            metavar="COLUMN",
-            parser=options.column,
-            help="The column of confidences, from 0 to 1, in the outputs.",
-        ),
+        shared("COLUMN", "The column of confidences, from 0 to 1, in the outputs.", parser=column),
     ] = None,
-    judge: Annotated[
-        str | None,
-        Option("--judge", metavar="FILE", help="The opinion of a judge on all units of the pool."),
-    ] = None,
-    explain: Annotated[
-        bool, Option("--explain", help="Show the strata, how many are drawn, and why.")
-    ] = False,
-    out: options.RandomOutput,
+    judge: Judge = None,
+    explain: Annotated[bool, shared("", "Show the strata, how many are drawn, and why.")] = False,
+    out: RandomOutput,
 ) -> None:
     """Which units shall I annotate? Few of a large pool, placed where they tell most.
 
@@ -104,6 +56,7 @@ def sample(
 
     Later: probative sample --add 100 sample.design.json -o more.conll
     """
+    from probative.cli.inputs import named_systems
     from probative.reporting.survey_report import sample_document
     from probative.surveys.sampling import sample as draw
 
@@ -112,7 +65,7 @@ def sample(
     pool, *words = files
     if not words and given.add is None and not given.columns:
         raise InputError("A: missing; expected the output of a system beside the pool")
-    systems, called, remarks = _named(words, names)
+    systems, called, remarks = named_systems(words, names)
     drawn = draw(
         pool,
         *systems,
@@ -127,23 +80,6 @@ def sample(
     out.remark(*(f"wrote {path}" for path in drawn.files.values()))
     # without strata, a page would show no more than the line
     out.emit(sample_document(drawn, explain=explain or out.html is not None))
-
-
-def _named(
-    words: Sequence[str], names: Sequence[str] | None
-) -> tuple[list[str], Sequence[str] | None, list[str]]:
-    """Return the outputs, their names, and remarks."""
-    from probative.matching.outputs import short_name
-    from probative.reading.runs import named_file, taken_for_file
-
-    systems = [named_file(word) for word in words]
-    remarks = [remark for word in words if (remark := taken_for_file(word))]
-    paths = [system.path for system in systems]
-    if not any(system.name for system in systems):
-        return paths, names, remarks
-    if names is not None:
-        raise InputError("names: the systems have names already; expected none")
-    return paths, [system.name or short_name(system.path) for system in systems], remarks
 
 
 def _is_design(html: Path, to: Path, files: Sequence[str], *, extends: bool) -> bool:

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from probative.cli import options
+from probative.cli.options import Argument, Names, Runs
 from probative.cli.output import ScoreOutput, reading_progress
-from probative.cli.parameters import Argument, Option
-from probative.options import ScoreOptions
+from probative.options import INPUT, ScoreOptions, shared
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,50 +17,32 @@ if TYPE_CHECKING:
 
 __all__ = ["score"]
 
-_FORMAT = Option(
-    "--format", "-f", metavar="FORMAT", help="text, json, markdown, latex, csv, conlleval."
-)
-
 
 def score(
     files: Annotated[
         list[str],
         Argument(
             metavar="GOLD [PRED...]",
-            help="The answer and the outputs (FILE or NAME=FILE); or one file with gold and "
+            help="Gold and the outputs (FILE or NAME=FILE); or one file with gold and "
             "predicted columns; or logs of evaluations. - is standard input.",
         ),
     ],
     *,
-    given: Annotated[
-        ScoreOptions,
-        options.choose(
-            *("metric", "beta", "method", "by", "overlap", "level", *options.READING),
-            *options.TABLES,
-            "run_column",
-            "group",
-            run_column=options.RUN_COLUMN,
-            group=options.GROUP,
-            second_gold=options.SECOND_GOLD,
-            method=Option(
-                metavar="NAME", help="How intervals are made: wilson-indirect, bayes and so on."
-            ),
-            overlap=Option("--overlap", help="Count partial overlaps of spans, too."),
-        ),
-    ],
+    given: ScoreOptions,
     probabilities: Annotated[
         bool,
-        Option(
-            "--probabilities",
-            help="The outputs are probabilities (or any scores) of the positive class: curves, "
-            "average precision, the best threshold, calibration.",
+        shared(
+            "",
+            "The outputs are probabilities (or any scores) of the positive class: curves, average "
+            "precision, the best threshold, calibration.",
+            heading=INPUT,
+            rare=True,
+            excludes=("form=conlleval",),
         ),
     ] = False,
-    names: options.Names = None,
-    runs: options.Runs = None,
-    out: Annotated[
-        ScoreOutput, options.printing(options.FIGURE, options.CURVE_SEED, {"form": _FORMAT})
-    ],
+    names: Names = None,
+    runs: Runs = None,
+    out: ScoreOutput,
 ) -> None:
     """What does my system score? Precision, recall, F1 with intervals, from files.
 

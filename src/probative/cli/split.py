@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from probative.cli import options
-from probative.cli.output import warnings_as_remarks
-from probative.cli.parameters import Argument, Option
+from probative.cli.options import Argument
+from probative.cli.output import RandomOutput, warnings_as_remarks
 from probative.errors import InputError
-from probative.options import SplitOptions
+from probative.options import OUTPUT, SplitOptions, shared
 
 __all__ = ["split"]
 
@@ -18,23 +17,11 @@ def split(
     corpus: Annotated[str, Argument(metavar="CORPUS")],
     output: Annotated[
         Path,
-        Option("--output", "-o", metavar="DIR", help="A new or an empty folder."),
+        shared("--output -o DIR", "A new or an empty folder.", heading=OUTPUT),
     ],
     *,
-    given: Annotated[
-        SplitOptions,
-        options.choose(
-            *("m", "regularize", "keep_documents", "rng", *options.CORPUS, "gold_column"),
-            regularize=Option(
-                metavar="WHAT",
-                parser=options.word_list,
-                several=True,
-                help="What every part shall have an equal share of: entities, labels, tokens; "
-                "several times, or separated by commas. Classes, where there are labels.",
-            ),
-        ),
-    ],
-    out: options.RandomOutput,
+    given: SplitOptions,
+    out: RandomOutput,
 ) -> None:
     """Which parts shall I train on? Files for 2m folds, balanced, with a manifest.
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from probative.cli import options
-from probative.cli.parameters import Argument, Option
+from probative.cli.options import Argument
+from probative.cli.output import Drawn
 from probative.options import SweepOptions
 
 __all__ = ["sweep"]
@@ -14,7 +14,7 @@ __all__ = ["sweep"]
 def sweep(
     gold: Annotated[
         str,
-        Argument(metavar="GOLD", help="The answer: segmented text, or a column of words."),
+        Argument(metavar="GOLD", help="Gold: segmented text, or a column of words."),
     ],
     probabilities: Annotated[
         str,
@@ -25,14 +25,8 @@ def sweep(
         ),
     ],
     *,
-    given: Annotated[
-        SweepOptions,
-        options.choose(
-            *("steps", "level", "input_format", "encoding"),
-            steps=Option(metavar="N", parser=options.steps, help="Steps from 0 to 1."),
-        ),
-    ],
-    out: options.Drawn,
+    given: SweepOptions,
+    out: Drawn,
 ) -> None:
     """Where should my word segmenter split? Scores at every share of accepted boundaries.
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from probative.cli import options
-from probative.cli.parameters import Argument, Option
+from probative.cli.options import Argument
+from probative.cli.output import Drawn
 from probative.options import WatchOptions
 
 __all__ = ["watch"]
@@ -25,26 +25,8 @@ def watch(
         ),
     ],
     *,
-    given: Annotated[
-        WatchOptions,
-        options.choose(
-            *("metric", "level", "beta", "every", "planned"),
-            metric=Option(metavar="NAME", help="The score; by default the usual one of the task."),
-            every=Option(
-                metavar="N",
-                parser=options.whole,
-                help="Look after so many units, in the order of drawing; by default after a tenth "
-                "of the first draw, and after every draw.",
-            ),
-            planned=Option(
-                metavar="N",
-                parser=options.whole,
-                help="How many units will be labelled if nothing is decided before: there limits "
-                "are tightest. By default those of the first draw. Keep it from look to look.",
-            ),
-        ),
-    ],
-    out: options.Drawn,
+    given: WatchOptions,
+    out: Drawn,
 ) -> None:
     """May I stop annotating? Decided, not decided, and how much more would be expected to decide.
 

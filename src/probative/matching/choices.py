@@ -11,7 +11,7 @@ from probative.labels import label_name
 from probative.matching.labels import check_names, written_alike
 from probative.matching.rules import SCHEMES, match_rule
 from probative.matching.schemes import REPAIRS
-from probative.options import ReadingOptions
+from probative.options import ReadingOptions, check_together
 from probative.reading.alignment import ALIGNMENTS, ON_MISSING
 from probative.reading.annotations import (
     Labels,
@@ -29,28 +29,6 @@ if TYPE_CHECKING:
     from probative.reading.recognise import Annotations
 
 __all__ = ["check_reading", "groups_of", "how_to_read", "refuse_engine", "refuse_unused"]
-
-# options that reading and matching do not use, by task
-_UNUSED = {
-    "entities": (
-        *("positive", "train_words", "threshold", "probability_columns", "multilabel"),
-        *("score_name", "run_column", "key", "on_missing", "memory_limit", "table"),
-    ),
-    "segmentation": (
-        *("tag_column", "unit_column", "run_column", "group", "scheme", "repair", "ignore_type"),
-        *("only", "match", "positive", "threshold", "probability_columns", "multilabel"),
-        *("label_names", "score_name", "key", "on_missing", "memory_limit", "table"),
-    ),
-    "labels": ("scheme", "repair", "match", "ignore_type", "train_words", "score_name"),
-    "samples": (
-        *("tag_column", "unit_column", "gold_column", "columns", "comments", "align_by", "scheme"),
-        *("repair", "match", "ignore_type", "only", "positive", "labels", "train_words"),
-        *("label_names",),
-        *("probability_columns", "multilabel", "header", "mapping", "ignore_case", "run_column"),
-        *("key", "on_missing", "memory_limit", "table"),
-        "group",
-    ),
-}
 
 
 def how_to_read(chosen: ReadingOptions) -> Options:
@@ -79,6 +57,7 @@ def check_reading(reading: ReadingOptions) -> ReadingOptions:
         "gold_column, unit_column, run_column, group",
         [reading.gold_column, reading.unit_column, reading.run_column, reading.group],
     )
+    check_together(ReadingOptions.options(), vars(reading), reading.changed())
     one_of("align_by", reading.align_by, ALIGNMENTS)
     _check_tables(reading)
     check_label_names(reading.label_names)
@@ -109,12 +88,6 @@ def _check_tables(reading: ReadingOptions) -> None:
     """Refuse invalid options of joined and large tables."""
     names_of("key", reading.key)
     one_of("on_missing", reading.on_missing, ON_MISSING)
-    if reading.on_missing != ReadingOptions.on_missing and not reading.key:
-        raise InputError("on_missing: means nothing without key=; expected both")
-    if reading.key and reading.align_by != ReadingOptions.align_by:
-        raise InputError("align_by: cannot be combined with key=; expected one of the two")
-    if reading.key and reading.run_column is not None:
-        raise InputError("run_column: cannot be combined with key=; expected one of the two")
     if reading.memory_limit is not None:
         check_memory_limit(reading.memory_limit)
     if reading.table is not None and not isinstance(reading.table, str):
@@ -128,10 +101,6 @@ def _check_switches(reading: ReadingOptions) -> None:
         raise InputError(
             "probability_columns: one; expected a column for each class, or threshold="
         )
-    if reading.probability_columns and reading.threshold is not None:
-        raise InputError("threshold: cannot be combined with probability_columns=; expected one")
-    if reading.probability_columns and reading.columns:
-        raise InputError("columns: cannot be combined with probability_columns=; expected one")
     if reading.header is not None:
         flag("header", reading.header)
     if reading.threshold is not None:
@@ -171,8 +140,9 @@ def refuse_unused(options: ReadingOptions, answer: Annotations, *, separate: boo
     other = {"entities": "characters", "segmentation": "position"}.get(task)
     if options.align_by == other:
         raise InputError(f"align_by: {other!r} means nothing for {task}; expected another way")
-    for name in _UNUSED[task]:
-        if getattr(options, name) not in (None, {}, getattr(usual, name)):
+    for name, option in ReadingOptions.options().items():
+        used = not option.tasks or task in option.tasks
+        if not used and getattr(options, name) not in (None, {}, getattr(usual, name)):
             raise InputError(f"{name}: means nothing for {task}; expected it left out")
     if not separate and options.tag_column is not None:
         raise InputError("tag_column: one file holds all; expected gold_column= and columns=")
