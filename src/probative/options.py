@@ -681,7 +681,7 @@ class PlanOptions(ReadingOptions):
     """Options of a plan."""
 
     metric: str | None = ONE_METRIC(None, help="The score.")
-    average: str = "micro"
+    average: str = AVERAGE("micro")
     by: str | None = BY(None)
     difference: float | None = choice(
         None,
