@@ -21,7 +21,6 @@ from probative.errors import InputError
 from probative.inference.compare import Choices
 from probative.inference.groups import heterogeneity
 from probative.jobs.compare import compare_cases
-from probative.jobs.groups import group_of_cases
 from probative.options import CompareOptions
 from probative.reporting.render import render
 
@@ -372,23 +371,15 @@ def test_scores_by_group():
     assert "comparisons" not in found.to_dict()["groups"][0]
 
 
-def test_cases_alone_make_the_same_groups():
+def test_cases_alone_make_the_same_comparisons():
     frame = table()
     expected = pv.compare(frame, group="lang", unit_column="doc", **HOW)
-    choices = Choices.of(CompareOptions(), "unit")
+    choices = replace(Choices.of(CompareOptions(), "unit"), in_group=True)
     for group in expected.groups:
         own = frame[frame["lang"] == group.group]
         paired = pv.PairedCounts.from_labels(own["y"], own["old"], own["new"], units=own["doc"])
-        found = group_of_cases(
-            group.group,
-            {("old", "new"): paired},
-            ["f1"],
-            lambda cases, pair, metric: compare_cases(cases, pair, metric, choices),
-        )
-        assert found.rows == group.rows
-        assert found.units == group.units
-        assert numbers(found.comparisons[0]) == pytest.approx(numbers(group.comparisons[0]))
-        assert [s.counts for s in found.systems] == [s.counts for s in group.systems]
+        found = compare_cases(paired, ("old", "new"), "f1", choices)
+        assert numbers(found) == pytest.approx(numbers(group.comparisons[0]))
 
 
 # --- what is refused -----------------------------------------------------------------------------

@@ -6,22 +6,17 @@ from dataclasses import replace
 from math import nan
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from probative.counts import Counts
 from probative.inference.groups import adjust_pvalues, heterogeneity
-from probative.inference.intervals import interval
-from probative.jobs.runs import without_claims
 from probative.metrics import NEEDS_TN, TABLE, Metric, ratio
-from probative.results import Group, GroupSummary, GroupWeight, SystemScores
+from probative.results import Group, GroupSummary, GroupWeight
 from probative.wording.groups import sentences_of_groups, words_of_disagreement
 from probative.wording.verdict import no_verdict, pvalue_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
-    from probative.counts import PairedCounts
-    from probative.results import Comparison, Comparisons, Interval
+    from probative.results import Comparison, Comparisons
 
 
 # --- Agreement of the groups with each other and with the whole
@@ -222,65 +217,3 @@ def _adjust_family(groups: Sequence[Group], family: tuple[str, str | None]) -> l
     return [
         replace(group, comparisons=tuple(map(adjust, group.comparisons or ()))) for group in groups
     ]
-
-
-# --- A group from the cases of its pairs
-
-if TYPE_CHECKING:
-    Pair = tuple[str, str]
-
-
-def group_of_cases(
-    name: str,
-    cases: Mapping[Pair, PairedCounts],
-    metrics: Sequence[str],
-    judge: Callable[[PairedCounts, Pair, str], Comparison],
-    *,
-    level: float = 0.95,
-    beta: float = 1.0,
-    all_classes: bool = False,
-) -> Group:
-    """Build a group from the cases of every pair of systems in it, the baseline's name first.
-
-    `judge` compares a pair by a metric (`probative.jobs.compare.compare_cases`). With `all_classes`
-    the cases are right and wrong answers over all classes of single-label data: then every score is
-    the share of right answers, and a wrong label is not an item of its own.
-    """
-    comparisons = [
-        without_claims(judge(paired, pair, metric))
-        for metric in metrics
-        for pair, paired in cases.items()
-    ]
-    first = next(iter(cases.values()))
-    systems: dict[str, SystemScores] = {}
-    for pair, paired in cases.items():
-        for system, counts in zip(pair, (paired.a, paired.b), strict=True):
-            if system not in systems:
-                scores = _scores(counts, metrics, level, beta, all_classes=all_classes)
-                total = counts.sum() if counts.shape else counts
-                # a wrong answer is a false positive and a false negative
-                shown = Counts(total.tp, total.fn, total.fn) if all_classes else total
-                systems[system] = SystemScores(system, shown, scores)
-    rows = int(first.total().cases.sum())
-    units = first.n_units if first.has_units else rows
-    return Group(name, rows, units, tuple(systems.values()), tuple(comparisons))
-
-
-def _scores(
-    counts: Counts, metrics: Sequence[str], level: float, beta: float, *, all_classes: bool
-) -> tuple[Interval, ...]:
-    clustered = bool(np.ndim(counts.tp))
-    return tuple(
-        replace(
-            interval(
-                counts,
-                "recall" if all_classes else metric,
-                level=level,
-                beta=beta,
-                clustered=clustered,
-            ),
-            metric=metric,
-            signature="",
-        )
-        for metric in metrics
-    )
