@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import math
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pandas as pd

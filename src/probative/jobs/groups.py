@@ -6,7 +6,6 @@ from dataclasses import replace
 from math import nan
 from typing import TYPE_CHECKING
 
-from probative.counts import Counts
 from probative.inference.groups import adjust_pvalues, heterogeneity
 from probative.metrics import NEEDS_TN, TABLE, Metric, ratio
 from probative.results import Group, GroupSummary, GroupWeight
@@ -16,6 +15,7 @@ from probative.wording.verdict import no_verdict, pvalue_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from probative.counts import Counts
     from probative.results import Comparison, Comparisons
 
 
