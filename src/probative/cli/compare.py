@@ -194,7 +194,7 @@ def compare(
 
 
 def _draw(comparisons: Comparisons) -> Figure:
-    from probative.reporting.compare_figures import comparison_figure
+    from probative.reporting.compare_page import comparison_figure
     from probative.reporting.forests import group_figure
 
     return (comparison_figure if comparisons.groups is None else group_figure)(comparisons)

@@ -1,13 +1,17 @@
-"""Build the documents of Bayes tests, cross-validated comparisons and splits."""
+"""Build the documents of Bayes tests and cross-validated comparisons; picture posteriors."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from probative.metrics import TABLE, score
 from probative.reporting.document import Document, Table, payload
-from probative.wording.numbers import number, points
+from probative.reporting.figures import figure
+from probative.reporting.pictures import Curve, Densities, Density
+from probative.wording.numbers import metric_name, number, points, probability, region
 from probative.wording.verdict import (
     HYPOTHESES,
     model_remarks,
@@ -22,8 +26,14 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from probative.reporting.document import Drawing
-    from probative.results import BayesTest, ModelComparison
+    from probative.reporting.pictures import Picture
+    from probative.results import (
+        BayesTest,
+        Comparison,
+        DifferencePosterior,
+        ModelComparison,
+        ScorePosteriors,
+    )
 
 
 def bayes_document(
@@ -31,7 +41,7 @@ def bayes_document(
     *,
     models: tuple[str, str],
     signature: str,
-    drawings: Sequence[Drawing] = (),
+    pictures: Sequence[Picture] = (),
 ) -> Document:
     """Build the document of the tests of two models."""
     records = [test.to_dict() for test in tests]
@@ -46,7 +56,7 @@ def bayes_document(
         records=tuple({"a": models[0], "b": models[1], **_flat(record)} for record in records),
         leading=tuple(verdicts),
         notes=(*remarks, signature),
-        drawings=tuple(drawings),
+        pictures=tuple(pictures),
     )
 
 
@@ -248,7 +258,7 @@ def crossval_document(
     comparison: ModelComparison,
     *,
     command: str = "crossval",
-    drawings: Sequence[Drawing] = (),
+    pictures: Sequence[Picture] = (),
 ) -> Document:
     """Build the document of a cross-validated comparison and its folds."""
     models = comparison.a, comparison.b
@@ -289,14 +299,12 @@ def crossval_document(
         ),
         leading=tuple(verdicts),
         notes=(*model_remarks(comparison), comparison.signature),
-        drawings=tuple(drawings),
+        pictures=tuple(pictures),
     )
 
 
 def crossval_figure(comparison: ModelComparison, plot: str = "densities") -> Figure:
     """Draw the posteriors of both models' scores ("densities"), or of their "difference"."""
-    from probative.reporting.posteriors import density_figure, difference_figure
-
     if plot == "difference":
         return difference_figure(comparison.adjusted_tests, models=(comparison.a, comparison.b))
     return density_figure(
@@ -304,12 +312,10 @@ def crossval_figure(comparison: ModelComparison, plot: str = "densities") -> Fig
     )
 
 
-def crossval_drawings(comparison: ModelComparison) -> list[Drawing]:
-    """Draw the figures of the page: posteriors of the scores, and those behind the verdict."""
-    from probative.reporting.posteriors import model_drawings
-
+def crossval_pictures(comparison: ModelComparison) -> list[Picture]:
+    """Picture the posteriors of the scores, and those behind the verdict."""
     models = comparison.a, comparison.b
-    return model_drawings(comparison.scores, comparison.adjusted_tests, models, adjusted=True)
+    return model_pictures(comparison.scores, comparison.adjusted_tests, models, adjusted=True)
 
 
 def _folds_table(comparison: ModelComparison) -> Table:
@@ -402,3 +408,133 @@ def split_document(manifest: Mapping[str, Any], folder: str, *, signature: str) 
         ),
         notes=(signature,),
     )
+
+
+# --- Pictures of posteriors
+
+_DRAWN_PROBABILITY = 0.999  # beyond this range the density is too low to be seen
+_POINTS_OF_A_CURVE = 101
+_LARGEST_DRAWN = 1 - 1e-9  # of the largest difference, at which there is no density
+_MENTIONED_BEYOND = 0.01  # smallest probability beyond the ends of a curve that is mentioned
+
+
+def model_pictures(
+    panels: Sequence[ScorePosteriors],
+    tests: Sequence[BayesTest],
+    models: tuple[str, str],
+    *,
+    adjusted: bool = False,
+) -> list[Picture]:
+    """Picture for each score the posteriors of both models, and that of their difference.
+
+    `adjusted` tests allow for the training variance, which the posteriors of scores do not.
+    """
+    pictures: list[Picture] = []
+    for panel, test in zip(panels, tests, strict=True):
+        scores, difference = score_picture(panel), difference_picture(test, models)
+        if adjusted:
+            words = f"{scores.reading} {_WITHOUT_VARIANCE}"
+            scores = replace(scores, reading=words)
+        pictures += [scores] if scores.curves else []
+        pictures += [difference] if difference.x else []
+    return pictures
+
+
+def score_picture(panel: ScorePosteriors) -> Densities:
+    """Picture the posteriors of the score of each model."""
+    curves = [
+        Curve(model, x.tolist(), y.tolist(), i == 0, k > 0, f"{weight} counts")
+        for i, (model, by_weight) in enumerate(panel.curves().items())
+        for k, (weight, (x, y)) in enumerate(by_weight.items())
+        if np.isfinite(x).all() and np.isfinite(y).all()
+    ]
+    name = metric_name(panel.metric)
+    second = [weight for by_weight in panel.posteriors.values() for weight in [*by_weight][1:]]
+    dashes = f", dash-dotted with {second[0]} counts" if second else ""
+    title = f"Posterior of {name}; the baseline in orange{dashes}."
+    peaks = "; ".join(
+        f"{curve.name} peaks at {points(curve.x[int(np.argmax(curve.y))])}"
+        for curve in curves
+        if not curve.dashed
+    )
+    return Densities(
+        curves,
+        axis=f"{name}, points",
+        title=title,
+        description=f"{title} {peaks} points",
+        reading="The higher a curve, the more plausible is that true score of its model, given "
+        "these data; the more two curves overlap, the less they tell the models apart.",
+    )
+
+
+_WITHOUT_VARIANCE = (
+    "These are the published posteriors, without the training variance; the intervals in the table "
+    "and the difference allow for it."
+)
+
+
+def difference_picture(test: BayesTest | Comparison, models: tuple[str, str]) -> Density:
+    """Picture the posterior of one difference; its curve is empty if there is none."""
+    x, y = _density_curve(test.posterior)
+    name, (a, b), rope = metric_name(test.metric), models, test.rope
+    chances = (
+        probability(test.p_a_better),
+        probability(test.p_equivalent),
+        probability(test.p_b_better),
+    )
+    p_a, p_equivalent, p_b = chances
+    reading = "The higher the curve, the more plausible is that true difference, given these data."
+    if rope > 0:
+        reading += (
+            f" The coloured areas are the probabilities that {b} ({p_b}) or {a} ({p_a}) is better "
+            f"by more than {region(rope)}; between them the two count as equivalent "
+            f"({p_equivalent})."
+        )
+    else:
+        reading += (
+            f" The area right of the dashed line is the probability that {b} is better, {p_b}; the "
+            f"area left of it that {a} is, {p_a}."
+        )
+    beyond = float(test.posterior.cdf(x[0]) + test.posterior.sf(x[-1])) if x else 0.0
+    if beyond > _MENTIONED_BEYOND:
+        reading += (
+            f" So few units rule nothing out: a probability of {probability(beyond)} lies beyond "
+            f"the ends of the curve."
+        )
+    return Density(
+        x,
+        y,
+        rope,
+        models,
+        chances,
+        axis=f"difference in {name}, points",
+        title=f"Posterior of the difference {b} − {a}.",
+        description=f"Density of the difference in {name}; P({a} better) {p_a}, P({b} better) "
+        f"{p_b}",
+        reading=reading,
+        note=f"{name}, points",
+    )
+
+
+def _density_curve(posterior: DifferencePosterior) -> tuple[list[float], list[float]]:
+    """Return differences and their density, both empty if there is no curve."""
+    limits = np.array(getattr(posterior, "shown", posterior.interval)(_DRAWN_PROBABILITY))
+    most = 1.0 if np.max(np.abs(limits)) <= 1 else 2.0  # scores that go down to -1 can differ by 2
+    low, high = np.clip(limits, -_LARGEST_DRAWN * most, _LARGEST_DRAWN * most)
+    if not low < high:
+        return [], []
+    grid = np.linspace(low, high, _POINTS_OF_A_CURVE)
+    density = np.asarray(posterior.pdf(grid))
+    return (grid.tolist(), density.tolist()) if np.all(np.isfinite(density)) else ([], [])
+
+
+def density_figure(panels: Sequence[ScorePosteriors], *, title: str = "") -> Figure:
+    """Draw posterior densities, one panel per score, one colour per model."""
+    return figure(*map(score_picture, panels), title=title)
+
+
+def difference_figure(
+    tests: Sequence[BayesTest], *, models: tuple[str, str] = ("A", "B")
+) -> Figure:
+    """Draw the posterior of the difference of each score, one panel per test."""
+    return figure(*(difference_picture(test, models) for test in tests))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative.reporting.document import Document, Table, payload
-from probative.reporting.figures import BASELINE, CHALLENGER, COLOURS, new_figure, safe_name
-from probative.reporting.svg import Series, lines
+from probative.reporting.figures import figure
+from probative.reporting.pictures import Lines, Series
 from probative.wording.numbers import (
     metric_name,
     number,
@@ -21,34 +21,30 @@ from probative.wording.numbers import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from probative._validation import Array
-    from probative.reporting.document import Drawing
     from probative.results import Comparison, Curve, CurveComparison, GateVerdict, Interval
 
 
-# --- Figures for the page: precision by recall, scores by threshold, reliability
+# --- Pictures: precision by recall, scores by threshold, reliability
 
-_MOST_THRESHOLDS_DRAWN = 200  # thresholds in a figure
-
-
-def _curve_drawings(curve: Curve, name: str = "") -> list[Drawing]:
-    """Draw all figures of one curve; `name` is empty if there is only one system."""
-    who = f" of {name}" if name else ""
-    drawings = []
-    if len(curve.thresholds) > 1:  # a single point is no line
-        drawings = [_by_recall(curve, who), _by_threshold(curve, who)]
-    if curve.calibration is not None and len(curve.calibration.bins) > 1:
-        drawings.append(_reliability(curve, who))
-    return drawings
+_MOST_THRESHOLDS_DRAWN = 200  # thresholds in a picture
 
 
-def _steps_shown(curve: Curve) -> NDArray[np.int64]:
-    """Return the thresholds that a figure shows."""
-    return curve.shown(_MOST_THRESHOLDS_DRAWN)
+def _pictures(curves: Sequence[Curve]) -> list[Lines]:
+    """Picture the curves: one system with all its scores, several beside each other."""
+    pictures = []
+    if any(len(curve.thresholds) > 1 for curve in curves):  # a single point is no line
+        pictures = [_by_recall(curves), _by_threshold(curves)]
+    binned = [c for c in curves if c.calibration is not None and len(c.calibration.bins) > 1]
+    return [*pictures, *([_reliability(binned)] if binned else [])]
+
+
+def curves_figure(curves: Sequence[Curve]) -> Figure:
+    """Draw precision by recall, F-beta by threshold, and reliability of probabilities."""
+    return figure(*(_pictures(curves) or [_by_recall(curves), _by_threshold(curves)]))
 
 
 def _fbeta_along(curve: Curve, at: NDArray[np.int64]) -> Array:
@@ -65,76 +61,116 @@ def _as_steps(x: Array, *values: Array) -> tuple[Array, ...]:
     return np.repeat(x, 2)[:-1], *(np.repeat(v, 2)[1:] for v in values)
 
 
-def _series(name: str, estimate: Array, low: Array, high: Array) -> Series:
-    return Series(name, estimate.tolist(), low.tolist(), high.tolist())
+def _series(name: str, *values: Array, **more: Any) -> Series:
+    x, *scores = (value.tolist() for value in values)
+    return Series(name, x, *(scores if len(scores) > 1 else scores * 3), **more)
 
 
-def _by_recall(curve: Curve, who: str) -> Drawing:
-    at = _steps_shown(curve)
-    recall, precision = curve.recall[at], curve.precision[at]
-    one = curve.pointwise
-    low, high = curve.simultaneous.at_recall(recall)
-    level = f"{100 * curve.level:g} %"
-    ap = curve.average_precision
-    return lines(
-        recall.tolist(),
-        [
-            _series(
-                "all thresholds", precision, np.minimum(low, precision), np.maximum(high, precision)
-            ),
-            _series("one threshold", precision, one.precision_low[at], one.precision_high[at]),
-        ],
+def _who(curves: Sequence[Curve]) -> str:
+    """Return whose curves these are; empty text if it is the only system."""
+    return "" if len(curves) == 1 else f" of {', '.join(curve.name for curve in curves)}"
+
+
+def _described(curves: Sequence[Curve], words: Sequence[str]) -> str:
+    """Return the words on each curve, after the name of its system if there are several."""
+    if len(curves) == 1:
+        return words[0]
+    return " ".join(f"{curve.name}: {said}" for curve, said in zip(curves, words, strict=True))
+
+
+def _by_recall(curves: Sequence[Curve]) -> Lines:
+    alone, series, words = len(curves) == 1, [], []
+    level = f"{100 * curves[0].level:g} %"
+    for curve in curves:
+        at = curve.shown(_MOST_THRESHOLDS_DRAWN)
+        recall, precision = curve.recall[at], curve.precision[at]
+        one, (low, high) = curve.pointwise, curve.simultaneous.at_recall(recall)
+        wide = np.minimum(low, precision), np.maximum(high, precision)
+        series.append(_series("all thresholds" if alone else curve.name, recall, precision, *wide))
+        if alone:
+            narrow = one.precision_low[at], one.precision_high[at]
+            series.append(_series("one threshold", recall, precision, *narrow))
+        ap = curve.average_precision
+        words.append(
+            f"Average precision {points(ap.estimate)}, {level} interval {points(ap.low)} to "
+            f"{points(ap.high)}."
+        )
+    bands = (
+        "The narrow band holds at a threshold that was chosen beforehand, the wide one along the "
+        "whole curve at once."
+        if alone
+        else "A band holds along the whole curve at once."
+    )
+    return Lines(
+        series,
         axis="recall",
-        title=f"Precision{who} in points against recall, with {level} bands.",
-        description=f"Average precision {points(ap.estimate)}, {level} interval "
-        f"{points(ap.low)} to {points(ap.high)}.",
-        reading="From left to right the threshold falls. The narrow band holds at a threshold that "
-        "was chosen beforehand, the wide one along the whole curve at once.",
+        up="precision, points",
+        title=f"Precision{_who(curves)} in points against recall, with {level} bands.",
+        description=_described(curves, words),
+        reading=f"From left to right the threshold falls. {bands}",
+        note=f"{level} bands",
+        baseline=len(curves) == 2,
     )
 
 
-def _by_threshold(curve: Curve, who: str) -> Drawing:
-    at = _steps_shown(curve)[::-1]
-    one, best = curve.pointwise, curve.best
-    name = metric_name(best.metric)
-    low = max(best.threshold_low, float(curve.thresholds[-1]))
-    score = _fbeta_along(curve, at)
-    thresholds, *values = _as_steps(
-        curve.thresholds[at],
-        *(curve.precision[at], one.precision_low[at], one.precision_high[at]),
-        *(curve.recall[at], one.recall_low[at], one.recall_high[at]),
-        *(score, score, score),
-    )
-    return lines(
-        thresholds.tolist(),
-        [
-            _series("precision", *values[:3]),
-            _series("recall", *values[3:6]),
-            _series(name, *values[6:]),
-        ],
+def _by_threshold(curves: Sequence[Curve]) -> Lines:
+    alone, series = len(curves) == 1, []
+    name, level = metric_name(curves[0].best.metric), f"{100 * curves[0].level:g} %"
+    for curve in curves:
+        at, one, best = curve.shown(_MOST_THRESHOLDS_DRAWN)[::-1], curve.pointwise, curve.best
+        x, score, *values = _as_steps(
+            curve.thresholds[at],
+            _fbeta_along(curve, at),
+            *(curve.precision[at], one.precision_low[at], one.precision_high[at]),
+            *(curve.recall[at], one.recall_low[at], one.recall_high[at]),
+        )
+        if alone:
+            series.append(_series("precision", x, *values[:3]))
+            series.append(_series("recall", x, *values[3:]))
+        low = max(best.threshold_low, float(curve.thresholds[-1]))
+        about = {
+            "ranges": ((low, best.threshold_high),),
+            "peak": (best.threshold, best.apparent),
+        }
+        series.append(_series(name if alone else curve.name, x, score, **about))
+    what = f"Scores in points by threshold, with {level} intervals."
+    return Lines(
+        series,
         axis="threshold",
-        title=f"Scores{who} in points by threshold, with {100 * curve.level:g} % intervals.",
-        description=str(best),
-        shaded=[(low, best.threshold_high)],
-        reading=f"Items from a threshold on count as {curve.positive}. Shaded: where the threshold "
-        f"with the highest {name} may well lie.",
+        up="points" if alone else f"{name}, points",
+        title=what if alone else f"{name}{_who(curves)} in points by threshold.",
+        description=_described(curves, [str(curve.best) for curve in curves]),
+        reading=f"Items from a threshold on count as {curves[0].positive}. Shaded: where the "
+        f"threshold with the highest {name} may well lie.",
+        note=f"shaded: where the highest {name} may lie",
+        baseline=len(curves) == 2,
     )
 
 
-def _reliability(curve: Curve, who: str) -> Drawing:
-    bins = curve.calibration.bins if curve.calibration is not None else ()
-    mean, share, low, high = (
-        np.array([getattr(b, field) for b in bins]) for field in ("mean", "share", "low", "high")
-    )
-    return lines(
-        mean.tolist(),
-        [_series("share positive", share, low, high), _series("ideal", mean, mean, mean)],
+def _reliability(curves: Sequence[Curve]) -> Lines:
+    alone, series = len(curves) == 1, []
+    for curve in curves:
+        bins = curve.calibration.bins if curve.calibration is not None else ()
+        columns = (
+            np.array([getattr(b, field) for b in bins])
+            for field in ("mean", "share", "low", "high")
+        )
+        series.append(_series("share positive" if alone else curve.name, *columns))
+    ideal = np.array(sorted({x for one in series for x in one.x}))
+    return Lines(
+        [*series, _series("ideal", ideal, ideal, reference=True)],
         axis="mean probability of a bin",
-        title=f"Reliability{who}: share of positives in points by probability.",
-        description=str(curve.calibration),
+        up="share positive, points",
+        title=f"Reliability{_who(curves)}: share of positives in points by probability.",
+        description=_described(curves, [str(curve.calibration) for curve in curves]),
         reading="Bins of about as many items each. Where the band leaves out the ideal line, the "
         "probabilities say more or less than comes true.",
+        note=f"reliability, {100 * curves[0].level:g} % intervals",
+        baseline=len(curves) == 2,
     )
+
+
+# --- Documents
 
 
 def curves_document(curves: Sequence[Curve]) -> Document:
@@ -149,7 +185,7 @@ def curves_document(curves: Sequence[Curve]) -> Document:
         tables=_tables(curves),
         records=tuple({"system": c.name, **_summary(c)} for c in curves),
         notes=(*_readings(curves), curves[0].signature),
-        drawings=_drawings(curves),
+        pictures=tuple(_pictures(curves)),
     )
 
 
@@ -193,7 +229,7 @@ def comparison_document(comparison: CurveComparison, gates: Sequence[GateVerdict
         tables=(table, *_tables(curves)),
         records=tuple(comparison.records()),
         notes=(*comparison.verdicts, *_readings(curves), comparison.signature),
-        drawings=_drawings(curves),
+        pictures=tuple(_pictures(curves)),
         content=lambda: {"leading": [*comparison.verdicts, *map(_sentence, gates)]},
     )
 
@@ -409,109 +445,3 @@ def _summary(curve: Curve) -> dict[str, Any]:
         "ece_high": None if c is None else c.ece_high,
         "brier": None if c is None else c.brier,
     }
-
-
-def _drawings(curves: Sequence[Curve]) -> tuple[Drawing, ...]:
-    """Return the figures of all systems, with those of one kind side by side."""
-    several = len(curves) > 1
-    by_system = [_curve_drawings(c, c.name if several else "") for c in curves]
-    most = max(map(len, by_system))
-    return tuple(own[k] for k in range(most) for own in by_system if k < len(own))
-
-
-# --- Figure for papers
-
-
-def curves_figure(curves: Sequence[Curve]) -> Figure:
-    """Draw precision by recall, F-beta by threshold, and reliability of probabilities."""
-    calibrated = [curve for curve in curves if curve.calibration is not None]
-    figure, axes = new_figure(2 + bool(calibrated), width=3.6, height=3.4, squeeze=False)
-    by_recall, by_threshold, *reliability = axes[0]
-    for curve, colour in zip(curves, _colours(curves), strict=True):
-        _draw_by_recall(by_recall, curve, colour)
-        _draw_by_threshold(by_threshold, curve, colour)
-        if curve.calibration is not None:
-            _draw_reliability(reliability[0], curve, colour)
-    level = f"{100 * curves[0].level:g} %"
-    _finish(by_recall, "recall in points", "precision in points", f"{level} bands, simultaneous")
-    name = metric_name(curves[0].best.metric)
-    _finish(by_threshold, "threshold", f"{name} in points", "shaded: where the best may lie")
-    if reliability:
-        reliability[0].plot([0, 100], [0, 100], color="0.5", linewidth=0.8, linestyle="--")
-        _finish(
-            reliability[0],
-            "mean probability in points",
-            "share positive in points",
-            f"reliability, {level} intervals",
-        )
-    if len(curves) > 1:
-        handles, labels = by_recall.get_legend_handles_labels()
-        figure.legend(
-            handles, labels, loc="outside lower center", ncols=min(4, len(curves)), frameon=False
-        )
-    return figure
-
-
-def _colours(curves: Sequence[Curve]) -> list[str]:
-    if len(curves) == 2:
-        return [BASELINE, CHALLENGER]
-    return [COLOURS[i % len(COLOURS)] for i in range(len(curves))]
-
-
-def _finish(axis: Axes, x: str, y: str, title: str) -> None:
-    axis.set_xlabel(x, fontsize=9)
-    axis.set_ylabel(y, fontsize=9)
-    axis.set_ylim(-2, 102)
-    axis.set_title(title, fontsize=9)
-
-
-def _draw_by_recall(axis: Axes, curve: Curve, colour: str) -> None:
-    at = _steps_shown(curve)
-    recall, precision = curve.recall[at], curve.precision[at]
-    low, high = curve.simultaneous.at_recall(recall)
-    limits: Any = np.minimum(low, precision), np.maximum(high, precision)
-    marker = "o" if len(at) <= 30 else None
-    axis.fill_between(100 * recall, *(100 * v for v in limits), color=colour, alpha=0.15, lw=0)
-    axis.plot(
-        100 * recall,
-        100 * precision,
-        color=colour,
-        marker=marker,
-        markersize=3,
-        linewidth=1.4,
-        label=safe_name(curve.name),
-    )
-    axis.set_xlim(-2, 102)
-
-
-def _draw_by_threshold(axis: Axes, curve: Curve, colour: str) -> None:
-    at, best = _steps_shown(curve), curve.best
-    # the score at a threshold holds down to the next lower score
-    axis.step(
-        curve.thresholds[at][::-1],
-        100 * _fbeta_along(curve, at)[::-1],
-        where="pre",
-        color=colour,
-        linewidth=1.4,
-    )
-    low = max(best.threshold_low, float(curve.thresholds[-1]))
-    axis.axvspan(low, best.threshold_high, color=colour, alpha=0.12, linewidth=0)
-    axis.plot(best.threshold, 100 * best.apparent, "*", color=colour, markersize=10)
-
-
-def _draw_reliability(axis: Axes, curve: Curve, colour: str) -> None:
-    bins = curve.calibration.bins if curve.calibration is not None else ()
-    mean, share = (np.array([getattr(b, name) for b in bins]) for name in ("mean", "share"))
-    below = np.array([max(0.0, b.share - b.low) for b in bins])
-    above = np.array([max(0.0, b.high - b.share) for b in bins])
-    axis.errorbar(
-        100 * mean,
-        100 * share,
-        yerr=[100 * below, 100 * above],
-        color=colour,
-        marker="o",
-        markersize=3.5,
-        linewidth=1.2,
-        elinewidth=0.9,
-    )
-    axis.set_xlim(-2, 102)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probative.reporting.document import Document, Table, payload
-from probative.reporting.forests import ForestRow, forest_drawing, forest_figure, forest_table
+from probative.reporting.figures import figure
+from probative.reporting.forests import ForestRow, forest_picture, forest_table
 from probative.wording.numbers import metric_name, pvalue
 from probative.wording.verdict import no_verdict
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from probative.reporting.pictures import Forest
     from probative.results import DatasetComparisons, GateVerdict
 
 __all__ = ["datasets_document", "datasets_figure"]
@@ -23,18 +25,15 @@ _MEAN, _POOLED = "mean", "all pooled"
 
 def datasets_document(result: DatasetComparisons, *, gates: Sequence[GateVerdict] = ()) -> Document:
     """Build the document of every data set, the mean, the pooled difference and counts."""
-    rows = _rows(result)
-    pair = (result.a, result.b)
-    title = f"{result.b} − {result.a}, {metric_name(result.metric, result.match)} by data set"
     content = result.to_dict()
     if gates:
         content["gates"] = [gate.to_dict() for gate in gates]
     table = forest_table(
-        rows,
+        _rows(result),
         head="data set",
-        pair=pair,
+        pair=(result.a, result.b),
         metric=result.metric,
-        title=f"{title}, points",
+        title=f"{_title(result)}, points",
         p_head="p",
         notes=(_about(result),),
     )
@@ -44,16 +43,27 @@ def datasets_document(result: DatasetComparisons, *, gates: Sequence[GateVerdict
         tables=(table, _counts(result)),
         records=tuple(result.records()),
         notes=(*result.verdicts, result.signature),
-        drawings=(
-            forest_drawing(rows, pair=pair, metric=result.metric, title=title, level=result.level),
-        ),
+        pictures=(_forest(result),),
     )
 
 
+def _forest(result: DatasetComparisons) -> Forest:
+    return forest_picture(
+        _rows(result),
+        pair=(result.a, result.b),
+        metric=result.metric,
+        title=_title(result),
+        level=result.level,
+    )
+
+
+def _title(result: DatasetComparisons) -> str:
+    return f"{result.b} − {result.a}, {metric_name(result.metric, result.match)} by data set"
+
+
 def datasets_figure(result: DatasetComparisons) -> Figure:
-    """Draw the forest plot for a paper."""
-    pair = (result.a, result.b)
-    return forest_figure(_rows(result), pair=pair, metric=result.metric, level=result.level)
+    """Draw the forest plot of all data sets."""
+    return figure(_forest(result))
 
 
 def _rows(result: DatasetComparisons) -> list[ForestRow]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from probative.reporting.document import Strong, Table, Tracks
-from probative.reporting.figures import BASELINE, CHALLENGER, new_figure, safe_name
-from probative.reporting.svg import Bar, forest
+from probative.reporting.figures import figure
+from probative.reporting.pictures import Bar, Forest
 from probative.wording.numbers import (
     counted,
     metric_name,
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from probative.reporting.document import Drawing
     from probative.results import Comparison, Comparisons, Group, GroupSummary, Scores
 
 
@@ -136,15 +135,16 @@ def _cut(limits: list[tuple[float, float, float]]) -> list[tuple[float, float, f
     return [(d, max(a, low), min(b, high)) if d == d else (d, a, b) for d, a, b in limits]
 
 
-def forest_drawing(
+def forest_picture(
     rows: Sequence[ForestRow], *, pair: tuple[str, str], metric: str, title: str, level: float
-) -> Drawing:
-    """Draw the forest plot for the page."""
+) -> Forest:
+    """Picture the differences as a forest plot."""
     shown, left_out = _choose_rows(rows, ON_A_PAGE)
-    a, b = pair
-    limits = _cut([(row.difference, row.low, row.high) for row in shown])
+    (a, b), name = pair, metric_name(metric)
+    full = [(row.difference, row.low, row.high) for row in shown]
+    limits = _cut(full)
     bars = [
-        Bar(f"{row.name} ({row.units:,})", *own, row.whole)
+        Bar(f"{row.name} ({row.units:,})", *own, row.whole, words=_in_words(row))
         for row, own in zip(shown, limits, strict=True)
     ]
     listed = "; ".join(
@@ -152,47 +152,27 @@ def forest_drawing(
         for row in shown
     )
     rest = f" {left_out:,} more are left out here; JSON and CSV hold all of them." * bool(left_out)
-    return forest(
+    cut = "; long ones are cut" if limits != full else ""
+    return Forest(
         bars,
-        axis=f"{b} − {a}, {metric_name(metric)}, points",
-        title=f"{title} with {100 * level:g} % intervals; all together in orange.",
-        description=f"Differences in {metric_name(metric)}: {listed}",
         zero=True,
+        axis=f"{b} − {a}, {name}, points",
+        title=f"{title} with {100 * level:g} % intervals; all together in orange.",
+        description=f"Differences in {name}: {listed}",
         reading=f"Right of the dashed line {b} is better, left of it {a}; behind each name stands "
         f"on how many units it rests. Each interval stands for itself: it is not adjusted for "
         f"their number.{rest}",
+        note=f"{100 * level:g} % intervals{cut}"
+        + (f"; {left_out:,} more left out" if left_out else ""),
     )
 
 
-def forest_figure(
-    rows: Sequence[ForestRow], *, pair: tuple[str, str], metric: str, level: float
-) -> Figure:
-    """Draw the forest plot for a paper, with numbers on the right of every row."""
-    shown, left_out = _choose_rows(rows, ON_A_PAGE)
-    figure, axis = new_figure(width=7.0, height=1.1 + 0.26 * len(shown))
-    axis.axvline(0, color="0.4", linewidth=1, linestyle=(0, (4, 3)))
-    across = axis.get_yaxis_transform()
-    for i, row in enumerate(shown):
-        colour = BASELINE if row.whole else CHALLENGER
-        p = "" if row.p is None else f"  p = {pvalue(row.p)}"
-        words = "undefined"
-        if row.difference == row.difference:
-            low, high, estimate = 100 * row.low, 100 * row.high, 100 * row.difference
-            axis.plot([low, high], [i, i], color=colour, linewidth=1.8, solid_capstyle="round")
-            axis.plot([estimate], [i], "D" if row.whole else "o", color=colour, markersize=4.5)
-            words = f"{signed_points(row.difference)} [{points(row.low, 1)}, {points(row.high, 1)}]"
-        axis.text(1.02, i, f"{words}{p}", transform=across, va="center", fontsize=8)
-    names = [f"{safe_name(row.name)} ({row.units:,})" for row in shown]
-    axis.set_yticks(range(len(shown)), names)
-    axis.set_ylim(len(shown) - 0.5, -0.5)
-    parts = sum(not row.whole for row in shown)
-    if parts < len(shown):
-        axis.axhline(parts - 0.5, color="0.7", linewidth=0.8)
-    axis.grid(visible=False, axis="y")
-    a, b = (safe_name(name) for name in pair)
-    more = f"; {left_out:,} more left out" if left_out else ""
-    axis.set_xlabel(f"{b} − {a}, {metric_name(metric)} (points), {100 * level:g} % intervals{more}")
-    return figure
+def _in_words(row: ForestRow) -> str:
+    """Return the numbers that stand on the right of a row."""
+    p = "" if row.p is None else f"  p = {pvalue(row.p)}"
+    if row.difference != row.difference:
+        return p
+    return f"{signed_points(row.difference)} [{points(row.low, 1)}, {points(row.high, 1)}]{p}"
 
 
 # --- Groups of a comparison: forest plots, and tables of a reversal
@@ -227,11 +207,11 @@ def group_tables(result: Comparisons, *, most: int | None = None) -> list[Table]
     return tables
 
 
-def group_drawings(result: Comparisons) -> list[Drawing]:
-    """Draw a forest plot for each pair and metric, for the page."""
+def group_pictures(result: Comparisons) -> list[Forest]:
+    """Picture the groups as a forest plot for each pair and metric."""
     pairs = zip(result.comparisons, result.group_summaries or (), strict=False)
     return [
-        forest_drawing(
+        forest_picture(
             _rows(result, whole),
             pair=(whole.a, whole.b),
             metric=whole.metric,
@@ -243,14 +223,8 @@ def group_drawings(result: Comparisons) -> list[Drawing]:
 
 
 def group_figure(result: Comparisons) -> Figure:
-    """Draw the forest plot of the first pair and metric, for a paper."""
-    whole = result.comparisons[0]
-    return forest_figure(
-        _rows(result, whole),
-        pair=(whole.a, whole.b),
-        metric=whole.metric,
-        level=result.level,
-    )
+    """Draw the forest plot of the first pair and metric."""
+    return figure(group_pictures(result)[0])
 
 
 def group_notes(result: Comparisons) -> tuple[str, ...]:

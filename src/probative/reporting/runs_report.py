@@ -6,14 +6,13 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from probative.reporting.document import Strong, Table
-from probative.reporting.svg import Part, shares
+from probative.reporting.pictures import Part, Shares
 from probative.wording.numbers import counted, metric_name, metric_words, number, points, pvalue
 from probative.wording.verdict import SIGNIFICANT, pvalue_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probative.reporting.document import Drawing
     from probative.results import Comparison, Ranking, RunScores, Scores
 
 
@@ -334,13 +333,13 @@ def _percent(share: float) -> str:
     return "–" if share != share else f"{number(100 * share, 0)} %"
 
 
-def variance_drawing(c: Comparison) -> Drawing | None:
-    """Draw the shares of the parts of the variance as one bar."""
+def variance_picture(c: Comparison) -> Shares | None:
+    """Picture the shares of the parts of the variance as one bar."""
     parts = [Part(name, share, colour) for name, colour, share in _named_shares(c)]
     if not parts or any(part.share != part.share for part in parts):
         return None
     listed = ", ".join(f"{part.name} {100 * part.share:.0f} %" for part in parts)
-    return shares(
+    return Shares(
         parts,
         title="Where the uncertainty about new runs comes from.",
         description=f"Shares of the variance of the mean difference: {listed}",

@@ -10,7 +10,9 @@ from probative.options import sign
 from probative.reporting.agreement_report import ceiling_table
 from probative.reporting.document import Document, Table, Tracks, payload
 from probative.reporting.escape import plain
+from probative.reporting.figures import figure
 from probative.reporting.forests import group_score_table
+from probative.reporting.pictures import Bar, Forest
 from probative.reporting.runs_report import (
     has_runs,
     main_metric,
@@ -18,10 +20,20 @@ from probative.reporting.runs_report import (
     repeats_table,
     run_table,
 )
-from probative.wording.numbers import amount, counted, metric_words, number, points, task_words
+from probative.wording.numbers import (
+    amount,
+    counted,
+    metric_name,
+    metric_words,
+    number,
+    points,
+    task_words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
 
     from probative.counts import Counts
     from probative.results import FileCheck, Interval, Scores, SystemScores
@@ -240,6 +252,52 @@ def _overlaps(system: SystemScores) -> Table:
         rows,
         title=f"Overlaps: {system.name}",
     )
+
+
+# --- Pictures of scores
+
+_RUNS_BELOW = " The pale dots below are the single runs; the dark one stands for all of them."
+
+
+def score_forest(result: Scores, metric: str) -> Forest:
+    """Picture a score of every system with its interval, and its single runs."""
+    known = [score.metric for score in result.systems[0].scores]
+    metric = metric if metric in known else known[0]
+    runs = {own.system: own.scores for own in result.run_scores or () if own.metric == metric}
+    bars = []
+    for i, system in enumerate(result.systems):
+        score, own = system.scores[known.index(metric)], runs.get(system.name, ())
+        dots = tuple(run for run in own if run == run) if len(own) > 1 else ()
+        baseline = i == 0 and len(result.systems) > 1
+        bars.append(Bar(system.name, score.estimate, score.low, score.high, baseline, dots))
+    name = metric_name(metric, result.match)
+    level = f"{100 * result.level:g} % intervals"
+    return Forest(
+        bars,
+        axis=f"{name}, points",
+        title=f"{name[:1].upper()}{name[1:]} with {level}; the baseline, {bars[0].name}, in "
+        f"orange.",
+        description=f"{name} of each system: {described(bars)}",
+        reading="The dot is the score on this test set. The line shows which true scores, those on "
+        "endless data like these, go well with it." + _RUNS_BELOW * any(bar.runs for bar in bars),
+        note=level,
+    )
+
+
+def described(bars: Sequence[Bar]) -> str:
+    """Return the numbers of a forest in words."""
+    return "; ".join(
+        f"{bar.name} {points(bar.estimate)} ({points(bar.low)} to {points(bar.high)})"
+        for bar in bars
+    )
+
+
+def scores_figure(scores: Scores) -> Figure:
+    """Draw the scores of the systems, one panel for each of the first three metrics."""
+    return figure(*(score_forest(scores, score.metric) for score in scores.systems[0].scores[:3]))
+
+
+# --- Layout of conlleval
 
 
 def conlleval_report(scores: Scores) -> str:

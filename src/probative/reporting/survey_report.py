@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from probative.errors import InputError
 from probative.reporting.document import Document, Strong, Table, Tracks, payload
-from probative.reporting.figures import CHALLENGER, new_figure
-from probative.reporting.svg import Series, lines
+from probative.reporting.figures import figure
+from probative.reporting.pictures import Lines, Series
 from probative.wording.numbers import (
     counted,
     metric_name,
@@ -31,10 +31,8 @@ from probative.wording.surveys import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from probative.reporting.document import Drawing
     from probative.results import (
         Estimate,
         EstimatedDifference,
@@ -296,7 +294,7 @@ def watch_document(looks: Looks) -> Document:
         tables=(_table(looks),),
         records=tuple(looks.records()),
         notes=(*notes, *([_sentence(last.note)] if last.note else []), looks.signature),
-        drawings=(_drawing(looks),) if _has_band(looks) else (),
+        pictures=(_picture(looks),) if _has_band(looks) else (),
     )
 
 
@@ -335,11 +333,6 @@ def _has_band(looks: Looks) -> bool:
     return any(look.has_limits and look.low < look.high for look in looks.looks)
 
 
-def _drawn(looks: Looks) -> list[Look]:
-    """Return the looks that a figure shows: those with intervals, if there are any."""
-    return [look for look in looks.looks if look.has_limits] or list(looks.looks)
-
-
 def _row(look: Look, looks: Looks) -> tuple[str, ...]:
     row = [
         f"{look.look}",
@@ -354,53 +347,27 @@ def _row(look: Look, looks: Looks) -> tuple[str, ...]:
     return tuple(row)
 
 
-def _drawing(looks: Looks) -> Drawing:
-    shown = _series(looks)
-    return lines(
-        [look.units for look in _drawn(looks)],
-        [Series(_what(looks), *shown)],
+def _picture(looks: Looks) -> Lines:
+    """Picture the intervals against the number of labels, and where the look decided."""
+    if not looks.looks:
+        raise InputError("looks: there are none yet; expected at least one batch")
+    drawn = [look for look in looks.looks if look.has_limits] or list(looks.looks)
+    columns = ([getattr(look, name) for look in drawn] for name in ("estimate", "low", "high"))
+    decided = next((look for look in looks.looks if look.decided), None)
+    stop = f"dotted: decided after {decided.units:,} {decided.by}s" if decided else ""
+    return Lines(
+        [Series(_what(looks), [look.units for look in drawn], *columns)],
         axis=f"{looks.last.by}s labelled",
+        up=f"{_what(looks)}, points",
         title=f"{_what(looks)} against the number of labels.",
         description=str(looks),
         reading=_READING,
-    )
-
-
-def _series(looks: Looks) -> tuple[list[float], list[float], list[float]]:
-    return (
-        [look.estimate for look in _drawn(looks)],
-        [look.low for look in _drawn(looks)],
-        [look.high for look in _drawn(looks)],
+        note=stop,
+        zero=looks.last.is_of_two,
+        stop=decided.units if decided else None,
     )
 
 
 def looks_figure(looks: Looks) -> Figure:
-    """Draw the intervals against the number of labels; return the figure."""
-    return _drawing_of(looks)[0]
-
-
-def draw_looks(looks: Looks) -> Axes:
-    """Draw the intervals against the number of labels; return the axes."""
-    return _drawing_of(looks)[1]
-
-
-def _drawing_of(looks: Looks) -> tuple[Figure, Axes]:
-    if not looks.looks:
-        raise InputError("looks: there are none yet; expected at least one batch")
-    figure, axis = new_figure(width=5.4)
-    units = [look.units for look in _drawn(looks)]
-    estimate, low, high = ([100 * value for value in values] for values in _series(looks))
-    one = "o" if len(units) == 1 else None
-    axis.fill_between(units, low, high, color=CHALLENGER, alpha=0.2, linewidth=0)
-    axis.plot(units, estimate, color=CHALLENGER, marker=one)
-    if one:
-        axis.vlines(units, low, high, color=CHALLENGER)
-    if looks.last.is_of_two:
-        axis.axhline(0, color="0.4", linewidth=0.8)
-    decided = next((look for look in looks.looks if look.decided), None)
-    if decided:
-        axis.axvline(decided.units, color="0.4", linewidth=0.8, linestyle=":")
-        axis.set_title(f"dotted: decided after {decided.units:,} {decided.by}s", fontsize=9)
-    axis.set_xlabel(f"{looks.last.by}s labelled")
-    axis.set_ylabel(f"{_what(looks)} (points)")
-    return figure, axis
+    """Draw the intervals against the number of labels."""
+    return figure(_picture(looks))
