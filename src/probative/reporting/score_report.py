@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
 from probative.options import sign
 from probative.reporting.agreement_report import ceiling_table
-from probative.reporting.document import Document, Table, Tracks, payload
+from probative.reporting.document import Column, Document, Named, Table, Tracks, Words, payload
 from probative.reporting.escape import plain
 from probative.reporting.figures import figure
 from probative.reporting.forests import group_score_table
@@ -107,47 +106,32 @@ def _remarks(scores: Scores) -> list[str]:
 
 
 def _overview(scores: Scores) -> Table:
-    several = len(scores.systems) > 1
+    found = [Named(system.name, score) for system in scores.systems for score in system.scores]
     clustered = _is_clustered(scores)
-    has_notes = any(score.note for system in scores.systems for score in system.scores)
-    biased = scores.task == "segmentation"
-    columns = (
-        *(("system",) if several else ()),
-        "metric",
-        "score",
-        "low",
-        "high",
-        *(("deff",) if clustered else ()),
-        *(("note",) if has_notes else ()),
-    )
-    rows = [
-        (
-            *((system.name,) if several else ()),
-            metric_words(score.metric),
-            *_limits(score),
-            *((number(score.design_effect, 2),) if clustered else ()),
-            *((score.note or "",) if has_notes else ()),
-        )
-        for system in scores.systems
-        for score in system.scores
-    ]
-    notes = [
-        f"{task_words(scores.task, scores.match, counted(scores.units, scores.unit))}.",
-        *oddities(scores),
-    ]
+    tallies = []
     for system in scores.systems:
         what = f"{system.name}: {_tally(system.counts, scores.task)}"
-        if biased and system.splitting_bias is not None:
+        if scores.task == "segmentation" and system.splitting_bias is not None:
             what += f"; splitting bias {number(system.splitting_bias)}"
-        notes.append(what)
-    return Table(
-        columns,
-        tuple(rows),
+        tallies.append(what)
+    return Table.of(
+        found,
+        [
+            Words("system", "name", when=len(scores.systems) > 1),
+            Words("metric", "score.metric", metric_words),
+            Column("score", "score.estimate", points),
+            Column("low", "score.low", points),
+            Column("high", "score.high", points),
+            Column("deff", lambda one: number(one.score.design_effect, 2), when=clustered),
+            Words("note", "score.note", when=any(one.score.note for one in found)),
+        ],
         title=f"Scores in points with {100 * scores.level:g} % intervals",
-        notes=tuple(notes),
-        text_columns=2 if several else 1,
-        closing_words=has_notes,
-        tracks=Tracks.of([_three_of(s) for system in scores.systems for s in system.scores]),
+        notes=(
+            f"{task_words(scores.task, scores.match, counted(scores.units, scores.unit))}.",
+            *oddities(scores),
+            *tallies,
+        ),
+        track="score.estimate",
     )
 
 
@@ -191,14 +175,6 @@ def _some(names: Sequence[str]) -> str:
     return f"{listed} and {more:,} more" if more > 0 else listed
 
 
-def _three_of(score: Interval) -> tuple[float, float, float]:
-    return float(score.estimate), float(score.low), float(score.high)
-
-
-def _limits(score: Interval) -> tuple[str, str, str]:
-    return points(score.estimate), points(score.low), points(score.high)
-
-
 def _tally(counts: Counts, task: str) -> str:
     if task == "samples" and not counts.fp:
         return f"{counts.tp:,.0f} of {counts.positives:,.0f} answers right"
@@ -210,46 +186,42 @@ def _tally(counts: Counts, task: str) -> str:
 
 def label_table(scores: Scores, system: SystemScores) -> Table:
     """Build the table of the scores of a system, one row per label."""
-    several = len(scores.systems) > 1
-    metrics = [score.metric for score in system.by_label[0].scores]
-    last = metrics[-1]
-    rows = [
-        (
-            entry.label,
-            *(points(score.estimate) for score in entry.scores),
-            *_limits(entry.scores[-1])[1:],
-            *(amount(value) for value in _three(entry.counts)),
-        )
-        for entry in system.by_label[:_MOST_LABELS]
-    ]
-    left_out = len(system.by_label) - len(rows)
-    note = f"{left_out:,} more labels are left out here; JSON and CSV hold all of them."
-    return Table(
-        ("label", *metrics, f"{last} low", f"{last} high", "tp", "fp", "fn"),
-        tuple(rows),
-        title=f"By label{': ' + system.name if several else ''}",
-        notes=(note,) if left_out else (),
-        tracks=Tracks.of([_three_of(entry.scores[-1]) for entry in system.by_label[:_MOST_LABELS]]),
+    shown = system.by_label[:_MOST_LABELS]
+    left_out = len(system.by_label) - len(shown)
+    metrics = [score.metric for score in shown[0].scores]
+
+    def estimate(place: int) -> Column:
+        return Column(metrics[place], lambda entry: points(entry.scores[place].estimate))
+
+    return Table.of(
+        shown,
+        [
+            Words("label"),
+            *map(estimate, range(len(metrics))),
+            Column(f"{metrics[-1]} low", lambda entry: points(entry.scores[-1].low)),
+            Column(f"{metrics[-1]} high", lambda entry: points(entry.scores[-1].high)),
+            *(Column(name, f"counts.{name}", amount) for name in ("tp", "fp", "fn")),
+        ],
+        title=f"By label{': ' + system.name if len(scores.systems) > 1 else ''}",
+        notes=(
+            f"{left_out:,} more labels are left out here; JSON and CSV hold all of them."
+            if left_out
+            else "",
+        ),
+        tracks=Tracks.of([(s.estimate, s.low, s.high) for *_, s in (e.scores for e in shown)]),
     )
-
-
-def _three(counts: Counts) -> tuple[Any, Any, Any]:
-    return counts.tp, counts.fp, counts.fn
 
 
 def _overlaps(system: SystemScores) -> Table:
     outcomes = ("correct", "incorrect", "partial", "missed", "spurious")
-    rows = tuple(
-        (
-            name,
-            *(f"{entry[outcome]:,.0f}" for outcome in outcomes),
-            *(points(entry[metric]) for metric in ("precision", "recall", "f1")),
-        )
-        for name, entry in (system.overlap or {}).items()
-    )
-    return Table(
-        ("match", *outcomes, "precision", "recall", "f1"),
-        rows,
+    metrics = ("precision", "recall", "f1")
+    return Table.of(
+        [Named(*entry) for entry in (system.overlap or {}).items()],
+        [
+            Words("match", "name"),
+            *(Column(one, lambda e, one=one: f"{e.score[one]:,.0f}") for one in outcomes),
+            *(Column(one, lambda e, one=one: points(e.score[one])) for one in metrics),
+        ],
         title=f"Overlaps: {system.name}",
     )
 
@@ -376,80 +348,47 @@ def check_document(report: FileCheck, *, signature: str = "") -> Document:
 # Build the document of intervals.
 # -----------------------------------------------------------------------------
 
-_LIMITS = ("estimate", "low", "high")
-
 
 def intervals_document(
     counts: Counts, intervals: Sequence[Interval], *, signature: str
 ) -> Document:
     """Build the document of the intervals of one table of counts, or of many."""
-    if counts.shape:
-        rows: list[dict[str, Any]] = [
-            {
-                "counts": table.to_dict(),
-                "intervals": [_entry(interval[i]) for interval in intervals],
-            }
-            for i, table in enumerate(counts)
-        ]
-        content: dict[str, Any] = {"rows": rows}
-        records = [
-            {"row": i, **row["counts"], **entry}
-            for i, row in enumerate(rows, 1)
-            for entry in row["intervals"]
-        ]
-    else:
-        entries = [_entry(interval) for interval in intervals]
-        content = {"counts": counts.to_dict(), "intervals": entries}
-        records = [{**counts.to_dict(), **entry} for entry in entries]
+    many = bool(counts.shape)
+    tables = list(counts) if many else [counts]
+    scores = [[one[i] if many else one for one in intervals] for i in range(len(tables))]
+    rows = [
+        {"counts": table.to_dict(), "intervals": [score.to_dict() for score in own]}
+        for table, own in zip(tables, scores, strict=True)
+    ]
+    records = [
+        {**({"row": i} if many else {}), **row["counts"], **entry}
+        for i, row in enumerate(rows, 1)
+        for entry in row["intervals"]
+    ]
+    level = intervals[0].level
+    what = (
+        f"{len(counts)} tables of counts"
+        if many
+        else ", ".join(f"{name} {value:,}" for name, value in counts.to_dict().items())
+    )
+    found = [Named(str(i), score) for i, own in enumerate(scores, 1) for score in own]
+    table = Table.of(
+        found,
+        [
+            Words("row", "name", when=many),
+            Words("metric", "score.metric"),
+            Words("method", "score.method"),
+            Column("score", "score.estimate", points),
+            Column("low", "score.low", points),
+            Column("high", "score.high", points),
+            Words("note", "score.note", when=any(one.score.note for one in found)),
+        ],
+        title=f"Scores in points with {number(100 * level, 6).rstrip('0').rstrip('.')} % intervals",
+        track="score.estimate",
+    )
     return Document(
-        title=f"{_title(counts)}: {100 * intervals[0].level:g} % intervals",
-        payload=payload("interval", signature, **content),
-        tables=(_table(records, many=bool(counts.shape), level=intervals[0].level),),
+        title=f"{what}: {100 * level:g} % intervals",
+        payload=payload("interval", signature, **({"rows": rows} if many else rows[0])),
+        tables=(table,),
         records=tuple(records),
     )
-
-
-def _entry(interval: Interval) -> dict[str, Any]:
-    return interval.to_dict()
-
-
-def _title(counts: Counts) -> str:
-    if counts.shape:
-        return f"{len(counts)} tables of counts"
-    return ", ".join(f"{name} {value:,}" for name, value in counts.to_dict().items())
-
-
-def _table(records: Sequence[dict[str, Any]], *, many: bool, level: float) -> Table:
-    has_notes = any(record.get("note") for record in records)
-    columns = (
-        *(("row",) if many else ()),
-        "metric",
-        "method",
-        "score",
-        "low",
-        "high",
-        *(("note",) if has_notes else ()),
-    )
-    rows = tuple(
-        (
-            *((str(record["row"]),) if many else ()),
-            record["metric"],
-            record["method"],
-            *(points(record[key]) for key in _LIMITS),
-            *((record.get("note") or "",) if has_notes else ()),
-        )
-        for record in records
-    )
-    return Table(
-        columns,
-        rows,
-        title=f"Scores in points with {number(100 * level, 6).rstrip('0').rstrip('.')} % intervals",
-        text_columns=3 if many else 2,
-        closing_words=has_notes,
-        tracks=Tracks.of([_defined(record) for record in records]),
-    )
-
-
-def _defined(record: dict[str, Any]) -> tuple[float, float, float]:
-    estimate, low, high = (math.nan if record[key] is None else record[key] for key in _LIMITS)
-    return estimate, low, high
