@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from probative.metrics import TABLE, score
-from probative.reporting.document import Document, Table, payload
+from probative.reporting.document import Column, Document, Table, Words, interval, payload
 from probative.reporting.figures import figure
 from probative.reporting.pictures import Curve, Densities, Density
 from probative.wording.numbers import metric_name, number, points, probability, region
@@ -22,7 +24,7 @@ from probative.wording.verdict import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from matplotlib.figure import Figure
 
@@ -67,48 +69,35 @@ def _tests_table(tests: Sequence[BayesTest], models: tuple[str, str], *, verdict
     """
     rope = any(test.rope > 0 for test in tests)
     effects = any(test.fold_design_effect is not None for test in tests)
-    level = f"{100 * tests[0].level:g} %"
-    words = ("metric", "verdict" if verdicts else "posterior")
-    intervals = ("A", level, "B", level, "B − A", level)
-    three = ("P(A better)", "P(equal)", "P(B better)") if rope else ()
-    effect = ("fold effect",) if effects else ()
-    columns = (*words, *intervals, "P(H0)", "P(H1)", *three, *effect, "likelier hypothesis")
-    rows = [
-        (
-            test.metric,
-            outcome_words(test) if verdicts else test.posterior.kind,
-            *(points(test.score_a), _limits(test.interval_a)),
-            *(points(test.score_b), _limits(test.interval_b)),
-            *(points(test.difference), _limits((test.low, test.high))),
-            number(test.p_h0, 4),
-            number(test.p_h1, 4),
-            *(number(p, 4) for p in (test.p_a_better, test.p_equivalent, test.p_b_better) if rope),
-            *((number(test.fold_design_effect, 2),) if effects else ()),
-            test.decision,
-        )
-        for test in tests
-    ]
-    notes = [HYPOTHESES] if verdicts else []
-    if verdicts and effects:
-        notes.append(
-            "Fold effect: how many times more the differences of folds vary than their items "
-            "explain."
-        )
+    level, four = f"{100 * tests[0].level:g} %", partial(number, digits=4)
     scores = f"scores in points with {level} intervals"
     named = "" if models == ("A", "B") else f"A = {models[0]}, B = {models[1]}: "
     title = f"{named}{scores}" if named else scores.capitalize()
-    beside = "Published tests, which do not allow for the training variance"
-    of_a, of_b = 3, 5  # columns of the intervals of the two scores
-    first = [columns.index(head) for head in (*effect, "P(H0)")]
-    then = [columns.index(head) for head in (*three[:1], *(("P(H1)",) if rope else ()))]
-    return Table(
-        columns,
-        tuple(rows),
-        title=title if verdicts else beside,
-        notes=tuple(notes),
-        text_columns=2,
-        closing_words=True,
-        droppable=(*first, of_a, of_b, *then, len(columns) - 1),
+    folds = "Fold effect: how many times more the differences of folds vary than their items "
+    return Table.of(
+        tests,
+        [
+            Words("metric"),
+            Words("verdict", outcome_words, when=verdicts),
+            Words("posterior", "posterior.kind", when=not verdicts),
+            Column("A", "score_a", points),
+            Column(level, "interval_a", _limits, drop=3),
+            Column("B", "score_b", points),
+            Column(level, "interval_b", _limits, drop=4),
+            Column("B − A", "difference", points),
+            Column(level, interval),
+            Column("P(H0)", "p_h0", four, drop=2),
+            Column("P(H1)", "p_h1", four, drop=6 * rope),
+            Column("P(A better)", "p_a_better", four, when=rope, drop=5),
+            Column("P(equal)", "p_equivalent", four, when=rope),
+            Column("P(B better)", "p_b_better", four, when=rope),
+            Column("fold effect", lambda t: number(t.fold_design_effect, 2), when=effects, drop=1),
+            Words("likelier hypothesis", "decision", drop=7),
+        ],
+        title=title
+        if verdicts
+        else "Published tests, which do not allow for the training variance",
+        notes=(HYPOTHESES, f"{folds}explain." if effects else "") if verdicts else (),
     )
 
 
@@ -164,69 +153,66 @@ def bayes_study_document(
 
 
 def _intervals_table(tasks: Sequence[Any]) -> Table:
-    rows = []
-    for task in tasks:
-        for test in task.tests:
-            published = task.published[test.metric]
-            cells = []
-            for ours, theirs in (
-                (test.interval_a, published["a"]),
-                (test.interval_b, published["b"]),
-            ):
-                cells += [_in_percent(100 * x for x in ours), _in_percent(theirs)]
-            rows.append((task.task, test.metric, *cells))
-    level = tasks[0].tests[0].level
-    return Table(
-        ("task", "metric", "model A", "pub.", "model B", "pub."),
-        tuple(rows),
-        title=f"Table 2: {100 * level:g} % intervals in percent",
-        text_columns=2,
+    return Table.of(
+        [_Tested(task, test) for task in tasks for test in task.tests],
+        [
+            Words("task", "task.task"),
+            Words("metric", "test.metric"),
+            Column("model A", lambda one: _in_percent(100 * x for x in one.test.interval_a)),
+            Column("pub.", lambda one: _in_percent(one.published["a"])),
+            Column("model B", lambda one: _in_percent(100 * x for x in one.test.interval_b)),
+            Column("pub.", lambda one: _in_percent(one.published["b"])),
+        ],
+        title=f"Table 2: {100 * tasks[0].tests[0].level:g} % intervals in percent",
     )
+
+
+class _Tested(NamedTuple):
+    """Test of a task, with its published figures."""
+
+    task: Any
+    test: Any
+
+    @property
+    def published(self) -> dict[str, Any]:
+        return self.task.published[self.test.metric]  # type: ignore[no-any-return]
 
 
 def _decisions_table(task: Any, table: int) -> Table:
-    rows = tuple(
-        (
-            test.metric,
-            number(test.p_h0, 6),
-            number(task.published[test.metric]["p_h0"], 3),
-            number(test.p_h1, 6),
-            number(1 - task.published[test.metric]["p_h0"], 3),
-            test.decision,
-            task.published[test.metric]["decision"],
-        )
-        for test in task.tests
-    )
-    return Table(
-        ("metric", "P(H0)", "pub.", "P(H1)", "pub.", "decision", "pub."),
-        rows,
+    six = partial(number, digits=6)
+    return Table.of(
+        [_Tested(task, test) for test in task.tests],
+        [
+            Words("metric", "test.metric"),
+            Column("P(H0)", "test.p_h0", six),
+            Column("pub.", lambda one: number(one.published["p_h0"])),
+            Column("P(H1)", "test.p_h1", six),
+            Column("pub.", lambda one: number(1 - one.published["p_h0"])),
+            Column("decision", "test.decision"),
+            Column("pub.", lambda one: one.published["decision"]),
+        ],
         title=f"Table {table}: {task.name}, {task.a} against {task.b}",
     )
 
 
 def _simulation_table(simulation: Sequence[Any], published: dict[str, Any]) -> Table:
-    rows = tuple(
-        (
-            result.positives,
-            result.method,
-            number(result.credibility, 4),
-            number(result.credibility_error, 4),
-            number(published[result.method]["credibility"], 3),
-            number(result.length, 4),
-            number(result.length_error, 5),
-            number(published[result.method]["length"], 4),
-        )
-        for result in simulation
-    )
-    first = simulation[0]
-    return Table(
-        ("positives", "counts", "credibility", "s.e.", "pub.", "length", "s.e.", "pub."),
-        rows,
+    first, four = simulation[0], partial(number, digits=4)
+    return Table.of(
+        simulation,
+        [
+            Words("positives"),
+            Words("counts", "method"),
+            Column("credibility", form=four),
+            Column("s.e.", "credibility_error", four),
+            Column("pub.", lambda one: number(published[one.method]["credibility"])),
+            Column("length", form=four),
+            Column("s.e.", "length_error", partial(number, digits=5)),
+            Column("pub.", lambda one: four(published[one.method]["length"])),
+        ],
         title=(
             f"Simulation: logistic regression, n = {first.n}, {first.n_replicates:,} data sets, "
             f"{100 * first.level:g} % intervals of F1"
         ),
-        text_columns=2,
     )
 
 
@@ -320,29 +306,32 @@ def crossval_pictures(comparison: ModelComparison) -> list[Picture]:
 
 def _folds_table(comparison: ModelComparison) -> Table:
     """Build the table of the counts of every fold and model."""
-    names = list(comparison.folds[0].counts.to_dict())
     # the counts of a fold do not determine metrics that depend on beta
     tested = dict.fromkeys(test.metric for test in comparison.tests)
     metrics = [metric for metric in tested if not TABLE[metric].depends_on_beta]
-    timed = any(fold.seconds is not None for fold in comparison.folds)
-    rows = [
-        (
-            str(fold.fold),
-            fold.model,
-            f"{fold.train:,}",
-            f"{fold.validation:,}",
-            *(f"{value:,}" for value in fold.counts.to_dict().values()),
-            *(points(score(fold.counts, metric)) for metric in metrics),
-            *((number(fold.seconds, 1),) if timed else ()),
-        )
-        for fold in comparison.folds
-    ]
-    columns = ("fold", "model", "trained on", "judged on", *names)
-    return Table(
-        (*columns, *metrics, *(("seconds",) if timed else ())),
-        tuple(rows),
+
+    def of_count(name: str) -> Column:
+        return Column(name, lambda fold: fold.counts.to_dict()[name])
+
+    def of_metric(metric: str) -> Column:
+        return Column(metric, lambda fold: points(score(fold.counts, metric)))
+
+    return Table.of(
+        comparison.folds,
+        [
+            Words("fold"),
+            Words("model"),
+            Column("trained on", "train"),
+            Column("judged on", "validation"),
+            *map(of_count, comparison.folds[0].counts.to_dict()),
+            *map(of_metric, metrics),
+            Column(
+                "seconds",
+                lambda fold: number(fold.seconds, 1),
+                when=any(fold.seconds is not None for fold in comparison.folds),
+            ),
+        ],
         title="Folds",
-        text_columns=2,
     )
 
 
@@ -354,26 +343,21 @@ def _balance_table(balance: Mapping[str, Any]) -> Table:
         f"Halves differ in size by {balance['size_difference']} at most. Deviation: of a half from "
         f"half of the total, the largest; random: the same on average over random splits."
     )
-    columns = (
-        "strata",
-        "totals",
-        "deviation",
-        "random_deviation",
-        "chi_square",
-        "random_chi_square",
-    )
-    rows = [
-        (
-            name,
-            f"{total:,.0f}",
-            *(number(100 * share, 3) for share in row[:2]),
-            *map(number, row[2:]),
-        )
-        for name, total, *row in zip(*(balance[column] for column in columns), strict=True)
-    ]
-    return Table(
-        ("stratum", "total", "deviation %", "random %", "chi-square", "random"),
-        tuple(rows),
+    names = ["strata", "totals", "deviation", "random_deviation", "chi_square", "random_chi_square"]
+
+    def percent(place: int) -> Callable[[Sequence[Any]], str]:
+        return lambda row: number(100 * row[place])
+
+    return Table.of(
+        zip(*(balance[name] for name in names), strict=True),
+        [
+            Words("stratum", itemgetter(0)),
+            Column("total", lambda row: f"{row[1]:,.0f}"),
+            Column("deviation %", percent(2)),
+            Column("random %", percent(3)),
+            Column("chi-square", itemgetter(4), number),
+            Column("random", itemgetter(5), number),
+        ],
         title=f"Balance: {len(sizes)} blocks of {size}",
         notes=(note,),
     )
@@ -383,26 +367,21 @@ def split_document(manifest: Mapping[str, Any], folder: str, *, signature: str) 
     """Build the document of the written folds and the balance of their halves."""
     folds = manifest["folds"]
     parts = ("train", "validation")
-    rows = [
-        (
-            str(fold["fold"]),
-            *(fold[part]["file"] for part in parts),
-            *(f"{fold[part]['sentences']:,}" for part in parts),
-        )
-        for fold in folds
-    ]
+    written = Table.of(
+        folds,
+        [
+            Words("fold", itemgetter("fold")),
+            Words("train", lambda fold: fold["train"]["file"]),
+            Words("validation", lambda fold: fold["validation"]["file"]),
+            Column("train on", lambda fold: fold["train"]["sentences"]),
+            Column("validate on", lambda fold: fold["validation"]["sentences"]),
+        ],
+        title=f"Folds of {manifest['corpus']} in {folder}",
+    )
     return Document(
         title=f"Folds of {manifest['corpus']}",
         payload=payload("split", signature, folder=folder, manifest=dict(manifest)),
-        tables=(
-            Table(
-                ("fold", "train", "validation", "train on", "validate on"),
-                tuple(rows),
-                title=f"Folds of {manifest['corpus']} in {folder}",
-                text_columns=3,
-            ),
-            _balance_table(manifest["balance"]),
-        ),
+        tables=(written, _balance_table(manifest["balance"])),
         records=tuple(
             {"fold": fold["fold"], "part": part, **fold[part]} for fold in folds for part in parts
         ),

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from probative.reporting.compare_page import methods_of
 from probative.reporting.compare_report import comparison_part
-from probative.reporting.document import Document, Strong, Table, Tracks, payload
+from probative.reporting.document import (
+    Column,
+    Document,
+    Strong,
+    Table,
+    Tracks,
+    Words,
+    interval,
+    payload,
+)
 from probative.reporting.escape import plain
 from probative.reporting.figures import COLOURS, figure
 from probative.reporting.pictures import Bar, Forest
@@ -391,37 +400,27 @@ def rank_document(
 
 def leaderboard_table(ranking: Ranking) -> Table:
     """Build the table of systems, best first, with those that may lead in bold."""
-    level, score = f"{100 * ranking.level:g} %", metric_words(ranking.metric)
-    rows = tuple(
-        (
-            Strong(system.name) if _may_lead(ranking, system) else system.name,
-            points(system.estimate),
-            f"{points(system.low, 1)} to {points(system.high, 1)}",
-            _rank_set(system),
-            str(system.tier),
-            short_letters(system.letters),
-            "–" if isnan(system.p_best) else probability(system.p_best),
-            number(system.expected_rank, 2),
-        )
-        for system in ranking.ranking
-    )
-    return Table(
-        (
-            "system",
-            score,
-            level,
-            "rank",
-            "tier",
-            "ties",
-            "P(best)",
-            "E(rank)",
-        ),
-        rows,
+    score = metric_words(ranking.metric)
+    return Table.of(
+        ranking.ranking,
+        [
+            Words("system", lambda s: Strong(s.name) if _may_lead(ranking, s) else s.name),
+            Column(score, "estimate", points),
+            Column(f"{100 * ranking.level:g} %", interval, drop=4),
+            Column("rank", _rank_set),
+            Column("tier", drop=2),
+            Column("ties", "letters", short_letters, drop=5),
+            Column("P(best)", "p_best", _chance, drop=3),
+            Column("E(rank)", lambda s: number(s.expected_rank, 2), drop=1),
+        ],
         title=", ".join(["Leaderboard", *match_words(ranking.match), score]) + " in points",
-        notes=tuple(_leaderboard_notes(ranking)),
+        notes=_leaderboard_notes(ranking),
         bold_note="Systems that may rank first are in bold.",
-        droppable=(7, 4, 6, 2, 5),
     )
+
+
+def _chance(value: float) -> str:
+    return "–" if isnan(value) else probability(value)
 
 
 def _may_lead(ranking: Ranking, system: RankedSystem) -> bool:
@@ -475,24 +474,19 @@ def _surer_than_tests(ranking: Ranking) -> bool:
 
 def pair_table(ranking: Ranking) -> Table:
     """Build the table of all pairs: difference, simultaneous interval, p-values."""
-    rows = tuple(
-        (
-            f"{pair.b} − {pair.a}",
-            points(pair.difference),
-            f"{points(pair.low)} to {points(pair.high)}",
-            _p(pair.pvalue),
-            _p(pair.p_adjusted),
-            "yes" if pair.decided else "no",
-        )
-        for pair in ranking.pairs
-    )
-    return Table(
-        ("pair", "difference", "limits", "p", "p adjusted", "decided"),
-        rows,
+    return Table.of(
+        ranking.pairs,
+        [
+            Words("pair", lambda pair: f"{pair.b} − {pair.a}"),
+            Column("difference", form=points),
+            Column("limits", lambda pair: interval(pair, 2), drop=2),
+            Column("p", "pvalue", _p, drop=1),
+            Column("p adjusted", "p_adjusted", _p),
+            Column("decided", lambda pair: "yes" if pair.decided else "no", drop=3),
+        ],
         title=f"The pair, with {100 * ranking.level:g} % limits"
         if len(ranking.pairs) == 1
         else f"All pairs, with {100 * ranking.level:g} % limits that hold for all at once",
-        droppable=(3, 2, 5),
     )
 
 

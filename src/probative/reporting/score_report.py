@@ -30,7 +30,7 @@ from probative.wording.numbers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from matplotlib.figure import Figure
 
@@ -215,12 +215,19 @@ def label_table(scores: Scores, system: SystemScores) -> Table:
 def _overlaps(system: SystemScores) -> Table:
     outcomes = ("correct", "incorrect", "partial", "missed", "spurious")
     metrics = ("precision", "recall", "f1")
+
+    def value(name: str) -> Callable[[Named], float]:
+        return lambda entry: entry.score[name]
+
+    def times(name: str) -> Callable[[Named], str]:
+        return lambda entry: f"{entry.score[name]:,.0f}"
+
     return Table.of(
         [Named(*entry) for entry in (system.overlap or {}).items()],
         [
             Words("match", "name"),
-            *(Column(one, lambda e, one=one: f"{e.score[one]:,.0f}") for one in outcomes),
-            *(Column(one, lambda e, one=one: points(e.score[one])) for one in metrics),
+            *(Column(name, times(name)) for name in outcomes),
+            *(Column(name, value(name), points) for name in metrics),
         ],
         title=f"Overlaps: {system.name}",
     )
@@ -356,7 +363,7 @@ def intervals_document(
     many = bool(counts.shape)
     tables = list(counts) if many else [counts]
     scores = [[one[i] if many else one for one in intervals] for i in range(len(tables))]
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"counts": table.to_dict(), "intervals": [score.to_dict() for score in own]}
         for table, own in zip(tables, scores, strict=True)
     ]
