@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from probative.metrics import label_metric
 from probative.reporting.agreement_report import ceiling_table
 from probative.reporting.bayes_report import difference_picture
-from probative.reporting.document import Table, Tracks
+from probative.reporting.document import Column, Table, Tracks, Words, interval
 from probative.reporting.figures import figure
 from probative.reporting.forests import ON_A_PAGE, group_notes, group_pictures, group_tables
 from probative.reporting.pictures import Bar, Forest, Histogram
@@ -142,28 +142,24 @@ def label_differences(c: Comparison) -> Table:
     """Build the table of the scores of two systems and their difference by label."""
     shown = c.by_label[:_MOST_LABELS]
     left_out = len(c.by_label) - len(shown)
-    more = f"{left_out:,} more labels are left out here; JSON holds all of them."
-    return Table(
-        ("label", c.a, c.b, "difference", "low", "high"),
-        tuple(
-            (
-                entry.label,
-                *(
-                    points(value)
-                    for value in (
-                        entry.score_a,
-                        entry.score_b,
-                        entry.difference,
-                        entry.low,
-                        entry.high,
-                    )
-                ),
-            )
-            for entry in shown
-        ),
+    return Table.of(
+        shown,
+        [
+            Words("label"),
+            Column(c.a, "score_a", points),
+            Column(c.b, "score_b", points),
+            Column("difference", form=points),
+            Column("low", form=points),
+            Column("high", form=points),
+        ],
         title=f"{c.b} against {c.a}, {_label_metric(c)} by label in points",
-        notes=(_each_on_its_own(c.level), *((more,) if left_out else ())),
-        tracks=Tracks.of([(e.difference, e.low, e.high) for e in shown], zero=True),
+        notes=(
+            _each_on_its_own(c.level),
+            f"{left_out:,} more labels are left out here; JSON holds all of them."
+            if left_out
+            else "",
+        ),
+        track="difference",
     )
 
 
@@ -178,35 +174,39 @@ def bucket_tables(result: Comparisons, c: Comparison) -> list[Table]:
 
 
 def _bucket_table(result: Comparisons, c: Comparison, kind: str) -> Table:
-    rows, limits = [], []
-    metric = c.metric
+    found = []
     for bucket in (b for b in result.buckets or () if b.kind == kind):
         own = {score.system: score for score in bucket.scores}
         gap = next(d for d in bucket.differences if (d.a, d.b) == (c.a, c.b))
-        metric = gap.metric
-        limits.append((gap.difference, gap.low, gap.high))
-        rows.append(
-            (
-                bucket.bucket,
-                f"{bucket.items:,}",
-                *(cell for name in (c.a, c.b) for cell in _with_limits(own[name])),
-                points(gap.difference),
-                f"{points(gap.low, 1)} to {points(gap.high, 1)}",
-            )
-        )
+        found.append(_Bucket(bucket, own[c.a], own[c.b], gap))
     level = f"{100 * result.level:g} %"
-    return Table(
-        (kind, "items", c.a, level, c.b, level, "difference", level),
-        tuple(rows),
-        title=f"{c.b} against {c.a}, {metric_name(metric, c.match)} by {kind} in points",
+    metric = metric_name(found[0].gap.metric if found else c.metric, c.match)
+    return Table.of(
+        found,
+        [
+            Words(kind, "bucket.bucket"),
+            Column("items", "bucket.items"),
+            # the difference and its interval are kept longest
+            Column(c.a, "a.estimate", points, drop=3),
+            Column(level, lambda one: interval(one.a), drop=1),
+            Column(c.b, "b.estimate", points, drop=4),
+            Column(level, lambda one: interval(one.b), drop=2),
+            Column("difference", "gap.difference", points),
+            Column(level, lambda one: interval(one.gap)),
+        ],
+        title=f"{c.b} against {c.a}, {metric} by {kind} in points",
         notes=(_each_on_its_own(result.level),),
-        tracks=Tracks.of(limits, zero=True),
-        droppable=(3, 5, 2, 4),  # keep the difference and its interval
+        tracks=Tracks.of([(g.difference, g.low, g.high) for *_, g in found], zero=True),
     )
 
 
-def _with_limits(score: SystemScore) -> tuple[str, str]:
-    return points(score.estimate), f"{points(score.low, 1)} to {points(score.high, 1)}"
+class _Bucket(NamedTuple):
+    """Bucket with the scores of two systems, and their difference."""
+
+    bucket: Any
+    a: SystemScore
+    b: SystemScore
+    gap: Any
 
 
 def _bucket_content(result: Comparisons, first: Sequence[Comparison]) -> dict[str, Any]:

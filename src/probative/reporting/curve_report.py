@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative.reporting.document import Document, Table, payload
+from probative.reporting.document import Column, Document, Named, Table, Words, payload
 from probative.reporting.figures import figure
 from probative.reporting.pictures import Lines, Series
 from probative.wording.numbers import (
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative._validation import Array
-    from probative.results import Comparison, Curve, CurveComparison, GateVerdict, Interval
+    from probative.results import Comparison, Curve, CurveComparison, GateVerdict
 
 
 # --- Pictures: precision by recall, scores by threshold, reliability
@@ -193,20 +195,19 @@ def comparison_document(comparison: CurveComparison, gates: Sequence[GateVerdict
     """Build the document of two curves: differences, verdict and gates."""
     curves, c = comparison.curves, comparison.comparisons
     judged = {"gates": [gate.to_dict() for gate in gates]} if gates else {}
-    table = Table(
-        ("score", curves[0].name, curves[1].name, "difference", "interval", "p", "P(better)"),
-        tuple(
-            (
-                metric_name(one.metric),
-                points(one.score_a),
-                points(one.score_b),
-                signed_points(one.difference, 2),
-                f"{signed_points(one.low)} to {signed_points(one.high)}",
-                pvalue(one.pvalue),
-                probability(one.p_b_better),
-            )
-            for one in c
-        ),
+    table = Table.of(
+        c,
+        [
+            Words("score", "metric", metric_name),
+            Column(curves[0].name, "score_a", points),
+            Column(curves[1].name, "score_b", points),
+            Column("difference", lambda one: signed_points(one.difference, 2)),
+            Column(
+                "interval", lambda one: f"{signed_points(one.low)} to {signed_points(one.high)}"
+            ),
+            Column("p", "pvalue", pvalue),
+            Column("P(better)", "p_b_better", probability),
+        ],
         title=f"Differences in points, {c[0].b} minus {c[0].a}, with "
         f"{100 * comparison.level:g} % intervals",
         notes=(
@@ -273,132 +274,91 @@ def _limits(low: float, high: float) -> str:
     return f"{points(low, 1)}–{points(high, 1)}"
 
 
+def _short_interval(score: Any) -> str:
+    return _limits(score.low, score.high)
+
+
 def _score_table(curves: Sequence[Curve]) -> Table:
-    level = 100 * curves[0].level
-    notes = [
-        f"{curve.name}: {words}: {one.note}"
-        for curve in curves
-        for words, one in _scores(curve)
-        if one.note
-    ]
-    return Table(
-        ("system", "items", "positive", "average precision", "interval", "ROC AUC", "interval"),
-        tuple(
-            (
-                curve.name,
-                f"{curve.items:,}",
-                f"{curve.positives:,}",
-                points(curve.average_precision.estimate),
-                _limits(curve.average_precision.low, curve.average_precision.high),
-                points(curve.roc_auc.estimate),
-                _limits(curve.roc_auc.low, curve.roc_auc.high),
-            )
+    named = {"average_precision": "average precision", "roc_auc": "ROC AUC"}
+    return Table.of(
+        curves,
+        [
+            Words("system", "name"),
+            Column("items"),
+            Column("positive", "positives"),
+            Column("average precision", "average_precision.estimate", points),
+            Column("interval", "average_precision", _short_interval),
+            Column("ROC AUC", "roc_auc.estimate", points),
+            Column("interval", "roc_auc", _short_interval),
+        ],
+        title=f"Order of the items: scores in points with {100 * curves[0].level:g} % intervals",
+        notes=[
+            f"{curve.name}: {words}: {getattr(curve, name).note}"
             for curve in curves
-        ),
-        title=f"Order of the items: scores in points with {level:g} % intervals",
-        notes=tuple(notes),
+            for name, words in named.items()
+            if getattr(curve, name).note
+        ],
     )
-
-
-def _scores(curve: Curve) -> tuple[tuple[str, Interval], ...]:
-    return ("average precision", curve.average_precision), ("ROC AUC", curve.roc_auc)
 
 
 def _threshold_table(curves: Sequence[Curve]) -> Table:
     name = metric_name(curves[0].best.metric)
-    rows = []
-    for curve in curves:
-        best = curve.best
-        low = "any" if best.threshold_low == -float("inf") else f"{best.threshold_low:.4g}"
-        rows.append(
-            (
-                curve.name,
-                f"{best.threshold:.4g}",
-                f"{low}–{best.threshold_high:.4g}",
-                points(best.apparent),
-                points(best.estimate),
-                _limits(best.low, best.high),
-                points(best.precision, 1),
-                points(best.recall, 1),
-            )
-        )
-    notes = dict.fromkeys(f"{c.name}: {c.best.note}" for c in curves if c.best.note)
-    return Table(
-        (
-            "system",
-            "best threshold",
-            "interval",
-            f"{name} here",
-            f"{name} elsewhere",
-            "interval",
-            "precision",
-            "recall",
-        ),
-        tuple(rows),
+
+    def range_of(curve: Curve) -> str:
+        low = curve.best.threshold_low
+        return f"{'any' if low == -inf else f'{low:.4g}'}–{curve.best.threshold_high:.4g}"
+
+    return Table.of(
+        curves,
+        [
+            Words("system", "name"),
+            Column("best threshold", lambda curve: f"{curve.best.threshold:.4g}"),
+            Column("interval", range_of),
+            Column(f"{name} here", "best.apparent", points),
+            Column(f"{name} elsewhere", "best.estimate", points),
+            Column("interval", "best", _short_interval),
+            Column("precision", lambda curve: points(curve.best.precision, 1), drop=1),
+            Column("recall", lambda curve: points(curve.best.recall, 1), drop=2),
+        ],
         title=f"The threshold with the highest {name}, and what it will score on other data",
-        notes=tuple(notes),
-        droppable=(6, 7),
+        notes=dict.fromkeys(f"{c.name}: {c.best.note}" for c in curves if c.best.note),
     )
 
 
 def _calibration_table(curves: Sequence[Curve]) -> Table:
-    rows = []
-    for curve in curves:
-        c = curve.calibration
-        if c is None:
-            continue
-        rows.append(
-            (
-                curve.name,
-                points(c.ece_debiased),
-                _limits(c.ece_low, c.ece_high),
-                points(c.ece),
-                points(c.ece_by_chance),
-                number(c.brier, 4),
-                number(c.miscalibration, 4),
-                number(c.discrimination, 4),
-                number(c.uncertainty, 4),
-            )
-        )
-    notes = (
-        f"{c.name}: {c.calibration.note}" for c in curves if c.calibration and c.calibration.note
-    )
-    return Table(
-        (
-            "system",
-            "calibration error",
-            "interval",
-            "as seen",
-            "by chance",
-            "Brier",
-            "miscalibration",
-            "discrimination",
-            "uncertainty",
-        ),
-        tuple(rows),
+    four = partial(number, digits=4)
+    found = [Named(curve.name, curve.calibration) for curve in curves]
+    return Table.of(
+        found,
+        [
+            Words("system", "name"),
+            Column("calibration error", "score.ece_debiased", points),
+            Column("interval", lambda one: _limits(one.score.ece_low, one.score.ece_high)),
+            Column("as seen", "score.ece", points),
+            Column("by chance", "score.ece_by_chance", points),
+            Column("Brier", "score.brier", four),
+            Column("miscalibration", "score.miscalibration", four, drop=3),
+            Column("discrimination", "score.discrimination", four, drop=2),
+            Column("uncertainty", "score.uncertainty", four, drop=1),
+        ],
         title="Do the probabilities mean what they say? Calibration error in points, Brier score",
-        notes=tuple(notes),
-        droppable=(8, 7, 6),
+        notes=[f"{one.name}: {one.score.note}" for one in found if one.score.note],
     )
 
 
 def _bin_table(curve: Curve) -> Table:
-    bins = curve.calibration.bins if curve.calibration is not None else ()
-    return Table(
-        ("from", "to", "items", "mean probability", "share positive", "interval"),
-        tuple(
-            (
-                number(b.low_edge),
-                number(b.high_edge),
-                f"{b.items:,}",
-                points(b.mean, 1),
-                points(b.share, 1),
-                _limits(b.low, b.high),
-            )
-            for b in bins
-        ),
+    one = partial(points, digits=1)
+    return Table.of(
+        curve.calibration.bins if curve.calibration is not None else (),
+        [
+            Column("from", "low_edge", number),
+            Column("to", "high_edge", number),
+            Column("items"),
+            Column("mean probability", "mean", one),
+            Column("share positive", "share", one),
+            Column("interval", _short_interval),
+        ],
         title="Reliability: bins of about as many items each, in points",
-        text_columns=0,
     )
 
 
@@ -424,24 +384,12 @@ def _readings(curves: Sequence[Curve]) -> tuple[str, ...]:
 
 def _summary(curve: Curve) -> dict[str, Any]:
     """Return one record of numbers per system, for CSV."""
-    ap, auc, best, c = curve.average_precision, curve.roc_auc, curve.best, curve.calibration
-    return {
-        "items": curve.items,
-        "positives": curve.positives,
-        "average_precision": ap.estimate,
-        "average_precision_low": ap.low,
-        "average_precision_high": ap.high,
-        "roc_auc": auc.estimate,
-        "roc_auc_low": auc.low,
-        "roc_auc_high": auc.high,
-        "metric": best.metric,
-        "threshold": best.threshold,
-        "apparent": best.apparent,
-        "estimate": best.estimate,
-        "low": best.low,
-        "high": best.high,
-        "ece_debiased": None if c is None else c.ece_debiased,
-        "ece_low": None if c is None else c.ece_low,
-        "ece_high": None if c is None else c.ece_high,
-        "brier": None if c is None else c.brier,
-    }
+    c = curve.calibration
+    record: dict[str, Any] = {"items": curve.items, "positives": curve.positives}
+    for name in ("average_precision", "roc_auc"):
+        score = getattr(curve, name)
+        record |= {name: score.estimate, f"{name}_low": score.low, f"{name}_high": score.high}
+    best = ("metric", "threshold", "apparent", "estimate", "low", "high")
+    calibrated = ("ece_debiased", "ece_low", "ece_high", "brier")
+    record |= {name: getattr(curve.best, name) for name in best}
+    return record | {name: None if c is None else getattr(c, name) for name in calibrated}

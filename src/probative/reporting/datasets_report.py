@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from probative.reporting.document import Document, Table, payload
+from probative.reporting.document import Column, Document, Table, Words, payload
 from probative.reporting.figures import figure
 from probative.reporting.forests import ForestRow, forest_picture, forest_table
 from probative.wording.numbers import metric_name, pvalue
@@ -128,25 +128,21 @@ def _about(result: DatasetComparisons) -> str:
 def _counts(result: DatasetComparisons) -> Table:
     """Build the table of the partial-conjunction p-values of both directions."""
     better, worse = result.better, result.worse
-    columns = zip(
-        better.p_bonferroni, better.p_fisher, worse.p_bonferroni, worse.p_fisher, strict=True
-    )
     note = (
         f"Partial conjunctions of one-sided tests: by Bonferroni, whatever the dependence of the "
         f"data sets; by Fisher, if they are independent. The count is the last that is at most "
         f"{1 - result.level:.4g}: {better.bonferroni} and {better.fisher} for {result.b}, "
         f"{worse.bonferroni} and {worse.fisher} for {result.a}."
     )
-    return Table(
-        (
-            "at least",
-            f"{result.b} better",
-            "if independent",
-            f"{result.a} better",
-            "if independent",
-        ),
-        tuple((f"{u}", *map(pvalue, row)) for u, row in enumerate(columns, start=1)),
+    return Table.of(
+        range(len(better.p_bonferroni)),
+        [
+            Words("at least", lambda i: str(i + 1)),
+            Column(f"{result.b} better", better.p_bonferroni.__getitem__, pvalue),
+            Column("if independent", better.p_fisher.__getitem__, pvalue),
+            Column(f"{result.a} better", worse.p_bonferroni.__getitem__, pvalue, drop=2),
+            Column("if independent", worse.p_fisher.__getitem__, pvalue, drop=1),
+        ],
         title="p of being better on at least so many data sets",
         notes=(note,),
-        droppable=(4, 3),
     )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
-from probative.reporting.document import Strong, Table, Tracks
+from probative.reporting.document import Column, Strong, Table, Tracks, Words, interval
 from probative.reporting.figures import figure
 from probative.reporting.pictures import Bar, Forest
 from probative.wording.numbers import (
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from probative.results import Comparison, Comparisons, Group, GroupSummary, Scores
+    from probative.results import Comparison, Comparisons, GroupSummary, Scores
 
 
 IN_TEXT, ON_A_PAGE = 25, 60  # rows shown
@@ -75,49 +76,38 @@ def forest_table(
 ) -> Table:
     """Build a table of estimates, intervals, units and p-values, with drawn intervals."""
     shown, left_out = _choose_rows(rows, most)
-    with_scores = all(row.score_a is not None for row in shown if not row.whole)
-    columns = (
-        head,
-        f"{unit}s",
-        *((pair[0], pair[1]) if with_scores else ()),
-        "difference",
-        "low",
-        "high",
-        p_head,
-    )
-    cells = []
-    for row in shown:
-        name = Strong(row.name) if row.whole else row.name
-        scores = (points(row.score_a, 1), points(row.score_b, 1)) if with_scores else ()
+    scored = all(row.score_a is not None for row in shown if not row.whole)
+    one = partial(points, digits=1)
+
+    def difference(row: ForestRow) -> str:
         gap = signed_points(row.difference, 2)
-        cells.append(
-            (
-                name,
-                f"{row.units:,}",
-                *scores,
-                Strong(gap) if row.decided else gap,
-                points(row.low),
-                points(row.high),
-                "" if row.p is None else pvalue(row.p),
-            )
-        )
-    more = f"{left_out:,} more are left out here; JSON and CSV hold all of them."
+        return Strong(gap) if row.decided else gap
+
     full = [(row.difference, row.low, row.high) for row in shown]
     limits = _cut(full)
-    return Table(
-        columns,
-        tuple(cells),
+    whole = [i for i, row in enumerate(shown) if row.whole]
+    return Table.of(
+        shown,
+        [
+            Words(head, lambda row: Strong(row.name) if row.whole else row.name),
+            Column(f"{unit}s", "units", drop=3),
+            Column(pair[0], "score_a", one, when=scored, drop=1),
+            Column(pair[1], "score_b", one, when=scored, drop=2),
+            Column("difference", difference),
+            Column("low", form=points),
+            Column("high", form=points),
+            Column(p_head, "p", pvalue),
+        ],
         title=title,
-        notes=(*notes, *((more,) if left_out else ()), *((_CUT,) if limits != full else ())),
-        tracks=Tracks.of(
-            limits,
-            zero=True,
-            marked=[i for i, row in enumerate(shown) if row.whole],
-        ),
-        track_column=len(columns) - 4,
-        droppable=(2, 3, 1) if with_scores else (1,),
+        notes=(*notes, _left_out(left_out), _CUT if limits != full else ""),
+        tracks=Tracks.of(limits, zero=True, marked=whole),
+        track_before="difference",
         bold_note=f"Decided differences in {metric_name(metric)} are in bold.",
     )
+
+
+def _left_out(number: int) -> str:
+    return f"{number:,} more are left out here; JSON and CSV hold all of them." if number else ""
 
 
 def _cut(limits: list[tuple[float, float, float]]) -> list[tuple[float, float, float]]:
@@ -151,7 +141,6 @@ def forest_picture(
         f"{row.name} {points(row.difference)} ({points(row.low)} to {points(row.high)})"
         for row in shown
     )
-    rest = f" {left_out:,} more are left out here; JSON and CSV hold all of them." * bool(left_out)
     cut = "; long ones are cut" if limits != full else ""
     return Forest(
         bars,
@@ -161,7 +150,7 @@ def forest_picture(
         description=f"Differences in {name}: {listed}",
         reading=f"Right of the dashed line {b} is better, left of it {a}; behind each name stands "
         f"on how many units it rests. Each interval stands for itself: it is not adjusted for "
-        f"their number.{rest}",
+        f"their number. {_left_out(left_out)}".rstrip(),
         note=f"{100 * level:g} % intervals{cut}"
         + (f"; {left_out:,} more left out" if left_out else ""),
     )
@@ -235,35 +224,38 @@ def group_notes(result: Comparisons) -> tuple[str, ...]:
 def group_score_table(scores: Scores, column: str, *, most: int = _MOST_SCORED_GROUPS) -> Table:
     """Build the table of the main score (F1 or accuracy) of every system in each group."""
     groups = scores.groups or ()
-    metric = _main_metric(scores)
+    metric, level = _main_metric(scores), f"{100 * scores.level:g} %"
     shown = sorted(groups, key=lambda group: -group.rows)[:most]
-    rows = [_score_row(group, metric) for group in groups if group in shown]
-    left_out = len(groups) - len(rows)
-    more = f"{left_out:,} more groups are left out here; JSON and CSV hold all of them."
-    heads = [head for s in scores.systems for head in (s.name, f"{100 * scores.level:g} %")]
-    return Table(
-        (column, "rows", "units", *heads),
-        tuple(rows),
+    left_out = len(groups) - len(shown)
+
+    def of_system(place: int) -> list[Column]:
+        name = scores.systems[place].name
+        return [
+            Column(name, lambda group: points(group.systems[place][metric].estimate)),
+            Column(level, lambda group: interval(group.systems[place][metric])),
+        ]
+
+    return Table.of(
+        [group for group in groups if group in shown],
+        [
+            Words(column, "group"),
+            Column("rows", drop=2),
+            Column("units", drop=1),
+            *(column for i in range(len(scores.systems)) for column in of_system(i)),
+        ],
         title=f"{metric_name(metric, scores.match)} by {column}, points",
         notes=(
-            f"{100 * scores.level:g} % intervals, each on its own: not adjusted for their number.",
-            *((more,) if left_out else ()),
+            f"{level} intervals, each on its own: not adjusted for their number.",
+            f"{left_out:,} more groups are left out here; JSON and CSV hold all of them."
+            if left_out
+            else "",
         ),
-        droppable=(2, 1),
     )
 
 
 def _main_metric(scores: Scores) -> str:
     names = [score.metric for score in scores.systems[0].scores]
     return next((name for name in ("f1", "accuracy") if name in names), names[0])
-
-
-def _score_row(group: Group, metric: str) -> tuple[str, ...]:
-    cells = []
-    for system in group.systems:
-        own = system[metric]
-        cells += [points(own.estimate), f"{points(own.low, 1)} to {points(own.high, 1)}"]
-    return (group.group, f"{group.rows:,}", f"{group.units:,}", *cells)
 
 
 def _title(whole: Comparison, summary: GroupSummary) -> str:
@@ -307,34 +299,29 @@ def _reversal_tables(whole: Comparison, summary: GroupSummary) -> list[Table]:
     """Build two tables that show Simpson's paradox: every group, and the whole."""
     if not summary.weights:
         return []
-    a, b, metric = whole.a, whole.b, metric_words(whole.metric)
-    rows = tuple(
-        (
-            entry.group,
-            points(entry.score_a),
-            f"{100 * entry.weight_a:.1f} %",
-            points(entry.score_b),
-            f"{100 * entry.weight_b:.1f} %",
-            signed_points(entry.score_b - entry.score_a, 2),
-        )
-        for entry in summary.weights[:ON_A_PAGE]
-    )
-    within = Table(
-        (summary.column, f"{a}: {metric}", "weight", f"{b}: {metric}", "weight", "difference"),
-        rows,
+    metric = metric_words(whole.metric)
+    of_a, of_b = f"{whole.a}: {metric}", f"{whole.b}: {metric}"
+    within = Table.of(
+        summary.weights[:ON_A_PAGE],
+        [
+            Words(summary.column, "group"),
+            Column(of_a, "score_a", points),
+            Column("weight", lambda entry: f"{100 * entry.weight_a:.1f} %"),
+            Column(of_b, "score_b", points),
+            Column("weight", lambda entry: f"{100 * entry.weight_b:.1f} %"),
+            Column("difference", lambda entry: signed_points(entry.score_b - entry.score_a, 2)),
+        ],
         title=f"Simpson's paradox, 1: within each {summary.column}",
         notes=(_WEIGHTS,),
     )
-    together = Table(
-        ("", f"{a}: {metric}", f"{b}: {metric}", "difference"),
-        (
-            (
-                _ALL,
-                points(whole.score_a),
-                points(whole.score_b),
-                signed_points(whole.difference, 2),
-            ),
-        ),
+    together = Table.of(
+        [whole],
+        [
+            Words("", lambda _: _ALL),
+            Column(of_a, "score_a", points),
+            Column(of_b, "score_b", points),
+            Column("difference", lambda whole: signed_points(whole.difference, 2)),
+        ],
         title="Simpson's paradox, 2: all groups together",
     )
     return [within, together]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative.reporting.document import Document, Table, payload
+from probative.reporting.document import Column, Document, Table, Words, payload
 from probative.reporting.figures import figure
 from probative.reporting.pictures import Lines, Series
 from probative.wording.numbers import number, points
@@ -84,22 +85,24 @@ def _reading(sweep: SegmentationSweep) -> str:
 def sweep_table(sweep: SegmentationSweep) -> Table:
     """Build the table of scores in points at each λ; of many steps, only some."""
     every = -(-len(sweep.shares) // _MOST_ROWS)
-    rows = [
-        (
-            number(sweep.shares[i], 2 if every == 1 else 3),
-            number(sweep.thresholds[i]),
-            *(cell for score in sweep.scores for cell in score_cells(score[i])),
-            number(sweep.splitting_bias[i]),
-        )
-        for i in range(0, len(sweep.shares), every)
-    ]
-    heads = (cell for score in sweep.scores for cell in (NAMES[score.metric], "interval"))
+    share = partial(number, digits=2 if every == 1 else 3)
+
+    def of_score(scores: Any) -> list[Column]:
+        return [
+            Column(NAMES[scores.metric], lambda i: score_cells(scores[i])[0]),
+            Column("interval", lambda i: score_cells(scores[i])[1]),
+        ]
+
     left_out = f", every {every}th step" if every > 1 else ""
-    return Table(
-        ("λ", "threshold", *heads, "splitting bias"),
-        tuple(rows),
+    return Table.of(
+        range(0, len(sweep.shares), every),
+        [
+            Column("λ", sweep.shares.__getitem__, share),
+            Column("threshold", sweep.thresholds.__getitem__, number),
+            *(column for scores in sweep.scores for column in of_score(scores)),
+            Column("splitting bias", sweep.splitting_bias.__getitem__, number),
+        ],
         title=f"Scores in points with {100 * sweep.level:g} % intervals{left_out}",
-        text_columns=0,
     )
 
 
@@ -110,19 +113,15 @@ def score_cells(score: Interval) -> tuple[str, str]:
 
 def best_table(sweep: SegmentationSweep) -> Table:
     """Build the table of the λ at which each score is highest."""
-    rows = tuple(
-        (
-            NAMES[best.metric],
-            number(best.share, 3),
-            points(best.score),
-            number(best.finest_share, 4),
-            points(best.finest_score),
-        )
-        for best in sweep.best
-    )
-    return Table(
-        ("score", "best λ of the steps", "there", "best λ of all", "there"),
-        rows,
+    return Table.of(
+        sweep.best,
+        [
+            Words("score", lambda best: NAMES[best.metric]),
+            Column("best λ of the steps", "share", number),
+            Column("there", "score", points),
+            Column("best λ of all", "finest_share", partial(number, digits=4)),
+            Column("there", "finest_score", points),
+        ],
         title="Where each score is highest",
     )
 
