@@ -143,7 +143,7 @@ def _by_threshold(curves: Sequence[Curve]) -> Lines:
         title=what if alone else f"{name}{_who(curves)} in points by threshold.",
         description=_described(curves, [str(curve.best) for curve in curves]),
         reading=f"Items from a threshold on count as {curves[0].positive}. Shaded: where the "
-        f"threshold with the highest {name} may well lie.",
+        f"threshold with the highest {name} may well lie; the dot marks it here.",
         note=f"shaded: where the highest {name} may lie",
         baseline=len(curves) == 2,
     )

@@ -1,12 +1,21 @@
-"""Build forest plots of differences in groups, as table, drawing and figure."""
+"""Build the tables and pictures of differences in groups and on several data sets."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from math import isnan
+from typing import TYPE_CHECKING, NamedTuple
 
-from probative.reporting.document import Column, Strong, Table, Tracks, Words, interval
+from probative.reporting.document import (
+    Column,
+    Document,
+    Strong,
+    Table,
+    Tracks,
+    Words,
+    interval,
+    payload,
+)
 from probative.reporting.figures import figure
 from probative.reporting.pictures import Bar, Forest
 from probative.wording.numbers import (
@@ -24,31 +33,40 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from probative.results import Comparison, Comparisons, GroupSummary, Scores
+    from probative.results import (
+        Comparison,
+        Comparisons,
+        DatasetComparisons,
+        GateVerdict,
+        GroupSummary,
+        Scores,
+    )
+    from probative.results.datasets import MeanDifference
 
 
 IN_TEXT, ON_A_PAGE = 25, 60  # rows shown
 _CUT = "Drawn intervals that reach far beyond the others are cut."
 
 
-@dataclass(frozen=True)
-class ForestRow:
-    """Difference with its interval and number of units.
+class ForestRow(NamedTuple):
+    """Difference of two systems in a part of the data.
 
-    `p` is the p-value that counts, None without a test; `decided` is True if it decides, `whole` if
-    the row is about all others together.
+    `gap` holds the difference, its interval and the scores of both; `p` is the p-value that counts,
+    None without a test; `decided` is True if it decides, `whole` if the row is about all others
+    together.
     """
 
     name: str
     units: int
-    difference: float
-    low: float
-    high: float
-    p: float | None
-    score_a: float | None = None
-    score_b: float | None = None
+    gap: Comparison | MeanDifference
+    p: float | None = None
     decided: bool = False
     whole: bool = False
+
+    @property
+    def limits(self) -> tuple[float, float, float]:
+        """Return the difference and its interval."""
+        return self.gap.difference, self.gap.low, self.gap.high
 
 
 def _choose_rows(rows: Sequence[ForestRow], most: int) -> tuple[list[ForestRow], int]:
@@ -58,7 +76,7 @@ def _choose_rows(rows: Sequence[ForestRow], most: int) -> tuple[list[ForestRow],
     """
     single = [row for row in rows if not row.whole]
     kept = sorted(single, key=lambda row: (not row.decided, -row.units))[:most]
-    kept.sort(key=lambda row: (row.difference != row.difference, -row.difference, row.name))
+    kept.sort(key=lambda row: (isnan(row.gap.difference), -row.gap.difference, row.name))
     return [*kept, *(row for row in rows if row.whole)], len(single) - min(len(single), most)
 
 
@@ -76,14 +94,14 @@ def forest_table(
 ) -> Table:
     """Build a table of estimates, intervals, units and p-values, with drawn intervals."""
     shown, left_out = _choose_rows(rows, most)
-    scored = all(row.score_a is not None for row in shown if not row.whole)
+    scored = all(row.gap.score_a is not None for row in shown if not row.whole)
     one = partial(points, digits=1)
 
     def difference(row: ForestRow) -> str:
-        gap = signed_points(row.difference, 2)
+        gap = signed_points(row.gap.difference, 2)
         return Strong(gap) if row.decided else gap
 
-    full = [(row.difference, row.low, row.high) for row in shown]
+    full = [row.limits for row in shown]
     limits = _cut(full)
     whole = [i for i, row in enumerate(shown) if row.whole]
     return Table.of(
@@ -91,11 +109,11 @@ def forest_table(
         [
             Words(head, lambda row: Strong(row.name) if row.whole else row.name),
             Column(f"{unit}s", "units", drop=3),
-            Column(pair[0], "score_a", one, when=scored, drop=1),
-            Column(pair[1], "score_b", one, when=scored, drop=2),
+            Column(pair[0], "gap.score_a", one, when=scored, drop=1),
+            Column(pair[1], "gap.score_b", one, when=scored, drop=2),
             Column("difference", difference),
-            Column("low", form=points),
-            Column("high", form=points),
+            Column("low", "gap.low", points),
+            Column("high", "gap.high", points),
             Column(p_head, "p", pvalue),
         ],
         title=title,
@@ -131,15 +149,14 @@ def forest_picture(
     """Picture the differences as a forest plot."""
     shown, left_out = _choose_rows(rows, ON_A_PAGE)
     (a, b), name = pair, metric_name(metric)
-    full = [(row.difference, row.low, row.high) for row in shown]
+    full = [row.limits for row in shown]
     limits = _cut(full)
     bars = [
         Bar(f"{row.name} ({row.units:,})", *own, row.whole, words=_in_words(row))
         for row, own in zip(shown, limits, strict=True)
     ]
     listed = "; ".join(
-        f"{row.name} {points(row.difference)} ({points(row.low)} to {points(row.high)})"
-        for row in shown
+        f"{row.name} {points(row.gap.difference)} ({interval(row.gap, 2)})" for row in shown
     )
     cut = "; long ones are cut" if limits != full else ""
     return Forest(
@@ -159,9 +176,10 @@ def forest_picture(
 def _in_words(row: ForestRow) -> str:
     """Return the numbers that stand on the right of a row."""
     p = "" if row.p is None else f"  p = {pvalue(row.p)}"
-    if row.difference != row.difference:
+    difference, low, high = row.limits
+    if isnan(difference):
         return p
-    return f"{signed_points(row.difference)} [{points(row.low, 1)}, {points(row.high, 1)}]{p}"
+    return f"{signed_points(difference)} [{points(low, 1)}, {points(high, 1)}]{p}"
 
 
 # --- Groups of a comparison: forest plots, and tables of a reversal
@@ -281,18 +299,8 @@ def _rows(result: Comparisons, whole: Comparison) -> list[ForestRow]:
 
 def _row(name: str, units: int, c: Comparison, level: float, *, whole: bool = False) -> ForestRow:
     has_evidence = no_verdict(c) is None
-    return ForestRow(
-        name,
-        units,
-        c.difference,
-        c.low,
-        c.high,
-        tested_pvalue(c) if has_evidence else None,
-        c.score_a,
-        c.score_b,
-        decided=has_evidence and pvalue_of(c) <= (1 - level) * (1 + 1e-9),
-        whole=whole,
-    )
+    decided = has_evidence and pvalue_of(c) <= (1 - level) * (1 + 1e-9)
+    return ForestRow(name, units, c, tested_pvalue(c) if has_evidence else None, decided, whole)
 
 
 def _reversal_tables(whole: Comparison, summary: GroupSummary) -> list[Table]:
@@ -325,3 +333,99 @@ def _reversal_tables(whole: Comparison, summary: GroupSummary) -> list[Table]:
         title="Simpson's paradox, 2: all groups together",
     )
     return [within, together]
+
+
+# --- Comparison on several data sets
+
+
+def datasets_document(result: DatasetComparisons, *, gates: Sequence[GateVerdict] = ()) -> Document:
+    """Build the document of every data set, the mean, the pooled difference and counts."""
+    content = result.to_dict()
+    if gates:
+        content["gates"] = [gate.to_dict() for gate in gates]
+    table = forest_table(
+        _dataset_rows(result),
+        head="data set",
+        pair=(result.a, result.b),
+        metric=result.metric,
+        title=f"{_dataset_title(result)}, points",
+        p_head="p",
+        notes=(_about_datasets(result),),
+    )
+    return Document(
+        title=f"{result.b} against {result.a} on {len(result)} data sets",
+        payload=payload("compare", result.signature, **content),
+        tables=(table, _counts(result)),
+        records=tuple(result.records()),
+        notes=(*result.verdicts, result.signature),
+        pictures=(_dataset_forest(result),),
+    )
+
+
+def _dataset_forest(result: DatasetComparisons) -> Forest:
+    return forest_picture(
+        _dataset_rows(result),
+        pair=(result.a, result.b),
+        metric=result.metric,
+        title=_dataset_title(result),
+        level=result.level,
+    )
+
+
+def _dataset_title(result: DatasetComparisons) -> str:
+    return f"{result.b} − {result.a}, {metric_name(result.metric, result.match)} by data set"
+
+
+def datasets_figure(result: DatasetComparisons) -> Figure:
+    """Draw the forest plot of all data sets."""
+    return figure(_dataset_forest(result))
+
+
+def _dataset_rows(result: DatasetComparisons) -> list[ForestRow]:
+    limit = (1 - result.level) * (1 + 1e-9)
+    rows = [
+        ForestRow(
+            one.dataset,
+            one.units,
+            one.comparison,
+            one.comparison.p_decision if no_verdict(one.comparison) is None else None,
+            min(one.p_holm_better, one.p_holm_worse) <= limit,
+        )
+        for one in result.datasets
+    ]
+    units, pooled = sum(one.units for one in result.datasets), result.pooled
+    rows.append(ForestRow("mean", units, result.mean, whole=True))
+    if pooled is not None:
+        rows.append(ForestRow("all pooled", units, pooled, pooled.p_decision, whole=True))
+    return rows
+
+
+def _about_datasets(result: DatasetComparisons) -> str:
+    return (
+        f"{100 * result.level:g} % intervals, each on its own; p: two-sided, not adjusted, the "
+        f"larger of the exact test and Student's by unit. The mean gives every data set the same "
+        f"weight, the pooled difference every unit."
+    )
+
+
+def _counts(result: DatasetComparisons) -> Table:
+    """Build the table of the partial-conjunction p-values of both directions."""
+    better, worse = result.better, result.worse
+    note = (
+        f"Partial conjunctions of one-sided tests: by Bonferroni, whatever the dependence of the "
+        f"data sets; by Fisher, if they are independent. The count is the last that is at most "
+        f"{1 - result.level:.4g}: {better.bonferroni} and {better.fisher} for {result.b}, "
+        f"{worse.bonferroni} and {worse.fisher} for {result.a}."
+    )
+    return Table.of(
+        range(len(better.p_bonferroni)),
+        [
+            Words("at least", lambda i: str(i + 1)),
+            Column(f"{result.b} better", better.p_bonferroni.__getitem__, pvalue),
+            Column("if independent", better.p_fisher.__getitem__, pvalue),
+            Column(f"{result.a} better", worse.p_bonferroni.__getitem__, pvalue, drop=2),
+            Column("if independent", worse.p_fisher.__getitem__, pvalue, drop=1),
+        ],
+        title="p of being better on at least so many data sets",
+        notes=(note,),
+    )

@@ -410,7 +410,7 @@ def leaderboard_table(ranking: Ranking) -> Table:
             Column("rank", _rank_set),
             Column("tier", drop=2),
             Column("ties", "letters", short_letters, drop=5),
-            Column("P(best)", "p_best", _chance, drop=3),
+            Column("P(best)", "p_best", chance, drop=3),
             Column("E(rank)", lambda s: number(s.expected_rank, 2), drop=1),
         ],
         title=", ".join(["Leaderboard", *match_words(ranking.match), score]) + " in points",
@@ -419,7 +419,8 @@ def leaderboard_table(ranking: Ranking) -> Table:
     )
 
 
-def _chance(value: float) -> str:
+def chance(value: float) -> str:
+    """Format a probability; an undefined one as a dash."""
     return "–" if isnan(value) else probability(value)
 
 
@@ -480,8 +481,8 @@ def pair_table(ranking: Ranking) -> Table:
             Words("pair", lambda pair: f"{pair.b} − {pair.a}"),
             Column("difference", form=points),
             Column("limits", lambda pair: interval(pair, 2), drop=2),
-            Column("p", "pvalue", _p, drop=1),
-            Column("p adjusted", "p_adjusted", _p),
+            Column("p", "pvalue", tested, drop=1),
+            Column("p adjusted", "p_adjusted", tested),
             Column("decided", lambda pair: "yes" if pair.decided else "no", drop=3),
         ],
         title=f"The pair, with {100 * ranking.level:g} % limits"
@@ -490,7 +491,8 @@ def pair_table(ranking: Ranking) -> Table:
     )
 
 
-def _p(value: float) -> str:
+def tested(value: float) -> str:
+    """Format a p-value; an undefined one as a dash."""
     return "–" if isnan(value) else pvalue(value)
 
 

@@ -49,7 +49,7 @@ def sweep_picture(sweep: SegmentationSweep, name: str = "") -> Lines:
         title=f"Scores{who} in points against λ, with {100 * sweep.level:g} % intervals.",
         description="; ".join(str(best) for best in sweep.best),
         reading="From left to right more positions are taken for boundaries, the most probable "
-        "first; a band is where the true score may well lie."
+        "first; a band is where the true score may well lie, a dot the highest score here."
         + ("" if known else " No bands here: a single sentence tells none."),
         note=": ".join(filter(None, (name, said))),
     )
