@@ -403,8 +403,7 @@ def bayes(
     from probative._validation import one_of
     from probative.data import load
     from probative.inference.crossval import score_posteriors
-    from probative.reporting.bayes_report import bayes_study_document
-    from probative.reporting.posteriors import density_figure
+    from probative.reporting.bayes_report import bayes_study_document, density_figure
     from probative_studies import bayes as study
 
     one_of("--task", task, study.TASKS)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from probative.options import sign
 from probative.reporting.document import Document, Table, payload
-from probative.reporting.figures import figure_bytes, new_figure
+from probative.reporting.figures import figure, figure_bytes
+from probative.reporting.pictures import Lines
 from probative.reporting.render import as_json, as_markdown
-from probative.reporting.svg import Series, lines
 from probative.reporting.sweep_report import (
     NAMES,
     best_table,
-    draw_scores,
     score_cells,
-    sweep_drawing,
-    sweep_figure,
+    score_series,
+    sweep_picture,
     sweep_table,
 )
 from probative.results import Result
@@ -26,10 +25,7 @@ from probative.wording.numbers import number, points
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from matplotlib.figure import Figure
-
     from probative._validation import Array
-    from probative.reporting.document import Drawing
     from probative.results import Comparison, Comparisons, SegmentationSweep, SystemScores
 
 _SCORES = tuple(NAMES)
@@ -184,7 +180,6 @@ def study_document(
     notes = [*study.comparisons.verdicts, *study.observations]
     if published:
         notes.append(_TREEBANKS)
-    drawings = _drawings(study) if html else []
     return Document(
         title=f"Word segmentation of {study.corpus['test']['file']}",
         payload=payload(
@@ -193,7 +188,7 @@ def study_document(
         tables=tuple(table for table in tables if table.rows),
         records=tuple(_records(study)),
         notes=(*notes, signature),
-        drawings=tuple(drawings),
+        pictures=tuple(_pictures(study).values()) if html else (),
     )
 
 
@@ -320,28 +315,25 @@ def _records(study: SegmentationStudy) -> list[dict[str, Any]]:
     ]
 
 
-def curve_figure(study: SegmentationStudy, title: str = "") -> Figure:
-    """Draw the scores against the number of training sentences.
+def curve_picture(study: SegmentationStudy) -> Lines:
+    """Picture the scores against the number of training sentences.
 
     Steps at which recall rises and precision falls are shaded.
     """
-    figure, axis = new_figure(width=6.4, height=4.2)
-    sizes = [point.sentences for point in study.curve]
-    draw_scores(axis, sizes, {name: _Columns(study, name) for name in _SCORES})
-    for n, reversal in enumerate(study.reversals):
-        axis.axvspan(
-            reversal.smaller,
-            reversal.larger,
-            color="#999999",
-            alpha=0.2,
-            linewidth=0,
-            label="recall up, precision down" if n == 0 else None,
-        )
-    axis.set_xlabel("training sentences")
-    axis.legend(fontsize=9, frameon=False, loc="lower right")
-    if title:
-        axis.set_title(title, fontsize=10)
-    return figure
+    title = f"Scores of {study.curve_system} in points against training sentences."
+    if study.reversals:
+        title += " Shaded: recall rises and precision falls."
+    columns = {name: _Columns(study, name) for name in _SCORES}
+    series = score_series([point.sentences for point in study.curve], columns)
+    steps = tuple((reversal.smaller, reversal.larger) for reversal in study.reversals)
+    return Lines(
+        [replace(series[0], ranges=steps), *series[1:]],
+        axis="training sentences",
+        up="score in points",
+        title=title,
+        description=" ".join(study.observations),
+        note=f"{study.curve_system}{'; shaded: recall up, precision down' * bool(steps)}",
+    )
 
 
 class _Columns:
@@ -354,38 +346,14 @@ class _Columns:
         self.high = [score.high for score in scores]
 
 
-def _drawings(study: SegmentationStudy) -> list[Drawing]:
-    """Draw the figures of the page."""
-    drawings = []
+def _pictures(study: SegmentationStudy) -> dict[str, Lines]:
+    """Return the pictures of the page and the files, by what they show."""
+    pictures = {}
     if study.sweep is not None:
-        drawings.append(sweep_drawing(study.sweep, str(study.sweep_system)))
+        pictures["Scores against λ"] = sweep_picture(study.sweep, str(study.sweep_system))
     if study.curve:
-        columns = {NAMES[name]: _Columns(study, name) for name in _SCORES}
-        title = f"Scores of {study.curve_system} in points against training sentences."
-        if study.reversals:
-            title += " Shaded: recall rises and precision falls."
-        drawings.append(
-            lines(
-                [point.sentences for point in study.curve],
-                [Series(name, c.estimate, c.low, c.high) for name, c in columns.items()],
-                axis="training sentences",
-                title=title,
-                description=" ".join(study.observations),
-                shaded=[(reversal.smaller, reversal.larger) for reversal in study.reversals],
-            )
-        )
-    return drawings
-
-
-def _figures(study: SegmentationStudy) -> dict[str, Figure]:
-    figures = {}
-    if study.sweep is not None:
-        figures["Scores against λ"] = sweep_figure(study.sweep, title=str(study.sweep_system))
-    if study.curve:
-        figures["Scores against training sentences"] = curve_figure(
-            study, title=str(study.curve_system)
-        )
-    return figures
+        pictures["Scores against training sentences"] = curve_picture(study)
+    return pictures
 
 
 def output_files(study: SegmentationStudy, document: Document) -> dict[str, str | bytes]:
@@ -399,9 +367,9 @@ def output_files(study: SegmentationStudy, document: Document) -> dict[str, str 
         "tables.md": as_markdown(document),
     }
     names = {"Scores against λ": "figure1", "Scores against training sentences": "figure2"}
-    for title, figure in _figures(study).items():
+    for title, picture in _pictures(study).items():
         for form in ("png", "svg"):
-            files[f"{names[title]}.{form}"] = figure_bytes(figure, form)
+            files[f"{names[title]}.{form}"] = figure_bytes(figure(picture), form)
     size = study.corpus["train"]["sentences"]
     for run in study.runs:
         if run.sentences == size:

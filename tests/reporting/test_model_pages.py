@@ -9,8 +9,9 @@ import pytest
 import probative as pv
 from probative.cli import main
 from probative.crossval.runner import judge_folds
-from probative.reporting.bayes_report import crossval_document, crossval_drawings, crossval_figure
+from probative.reporting.bayes_report import crossval_document, crossval_figure, crossval_pictures
 from probative.reporting.render import as_text
+from probative.reporting.svg import svg
 from probative.results.crossval import FoldCounts
 from probative.wording.numbers import probability
 
@@ -88,8 +89,8 @@ def test_a_cross_validation_draws_the_posterior_of_its_verdict():
     published, adjusted = (probability(t["f1"].p_b_better) for t in (found.published, found))
     assert published != adjusted
     assert f"P(new better) = {adjusted}" in str(found)
-    scores, difference = crossval_drawings(found)
-    for words in (difference.reading, difference.description, difference.svg):
+    scores, difference = crossval_pictures(found)
+    for words in (difference.reading, difference.description, svg(difference)):
         assert adjusted in words
         assert published not in words
     assert "without the training variance" in scores.reading

@@ -93,7 +93,7 @@ def test_plots_return_axes(compared, scored):
     assert [t.get_text() for t in both[1].get_yticklabels()] == ["new − old"]
     posterior = compared.comparisons[0].plot()
     assert isinstance(posterior, Axes)
-    assert "P(new better)" in posterior.get_title()
+    assert any("P(new better)" in text.get_text() for text in posterior.texts)
     (line,) = [line for line in posterior.lines if len(line.get_xdata()) > 10]
     x, y = line.get_data()
     assert trapezoid(y, x) / 100 == pytest.approx(1, abs=0.01)

@@ -6,7 +6,7 @@ import pytest
 
 import probative as pv
 from probative.inference.crossval import score_posteriors
-from probative.reporting.posteriors import density_figure, difference_figure
+from probative.reporting.bayes_report import density_figure, difference_figure
 
 FOLDS = [pv.Counts(90, 10, 9), pv.Counts(88, 12, 11)] * 3
 SURE = [pv.Counts(9000, 10, 9), pv.Counts(8800, 12, 11)] * 3

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from probative.cli.output import Output
-    from probative.reporting.document import Drawing
+    from probative.reporting.pictures import Picture
     from probative.results import BayesTest, ScorePosteriors
 
 __all__ = ["bayes"]
@@ -82,8 +82,8 @@ def _from_predictions(
     from probative.crossval.fold_files import judge_predictions
     from probative.reporting.bayes_report import (
         crossval_document,
-        crossval_drawings,
         crossval_figure,
+        crossval_pictures,
     )
 
     missing = [name for name, value in predictions.items() if value is None]
@@ -101,9 +101,9 @@ def _from_predictions(
     signature = replace(given, rng=None).signature(
         ",".join(comparison.metrics), f"{len(comparison.folds) // 2}-folds"
     )
-    drawings = crossval_drawings(comparison) if out.html else []
+    pictures = crossval_pictures(comparison) if out.html else []
     signed = replace(comparison, signature=signature)
-    document = crossval_document(signed, command="bayes", drawings=drawings)
+    document = crossval_document(signed, command="bayes", pictures=pictures)
     out.emit(document, lambda: crossval_figure(comparison, plot))
 
 
@@ -129,8 +129,8 @@ def _from_counts(files: list[str], given: BayesOptions, plot: str, out: Output) 
         tests[0].posterior.kind,
         tests[0].method,
     )
-    drawings = _drawings(tests, models, a, b, given) if out.html else []
-    document = bayes_document(tests, models=models, signature=signature, drawings=drawings)
+    pictures = _pictures(tests, models, a, b, given) if out.html else []
+    document = bayes_document(tests, models=models, signature=signature, pictures=pictures)
     out.emit(document, lambda: _draw(plot, tests, models, a, b, given))
 
 
@@ -170,13 +170,13 @@ def _two_models(files: list[str]) -> tuple[tuple[str, str], tuple[Any, Any]]:
     return (name_a, name_b), (a[0], b[0]) if len(a) == 1 else (a, b)
 
 
-def _drawings(
+def _pictures(
     tests: list[BayesTest], models: tuple[str, str], a: Any, b: Any, given: BayesOptions
-) -> list[Drawing]:
-    """Draw the figures of the page."""
-    from probative.reporting.posteriors import model_drawings
+) -> list[Picture]:
+    """Return the pictures of the page."""
+    from probative.reporting.bayes_report import model_pictures
 
-    return model_drawings(_panels(tests, models, a, b, given), tests, models)
+    return model_pictures(_panels(tests, models, a, b, given), tests, models)
 
 
 def _draw(
@@ -187,7 +187,7 @@ def _draw(
     b: Any,
     given: BayesOptions,
 ) -> Figure:
-    from probative.reporting.posteriors import density_figure, difference_figure
+    from probative.reporting.bayes_report import density_figure, difference_figure
 
     if plot == "difference":
         return difference_figure(tests, models=models)

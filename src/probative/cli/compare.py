@@ -194,7 +194,7 @@ def compare(
 
 
 def _draw(comparisons: Comparisons) -> Figure:
-    from probative.reporting.compare_figures import comparison_figure
+    from probative.reporting.compare_page import comparison_figure
     from probative.reporting.forests import group_figure
 
     return (comparison_figure if comparisons.groups is None else group_figure)(comparisons)
@@ -213,7 +213,7 @@ def compare_several(
 ) -> int:
     """Compare two systems on several data sets, and print the result."""
     from probative.jobs.datasets import compare_datasets
-    from probative.reporting.datasets_report import datasets_document, datasets_figure
+    from probative.reporting.forests import datasets_document, datasets_figure
 
     datasets, called = _datasets(named, manifest, names)
     elsewhere = {n for n, option in given.options().items() if {*DATASETS} & {*option.excludes}}

@@ -39,8 +39,8 @@ def crossval(
     from probative.learners.specs import model_of
     from probative.reporting.bayes_report import (
         crossval_document,
-        crossval_drawings,
         crossval_figure,
+        crossval_pictures,
     )
 
     corpora = read_corpora(
@@ -77,7 +77,7 @@ def crossval(
         f"{given.m}x2-block-regularised",
         f"seed:{result.seed}",
     )
-    drawings = crossval_drawings(result) if out.html else ()
+    pictures = crossval_pictures(result) if out.html else ()
     signed = replace(result, task=data.task, signature=signature)
-    document = crossval_document(signed, drawings=drawings)
+    document = crossval_document(signed, pictures=pictures)
     out.emit(document, lambda: crossval_figure(result))

@@ -68,6 +68,6 @@ def score(
 
 
 def _draw(scores: Scores) -> Figure:
-    from probative.reporting.compare_figures import scores_figure
+    from probative.reporting.score_report import scores_figure
 
     return scores_figure(scores)

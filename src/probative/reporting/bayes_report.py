@@ -1,13 +1,19 @@
-"""Build the documents of Bayes tests, cross-validated comparisons and splits."""
+"""Build the documents of Bayes tests and cross-validated comparisons; picture posteriors."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from probative.metrics import TABLE, score
-from probative.reporting.document import Document, Table, payload
-from probative.wording.numbers import number, points
+from probative.reporting.document import Column, Document, Table, Words, interval, payload
+from probative.reporting.figures import figure
+from probative.reporting.pictures import Curve, Densities, Density
+from probative.wording.numbers import metric_name, number, points, probability, region
 from probative.wording.verdict import (
     HYPOTHESES,
     model_remarks,
@@ -18,12 +24,18 @@ from probative.wording.verdict import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from matplotlib.figure import Figure
 
-    from probative.reporting.document import Drawing
-    from probative.results import BayesTest, ModelComparison
+    from probative.reporting.pictures import Picture
+    from probative.results import (
+        BayesTest,
+        Comparison,
+        DifferencePosterior,
+        ModelComparison,
+        ScorePosteriors,
+    )
 
 
 def bayes_document(
@@ -31,7 +43,7 @@ def bayes_document(
     *,
     models: tuple[str, str],
     signature: str,
-    drawings: Sequence[Drawing] = (),
+    pictures: Sequence[Picture] = (),
 ) -> Document:
     """Build the document of the tests of two models."""
     records = [test.to_dict() for test in tests]
@@ -46,7 +58,7 @@ def bayes_document(
         records=tuple({"a": models[0], "b": models[1], **_flat(record)} for record in records),
         leading=tuple(verdicts),
         notes=(*remarks, signature),
-        drawings=tuple(drawings),
+        pictures=tuple(pictures),
     )
 
 
@@ -57,48 +69,35 @@ def _tests_table(tests: Sequence[BayesTest], models: tuple[str, str], *, verdict
     """
     rope = any(test.rope > 0 for test in tests)
     effects = any(test.fold_design_effect is not None for test in tests)
-    level = f"{100 * tests[0].level:g} %"
-    words = ("metric", "verdict" if verdicts else "posterior")
-    intervals = ("A", level, "B", level, "B − A", level)
-    three = ("P(A better)", "P(equal)", "P(B better)") if rope else ()
-    effect = ("fold effect",) if effects else ()
-    columns = (*words, *intervals, "P(H0)", "P(H1)", *three, *effect, "likelier hypothesis")
-    rows = [
-        (
-            test.metric,
-            outcome_words(test) if verdicts else test.posterior.kind,
-            *(points(test.score_a), _limits(test.interval_a)),
-            *(points(test.score_b), _limits(test.interval_b)),
-            *(points(test.difference), _limits((test.low, test.high))),
-            number(test.p_h0, 4),
-            number(test.p_h1, 4),
-            *(number(p, 4) for p in (test.p_a_better, test.p_equivalent, test.p_b_better) if rope),
-            *((number(test.fold_design_effect, 2),) if effects else ()),
-            test.decision,
-        )
-        for test in tests
-    ]
-    notes = [HYPOTHESES] if verdicts else []
-    if verdicts and effects:
-        notes.append(
-            "Fold effect: how many times more the differences of folds vary than their items "
-            "explain."
-        )
+    level, four = f"{100 * tests[0].level:g} %", partial(number, digits=4)
     scores = f"scores in points with {level} intervals"
     named = "" if models == ("A", "B") else f"A = {models[0]}, B = {models[1]}: "
     title = f"{named}{scores}" if named else scores.capitalize()
-    beside = "Published tests, which do not allow for the training variance"
-    of_a, of_b = 3, 5  # columns of the intervals of the two scores
-    first = [columns.index(head) for head in (*effect, "P(H0)")]
-    then = [columns.index(head) for head in (*three[:1], *(("P(H1)",) if rope else ()))]
-    return Table(
-        columns,
-        tuple(rows),
-        title=title if verdicts else beside,
-        notes=tuple(notes),
-        text_columns=2,
-        closing_words=True,
-        droppable=(*first, of_a, of_b, *then, len(columns) - 1),
+    folds = "Fold effect: how many times more the differences of folds vary than their items "
+    return Table.of(
+        tests,
+        [
+            Words("metric"),
+            Words("verdict", outcome_words, when=verdicts),
+            Words("posterior", "posterior.kind", when=not verdicts),
+            Column("A", "score_a", points),
+            Column(level, "interval_a", _limits, drop=3),
+            Column("B", "score_b", points),
+            Column(level, "interval_b", _limits, drop=4),
+            Column("B − A", "difference", points),
+            Column(level, interval),
+            Column("P(H0)", "p_h0", four, drop=2),
+            Column("P(H1)", "p_h1", four, drop=6 * rope),
+            Column("P(A better)", "p_a_better", four, when=rope, drop=5),
+            Column("P(equal)", "p_equivalent", four, when=rope),
+            Column("P(B better)", "p_b_better", four, when=rope),
+            Column("fold effect", lambda t: number(t.fold_design_effect, 2), when=effects, drop=1),
+            Words("likelier hypothesis", "decision", drop=7),
+        ],
+        title=title
+        if verdicts
+        else "Published tests, which do not allow for the training variance",
+        notes=(HYPOTHESES, f"{folds}explain." if effects else "") if verdicts else (),
     )
 
 
@@ -154,69 +153,66 @@ def bayes_study_document(
 
 
 def _intervals_table(tasks: Sequence[Any]) -> Table:
-    rows = []
-    for task in tasks:
-        for test in task.tests:
-            published = task.published[test.metric]
-            cells = []
-            for ours, theirs in (
-                (test.interval_a, published["a"]),
-                (test.interval_b, published["b"]),
-            ):
-                cells += [_in_percent(100 * x for x in ours), _in_percent(theirs)]
-            rows.append((task.task, test.metric, *cells))
-    level = tasks[0].tests[0].level
-    return Table(
-        ("task", "metric", "model A", "pub.", "model B", "pub."),
-        tuple(rows),
-        title=f"Table 2: {100 * level:g} % intervals in percent",
-        text_columns=2,
+    return Table.of(
+        [_Tested(task, test) for task in tasks for test in task.tests],
+        [
+            Words("task", "task.task"),
+            Words("metric", "test.metric"),
+            Column("model A", lambda one: _in_percent(100 * x for x in one.test.interval_a)),
+            Column("pub.", lambda one: _in_percent(one.published["a"])),
+            Column("model B", lambda one: _in_percent(100 * x for x in one.test.interval_b)),
+            Column("pub.", lambda one: _in_percent(one.published["b"])),
+        ],
+        title=f"Table 2: {100 * tasks[0].tests[0].level:g} % intervals in percent",
     )
+
+
+class _Tested(NamedTuple):
+    """Test of a task, with its published figures."""
+
+    task: Any
+    test: Any
+
+    @property
+    def published(self) -> dict[str, Any]:
+        return self.task.published[self.test.metric]  # type: ignore[no-any-return]
 
 
 def _decisions_table(task: Any, table: int) -> Table:
-    rows = tuple(
-        (
-            test.metric,
-            number(test.p_h0, 6),
-            number(task.published[test.metric]["p_h0"], 3),
-            number(test.p_h1, 6),
-            number(1 - task.published[test.metric]["p_h0"], 3),
-            test.decision,
-            task.published[test.metric]["decision"],
-        )
-        for test in task.tests
-    )
-    return Table(
-        ("metric", "P(H0)", "pub.", "P(H1)", "pub.", "decision", "pub."),
-        rows,
+    six = partial(number, digits=6)
+    return Table.of(
+        [_Tested(task, test) for test in task.tests],
+        [
+            Words("metric", "test.metric"),
+            Column("P(H0)", "test.p_h0", six),
+            Column("pub.", lambda one: number(one.published["p_h0"])),
+            Column("P(H1)", "test.p_h1", six),
+            Column("pub.", lambda one: number(1 - one.published["p_h0"])),
+            Column("decision", "test.decision"),
+            Column("pub.", lambda one: one.published["decision"]),
+        ],
         title=f"Table {table}: {task.name}, {task.a} against {task.b}",
     )
 
 
 def _simulation_table(simulation: Sequence[Any], published: dict[str, Any]) -> Table:
-    rows = tuple(
-        (
-            result.positives,
-            result.method,
-            number(result.credibility, 4),
-            number(result.credibility_error, 4),
-            number(published[result.method]["credibility"], 3),
-            number(result.length, 4),
-            number(result.length_error, 5),
-            number(published[result.method]["length"], 4),
-        )
-        for result in simulation
-    )
-    first = simulation[0]
-    return Table(
-        ("positives", "counts", "credibility", "s.e.", "pub.", "length", "s.e.", "pub."),
-        rows,
+    first, four = simulation[0], partial(number, digits=4)
+    return Table.of(
+        simulation,
+        [
+            Words("positives"),
+            Words("counts", "method"),
+            Column("credibility", form=four),
+            Column("s.e.", "credibility_error", four),
+            Column("pub.", lambda one: number(published[one.method]["credibility"])),
+            Column("length", form=four),
+            Column("s.e.", "length_error", partial(number, digits=5)),
+            Column("pub.", lambda one: four(published[one.method]["length"])),
+        ],
         title=(
             f"Simulation: logistic regression, n = {first.n}, {first.n_replicates:,} data sets, "
             f"{100 * first.level:g} % intervals of F1"
         ),
-        text_columns=2,
     )
 
 
@@ -248,7 +244,7 @@ def crossval_document(
     comparison: ModelComparison,
     *,
     command: str = "crossval",
-    drawings: Sequence[Drawing] = (),
+    pictures: Sequence[Picture] = (),
 ) -> Document:
     """Build the document of a cross-validated comparison and its folds."""
     models = comparison.a, comparison.b
@@ -289,14 +285,12 @@ def crossval_document(
         ),
         leading=tuple(verdicts),
         notes=(*model_remarks(comparison), comparison.signature),
-        drawings=tuple(drawings),
+        pictures=tuple(pictures),
     )
 
 
 def crossval_figure(comparison: ModelComparison, plot: str = "densities") -> Figure:
     """Draw the posteriors of both models' scores ("densities"), or of their "difference"."""
-    from probative.reporting.posteriors import density_figure, difference_figure
-
     if plot == "difference":
         return difference_figure(comparison.adjusted_tests, models=(comparison.a, comparison.b))
     return density_figure(
@@ -304,39 +298,40 @@ def crossval_figure(comparison: ModelComparison, plot: str = "densities") -> Fig
     )
 
 
-def crossval_drawings(comparison: ModelComparison) -> list[Drawing]:
-    """Draw the figures of the page: posteriors of the scores, and those behind the verdict."""
-    from probative.reporting.posteriors import model_drawings
-
+def crossval_pictures(comparison: ModelComparison) -> list[Picture]:
+    """Picture the posteriors of the scores, and those behind the verdict."""
     models = comparison.a, comparison.b
-    return model_drawings(comparison.scores, comparison.adjusted_tests, models, adjusted=True)
+    return model_pictures(comparison.scores, comparison.adjusted_tests, models, adjusted=True)
 
 
 def _folds_table(comparison: ModelComparison) -> Table:
     """Build the table of the counts of every fold and model."""
-    names = list(comparison.folds[0].counts.to_dict())
     # the counts of a fold do not determine metrics that depend on beta
     tested = dict.fromkeys(test.metric for test in comparison.tests)
     metrics = [metric for metric in tested if not TABLE[metric].depends_on_beta]
-    timed = any(fold.seconds is not None for fold in comparison.folds)
-    rows = [
-        (
-            str(fold.fold),
-            fold.model,
-            f"{fold.train:,}",
-            f"{fold.validation:,}",
-            *(f"{value:,}" for value in fold.counts.to_dict().values()),
-            *(points(score(fold.counts, metric)) for metric in metrics),
-            *((number(fold.seconds, 1),) if timed else ()),
-        )
-        for fold in comparison.folds
-    ]
-    columns = ("fold", "model", "trained on", "judged on", *names)
-    return Table(
-        (*columns, *metrics, *(("seconds",) if timed else ())),
-        tuple(rows),
+
+    def of_count(name: str) -> Column:
+        return Column(name, lambda fold: fold.counts.to_dict()[name])
+
+    def of_metric(metric: str) -> Column:
+        return Column(metric, lambda fold: points(score(fold.counts, metric)))
+
+    return Table.of(
+        comparison.folds,
+        [
+            Words("fold"),
+            Words("model"),
+            Column("trained on", "train"),
+            Column("judged on", "validation"),
+            *map(of_count, comparison.folds[0].counts.to_dict()),
+            *map(of_metric, metrics),
+            Column(
+                "seconds",
+                lambda fold: number(fold.seconds, 1),
+                when=any(fold.seconds is not None for fold in comparison.folds),
+            ),
+        ],
         title="Folds",
-        text_columns=2,
     )
 
 
@@ -348,26 +343,21 @@ def _balance_table(balance: Mapping[str, Any]) -> Table:
         f"Halves differ in size by {balance['size_difference']} at most. Deviation: of a half from "
         f"half of the total, the largest; random: the same on average over random splits."
     )
-    columns = (
-        "strata",
-        "totals",
-        "deviation",
-        "random_deviation",
-        "chi_square",
-        "random_chi_square",
-    )
-    rows = [
-        (
-            name,
-            f"{total:,.0f}",
-            *(number(100 * share, 3) for share in row[:2]),
-            *map(number, row[2:]),
-        )
-        for name, total, *row in zip(*(balance[column] for column in columns), strict=True)
-    ]
-    return Table(
-        ("stratum", "total", "deviation %", "random %", "chi-square", "random"),
-        tuple(rows),
+    names = ["strata", "totals", "deviation", "random_deviation", "chi_square", "random_chi_square"]
+
+    def percent(place: int) -> Callable[[Sequence[Any]], str]:
+        return lambda row: number(100 * row[place])
+
+    return Table.of(
+        zip(*(balance[name] for name in names), strict=True),
+        [
+            Words("stratum", itemgetter(0)),
+            Column("total", lambda row: f"{row[1]:,.0f}"),
+            Column("deviation %", percent(2)),
+            Column("random %", percent(3)),
+            Column("chi-square", itemgetter(4), number),
+            Column("random", itemgetter(5), number),
+        ],
         title=f"Balance: {len(sizes)} blocks of {size}",
         notes=(note,),
     )
@@ -377,28 +367,153 @@ def split_document(manifest: Mapping[str, Any], folder: str, *, signature: str) 
     """Build the document of the written folds and the balance of their halves."""
     folds = manifest["folds"]
     parts = ("train", "validation")
-    rows = [
-        (
-            str(fold["fold"]),
-            *(fold[part]["file"] for part in parts),
-            *(f"{fold[part]['sentences']:,}" for part in parts),
-        )
-        for fold in folds
-    ]
+    written = Table.of(
+        folds,
+        [
+            Words("fold", itemgetter("fold")),
+            Words("train", lambda fold: fold["train"]["file"]),
+            Words("validation", lambda fold: fold["validation"]["file"]),
+            Column("train on", lambda fold: fold["train"]["sentences"]),
+            Column("validate on", lambda fold: fold["validation"]["sentences"]),
+        ],
+        title=f"Folds of {manifest['corpus']} in {folder}",
+    )
     return Document(
         title=f"Folds of {manifest['corpus']}",
         payload=payload("split", signature, folder=folder, manifest=dict(manifest)),
-        tables=(
-            Table(
-                ("fold", "train", "validation", "train on", "validate on"),
-                tuple(rows),
-                title=f"Folds of {manifest['corpus']} in {folder}",
-                text_columns=3,
-            ),
-            _balance_table(manifest["balance"]),
-        ),
+        tables=(written, _balance_table(manifest["balance"])),
         records=tuple(
             {"fold": fold["fold"], "part": part, **fold[part]} for fold in folds for part in parts
         ),
         notes=(signature,),
     )
+
+
+# --- Pictures of posteriors
+
+_DRAWN_PROBABILITY = 0.999  # beyond this range the density is too low to be seen
+_POINTS_OF_A_CURVE = 101
+_LARGEST_DRAWN = 1 - 1e-9  # of the largest difference, at which there is no density
+_MENTIONED_BEYOND = 0.01  # smallest probability beyond the ends of a curve that is mentioned
+
+
+def model_pictures(
+    panels: Sequence[ScorePosteriors],
+    tests: Sequence[BayesTest],
+    models: tuple[str, str],
+    *,
+    adjusted: bool = False,
+) -> list[Picture]:
+    """Picture for each score the posteriors of both models, and that of their difference.
+
+    `adjusted` tests allow for the training variance, which the posteriors of scores do not.
+    """
+    pictures: list[Picture] = []
+    for panel, test in zip(panels, tests, strict=True):
+        scores, difference = score_picture(panel), difference_picture(test, models)
+        if adjusted:
+            words = f"{scores.reading} {_WITHOUT_VARIANCE}"
+            scores = replace(scores, reading=words)
+        pictures += [scores] if scores.curves else []
+        pictures += [difference] if difference.x else []
+    return pictures
+
+
+def score_picture(panel: ScorePosteriors) -> Densities:
+    """Picture the posteriors of the score of each model."""
+    curves = [
+        Curve(model, x.tolist(), y.tolist(), i == 0, k > 0, f"{weight} counts")
+        for i, (model, by_weight) in enumerate(panel.curves().items())
+        for k, (weight, (x, y)) in enumerate(by_weight.items())
+        if np.isfinite(x).all() and np.isfinite(y).all()
+    ]
+    name = metric_name(panel.metric)
+    second = [weight for by_weight in panel.posteriors.values() for weight in [*by_weight][1:]]
+    dashes = f", dash-dotted with {second[0]} counts" if second else ""
+    title = f"Posterior of {name}; the baseline in orange{dashes}."
+    peaks = "; ".join(
+        f"{curve.name} peaks at {points(curve.x[int(np.argmax(curve.y))])}"
+        for curve in curves
+        if not curve.dashed
+    )
+    return Densities(
+        curves,
+        axis=f"{name}, points",
+        title=title,
+        description=f"{title} {peaks} points",
+        reading="The higher a curve, the more plausible is that true score of its model, given "
+        "these data; the more two curves overlap, the less they tell the models apart.",
+    )
+
+
+_WITHOUT_VARIANCE = (
+    "These are the published posteriors, without the training variance; the intervals in the table "
+    "and the difference allow for it."
+)
+
+
+def difference_picture(test: BayesTest | Comparison, models: tuple[str, str]) -> Density:
+    """Picture the posterior of one difference; its curve is empty if there is none."""
+    x, y = _density_curve(test.posterior)
+    name, (a, b), rope = metric_name(test.metric), models, test.rope
+    chances = (
+        probability(test.p_a_better),
+        probability(test.p_equivalent),
+        probability(test.p_b_better),
+    )
+    p_a, p_equivalent, p_b = chances
+    reading = "The higher the curve, the more plausible is that true difference, given these data."
+    if rope > 0:
+        reading += (
+            f" The coloured areas are the probabilities that {b} ({p_b}) or {a} ({p_a}) is better "
+            f"by more than {region(rope)}; between them the two count as equivalent "
+            f"({p_equivalent})."
+        )
+    else:
+        reading += (
+            f" The area right of the dashed line is the probability that {b} is better, {p_b}; the "
+            f"area left of it that {a} is, {p_a}."
+        )
+    beyond = float(test.posterior.cdf(x[0]) + test.posterior.sf(x[-1])) if x else 0.0
+    if beyond > _MENTIONED_BEYOND:
+        reading += (
+            f" So few units rule nothing out: a probability of {probability(beyond)} lies beyond "
+            f"the ends of the curve."
+        )
+    return Density(
+        x,
+        y,
+        rope,
+        models,
+        chances,
+        axis=f"difference in {name}, points",
+        title=f"Posterior of the difference {b} − {a}.",
+        description=f"Density of the difference in {name}; P({a} better) {p_a}, P({b} better) "
+        f"{p_b}",
+        reading=reading,
+        note=f"{name}, points",
+    )
+
+
+def _density_curve(posterior: DifferencePosterior) -> tuple[list[float], list[float]]:
+    """Return differences and their density, both empty if there is no curve."""
+    limits = np.array(getattr(posterior, "shown", posterior.interval)(_DRAWN_PROBABILITY))
+    most = 1.0 if np.max(np.abs(limits)) <= 1 else 2.0  # scores that go down to -1 can differ by 2
+    low, high = np.clip(limits, -_LARGEST_DRAWN * most, _LARGEST_DRAWN * most)
+    if not low < high:
+        return [], []
+    grid = np.linspace(low, high, _POINTS_OF_A_CURVE)
+    density = np.asarray(posterior.pdf(grid))
+    return (grid.tolist(), density.tolist()) if np.all(np.isfinite(density)) else ([], [])
+
+
+def density_figure(panels: Sequence[ScorePosteriors], *, title: str = "") -> Figure:
+    """Draw posterior densities, one panel per score, one colour per model."""
+    return figure(*map(score_picture, panels), title=title)
+
+
+def difference_figure(
+    tests: Sequence[BayesTest], *, models: tuple[str, str] = ("A", "B")
+) -> Figure:
+    """Draw the posterior of the difference of each score, one panel per test."""
+    return figure(*(difference_picture(test, models) for test in tests))

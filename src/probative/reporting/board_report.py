@@ -7,11 +7,11 @@ import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from probative.reporting.compare_page import EXAMPLE_WORDS, shown_example
-from probative.reporting.document import Document, Strong, Table, Tracks, payload
-from probative.reporting.rank_report import leaderboard_table, rank_document
+from probative.reporting.document import Column, Document, Strong, Table, Words, interval, payload
+from probative.reporting.rank_report import chance, leaderboard_table, rank_document, tested
 from probative.reporting.render import as_csv, as_html, as_json
 from probative.reporting.score_report import label_table
 from probative.wording.numbers import (
@@ -20,7 +20,6 @@ from probative.wording.numbers import (
     metric_name,
     metric_words,
     points,
-    probability,
     pvalue,
 )
 
@@ -74,12 +73,10 @@ def _board_payload(board: Board) -> dict[str, Any]:
 
 def _refused_table(board: Board) -> Table:
     """Build the table of submissions that could not be scored, with the reasons."""
-    rows = [(one.name, one.error or "") for one in board.submissions if one.status == "refused"]
-    return Table(
-        ("submission", "why"),
-        tuple(rows),
+    return Table.of(
+        [one for one in board.submissions if one.status == "refused"],
+        [Words("submission", "name"), Words("why", "error")],
         title="Not scored",
-        text_columns=2,
     )
 
 
@@ -214,34 +211,26 @@ class _Site:
     def _rivals(self, name: str) -> Table:
         """Build the table of one system against every other, in leaderboard order."""
         ranking = self.ranking
-        rows, links, tracks = [], [], []
-        for other in ranking.ranking:
-            if other.name == name:
-                continue
-            pair = ranking.pair(name, other.name)
-            gap = _seen_from(pair, name)
-            rows.append(
-                (
-                    other.name,
-                    points(gap[0]),
-                    f"{points(gap[1], 1)} to {points(gap[2], 1)}",
-                    "–" if isnan(pair.p_adjusted) else pvalue(pair.p_adjusted),
-                    _decision(pair, name),
-                )
-            )
-            tracks.append(gap)
-            links.append(
-                f"../pairs/{self.pair_address((pair.a, pair.b))}.html"
-                if (pair.a, pair.b) in self.pairs
-                else f"{self.address[other.name]}.html"
-            )
-        return Table(
-            ("other system", "difference", "limits", "p adjusted", "this one is"),
-            tuple(rows),
+        others = [other.name for other in ranking.ranking if other.name != name]
+        found = [_Rival.of(other, ranking.pair(name, other)) for other in others]
+        links = (
+            f"../pairs/{self.pair_address((one.pair.a, one.pair.b))}.html"
+            if (one.pair.a, one.pair.b) in self.pairs
+            else f"{self.address[one.name]}.html"
+            for one in found
+        )
+        return Table.of(
+            found,
+            [
+                Words("other system", "name"),
+                Column("difference", form=points),
+                Column("limits", interval),
+                Column("p adjusted", "pair.p_adjusted", tested),
+                Words("this one is", "decision"),
+            ],
             title=f"Against the others, {metric_words(ranking.metric)} in points",
             notes=(_limits_words(ranking),),
-            closing_words=True,
-            tracks=Tracks.of(tracks, zero=True),
+            track="difference",
             links=tuple(links),
         )
 
@@ -249,26 +238,29 @@ class _Site:
         """Render the page of two systems."""
         ranking = self.ranking
         pair = ranking.pair(*names)
-        gap = (pair.difference, pair.low, pair.high)
-        difference = Table(
-            ("difference", "points", "limits", "P(better)", "p", "p adjusted", "decided"),
-            (
-                (
-                    f"{pair.b} − {pair.a}",
-                    points(gap[0]),
-                    f"{points(gap[1])} to {points(gap[2])}",
-                    "–" if isnan(pair.p_b_better) else probability(pair.p_b_better),
-                    "–" if isnan(pair.pvalue) else pvalue(pair.pvalue),
-                    "–" if isnan(pair.p_adjusted) else pvalue(pair.p_adjusted),
-                    "yes" if pair.decided else "no",
-                ),
-            ),
+        difference = Table.of(
+            [pair],
+            [
+                Words("difference", lambda pair: f"{pair.b} − {pair.a}"),
+                Column("points", "difference", points),
+                Column("limits", lambda pair: interval(pair, 2)),
+                Column("P(better)", "p_b_better", chance),
+                Column("p", "pvalue", tested),
+                Column("p adjusted", "p_adjusted", tested),
+                Column("decided", lambda pair: "yes" if pair.decided else "no"),
+            ],
             title=f"Difference, {metric_words(ranking.metric)} in points",
             notes=(_limits_words(ranking),),
-            tracks=Tracks.of([gap], zero=True),
+            track="difference",
         )
         below, above = ranking[pair.a], ranking[pair.b]
-        tables = [difference, _both(above, below, above.scores, below.scores, "Scores in points")]
+        second = {score.metric: score for score in below.scores}
+        scores = [
+            _Both(metric_words(score.metric), score, second[score.metric])
+            for score in above.scores
+            if score.metric in second
+        ]
+        tables = [difference, _both("metric", scores, (above.name, below.name), "Scores in points")]
         tables += _labels_of_both(above, below, ranking.metric)
         return self._page(
             f"{pair.b} and {pair.a}",
@@ -317,47 +309,50 @@ def _place(ranking: Ranking, own: RankedSystem) -> str:
 
 
 def _score_table(ranking: Ranking, scores: SystemScores) -> Table:
-    rows = [
-        (
-            Strong(metric_words(score.metric))
-            if score.metric == ranking.metric
-            else metric_words(score.metric),
-            points(float(score.estimate)),
-            points(float(score.low)),
-            points(float(score.high)),
-            str(score.note or ""),
-        )
-        for score in scores.scores
-    ]
-    noted = any(row[-1] for row in rows)
-    columns = ("metric", "score", "low", "high", "note")
+    def name(score: Interval) -> str:
+        words = metric_words(score.metric)
+        return Strong(words) if score.metric == ranking.metric else words
+
     counts = scores.counts
     tally = (
         f"{counts.tp:,.0f} right of {counts.predicted:,.0f} returned and "
         f"{counts.positives:,.0f} to be found."
     )
-    return Table(
-        columns if noted else columns[:-1],
-        tuple(row if noted else row[:-1] for row in rows),
+    return Table.of(
+        scores.scores,
+        [
+            Words("metric", name),
+            Column("score", "estimate", points),
+            Column("low", form=points),
+            Column("high", form=points),
+            Words("note", when=any(score.note for score in scores.scores)),
+        ],
         title=f"Scores in points with {100 * ranking.level:g} % intervals",
         notes=(tally,),
-        closing_words=noted,
         bold_note="The board ranks by the score in bold.",
-        tracks=Tracks.of([(float(s.estimate), float(s.low), float(s.high)) for s in scores.scores]),
+        track="estimate",
     )
 
 
-def _seen_from(pair: RankedPair, name: str) -> tuple[float, float, float]:
-    """Return the difference of a system and the other, and its interval."""
-    if pair.b == name:
-        return pair.difference, pair.low, pair.high
-    return -pair.difference, -pair.high, -pair.low
+class _Rival(NamedTuple):
+    """Another system, and how one system compares with it."""
 
+    name: str
+    pair: RankedPair
+    difference: float
+    low: float
+    high: float
+    decision: str
 
-def _decision(pair: RankedPair, name: str) -> str:
-    if not pair.decided:
-        return "not told apart"
-    return "better" if pair.b == name else "worse"
+    @classmethod
+    def of(cls, other: str, pair: RankedPair) -> _Rival:
+        """See a pair from the system that is not `other`."""
+        decision = "not told apart"
+        if pair.decided:
+            decision = "better" if pair.a == other else "worse"
+        if pair.a == other:
+            return cls(other, pair, pair.difference, pair.low, pair.high, decision)
+        return cls(other, pair, -pair.difference, -pair.high, -pair.low, decision)
 
 
 def _limits_words(ranking: Ranking) -> str:
@@ -384,56 +379,45 @@ def _pair_words(pair: RankedPair, ranking: Ranking) -> str:
     )
 
 
-def _both(
-    above: SystemScores,
-    below: SystemScores,
-    one: Sequence[Interval],
-    other: Sequence[Interval],
-    title: str,
-) -> Table:
+class _Both(NamedTuple):
+    """Score of two systems."""
+
+    name: str
+    above: Interval
+    below: Interval
+
+
+def _both(head: str, scores: Sequence[_Both], names: Pair, title: str) -> Table:
     """Build a table of the scores of two systems side by side."""
-    second = {score.metric: score for score in other}
-    rows = [
-        (
-            metric_words(score.metric),
-            *_with_limits(score),
-            *_with_limits(second[score.metric]),
-        )
-        for score in one
-        if score.metric in second
-    ]
-    limits = f"{100 * one[0].level:g} %" if one else "limits"
-    return Table(("metric", above.name, limits, below.name, limits), tuple(rows), title=title)
+    level = f"{100 * scores[0].above.level:g} %" if scores else "limits"
+    return Table.of(
+        scores,
+        [
+            Words(head, "name"),
+            Column(names[0], "above.estimate", points),
+            Column(level, "above", interval),
+            Column(names[1], "below.estimate", points),
+            Column(level, "below", interval),
+        ],
+        title=title,
+    )
 
 
 def _labels_of_both(above: SystemScores, below: SystemScores, metric: str) -> list[Table]:
     """Build a table of two systems side by side for every label that both have."""
-    second = {own.label: own for own in below.by_label}
+    second = {own.label: own.scores for own in below.by_label}
     wanted = metric.removeprefix("macro_")
-    rows = []
-    for own in above.by_label:
-        other = second.get(own.label)
-        pair = [] if other is None else [_of(own.scores, wanted), _of(other.scores, wanted)]
-        if pair:
-            rows.append((own.label, *_with_limits(pair[0]), *_with_limits(pair[1])))
-    if not rows:
-        return []
-    shown = metric_words(_of(above.by_label[0].scores, wanted).metric)
-    limits = f"{100 * above.by_label[0].scores[0].level:g} %"
-    return [
-        Table(
-            ("label", above.name, limits, below.name, limits),
-            tuple(rows),
-            title=f"By label, {shown} in points",
-        )
+    scores = [
+        _Both(own.label, _of(own.scores, wanted), _of(second[own.label], wanted))
+        for own in above.by_label
+        if own.label in second
     ]
+    if not scores:
+        return []
+    title = f"By label, {metric_words(_of(above.by_label[0].scores, wanted).metric)} in points"
+    return [_both("label", scores, (above.name, below.name), title)]
 
 
 def _of(scores: Sequence[Interval], metric: str) -> Interval:
     """Return the score in this metric, or the last one if there is none."""
     return next((score for score in scores if score.metric == metric), scores[-1])
-
-
-def _with_limits(score: Interval) -> tuple[str, str]:
-    low, high = points(float(score.low), 1), points(float(score.high), 1)
-    return points(float(score.estimate)), f"{low} to {high}"

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from probative.metrics import label_metric
 from probative.reporting.agreement_report import ceiling_table
-from probative.reporting.document import Table, Tracks
-from probative.reporting.forests import ON_A_PAGE, group_drawings, group_notes, group_tables
-from probative.reporting.posteriors import difference_drawing
-from probative.reporting.runs_report import has_runs, variance_drawing
-from probative.reporting.svg import Bar, forest, histogram
+from probative.reporting.bayes_report import difference_picture
+from probative.reporting.document import Column, Table, Tracks, Words, interval
+from probative.reporting.figures import figure
+from probative.reporting.forests import ON_A_PAGE, group_notes, group_pictures, group_tables
+from probative.reporting.pictures import Bar, Forest, Histogram
+from probative.reporting.runs_report import has_runs, variance_picture
+from probative.reporting.score_report import described, score_forest
 from probative.results import LabelExample
 from probative.wording.numbers import counted, match_words, metric_name, points, pvalue
 from probative.wording.verdict import STRENGTHS, no_verdict
@@ -18,17 +20,10 @@ from probative.wording.verdict import STRENGTHS, no_verdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probative.reporting.document import Drawing
-    from probative.results import Comparison, Comparisons, Example, GateVerdict, SystemScore
+    from matplotlib.figure import Figure
 
-__all__ = [
-    "EXAMPLE_WORDS",
-    "bucket_tables",
-    "label_differences",
-    "methods_of",
-    "page_content",
-    "shown_example",
-]
+    from probative.reporting.pictures import Picture
+    from probative.results import Comparison, Comparisons, Example, GateVerdict, SystemScore
 
 _MOST_OPEN_PAIRS = 6  # pairs shown open; the others unfold
 _MOST_LABELS = 200  # labels in a table
@@ -42,7 +37,7 @@ def page_content(
     main = result.comparisons[0].metric
     first = [c for c in result.comparisons if c.metric == main]
     drawn = [
-        {"title": f"{c.b} against {c.a}{_OF[c.question]}", "drawings": _pair_drawings(c)}
+        {"title": f"{c.b} against {c.a}{_OF[c.question]}", "pictures": _pair_pictures(c)}
         for c in first
         if not c.identical and no_verdict(c) is None
     ]
@@ -56,8 +51,8 @@ def page_content(
         "recognised": result.notes,
         "score_table": scores,
         "difference_table": differences,
-        "score_drawings": [_score_forest(result, main)],
-        "difference_drawings": [_difference_forest(first)],
+        "score_pictures": [score_forest(result, main)],
+        "difference_pictures": [_difference_forest(first)],
         "pairs": drawn[:_MOST_OPEN_PAIRS],
         "more_pairs": drawn[_MOST_OPEN_PAIRS:],
         "label_tables": by_label[:_MOST_OPEN_PAIRS],
@@ -68,7 +63,7 @@ def page_content(
         "examples": [shown_example(example) for example in result.examples],
         "example_words": EXAMPLE_WORDS[kind] + _of_which_pairs(result, first),
         "methods": methods_of(result),
-        "group_drawings": group_drawings(result),
+        "group_pictures": group_pictures(result),
         "group_tables": group_tables(result, most=ON_A_PAGE) if result.groups else [],
         "group_notes": group_notes(result),
         "ceiling_tables": [ceiling_table(result.ceilings)] if result.ceilings else [],
@@ -89,114 +84,82 @@ def _facts(result: Comparisons) -> str:
     return ", ".join(parts).capitalize() + "."
 
 
-def _score_forest(result: Comparisons, metric: str) -> Drawing:
-    shown = metric if any(s.metric == metric for s in result.systems[0].scores) else None
-    bars = []
-    for i, system in enumerate(result.systems):
-        score = next((s for s in system.scores if s.metric == shown), system.scores[0])
-        own = _runs_of(result, system.name, score.metric)
-        bars.append(Bar(system.name, score.estimate, score.low, score.high, i == 0, own))
-    name = metric_name(shown or result.systems[0].scores[0].metric, result.match)
-    description = "; ".join(
-        f"{bar.name} {points(bar.estimate)} ({points(bar.low)} to {points(bar.high)})"
-        for bar in bars
-    )
-    return forest(
-        bars,
-        axis=f"{name}, points",
-        title=f"{name[:1].upper()}{name[1:]} with {100 * result.level:g} % intervals; the "
-        f"baseline, {bars[0].name}, in orange.",
-        description=f"{name} of each system: {description}",
-        reading="The dot is the score on this test set. The line shows which true scores, those on "
-        "endless data like these, go well with it." + _RUNS_BELOW * any(bar.runs for bar in bars),
-    )
-
-
-def _runs_of(result: Comparisons, system: str, metric: str) -> tuple[float, ...]:
-    """Return the defined scores of the runs of a system, if it has several."""
-    known = {(own.system, own.metric): own.scores for own in result.run_scores or ()}
-    scores = known.get((system, metric), ())
-    return tuple(score for score in scores if score == score) if len(scores) > 1 else ()
-
-
-def _difference_forest(comparisons: Sequence[Comparison]) -> Drawing:
+def _difference_forest(comparisons: Sequence[Comparison]) -> Forest:
     bars = [
         Bar(f"{c.b} − {c.a}{_OF[c.question]}", c.difference, c.low, c.high) for c in comparisons
     ]
     metric = metric_name(comparisons[0].metric, comparisons[0].match)
-    description = "; ".join(
-        f"{bar.name} {points(bar.estimate)} ({points(bar.low)} to {points(bar.high)})"
-        for bar in bars
-    )
-    return forest(
+    level = f"{100 * comparisons[0].level:g} % intervals"
+    return Forest(
         bars,
-        axis=f"difference in {metric}, points",
-        title=f"Differences in {metric} with {100 * comparisons[0].level:g} % intervals.",
-        description=f"Differences in {metric}: {description}",
         zero=True,
+        axis=f"difference in {metric}, points",
+        title=f"Differences in {metric} with {level}.",
+        description=f"Differences in {metric}: {described(bars)}",
         reading="Right of the dashed line the system that is named first is better, left of it the "
         "other. A line that crosses it leaves open which is.",
+        note=level,
     )
 
 
-def _pair_drawings(c: Comparison) -> list[Drawing]:
-    metric = metric_name(c.metric, c.match)
-    posterior = difference_drawing(
-        c.posterior,
-        c.metric,
-        (c.a, c.b),
-        rope=c.rope,
-        probabilities=(c.p_a_better, c.p_equivalent, c.p_b_better),
-    )
-    drawings = [] if posterior is None else [posterior]
-    variance = variance_drawing(c)
-    if variance is not None:
-        drawings.append(variance)
+def comparison_figure(result: Comparisons) -> Figure:
+    """Draw the scores of the systems and the differences of the pairs side by side."""
+    main = result.comparisons[0].metric
+    first = [c for c in result.comparisons if c.metric == main]
+    return figure(score_forest(result, main), _difference_forest(first))
+
+
+def posterior_figure(c: Comparison) -> Figure:
+    """Draw the posterior of one difference."""
+    return figure(difference_picture(c, (c.a, c.b)))
+
+
+def _pair_pictures(c: Comparison) -> list[Picture]:
+    posterior, variance = difference_picture(c, (c.a, c.b)), variance_picture(c)
+    pictures: list[Picture] = [posterior] if posterior.x else []
+    pictures += [] if variance is None else [variance]
     if c.null is not None:
-        drawings.append(
-            histogram(
+        pictures.append(
+            Histogram(
                 [float(x) for x in c.null.edges],
                 [float(p) for p in c.null.probabilities],
-                observed=c.difference,
+                c.difference,
                 axis="difference by chance alone, points",
                 title=f"Null distribution of the {c.test} test by {c.by}.",
-                description=f"Null distribution of the difference in {metric}; observed "
-                f"{points(c.difference)}, p = {c.pvalue:.4g}",
+                description=f"Null distribution of the difference in "
+                f"{metric_name(c.metric, c.match)}; observed {points(c.difference)}, p = "
+                f"{c.pvalue:.4g}",
                 reading=f"How large differences would be if it did not matter which system said "
                 f"what: their outputs change places at random, {c.by} by {c.by}. Purple: at least "
                 f"as large as the observed one, on either side; its share is p = "
                 f"{pvalue(c.pvalue)}.",
             )
         )
-    return drawings
+    return pictures
 
 
 def label_differences(c: Comparison) -> Table:
     """Build the table of the scores of two systems and their difference by label."""
     shown = c.by_label[:_MOST_LABELS]
     left_out = len(c.by_label) - len(shown)
-    more = f"{left_out:,} more labels are left out here; JSON holds all of them."
-    return Table(
-        ("label", c.a, c.b, "difference", "low", "high"),
-        tuple(
-            (
-                entry.label,
-                *(
-                    points(value)
-                    for value in (
-                        entry.score_a,
-                        entry.score_b,
-                        entry.difference,
-                        entry.low,
-                        entry.high,
-                    )
-                ),
-            )
-            for entry in shown
-        ),
+    return Table.of(
+        shown,
+        [
+            Words("label"),
+            Column(c.a, "score_a", points),
+            Column(c.b, "score_b", points),
+            Column("difference", form=points),
+            Column("low", form=points),
+            Column("high", form=points),
+        ],
         title=f"{c.b} against {c.a}, {_label_metric(c)} by label in points",
-        notes=(_each_on_its_own(c.level), *((more,) if left_out else ())),
-        tracks=Tracks.of([(e.difference, e.low, e.high) for e in shown], zero=True),
+        notes=(
+            _each_on_its_own(c.level),
+            f"{left_out:,} more labels are left out here; JSON holds all of them."
+            if left_out
+            else "",
+        ),
+        track="difference",
     )
 
 
@@ -211,35 +174,39 @@ def bucket_tables(result: Comparisons, c: Comparison) -> list[Table]:
 
 
 def _bucket_table(result: Comparisons, c: Comparison, kind: str) -> Table:
-    rows, limits = [], []
-    metric = c.metric
+    found = []
     for bucket in (b for b in result.buckets or () if b.kind == kind):
         own = {score.system: score for score in bucket.scores}
         gap = next(d for d in bucket.differences if (d.a, d.b) == (c.a, c.b))
-        metric = gap.metric
-        limits.append((gap.difference, gap.low, gap.high))
-        rows.append(
-            (
-                bucket.bucket,
-                f"{bucket.items:,}",
-                *(cell for name in (c.a, c.b) for cell in _with_limits(own[name])),
-                points(gap.difference),
-                f"{points(gap.low, 1)} to {points(gap.high, 1)}",
-            )
-        )
+        found.append(_Bucket(bucket, own[c.a], own[c.b], gap))
     level = f"{100 * result.level:g} %"
-    return Table(
-        (kind, "items", c.a, level, c.b, level, "difference", level),
-        tuple(rows),
-        title=f"{c.b} against {c.a}, {metric_name(metric, c.match)} by {kind} in points",
+    metric = metric_name(found[0].gap.metric if found else c.metric, c.match)
+    return Table.of(
+        found,
+        [
+            Words(kind, "bucket.bucket"),
+            Column("items", "bucket.items"),
+            # the difference and its interval are kept longest
+            Column(c.a, "a.estimate", points, drop=3),
+            Column(level, lambda one: interval(one.a), drop=1),
+            Column(c.b, "b.estimate", points, drop=4),
+            Column(level, lambda one: interval(one.b), drop=2),
+            Column("difference", "gap.difference", points),
+            Column(level, lambda one: interval(one.gap)),
+        ],
+        title=f"{c.b} against {c.a}, {metric} by {kind} in points",
         notes=(_each_on_its_own(result.level),),
-        tracks=Tracks.of(limits, zero=True),
-        droppable=(3, 5, 2, 4),  # keep the difference and its interval
+        tracks=Tracks.of([(g.difference, g.low, g.high) for *_, g in found], zero=True),
     )
 
 
-def _with_limits(score: SystemScore) -> tuple[str, str]:
-    return points(score.estimate), f"{points(score.low, 1)} to {points(score.high, 1)}"
+class _Bucket(NamedTuple):
+    """Bucket with the scores of two systems, and their difference."""
+
+    bucket: Any
+    a: SystemScore
+    b: SystemScore
+    gap: Any
 
 
 def _bucket_content(result: Comparisons, first: Sequence[Comparison]) -> dict[str, Any]:
@@ -435,7 +402,6 @@ _VERDICT = {
 }
 # suffix of a comparison, where several questions are asked about a pair
 _OF = {None: "", "models": ", these models", "procedures": ", new runs"}
-_RUNS_BELOW = " The pale dots below are the single runs; the dark one stands for all of them."
 _RUNS = {
     "Several runs": "The counts of a {unit} are added up over the runs of a system: what is said "
     "of these models holds for them on other test sets. What is said of new runs allows for the "

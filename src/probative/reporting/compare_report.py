@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from probative._validation import whole_number
 from probative.errors import InputError
 from probative.reporting.agreement_report import ceiling_table
 from probative.reporting.compare_page import bucket_tables, label_differences, page_content
-from probative.reporting.document import Document, Strong, Table, payload
+from probative.reporting.document import Column, Document, Strong, Table, Words, interval, payload
 from probative.reporting.forests import group_notes, group_tables
 from probative.reporting.render import as_part
 from probative.reporting.runs_report import (
@@ -35,7 +37,7 @@ from probative.wording.numbers import (
 from probative.wording.verdict import SIGNIFICANT, pvalue_of, tested_pvalue
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from markupsafe import Markup
 
@@ -148,42 +150,58 @@ def _compact(result: Comparisons, digits: int | None) -> Table:
         raise InputError("compact: tells differences from the baseline; expected no other pairs")
     against = {c.b: c for c in result.comparisons if (c.a, c.metric) == (baseline, main)}
     adjusted = any(c.p_adjusted is not None for c in against.values())
-    metrics = _metrics(result)
-    best = {metric: _best(result.systems, metric) for metric in metrics}
-    rows = []
-    for system in result.systems:
-        cells = []
-        for score in (system[metric] for metric in metrics):
-            text = points(score.estimate, _decimals(digits, 1))
-            cells.append(Strong(text) if score.estimate == best[score.metric] else text)
-            if score.metric == main:
-                cells.append(_limits(score.low, score.high, digits))
-        c = against.get(system.name)
-        if c is None:
-            cells += ["", "", "", ""]
-        else:
-            cells.append(signed_points(c.difference, _decimals(digits, 1)))
-            cells.append(_limits(c.low, c.high, digits))
-            cells += [pvalue(tested_pvalue(c)), probability(c.p_b_better)]
-        rows.append((system.name, *cells))
-    level = f"{100 * result.level:g} %"
-    heads = {m: _short(m) for m in metrics}
-    shown = [head for m in metrics for head in (heads[m], *([level] if m == main else ()))]
+    decimals = _decimals(digits, 1)
+    level, metrics = f"{100 * result.level:g} %", _metrics(result)
+
+    def difference(head: str, form: Callable[[Comparison], str]) -> Column:
+        return Column(head, lambda s: form(against[s.name]) if s.name in against else "")
+
+    def scores(metric: str) -> list[Column]:
+        return [
+            _score_column(result, metric, _short(metric), decimals),
+            Column(level, lambda s: interval(s[metric], decimals), when=metric == main),
+        ]
+
     c = result.comparisons[0]
     p = f"{'Holm-adjusted ' * adjusted}{c.test} two-sided randomisation test by {c.by}"
-    short = [f"{head}: {metric_words(m)}" for m, head in heads.items() if head != metric_words(m)]
+    short = [f"{_short(m)}: {metric_words(m)}" for m in metrics if _short(m) != metric_words(m)]
     what = task_words(result.task, result.match, counted(result.units, result.unit))
-    notes = (
-        f"{what}; scores in points with {level} intervals{'; ' * bool(short)}{', '.join(short)}.",
-        f"Δ: difference from {baseline}; p: {p}; P(better): posterior probability.",
-    )
-    return Table(
-        ("system", *shown, "Δ", level, "p", "P(better)"),
-        tuple(rows),
+    in_points = f"{what}; scores in points with {level} intervals"
+    return Table.of(
+        result.systems,
+        [
+            Words("system", "name"),
+            *(column for metric in metrics for column in scores(metric)),
+            difference("Δ", lambda c: signed_points(c.difference, decimals)),
+            difference(level, lambda c: interval(c, decimals)),
+            difference("p", lambda c: pvalue(tested_pvalue(c))),
+            difference("P(better)", lambda c: probability(c.p_b_better)),
+        ],
         title="Scores and differences",
-        notes=notes,
+        notes=(
+            f"{'; '.join(filter(None, (in_points, ', '.join(short))))}.",
+            f"Δ: difference from {baseline}; p: {p}; P(better): posterior probability.",
+        ),
         bold_note="The best is in bold.",
     )
+
+
+def _score_column(
+    result: Comparisons,
+    metric: str,
+    head: str,
+    decimals: int,
+    marked: Collection[tuple[str, str]] = (),
+    **more: Any,
+) -> Column:
+    """Return the column of a score with the best in bold; `marked` ones have a dagger."""
+    best = _best(result.systems, metric)
+
+    def cell(system: SystemScores) -> str:
+        text = points(system[metric].estimate, decimals) + "†" * ((system.name, metric) in marked)
+        return Strong(text) if system[metric].estimate == best else text
+
+    return Column(head, cell, **more)
 
 
 def _short(metric: str) -> str:
@@ -196,40 +214,34 @@ def _decimals(digits: int | None, usual: int) -> int:
     return usual if digits is None else digits
 
 
-def _limits(low: float, high: float, digits: int | None) -> str:
-    return f"{points(low, _decimals(digits, 1))} to {points(high, _decimals(digits, 1))}"
-
-
 def _scores(result: Comparisons, digits: int | None) -> Table:
     """Build the table of scores, the best in bold, differences from the baseline marked."""
-    metrics = _metrics(result)
-    best = {metric: _best(result.systems, metric) for metric in metrics}
     marked = _significant_scores(result)
-    rows = []
-    for system in result.systems:
-        cells = []
-        for score in (system[metric] for metric in metrics):
-            text = points(score.estimate, _decimals(digits, 2))
-            if (system.name, score.metric) in marked:
-                text += "†"
-            is_best = score.estimate == best[score.metric]
-            cells.append(Strong(text) if is_best else text)
-            cells.append(_limits(score.low, score.high, digits))
-        rows.append((system.name, *cells))
-    level = f"{100 * result.level:g} %"
-    notes = [f"{task_words(result.task, result.match, counted(result.units, result.unit))}."]
-    if any(metric in metrics for _, metric in marked):
-        notes.append(f"† differs from {result.systems[0].name}, {_significance(result)}.")
-    notes += oddities(result)
+    metrics, level = _metrics(result), f"{100 * result.level:g} %"
     compared = {c.metric for c in result.comparisons}
-    beside = [i for i, metric in enumerate(metrics) if metric not in compared]
-    return Table(
-        ("system", *(head for m in metrics for head in (metric_words(m), level))),
-        tuple(rows),
+
+    def columns(metric: str) -> list[Column]:
+        # first the intervals of scores that are not compared are dropped, then those scores
+        beside = metric not in compared
+        decimals = _decimals(digits, 2)
+        of_score = _score_column(
+            result, metric, metric_words(metric), decimals, marked, drop=2 * beside
+        )
+        limits = Column(
+            level, lambda s: interval(s[metric], _decimals(digits, 1)), drop=int(beside)
+        )
+        return [of_score, limits]
+
+    differs = f"† differs from {result.systems[0].name}, {_significance(result)}."
+    return Table.of(
+        result.systems,
+        [Words("system", "name"), *(column for m in metrics for column in columns(m))],
         title="Scores in points",
-        notes=tuple(notes),
-        # first the intervals of scores that are not compared, then those scores
-        droppable=(*(2 * i + 2 for i in beside), *(2 * i + 1 for i in beside)),
+        notes=(
+            f"{task_words(result.task, result.match, counted(result.units, result.unit))}.",
+            differs if any(metric in metrics for _, metric in marked) else "",
+            *oddities(result),
+        ),
         bold_note="The best is in bold.",
     )
 
@@ -257,78 +269,56 @@ def _significance(result: Comparisons) -> str:
 
 
 def _differences(result: Comparisons, digits: int | None) -> Table:
-    several = any(c.p_adjusted is not None for c in result.comparisons)
-    asked = has_runs(result)
-    new_runs = any(c.p_new_run_better is not None for c in result.comparisons)
-    rope = result.comparisons[0].rope
-    equivalent = (f"P(within {100 * rope:.4g})",) if rope > 0 else ()
-    notes = {c.note for c in result.comparisons}
+    found, first = result.comparisons, result.comparisons[0]
+    asked, rope = has_runs(result), first.rope
+    adjusted = any(c.p_adjusted is not None for c in found)
+    new_runs = any(c.p_new_run_better is not None for c in found)
+    notes = {c.note for c in found}
     has_notes = len(notes) > 1  # a note that all share is printed once, below
-    columns = (
-        "comparison",
-        "score",
-        *(("question",) if asked else ()),
-        "difference",
-        "low",
-        "high",
-        "p",
-        *(("p adjusted",) if several else ()),
-        "P(worse)",
-        *equivalent,
-        "P(better)",
-        *(("P(new run)",) if new_runs else ()),
-        *(("note",) if has_notes else ()),
-    )
-    rows = tuple(
-        (
-            f"{c.b} − {c.a}",
-            metric_words(c.metric),
-            *((str(c.question),) if asked else ()),
-            *(points(value, _decimals(digits, 2)) for value in (c.difference, c.low, c.high)),
-            pvalue(c.pvalue),
-            *((pvalue(c.p_adjusted),) if several else ()),
-            probability(c.p_a_better),
-            *((probability(c.p_equivalent),) if rope > 0 else ()),
-            probability(c.p_b_better),
-            *((_chance_of_a_run(c),) if new_runs else ()),
-            *((c.note or "",) if has_notes else ()),
-        )
-        for c in result.comparisons
-    )
-    c = result.comparisons[0]
-    spare: tuple[str, ...] = () if rope > 0 else ("P(worse)",)
-    spare += ("score",) if len({c.metric for c in result.comparisons}) == 1 else ()
-    spare += ("P(new run)",) if new_runs else ()  # the verdict says it, too
-    alone = len({(c.a, c.b) for c in result.comparisons}) == 1
+    gap = partial(points, digits=_decimals(digits, 2))
+    alone = len({(c.a, c.b) for c in found}) == 1
     who = (
-        f"{c.b} is worse or better than {c.a}"
+        f"{first.b} is worse or better than {first.a}"
         if alone
         else "the system named first is worse or better"
     )
     note = (
-        f"p: {c.test} two-sided randomisation test by {c.by}; it is not the probability that the "
-        f"systems are equally good. P(worse), P(better): posterior probabilities that {who}."
+        f"p: {first.test} two-sided randomisation test by {first.by}; it is not the probability "
+        f"that the systems are equally good. P(worse), P(better): posterior probabilities that "
+        f"{who}."
     )
     if asked:
-        note = _TWO_QUESTIONS.format(by=c.by, test=c.test, who=who) + _NEW_RUN * new_runs
-    return Table(
-        columns,
-        rows,
+        note = _TWO_QUESTIONS.format(by=first.by, test=first.test, who=who) + _NEW_RUN * new_runs
+    return Table.of(
+        found,
+        [
+            Words("comparison", lambda c: f"{c.b} − {c.a}"),
+            Words("score", "metric", metric_words, drop=2 * (len({c.metric for c in found}) == 1)),
+            Words("question", when=asked),
+            Column("difference", form=gap),
+            Column("low", form=gap),
+            Column("high", form=gap),
+            Column("p", "pvalue", pvalue),
+            Column("p adjusted", "p_adjusted", pvalue, when=adjusted),
+            # without a region of equivalence, one probability gives the other
+            Column("P(worse)", "p_a_better", probability, drop=int(rope == 0)),
+            Column(f"P(within {100 * rope:.4g})", "p_equivalent", probability, when=rope > 0),
+            Column("P(better)", "p_b_better", probability),
+            # the verdict says it, too
+            Column("P(new run)", "p_new_run_better", _chance_of_a_run, when=new_runs, drop=3),
+            Words("note", when=has_notes),
+        ],
         title=f"Differences in points with {100 * result.level:g} % intervals",
         notes=(
             note,
             *(f"Note: {same}." for same in notes if same and not has_notes),
-            *dict.fromkeys(named_pairs(c) for c in result.comparisons if c.pairs),
+            *dict.fromkeys(named_pairs(c) for c in found if c.pairs),
         ),
-        # without a region of equivalence, one probability gives the other
-        droppable=tuple(columns.index(name) for name in spare),
-        text_columns=3 if asked else 2,
-        closing_words=has_notes,
     )
 
 
-def _chance_of_a_run(c: Comparison) -> str:
-    return "" if c.p_new_run_better is None else probability(c.p_new_run_better)
+def _chance_of_a_run(chance: float | None) -> str:
+    return "" if chance is None else probability(chance)
 
 
 _TWO_QUESTIONS = (
@@ -400,28 +390,23 @@ def _few_scores(table: Table) -> Table:
 
 
 def _retitle(table: Table, title: str) -> Table:
-    return Table(
-        table.columns, table.rows, title, table.notes, table.text_columns, table.closing_words
-    )
+    return replace(table, title=title, tracks=None, droppable=(), bold_note="")
 
 
 def _bayes_table(models: tuple[str, str], tests: Sequence[BayesTest]) -> Table:
+    def limits(pair: tuple[float, float]) -> str:
+        return f"{points(pair[0])} to {points(pair[1])}"
+
     a, b = models
-    rows = tuple(
-        (
-            test.metric,
-            *(
-                f"{points(low)} to {points(high)}"
-                for low, high in (test.interval_a, test.interval_b)
-            ),
-            number(test.p_a_better),
-            number(test.p_b_better),
-        )
-        for test in tests
-    )
-    return Table(
-        ("score", a, b, f"P({a} better)", f"P({b} better)"),
-        rows,
-        "2. Two chunkers in 3×2 cross-validation: the Bayes test",
-        ("Credible intervals in points.",),
+    return Table.of(
+        tests,
+        [
+            Words("score", "metric"),
+            Column(a, "interval_a", limits),
+            Column(b, "interval_b", limits),
+            Column(f"P({a} better)", "p_a_better", number),
+            Column(f"P({b} better)", "p_b_better", number),
+        ],
+        title="2. Two chunkers in 3×2 cross-validation: the Bayes test",
+        notes=("Credible intervals in points.",),
     )

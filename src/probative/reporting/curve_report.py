@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative.reporting.document import Document, Table, payload
-from probative.reporting.figures import BASELINE, CHALLENGER, COLOURS, new_figure, safe_name
-from probative.reporting.svg import Series, lines
+from probative.reporting.document import Column, Document, Named, Table, Words, payload
+from probative.reporting.figures import figure
+from probative.reporting.pictures import Lines, Series
 from probative.wording.numbers import (
     metric_name,
     number,
@@ -21,34 +23,30 @@ from probative.wording.numbers import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from probative._validation import Array
-    from probative.reporting.document import Drawing
-    from probative.results import Comparison, Curve, CurveComparison, GateVerdict, Interval
+    from probative.results import Comparison, Curve, CurveComparison, GateVerdict
 
 
-# --- Figures for the page: precision by recall, scores by threshold, reliability
+# --- Pictures: precision by recall, scores by threshold, reliability
 
-_MOST_THRESHOLDS_DRAWN = 200  # thresholds in a figure
-
-
-def _curve_drawings(curve: Curve, name: str = "") -> list[Drawing]:
-    """Draw all figures of one curve; `name` is empty if there is only one system."""
-    who = f" of {name}" if name else ""
-    drawings = []
-    if len(curve.thresholds) > 1:  # a single point is no line
-        drawings = [_by_recall(curve, who), _by_threshold(curve, who)]
-    if curve.calibration is not None and len(curve.calibration.bins) > 1:
-        drawings.append(_reliability(curve, who))
-    return drawings
+_MOST_THRESHOLDS_DRAWN = 200  # thresholds in a picture
 
 
-def _steps_shown(curve: Curve) -> NDArray[np.int64]:
-    """Return the thresholds that a figure shows."""
-    return curve.shown(_MOST_THRESHOLDS_DRAWN)
+def _pictures(curves: Sequence[Curve]) -> list[Lines]:
+    """Picture the curves: one system with all its scores, several beside each other."""
+    pictures = []
+    if any(len(curve.thresholds) > 1 for curve in curves):  # a single point is no line
+        pictures = [_by_recall(curves), _by_threshold(curves)]
+    binned = [c for c in curves if c.calibration is not None and len(c.calibration.bins) > 1]
+    return [*pictures, *([_reliability(binned)] if binned else [])]
+
+
+def curves_figure(curves: Sequence[Curve]) -> Figure:
+    """Draw precision by recall, F-beta by threshold, and reliability of probabilities."""
+    return figure(*(_pictures(curves) or [_by_recall(curves), _by_threshold(curves)]))
 
 
 def _fbeta_along(curve: Curve, at: NDArray[np.int64]) -> Array:
@@ -65,76 +63,116 @@ def _as_steps(x: Array, *values: Array) -> tuple[Array, ...]:
     return np.repeat(x, 2)[:-1], *(np.repeat(v, 2)[1:] for v in values)
 
 
-def _series(name: str, estimate: Array, low: Array, high: Array) -> Series:
-    return Series(name, estimate.tolist(), low.tolist(), high.tolist())
+def _series(name: str, *values: Array, **more: Any) -> Series:
+    x, *scores = (value.tolist() for value in values)
+    return Series(name, x, *(scores if len(scores) > 1 else scores * 3), **more)
 
 
-def _by_recall(curve: Curve, who: str) -> Drawing:
-    at = _steps_shown(curve)
-    recall, precision = curve.recall[at], curve.precision[at]
-    one = curve.pointwise
-    low, high = curve.simultaneous.at_recall(recall)
-    level = f"{100 * curve.level:g} %"
-    ap = curve.average_precision
-    return lines(
-        recall.tolist(),
-        [
-            _series(
-                "all thresholds", precision, np.minimum(low, precision), np.maximum(high, precision)
-            ),
-            _series("one threshold", precision, one.precision_low[at], one.precision_high[at]),
-        ],
+def _who(curves: Sequence[Curve]) -> str:
+    """Return whose curves these are; empty text if it is the only system."""
+    return "" if len(curves) == 1 else f" of {', '.join(curve.name for curve in curves)}"
+
+
+def _described(curves: Sequence[Curve], words: Sequence[str]) -> str:
+    """Return the words on each curve, after the name of its system if there are several."""
+    if len(curves) == 1:
+        return words[0]
+    return " ".join(f"{curve.name}: {said}" for curve, said in zip(curves, words, strict=True))
+
+
+def _by_recall(curves: Sequence[Curve]) -> Lines:
+    alone, series, words = len(curves) == 1, [], []
+    level = f"{100 * curves[0].level:g} %"
+    for curve in curves:
+        at = curve.shown(_MOST_THRESHOLDS_DRAWN)
+        recall, precision = curve.recall[at], curve.precision[at]
+        one, (low, high) = curve.pointwise, curve.simultaneous.at_recall(recall)
+        wide = np.minimum(low, precision), np.maximum(high, precision)
+        series.append(_series("all thresholds" if alone else curve.name, recall, precision, *wide))
+        if alone:
+            narrow = one.precision_low[at], one.precision_high[at]
+            series.append(_series("one threshold", recall, precision, *narrow))
+        ap = curve.average_precision
+        words.append(
+            f"Average precision {points(ap.estimate)}, {level} interval {points(ap.low)} to "
+            f"{points(ap.high)}."
+        )
+    bands = (
+        "The narrow band holds at a threshold that was chosen beforehand, the wide one along the "
+        "whole curve at once."
+        if alone
+        else "A band holds along the whole curve at once."
+    )
+    return Lines(
+        series,
         axis="recall",
-        title=f"Precision{who} in points against recall, with {level} bands.",
-        description=f"Average precision {points(ap.estimate)}, {level} interval "
-        f"{points(ap.low)} to {points(ap.high)}.",
-        reading="From left to right the threshold falls. The narrow band holds at a threshold that "
-        "was chosen beforehand, the wide one along the whole curve at once.",
+        up="precision, points",
+        title=f"Precision{_who(curves)} in points against recall, with {level} bands.",
+        description=_described(curves, words),
+        reading=f"From left to right the threshold falls. {bands}",
+        note=f"{level} bands",
+        baseline=len(curves) == 2,
     )
 
 
-def _by_threshold(curve: Curve, who: str) -> Drawing:
-    at = _steps_shown(curve)[::-1]
-    one, best = curve.pointwise, curve.best
-    name = metric_name(best.metric)
-    low = max(best.threshold_low, float(curve.thresholds[-1]))
-    score = _fbeta_along(curve, at)
-    thresholds, *values = _as_steps(
-        curve.thresholds[at],
-        *(curve.precision[at], one.precision_low[at], one.precision_high[at]),
-        *(curve.recall[at], one.recall_low[at], one.recall_high[at]),
-        *(score, score, score),
-    )
-    return lines(
-        thresholds.tolist(),
-        [
-            _series("precision", *values[:3]),
-            _series("recall", *values[3:6]),
-            _series(name, *values[6:]),
-        ],
+def _by_threshold(curves: Sequence[Curve]) -> Lines:
+    alone, series = len(curves) == 1, []
+    name, level = metric_name(curves[0].best.metric), f"{100 * curves[0].level:g} %"
+    for curve in curves:
+        at, one, best = curve.shown(_MOST_THRESHOLDS_DRAWN)[::-1], curve.pointwise, curve.best
+        x, score, *values = _as_steps(
+            curve.thresholds[at],
+            _fbeta_along(curve, at),
+            *(curve.precision[at], one.precision_low[at], one.precision_high[at]),
+            *(curve.recall[at], one.recall_low[at], one.recall_high[at]),
+        )
+        if alone:
+            series.append(_series("precision", x, *values[:3]))
+            series.append(_series("recall", x, *values[3:]))
+        low = max(best.threshold_low, float(curve.thresholds[-1]))
+        about = {
+            "ranges": ((low, best.threshold_high),),
+            "peak": (best.threshold, best.apparent),
+        }
+        series.append(_series(name if alone else curve.name, x, score, **about))
+    what = f"Scores in points by threshold, with {level} intervals."
+    return Lines(
+        series,
         axis="threshold",
-        title=f"Scores{who} in points by threshold, with {100 * curve.level:g} % intervals.",
-        description=str(best),
-        shaded=[(low, best.threshold_high)],
-        reading=f"Items from a threshold on count as {curve.positive}. Shaded: where the threshold "
-        f"with the highest {name} may well lie.",
+        up="points" if alone else f"{name}, points",
+        title=what if alone else f"{name}{_who(curves)} in points by threshold.",
+        description=_described(curves, [str(curve.best) for curve in curves]),
+        reading=f"Items from a threshold on count as {curves[0].positive}. Shaded: where the "
+        f"threshold with the highest {name} may well lie; the dot marks it here.",
+        note=f"shaded: where the highest {name} may lie",
+        baseline=len(curves) == 2,
     )
 
 
-def _reliability(curve: Curve, who: str) -> Drawing:
-    bins = curve.calibration.bins if curve.calibration is not None else ()
-    mean, share, low, high = (
-        np.array([getattr(b, field) for b in bins]) for field in ("mean", "share", "low", "high")
-    )
-    return lines(
-        mean.tolist(),
-        [_series("share positive", share, low, high), _series("ideal", mean, mean, mean)],
+def _reliability(curves: Sequence[Curve]) -> Lines:
+    alone, series = len(curves) == 1, []
+    for curve in curves:
+        bins = curve.calibration.bins if curve.calibration is not None else ()
+        columns = (
+            np.array([getattr(b, field) for b in bins])
+            for field in ("mean", "share", "low", "high")
+        )
+        series.append(_series("share positive" if alone else curve.name, *columns))
+    ideal = np.array(sorted({x for one in series for x in one.x}))
+    return Lines(
+        [*series, _series("ideal", ideal, ideal, reference=True)],
         axis="mean probability of a bin",
-        title=f"Reliability{who}: share of positives in points by probability.",
-        description=str(curve.calibration),
+        up="share positive, points",
+        title=f"Reliability{_who(curves)}: share of positives in points by probability.",
+        description=_described(curves, [str(curve.calibration) for curve in curves]),
         reading="Bins of about as many items each. Where the band leaves out the ideal line, the "
         "probabilities say more or less than comes true.",
+        note=f"reliability, {100 * curves[0].level:g} % intervals",
+        baseline=len(curves) == 2,
     )
+
+
+# --- Documents
 
 
 def curves_document(curves: Sequence[Curve]) -> Document:
@@ -149,7 +187,7 @@ def curves_document(curves: Sequence[Curve]) -> Document:
         tables=_tables(curves),
         records=tuple({"system": c.name, **_summary(c)} for c in curves),
         notes=(*_readings(curves), curves[0].signature),
-        drawings=_drawings(curves),
+        pictures=tuple(_pictures(curves)),
     )
 
 
@@ -157,20 +195,19 @@ def comparison_document(comparison: CurveComparison, gates: Sequence[GateVerdict
     """Build the document of two curves: differences, verdict and gates."""
     curves, c = comparison.curves, comparison.comparisons
     judged = {"gates": [gate.to_dict() for gate in gates]} if gates else {}
-    table = Table(
-        ("score", curves[0].name, curves[1].name, "difference", "interval", "p", "P(better)"),
-        tuple(
-            (
-                metric_name(one.metric),
-                points(one.score_a),
-                points(one.score_b),
-                signed_points(one.difference, 2),
-                f"{signed_points(one.low)} to {signed_points(one.high)}",
-                pvalue(one.pvalue),
-                probability(one.p_b_better),
-            )
-            for one in c
-        ),
+    table = Table.of(
+        c,
+        [
+            Words("score", "metric", metric_name),
+            Column(curves[0].name, "score_a", points),
+            Column(curves[1].name, "score_b", points),
+            Column("difference", lambda one: signed_points(one.difference, 2)),
+            Column(
+                "interval", lambda one: f"{signed_points(one.low)} to {signed_points(one.high)}"
+            ),
+            Column("p", "pvalue", pvalue),
+            Column("P(better)", "p_b_better", probability),
+        ],
         title=f"Differences in points, {c[0].b} minus {c[0].a}, with "
         f"{100 * comparison.level:g} % intervals",
         notes=(
@@ -193,7 +230,7 @@ def comparison_document(comparison: CurveComparison, gates: Sequence[GateVerdict
         tables=(table, *_tables(curves)),
         records=tuple(comparison.records()),
         notes=(*comparison.verdicts, *_readings(curves), comparison.signature),
-        drawings=_drawings(curves),
+        pictures=tuple(_pictures(curves)),
         content=lambda: {"leading": [*comparison.verdicts, *map(_sentence, gates)]},
     )
 
@@ -237,132 +274,91 @@ def _limits(low: float, high: float) -> str:
     return f"{points(low, 1)}–{points(high, 1)}"
 
 
+def _short_interval(score: Any) -> str:
+    return _limits(score.low, score.high)
+
+
 def _score_table(curves: Sequence[Curve]) -> Table:
-    level = 100 * curves[0].level
-    notes = [
-        f"{curve.name}: {words}: {one.note}"
-        for curve in curves
-        for words, one in _scores(curve)
-        if one.note
-    ]
-    return Table(
-        ("system", "items", "positive", "average precision", "interval", "ROC AUC", "interval"),
-        tuple(
-            (
-                curve.name,
-                f"{curve.items:,}",
-                f"{curve.positives:,}",
-                points(curve.average_precision.estimate),
-                _limits(curve.average_precision.low, curve.average_precision.high),
-                points(curve.roc_auc.estimate),
-                _limits(curve.roc_auc.low, curve.roc_auc.high),
-            )
+    named = {"average_precision": "average precision", "roc_auc": "ROC AUC"}
+    return Table.of(
+        curves,
+        [
+            Words("system", "name"),
+            Column("items"),
+            Column("positive", "positives"),
+            Column("average precision", "average_precision.estimate", points),
+            Column("interval", "average_precision", _short_interval),
+            Column("ROC AUC", "roc_auc.estimate", points),
+            Column("interval", "roc_auc", _short_interval),
+        ],
+        title=f"Order of the items: scores in points with {100 * curves[0].level:g} % intervals",
+        notes=[
+            f"{curve.name}: {words}: {getattr(curve, name).note}"
             for curve in curves
-        ),
-        title=f"Order of the items: scores in points with {level:g} % intervals",
-        notes=tuple(notes),
+            for name, words in named.items()
+            if getattr(curve, name).note
+        ],
     )
-
-
-def _scores(curve: Curve) -> tuple[tuple[str, Interval], ...]:
-    return ("average precision", curve.average_precision), ("ROC AUC", curve.roc_auc)
 
 
 def _threshold_table(curves: Sequence[Curve]) -> Table:
     name = metric_name(curves[0].best.metric)
-    rows = []
-    for curve in curves:
-        best = curve.best
-        low = "any" if best.threshold_low == -float("inf") else f"{best.threshold_low:.4g}"
-        rows.append(
-            (
-                curve.name,
-                f"{best.threshold:.4g}",
-                f"{low}–{best.threshold_high:.4g}",
-                points(best.apparent),
-                points(best.estimate),
-                _limits(best.low, best.high),
-                points(best.precision, 1),
-                points(best.recall, 1),
-            )
-        )
-    notes = dict.fromkeys(f"{c.name}: {c.best.note}" for c in curves if c.best.note)
-    return Table(
-        (
-            "system",
-            "best threshold",
-            "interval",
-            f"{name} here",
-            f"{name} elsewhere",
-            "interval",
-            "precision",
-            "recall",
-        ),
-        tuple(rows),
+
+    def range_of(curve: Curve) -> str:
+        low = curve.best.threshold_low
+        return f"{'any' if low == -inf else f'{low:.4g}'}–{curve.best.threshold_high:.4g}"
+
+    return Table.of(
+        curves,
+        [
+            Words("system", "name"),
+            Column("best threshold", lambda curve: f"{curve.best.threshold:.4g}"),
+            Column("interval", range_of),
+            Column(f"{name} here", "best.apparent", points),
+            Column(f"{name} elsewhere", "best.estimate", points),
+            Column("interval", "best", _short_interval),
+            Column("precision", lambda curve: points(curve.best.precision, 1), drop=1),
+            Column("recall", lambda curve: points(curve.best.recall, 1), drop=2),
+        ],
         title=f"The threshold with the highest {name}, and what it will score on other data",
-        notes=tuple(notes),
-        droppable=(6, 7),
+        notes=dict.fromkeys(f"{c.name}: {c.best.note}" for c in curves if c.best.note),
     )
 
 
 def _calibration_table(curves: Sequence[Curve]) -> Table:
-    rows = []
-    for curve in curves:
-        c = curve.calibration
-        if c is None:
-            continue
-        rows.append(
-            (
-                curve.name,
-                points(c.ece_debiased),
-                _limits(c.ece_low, c.ece_high),
-                points(c.ece),
-                points(c.ece_by_chance),
-                number(c.brier, 4),
-                number(c.miscalibration, 4),
-                number(c.discrimination, 4),
-                number(c.uncertainty, 4),
-            )
-        )
-    notes = (
-        f"{c.name}: {c.calibration.note}" for c in curves if c.calibration and c.calibration.note
-    )
-    return Table(
-        (
-            "system",
-            "calibration error",
-            "interval",
-            "as seen",
-            "by chance",
-            "Brier",
-            "miscalibration",
-            "discrimination",
-            "uncertainty",
-        ),
-        tuple(rows),
+    four = partial(number, digits=4)
+    found = [Named(curve.name, curve.calibration) for curve in curves]
+    return Table.of(
+        found,
+        [
+            Words("system", "name"),
+            Column("calibration error", "score.ece_debiased", points),
+            Column("interval", lambda one: _limits(one.score.ece_low, one.score.ece_high)),
+            Column("as seen", "score.ece", points),
+            Column("by chance", "score.ece_by_chance", points),
+            Column("Brier", "score.brier", four),
+            Column("miscalibration", "score.miscalibration", four, drop=3),
+            Column("discrimination", "score.discrimination", four, drop=2),
+            Column("uncertainty", "score.uncertainty", four, drop=1),
+        ],
         title="Do the probabilities mean what they say? Calibration error in points, Brier score",
-        notes=tuple(notes),
-        droppable=(8, 7, 6),
+        notes=[f"{one.name}: {one.score.note}" for one in found if one.score.note],
     )
 
 
 def _bin_table(curve: Curve) -> Table:
-    bins = curve.calibration.bins if curve.calibration is not None else ()
-    return Table(
-        ("from", "to", "items", "mean probability", "share positive", "interval"),
-        tuple(
-            (
-                number(b.low_edge),
-                number(b.high_edge),
-                f"{b.items:,}",
-                points(b.mean, 1),
-                points(b.share, 1),
-                _limits(b.low, b.high),
-            )
-            for b in bins
-        ),
+    one = partial(points, digits=1)
+    return Table.of(
+        curve.calibration.bins if curve.calibration is not None else (),
+        [
+            Column("from", "low_edge", number),
+            Column("to", "high_edge", number),
+            Column("items"),
+            Column("mean probability", "mean", one),
+            Column("share positive", "share", one),
+            Column("interval", _short_interval),
+        ],
         title="Reliability: bins of about as many items each, in points",
-        text_columns=0,
     )
 
 
@@ -388,130 +384,12 @@ def _readings(curves: Sequence[Curve]) -> tuple[str, ...]:
 
 def _summary(curve: Curve) -> dict[str, Any]:
     """Return one record of numbers per system, for CSV."""
-    ap, auc, best, c = curve.average_precision, curve.roc_auc, curve.best, curve.calibration
-    return {
-        "items": curve.items,
-        "positives": curve.positives,
-        "average_precision": ap.estimate,
-        "average_precision_low": ap.low,
-        "average_precision_high": ap.high,
-        "roc_auc": auc.estimate,
-        "roc_auc_low": auc.low,
-        "roc_auc_high": auc.high,
-        "metric": best.metric,
-        "threshold": best.threshold,
-        "apparent": best.apparent,
-        "estimate": best.estimate,
-        "low": best.low,
-        "high": best.high,
-        "ece_debiased": None if c is None else c.ece_debiased,
-        "ece_low": None if c is None else c.ece_low,
-        "ece_high": None if c is None else c.ece_high,
-        "brier": None if c is None else c.brier,
-    }
-
-
-def _drawings(curves: Sequence[Curve]) -> tuple[Drawing, ...]:
-    """Return the figures of all systems, with those of one kind side by side."""
-    several = len(curves) > 1
-    by_system = [_curve_drawings(c, c.name if several else "") for c in curves]
-    most = max(map(len, by_system))
-    return tuple(own[k] for k in range(most) for own in by_system if k < len(own))
-
-
-# --- Figure for papers
-
-
-def curves_figure(curves: Sequence[Curve]) -> Figure:
-    """Draw precision by recall, F-beta by threshold, and reliability of probabilities."""
-    calibrated = [curve for curve in curves if curve.calibration is not None]
-    figure, axes = new_figure(2 + bool(calibrated), width=3.6, height=3.4, squeeze=False)
-    by_recall, by_threshold, *reliability = axes[0]
-    for curve, colour in zip(curves, _colours(curves), strict=True):
-        _draw_by_recall(by_recall, curve, colour)
-        _draw_by_threshold(by_threshold, curve, colour)
-        if curve.calibration is not None:
-            _draw_reliability(reliability[0], curve, colour)
-    level = f"{100 * curves[0].level:g} %"
-    _finish(by_recall, "recall in points", "precision in points", f"{level} bands, simultaneous")
-    name = metric_name(curves[0].best.metric)
-    _finish(by_threshold, "threshold", f"{name} in points", "shaded: where the best may lie")
-    if reliability:
-        reliability[0].plot([0, 100], [0, 100], color="0.5", linewidth=0.8, linestyle="--")
-        _finish(
-            reliability[0],
-            "mean probability in points",
-            "share positive in points",
-            f"reliability, {level} intervals",
-        )
-    if len(curves) > 1:
-        handles, labels = by_recall.get_legend_handles_labels()
-        figure.legend(
-            handles, labels, loc="outside lower center", ncols=min(4, len(curves)), frameon=False
-        )
-    return figure
-
-
-def _colours(curves: Sequence[Curve]) -> list[str]:
-    if len(curves) == 2:
-        return [BASELINE, CHALLENGER]
-    return [COLOURS[i % len(COLOURS)] for i in range(len(curves))]
-
-
-def _finish(axis: Axes, x: str, y: str, title: str) -> None:
-    axis.set_xlabel(x, fontsize=9)
-    axis.set_ylabel(y, fontsize=9)
-    axis.set_ylim(-2, 102)
-    axis.set_title(title, fontsize=9)
-
-
-def _draw_by_recall(axis: Axes, curve: Curve, colour: str) -> None:
-    at = _steps_shown(curve)
-    recall, precision = curve.recall[at], curve.precision[at]
-    low, high = curve.simultaneous.at_recall(recall)
-    limits: Any = np.minimum(low, precision), np.maximum(high, precision)
-    marker = "o" if len(at) <= 30 else None
-    axis.fill_between(100 * recall, *(100 * v for v in limits), color=colour, alpha=0.15, lw=0)
-    axis.plot(
-        100 * recall,
-        100 * precision,
-        color=colour,
-        marker=marker,
-        markersize=3,
-        linewidth=1.4,
-        label=safe_name(curve.name),
-    )
-    axis.set_xlim(-2, 102)
-
-
-def _draw_by_threshold(axis: Axes, curve: Curve, colour: str) -> None:
-    at, best = _steps_shown(curve), curve.best
-    # the score at a threshold holds down to the next lower score
-    axis.step(
-        curve.thresholds[at][::-1],
-        100 * _fbeta_along(curve, at)[::-1],
-        where="pre",
-        color=colour,
-        linewidth=1.4,
-    )
-    low = max(best.threshold_low, float(curve.thresholds[-1]))
-    axis.axvspan(low, best.threshold_high, color=colour, alpha=0.12, linewidth=0)
-    axis.plot(best.threshold, 100 * best.apparent, "*", color=colour, markersize=10)
-
-
-def _draw_reliability(axis: Axes, curve: Curve, colour: str) -> None:
-    bins = curve.calibration.bins if curve.calibration is not None else ()
-    mean, share = (np.array([getattr(b, name) for b in bins]) for name in ("mean", "share"))
-    below = np.array([max(0.0, b.share - b.low) for b in bins])
-    above = np.array([max(0.0, b.high - b.share) for b in bins])
-    axis.errorbar(
-        100 * mean,
-        100 * share,
-        yerr=[100 * below, 100 * above],
-        color=colour,
-        marker="o",
-        markersize=3.5,
-        linewidth=1.2,
-        elinewidth=0.9,
-    )
-    axis.set_xlim(-2, 102)
+    c = curve.calibration
+    record: dict[str, Any] = {"items": curve.items, "positives": curve.positives}
+    for name in ("average_precision", "roc_auc"):
+        score = getattr(curve, name)
+        record |= {name: score.estimate, f"{name}_low": score.low, f"{name}_high": score.high}
+    best = ("metric", "threshold", "apparent", "estimate", "low", "high")
+    calibrated = ("ece_debiased", "ece_low", "ece_high", "brier")
+    record |= {name: getattr(curve.best, name) for name in best}
+    return record | {name: None if c is None else getattr(c, name) for name in calibrated}

@@ -7,7 +7,8 @@ CSV or HTML.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from probative._version import __version__
 from probative.wording.numbers import number, points
@@ -15,7 +16,21 @@ from probative.wording.numbers import number, points
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-__all__ = ["Document", "Drawing", "Strong", "Table", "Tracks", "number", "payload", "points"]
+    from probative.reporting.pictures import Picture
+
+__all__ = [
+    "Column",
+    "Document",
+    "Named",
+    "Strong",
+    "Table",
+    "Tracks",
+    "Words",
+    "interval",
+    "number",
+    "payload",
+    "points",
+]
 
 
 class Strong(str):
@@ -57,6 +72,54 @@ class Tracks:
         return f"{100 * (value - self.low) / (self.high - self.low):.1f}%"
 
 
+def interval(entry: Any, digits: int = 1) -> str:
+    """Return the interval of an entry in points: 41.2 to 43.0."""
+    return f"{points(entry.low, digits)} to {points(entry.high, digits)}"
+
+
+def _text(value: Any) -> str:
+    """Return a text as it is, bold or not, None as empty text, and a number with commas."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+@dataclass(frozen=True)
+class Column:
+    """Column of numbers: its heading, and what an entry of the table has there.
+
+    `value` is an attribute of the entry or a function of it, by default the attribute of the
+    heading's name; `form` turns it into text, by default as it is. A column is left out unless
+    `when`. Those with `drop` are left out where there is no room, the smallest number first.
+    """
+
+    head: str
+    value: str | Callable[[Any], Any] = ""
+    form: Callable[[Any], str] = _text
+    when: bool = True
+    drop: int = 0
+    words: bool = False
+
+    def cell(self, entry: Any) -> str:
+        """Return the text of an entry in this column."""
+        value = self.value or self.head
+        return self.form(value(entry) if callable(value) else attrgetter(value)(entry))
+
+
+@dataclass(frozen=True)
+class Words(Column):
+    """Column of words, which is aligned left; it comes before those of numbers, or last."""
+
+    words: bool = True
+
+
+class Named(NamedTuple):
+    """Score with the name of its system, its label or its annotators."""
+
+    name: str
+    score: Any
+
+
 @dataclass(frozen=True)
 class Table:
     """Rows of formatted text under column headings.
@@ -80,6 +143,46 @@ class Table:
     links: tuple[str, ...] = ()
     caption: tuple[str, ...] = ()
     track_column: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        entries: Iterable[Any],
+        columns: Iterable[Column],
+        *,
+        title: str = "",
+        notes: Iterable[str] = (),
+        track: str = "",
+        track_before: str = "",
+        **about: Any,
+    ) -> Table:
+        """Build a table with one row per entry; empty notes are left out.
+
+        `track` is the attribute whose value is drawn in each row with the attributes `low` and
+        `high`, with the line of no difference for a ``difference``; text draws them before the
+        column `track_before`.
+        """
+        entries, shown = list(entries), [column for column in columns if column.when]
+        words = [column.words for column in shown]
+        leading = words.index(False) if False in words else len(words)
+        drops = sorted((c.drop, i) for i, c in enumerate(shown) if c.drop)
+        heads = tuple(column.head for column in shown)
+        if track:
+            owner = track.rpartition(".")[0]
+            three = attrgetter(track, *(f"{owner}.{end}".lstrip(".") for end in ("low", "high")))
+            limits = [three(entry) for entry in entries]
+            about["tracks"] = Tracks.of(limits, zero=track == "difference")
+        return cls(
+            heads,
+            tuple(tuple(column.cell(entry) for column in shown) for entry in entries),
+            title,
+            tuple(filter(None, notes)),
+            leading,
+            closing_words=words[-1] and leading < len(words),
+            droppable=tuple(i for _, i in drops),
+            track_column=heads.index(track_before) if track_before else None,
+            **about,
+        )
 
     @property
     def all_notes(self) -> tuple[str, ...]:
@@ -135,19 +238,6 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Drawing:
-    """Figure as SVG, with a description for those who cannot see it.
-
-    `title` says what it shows, `reading` how to read it.
-    """
-
-    svg: str
-    title: str
-    description: str
-    reading: str = ""
-
-
-@dataclass(frozen=True)
 class Document:
     """Content of everything that a command prints.
 
@@ -165,8 +255,8 @@ class Document:
         Sentences above the tables: the verdicts.
     notes
         Sentences below the tables: assumptions, warnings.
-    drawings
-        Figures for the HTML page.
+    pictures
+        Pictures for the HTML page.
     page, content
         The template of the HTML page, and a function that returns its further variables: a
         function, because figures take time and not everybody wants the page.
@@ -178,7 +268,7 @@ class Document:
     records: tuple[dict[str, Any], ...]
     notes: tuple[str, ...] = ()
     leading: tuple[str, ...] = ()
-    drawings: tuple[Drawing, ...] = ()
+    pictures: tuple[Picture, ...] = ()
     page: str = "page.html"
     content: Callable[[], Mapping[str, Any]] = dict
 

@@ -1,13 +1,23 @@
-"""Build forest plots of differences in groups, as table, drawing and figure."""
+"""Build the tables and pictures of differences in groups and on several data sets."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from math import isnan
+from typing import TYPE_CHECKING, NamedTuple
 
-from probative.reporting.document import Strong, Table, Tracks
-from probative.reporting.figures import BASELINE, CHALLENGER, new_figure, safe_name
-from probative.reporting.svg import Bar, forest
+from probative.reporting.document import (
+    Column,
+    Document,
+    Strong,
+    Table,
+    Tracks,
+    Words,
+    interval,
+    payload,
+)
+from probative.reporting.figures import figure
+from probative.reporting.pictures import Bar, Forest
 from probative.wording.numbers import (
     counted,
     metric_name,
@@ -23,32 +33,40 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from probative.reporting.document import Drawing
-    from probative.results import Comparison, Comparisons, Group, GroupSummary, Scores
+    from probative.results import (
+        Comparison,
+        Comparisons,
+        DatasetComparisons,
+        GateVerdict,
+        GroupSummary,
+        Scores,
+    )
+    from probative.results.datasets import MeanDifference
 
 
 IN_TEXT, ON_A_PAGE = 25, 60  # rows shown
 _CUT = "Drawn intervals that reach far beyond the others are cut."
 
 
-@dataclass(frozen=True)
-class ForestRow:
-    """Difference with its interval and number of units.
+class ForestRow(NamedTuple):
+    """Difference of two systems in a part of the data.
 
-    `p` is the p-value that counts, None without a test; `decided` is True if it decides, `whole` if
-    the row is about all others together.
+    `gap` holds the difference, its interval and the scores of both; `p` is the p-value that counts,
+    None without a test; `decided` is True if it decides, `whole` if the row is about all others
+    together.
     """
 
     name: str
     units: int
-    difference: float
-    low: float
-    high: float
-    p: float | None
-    score_a: float | None = None
-    score_b: float | None = None
+    gap: Comparison | MeanDifference
+    p: float | None = None
     decided: bool = False
     whole: bool = False
+
+    @property
+    def limits(self) -> tuple[float, float, float]:
+        """Return the difference and its interval."""
+        return self.gap.difference, self.gap.low, self.gap.high
 
 
 def _choose_rows(rows: Sequence[ForestRow], most: int) -> tuple[list[ForestRow], int]:
@@ -58,7 +76,7 @@ def _choose_rows(rows: Sequence[ForestRow], most: int) -> tuple[list[ForestRow],
     """
     single = [row for row in rows if not row.whole]
     kept = sorted(single, key=lambda row: (not row.decided, -row.units))[:most]
-    kept.sort(key=lambda row: (row.difference != row.difference, -row.difference, row.name))
+    kept.sort(key=lambda row: (isnan(row.gap.difference), -row.gap.difference, row.name))
     return [*kept, *(row for row in rows if row.whole)], len(single) - min(len(single), most)
 
 
@@ -76,49 +94,38 @@ def forest_table(
 ) -> Table:
     """Build a table of estimates, intervals, units and p-values, with drawn intervals."""
     shown, left_out = _choose_rows(rows, most)
-    with_scores = all(row.score_a is not None for row in shown if not row.whole)
-    columns = (
-        head,
-        f"{unit}s",
-        *((pair[0], pair[1]) if with_scores else ()),
-        "difference",
-        "low",
-        "high",
-        p_head,
-    )
-    cells = []
-    for row in shown:
-        name = Strong(row.name) if row.whole else row.name
-        scores = (points(row.score_a, 1), points(row.score_b, 1)) if with_scores else ()
-        gap = signed_points(row.difference, 2)
-        cells.append(
-            (
-                name,
-                f"{row.units:,}",
-                *scores,
-                Strong(gap) if row.decided else gap,
-                points(row.low),
-                points(row.high),
-                "" if row.p is None else pvalue(row.p),
-            )
-        )
-    more = f"{left_out:,} more are left out here; JSON and CSV hold all of them."
-    full = [(row.difference, row.low, row.high) for row in shown]
+    scored = all(row.gap.score_a is not None for row in shown if not row.whole)
+    one = partial(points, digits=1)
+
+    def difference(row: ForestRow) -> str:
+        gap = signed_points(row.gap.difference, 2)
+        return Strong(gap) if row.decided else gap
+
+    full = [row.limits for row in shown]
     limits = _cut(full)
-    return Table(
-        columns,
-        tuple(cells),
+    whole = [i for i, row in enumerate(shown) if row.whole]
+    return Table.of(
+        shown,
+        [
+            Words(head, lambda row: Strong(row.name) if row.whole else row.name),
+            Column(f"{unit}s", "units", drop=3),
+            Column(pair[0], "gap.score_a", one, when=scored, drop=1),
+            Column(pair[1], "gap.score_b", one, when=scored, drop=2),
+            Column("difference", difference),
+            Column("low", "gap.low", points),
+            Column("high", "gap.high", points),
+            Column(p_head, "p", pvalue),
+        ],
         title=title,
-        notes=(*notes, *((more,) if left_out else ()), *((_CUT,) if limits != full else ())),
-        tracks=Tracks.of(
-            limits,
-            zero=True,
-            marked=[i for i, row in enumerate(shown) if row.whole],
-        ),
-        track_column=len(columns) - 4,
-        droppable=(2, 3, 1) if with_scores else (1,),
+        notes=(*notes, _left_out(left_out), _CUT if limits != full else ""),
+        tracks=Tracks.of(limits, zero=True, marked=whole),
+        track_before="difference",
         bold_note=f"Decided differences in {metric_name(metric)} are in bold.",
     )
+
+
+def _left_out(number: int) -> str:
+    return f"{number:,} more are left out here; JSON and CSV hold all of them." if number else ""
 
 
 def _cut(limits: list[tuple[float, float, float]]) -> list[tuple[float, float, float]]:
@@ -136,63 +143,43 @@ def _cut(limits: list[tuple[float, float, float]]) -> list[tuple[float, float, f
     return [(d, max(a, low), min(b, high)) if d == d else (d, a, b) for d, a, b in limits]
 
 
-def forest_drawing(
+def forest_picture(
     rows: Sequence[ForestRow], *, pair: tuple[str, str], metric: str, title: str, level: float
-) -> Drawing:
-    """Draw the forest plot for the page."""
+) -> Forest:
+    """Picture the differences as a forest plot."""
     shown, left_out = _choose_rows(rows, ON_A_PAGE)
-    a, b = pair
-    limits = _cut([(row.difference, row.low, row.high) for row in shown])
+    (a, b), name = pair, metric_name(metric)
+    full = [row.limits for row in shown]
+    limits = _cut(full)
     bars = [
-        Bar(f"{row.name} ({row.units:,})", *own, row.whole)
+        Bar(f"{row.name} ({row.units:,})", *own, row.whole, words=_in_words(row))
         for row, own in zip(shown, limits, strict=True)
     ]
     listed = "; ".join(
-        f"{row.name} {points(row.difference)} ({points(row.low)} to {points(row.high)})"
-        for row in shown
+        f"{row.name} {points(row.gap.difference)} ({interval(row.gap, 2)})" for row in shown
     )
-    rest = f" {left_out:,} more are left out here; JSON and CSV hold all of them." * bool(left_out)
-    return forest(
+    cut = "; long ones are cut" if limits != full else ""
+    return Forest(
         bars,
-        axis=f"{b} − {a}, {metric_name(metric)}, points",
-        title=f"{title} with {100 * level:g} % intervals; all together in orange.",
-        description=f"Differences in {metric_name(metric)}: {listed}",
         zero=True,
+        axis=f"{b} − {a}, {name}, points",
+        title=f"{title} with {100 * level:g} % intervals; all together in orange.",
+        description=f"Differences in {name}: {listed}",
         reading=f"Right of the dashed line {b} is better, left of it {a}; behind each name stands "
         f"on how many units it rests. Each interval stands for itself: it is not adjusted for "
-        f"their number.{rest}",
+        f"their number. {_left_out(left_out)}".rstrip(),
+        note=f"{100 * level:g} % intervals{cut}"
+        + (f"; {left_out:,} more left out" if left_out else ""),
     )
 
 
-def forest_figure(
-    rows: Sequence[ForestRow], *, pair: tuple[str, str], metric: str, level: float
-) -> Figure:
-    """Draw the forest plot for a paper, with numbers on the right of every row."""
-    shown, left_out = _choose_rows(rows, ON_A_PAGE)
-    figure, axis = new_figure(width=7.0, height=1.1 + 0.26 * len(shown))
-    axis.axvline(0, color="0.4", linewidth=1, linestyle=(0, (4, 3)))
-    across = axis.get_yaxis_transform()
-    for i, row in enumerate(shown):
-        colour = BASELINE if row.whole else CHALLENGER
-        p = "" if row.p is None else f"  p = {pvalue(row.p)}"
-        words = "undefined"
-        if row.difference == row.difference:
-            low, high, estimate = 100 * row.low, 100 * row.high, 100 * row.difference
-            axis.plot([low, high], [i, i], color=colour, linewidth=1.8, solid_capstyle="round")
-            axis.plot([estimate], [i], "D" if row.whole else "o", color=colour, markersize=4.5)
-            words = f"{signed_points(row.difference)} [{points(row.low, 1)}, {points(row.high, 1)}]"
-        axis.text(1.02, i, f"{words}{p}", transform=across, va="center", fontsize=8)
-    names = [f"{safe_name(row.name)} ({row.units:,})" for row in shown]
-    axis.set_yticks(range(len(shown)), names)
-    axis.set_ylim(len(shown) - 0.5, -0.5)
-    parts = sum(not row.whole for row in shown)
-    if parts < len(shown):
-        axis.axhline(parts - 0.5, color="0.7", linewidth=0.8)
-    axis.grid(visible=False, axis="y")
-    a, b = (safe_name(name) for name in pair)
-    more = f"; {left_out:,} more left out" if left_out else ""
-    axis.set_xlabel(f"{b} − {a}, {metric_name(metric)} (points), {100 * level:g} % intervals{more}")
-    return figure
+def _in_words(row: ForestRow) -> str:
+    """Return the numbers that stand on the right of a row."""
+    p = "" if row.p is None else f"  p = {pvalue(row.p)}"
+    difference, low, high = row.limits
+    if isnan(difference):
+        return p
+    return f"{signed_points(difference)} [{points(low, 1)}, {points(high, 1)}]{p}"
 
 
 # --- Groups of a comparison: forest plots, and tables of a reversal
@@ -227,11 +214,11 @@ def group_tables(result: Comparisons, *, most: int | None = None) -> list[Table]
     return tables
 
 
-def group_drawings(result: Comparisons) -> list[Drawing]:
-    """Draw a forest plot for each pair and metric, for the page."""
+def group_pictures(result: Comparisons) -> list[Forest]:
+    """Picture the groups as a forest plot for each pair and metric."""
     pairs = zip(result.comparisons, result.group_summaries or (), strict=False)
     return [
-        forest_drawing(
+        forest_picture(
             _rows(result, whole),
             pair=(whole.a, whole.b),
             metric=whole.metric,
@@ -243,14 +230,8 @@ def group_drawings(result: Comparisons) -> list[Drawing]:
 
 
 def group_figure(result: Comparisons) -> Figure:
-    """Draw the forest plot of the first pair and metric, for a paper."""
-    whole = result.comparisons[0]
-    return forest_figure(
-        _rows(result, whole),
-        pair=(whole.a, whole.b),
-        metric=whole.metric,
-        level=result.level,
-    )
+    """Draw the forest plot of the first pair and metric."""
+    return figure(group_pictures(result)[0])
 
 
 def group_notes(result: Comparisons) -> tuple[str, ...]:
@@ -261,35 +242,38 @@ def group_notes(result: Comparisons) -> tuple[str, ...]:
 def group_score_table(scores: Scores, column: str, *, most: int = _MOST_SCORED_GROUPS) -> Table:
     """Build the table of the main score (F1 or accuracy) of every system in each group."""
     groups = scores.groups or ()
-    metric = _main_metric(scores)
+    metric, level = _main_metric(scores), f"{100 * scores.level:g} %"
     shown = sorted(groups, key=lambda group: -group.rows)[:most]
-    rows = [_score_row(group, metric) for group in groups if group in shown]
-    left_out = len(groups) - len(rows)
-    more = f"{left_out:,} more groups are left out here; JSON and CSV hold all of them."
-    heads = [head for s in scores.systems for head in (s.name, f"{100 * scores.level:g} %")]
-    return Table(
-        (column, "rows", "units", *heads),
-        tuple(rows),
+    left_out = len(groups) - len(shown)
+
+    def of_system(place: int) -> list[Column]:
+        name = scores.systems[place].name
+        return [
+            Column(name, lambda group: points(group.systems[place][metric].estimate)),
+            Column(level, lambda group: interval(group.systems[place][metric])),
+        ]
+
+    return Table.of(
+        [group for group in groups if group in shown],
+        [
+            Words(column, "group"),
+            Column("rows", drop=2),
+            Column("units", drop=1),
+            *(column for i in range(len(scores.systems)) for column in of_system(i)),
+        ],
         title=f"{metric_name(metric, scores.match)} by {column}, points",
         notes=(
-            f"{100 * scores.level:g} % intervals, each on its own: not adjusted for their number.",
-            *((more,) if left_out else ()),
+            f"{level} intervals, each on its own: not adjusted for their number.",
+            f"{left_out:,} more groups are left out here; JSON and CSV hold all of them."
+            if left_out
+            else "",
         ),
-        droppable=(2, 1),
     )
 
 
 def _main_metric(scores: Scores) -> str:
     names = [score.metric for score in scores.systems[0].scores]
     return next((name for name in ("f1", "accuracy") if name in names), names[0])
-
-
-def _score_row(group: Group, metric: str) -> tuple[str, ...]:
-    cells = []
-    for system in group.systems:
-        own = system[metric]
-        cells += [points(own.estimate), f"{points(own.low, 1)} to {points(own.high, 1)}"]
-    return (group.group, f"{group.rows:,}", f"{group.units:,}", *cells)
 
 
 def _title(whole: Comparison, summary: GroupSummary) -> str:
@@ -315,52 +299,133 @@ def _rows(result: Comparisons, whole: Comparison) -> list[ForestRow]:
 
 def _row(name: str, units: int, c: Comparison, level: float, *, whole: bool = False) -> ForestRow:
     has_evidence = no_verdict(c) is None
-    return ForestRow(
-        name,
-        units,
-        c.difference,
-        c.low,
-        c.high,
-        tested_pvalue(c) if has_evidence else None,
-        c.score_a,
-        c.score_b,
-        decided=has_evidence and pvalue_of(c) <= (1 - level) * (1 + 1e-9),
-        whole=whole,
-    )
+    decided = has_evidence and pvalue_of(c) <= (1 - level) * (1 + 1e-9)
+    return ForestRow(name, units, c, tested_pvalue(c) if has_evidence else None, decided, whole)
 
 
 def _reversal_tables(whole: Comparison, summary: GroupSummary) -> list[Table]:
     """Build two tables that show Simpson's paradox: every group, and the whole."""
     if not summary.weights:
         return []
-    a, b, metric = whole.a, whole.b, metric_words(whole.metric)
-    rows = tuple(
-        (
-            entry.group,
-            points(entry.score_a),
-            f"{100 * entry.weight_a:.1f} %",
-            points(entry.score_b),
-            f"{100 * entry.weight_b:.1f} %",
-            signed_points(entry.score_b - entry.score_a, 2),
-        )
-        for entry in summary.weights[:ON_A_PAGE]
-    )
-    within = Table(
-        (summary.column, f"{a}: {metric}", "weight", f"{b}: {metric}", "weight", "difference"),
-        rows,
+    metric = metric_words(whole.metric)
+    of_a, of_b = f"{whole.a}: {metric}", f"{whole.b}: {metric}"
+    within = Table.of(
+        summary.weights[:ON_A_PAGE],
+        [
+            Words(summary.column, "group"),
+            Column(of_a, "score_a", points),
+            Column("weight", lambda entry: f"{100 * entry.weight_a:.1f} %"),
+            Column(of_b, "score_b", points),
+            Column("weight", lambda entry: f"{100 * entry.weight_b:.1f} %"),
+            Column("difference", lambda entry: signed_points(entry.score_b - entry.score_a, 2)),
+        ],
         title=f"Simpson's paradox, 1: within each {summary.column}",
         notes=(_WEIGHTS,),
     )
-    together = Table(
-        ("", f"{a}: {metric}", f"{b}: {metric}", "difference"),
-        (
-            (
-                _ALL,
-                points(whole.score_a),
-                points(whole.score_b),
-                signed_points(whole.difference, 2),
-            ),
-        ),
+    together = Table.of(
+        [whole],
+        [
+            Words("", lambda _: _ALL),
+            Column(of_a, "score_a", points),
+            Column(of_b, "score_b", points),
+            Column("difference", lambda whole: signed_points(whole.difference, 2)),
+        ],
         title="Simpson's paradox, 2: all groups together",
     )
     return [within, together]
+
+
+# --- Comparison on several data sets
+
+
+def datasets_document(result: DatasetComparisons, *, gates: Sequence[GateVerdict] = ()) -> Document:
+    """Build the document of every data set, the mean, the pooled difference and counts."""
+    content = result.to_dict()
+    if gates:
+        content["gates"] = [gate.to_dict() for gate in gates]
+    table = forest_table(
+        _dataset_rows(result),
+        head="data set",
+        pair=(result.a, result.b),
+        metric=result.metric,
+        title=f"{_dataset_title(result)}, points",
+        p_head="p",
+        notes=(_about_datasets(result),),
+    )
+    return Document(
+        title=f"{result.b} against {result.a} on {len(result)} data sets",
+        payload=payload("compare", result.signature, **content),
+        tables=(table, _counts(result)),
+        records=tuple(result.records()),
+        notes=(*result.verdicts, result.signature),
+        pictures=(_dataset_forest(result),),
+    )
+
+
+def _dataset_forest(result: DatasetComparisons) -> Forest:
+    return forest_picture(
+        _dataset_rows(result),
+        pair=(result.a, result.b),
+        metric=result.metric,
+        title=_dataset_title(result),
+        level=result.level,
+    )
+
+
+def _dataset_title(result: DatasetComparisons) -> str:
+    return f"{result.b} − {result.a}, {metric_name(result.metric, result.match)} by data set"
+
+
+def datasets_figure(result: DatasetComparisons) -> Figure:
+    """Draw the forest plot of all data sets."""
+    return figure(_dataset_forest(result))
+
+
+def _dataset_rows(result: DatasetComparisons) -> list[ForestRow]:
+    limit = (1 - result.level) * (1 + 1e-9)
+    rows = [
+        ForestRow(
+            one.dataset,
+            one.units,
+            one.comparison,
+            one.comparison.p_decision if no_verdict(one.comparison) is None else None,
+            min(one.p_holm_better, one.p_holm_worse) <= limit,
+        )
+        for one in result.datasets
+    ]
+    units, pooled = sum(one.units for one in result.datasets), result.pooled
+    rows.append(ForestRow("mean", units, result.mean, whole=True))
+    if pooled is not None:
+        rows.append(ForestRow("all pooled", units, pooled, pooled.p_decision, whole=True))
+    return rows
+
+
+def _about_datasets(result: DatasetComparisons) -> str:
+    return (
+        f"{100 * result.level:g} % intervals, each on its own; p: two-sided, not adjusted, the "
+        f"larger of the exact test and Student's by unit. The mean gives every data set the same "
+        f"weight, the pooled difference every unit."
+    )
+
+
+def _counts(result: DatasetComparisons) -> Table:
+    """Build the table of the partial-conjunction p-values of both directions."""
+    better, worse = result.better, result.worse
+    note = (
+        f"Partial conjunctions of one-sided tests: by Bonferroni, whatever the dependence of the "
+        f"data sets; by Fisher, if they are independent. The count is the last that is at most "
+        f"{1 - result.level:.4g}: {better.bonferroni} and {better.fisher} for {result.b}, "
+        f"{worse.bonferroni} and {worse.fisher} for {result.a}."
+    )
+    return Table.of(
+        range(len(better.p_bonferroni)),
+        [
+            Words("at least", lambda i: str(i + 1)),
+            Column(f"{result.b} better", better.p_bonferroni.__getitem__, pvalue),
+            Column("if independent", better.p_fisher.__getitem__, pvalue),
+            Column(f"{result.a} better", worse.p_bonferroni.__getitem__, pvalue, drop=2),
+            Column("if independent", worse.p_fisher.__getitem__, pvalue, drop=1),
+        ],
+        title="p of being better on at least so many data sets",
+        notes=(note,),
+    )

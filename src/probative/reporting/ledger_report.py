@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.document import Document, Table, payload
+from probative.reporting.document import Column, Document, Table, Words, payload
 from probative.wording.numbers import counted, metric_name, region
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probative.results import GateVerdict, Ledger, TestSet, TestSetUse
-
-__all__ = ["ledger_document", "verdict_document"]
 
 _HEADS = (
     "shown: uses after which scores were shown; next: what 1 − P may be at most at the next look; "
@@ -24,27 +22,21 @@ _FINGERPRINT_DIGITS = 8  # digits of a fingerprint in tables
 def verdict_document(verdicts: Sequence[GateVerdict], signature: str) -> Document:
     """Build the document of verdicts alone: no score, difference or probability."""
     verdict_dicts = [verdict.to_dict() for verdict in verdicts]
-    rows = tuple(
-        (
-            verdict.b,
-            verdict.a,
-            metric_name(verdict.metric, verdict.match),
-            verdict.kind,
-            region(verdict.margin),
-            "passed" if verdict.passed else "failed",
-        )
-        for verdict in verdicts
+    table = Table.of(
+        verdicts,
+        [
+            Words("challenger", "b"),
+            Words("baseline", "a"),
+            Words("score", lambda verdict: metric_name(verdict.metric, verdict.match)),
+            Words("gate", "kind"),
+            Words("margin", form=region),
+            Words("verdict", lambda verdict: "passed" if verdict.passed else "failed"),
+        ],
     )
     return Document(
         title="Verdicts of gates",
         payload=payload("compare", signature, gates=verdict_dicts),
-        tables=(
-            Table(
-                ("challenger", "baseline", "score", "gate", "margin", "verdict"),
-                rows,
-                text_columns=6,
-            ),
-        ),
+        tables=(table,),
         records=tuple(map(_flat, verdict_dicts)),
         notes=(*(str(v.use) for v in verdicts if v.use is not None), signature),
     )
@@ -58,46 +50,8 @@ def _flat(verdict: dict[str, Any]) -> dict[str, Any]:
 
 def ledger_document(ledger: Ledger, *, uses: bool = True) -> Document:
     """Build the document of the test sets of a ledger, with its uses if `uses`."""
-    tables = [
-        Table(
-            (
-                "test set",
-                "answer",
-                "candidates",
-                "units",
-                "looks",
-                "passes",
-                "shown",
-                "next",
-                "left",
-            ),
-            tuple(_set(one) for one in ledger.sets),
-            title="Test sets that gates have used",
-            notes=(_HEADS,),
-            text_columns=3,
-        )
-    ]
-    if uses:
-        tables.append(
-            Table(
-                (
-                    "time",
-                    "test set",
-                    "challenger",
-                    "baseline",
-                    "score",
-                    "gate",
-                    "look",
-                    "1 − P at most",
-                    "verdict",
-                ),
-                tuple(_use(use) for use in ledger.uses),
-                title="Uses (times in UTC)",
-                text_columns=6,
-                closing_words=True,
-            )
-        )
-    notes = tuple(f"{one.test_set[:_FINGERPRINT_DIGITS]}: {one.state}." for one in ledger.sets)
+    tables = [_set_table(ledger), *([_use_table(ledger)] if uses else [])]
+    notes = tuple(f"{_fingerprint(one.test_set)}: {one.state}." for one in ledger.sets)
     if not ledger.uses:
         tables, notes = [], ("No gate has used this ledger yet.",)
     return Document(
@@ -116,31 +70,52 @@ def ledger_document(ledger: Ledger, *, uses: bool = True) -> Document:
     )
 
 
-def _set(one: TestSet) -> tuple[str, ...]:
-    left = "0" if one.worn_out else f"{one.looks_left:,}"
-    return (
-        one.test_set[:_FINGERPRINT_DIGITS],
-        one.answer,
-        one.candidates,
-        f"{one.units:,}",
-        f"{one.looks:,}",
-        f"{one.passes:,}",
-        f"{one.shown:,}",
-        f"{one.threshold:.2g}",
-        left if one.promised else "no promise",
+def _set_table(ledger: Ledger) -> Table:
+    def left(one: TestSet) -> str:
+        looks = "0" if one.worn_out else f"{one.looks_left:,}"
+        return looks if one.promised else "no promise"
+
+    return Table.of(
+        ledger.sets,
+        [
+            Words("test set", "test_set", _fingerprint),
+            Words("answer"),
+            Words("candidates"),
+            Column("units"),
+            Column("looks"),
+            Column("passes"),
+            Column("shown"),
+            Column("next", lambda one: f"{one.threshold:.2g}"),
+            Column("left", left),
+        ],
+        title="Test sets that gates have used",
+        notes=(_HEADS,),
     )
 
 
-def _use(use: TestSetUse) -> tuple[str, ...]:
-    margin = f", {region(use.margin)}" if use.margin else ""
-    return (
-        use.time[:16].replace("T", " "),
-        use.test_set[:_FINGERPRINT_DIGITS],
-        use.b,
-        use.a,
-        metric_name(use.metric),
-        f"{use.kind}{margin}",
-        f"{use.look}{' again' if use.repeated else ''}",
-        f"{use.threshold:.2g}",
-        f"{'passed' if use.passed else 'failed'}{', scores shown' if use.scores_shown else ''}",
+def _use_table(ledger: Ledger) -> Table:
+    def gate(use: TestSetUse) -> str:
+        return f"{use.kind}, {region(use.margin)}" if use.margin else use.kind
+
+    def verdict(use: TestSetUse) -> str:
+        return ("passed" if use.passed else "failed") + ", scores shown" * use.scores_shown
+
+    return Table.of(
+        ledger.uses,
+        [
+            Words("time", lambda use: use.time[:16].replace("T", " ")),
+            Words("test set", "test_set", _fingerprint),
+            Words("challenger", "b"),
+            Words("baseline", "a"),
+            Words("score", "metric", metric_name),
+            Words("gate", gate),
+            Column("look", lambda use: f"{use.look}{' again' * use.repeated}"),
+            Column("1 − P at most", lambda use: f"{use.threshold:.2g}"),
+            Words("verdict", verdict),
+        ],
+        title="Uses (times in UTC)",
     )
+
+
+def _fingerprint(digest: str) -> str:
+    return digest[:_FINGERPRINT_DIGITS]

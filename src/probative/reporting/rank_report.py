@@ -10,9 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 from probative.reporting.compare_page import methods_of
 from probative.reporting.compare_report import comparison_part
-from probative.reporting.document import Document, Strong, Table, Tracks, payload
+from probative.reporting.document import (
+    Column,
+    Document,
+    Strong,
+    Table,
+    Tracks,
+    Words,
+    interval,
+    payload,
+)
 from probative.reporting.escape import plain
-from probative.reporting.figures import COLOURS, new_figure
+from probative.reporting.figures import COLOURS, figure
+from probative.reporting.pictures import Bar, Forest
 from probative.reporting.runs_report import has_runs, spread_table
 from probative.reporting.score_report import oddities
 from probative.wording.numbers import (
@@ -390,37 +400,28 @@ def rank_document(
 
 def leaderboard_table(ranking: Ranking) -> Table:
     """Build the table of systems, best first, with those that may lead in bold."""
-    level, score = f"{100 * ranking.level:g} %", metric_words(ranking.metric)
-    rows = tuple(
-        (
-            Strong(system.name) if _may_lead(ranking, system) else system.name,
-            points(system.estimate),
-            f"{points(system.low, 1)} to {points(system.high, 1)}",
-            _rank_set(system),
-            str(system.tier),
-            short_letters(system.letters),
-            "–" if isnan(system.p_best) else probability(system.p_best),
-            number(system.expected_rank, 2),
-        )
-        for system in ranking.ranking
-    )
-    return Table(
-        (
-            "system",
-            score,
-            level,
-            "rank",
-            "tier",
-            "ties",
-            "P(best)",
-            "E(rank)",
-        ),
-        rows,
+    score = metric_words(ranking.metric)
+    return Table.of(
+        ranking.ranking,
+        [
+            Words("system", lambda s: Strong(s.name) if _may_lead(ranking, s) else s.name),
+            Column(score, "estimate", points),
+            Column(f"{100 * ranking.level:g} %", interval, drop=4),
+            Column("rank", _rank_set),
+            Column("tier", drop=2),
+            Column("ties", "letters", short_letters, drop=5),
+            Column("P(best)", "p_best", chance, drop=3),
+            Column("E(rank)", lambda s: number(s.expected_rank, 2), drop=1),
+        ],
         title=", ".join(["Leaderboard", *match_words(ranking.match), score]) + " in points",
-        notes=tuple(_leaderboard_notes(ranking)),
+        notes=_leaderboard_notes(ranking),
         bold_note="Systems that may rank first are in bold.",
-        droppable=(7, 4, 6, 2, 5),
     )
+
+
+def chance(value: float) -> str:
+    """Format a probability; an undefined one as a dash."""
+    return "–" if isnan(value) else probability(value)
 
 
 def _may_lead(ranking: Ranking, system: RankedSystem) -> bool:
@@ -474,28 +475,24 @@ def _surer_than_tests(ranking: Ranking) -> bool:
 
 def pair_table(ranking: Ranking) -> Table:
     """Build the table of all pairs: difference, simultaneous interval, p-values."""
-    rows = tuple(
-        (
-            f"{pair.b} − {pair.a}",
-            points(pair.difference),
-            f"{points(pair.low)} to {points(pair.high)}",
-            _p(pair.pvalue),
-            _p(pair.p_adjusted),
-            "yes" if pair.decided else "no",
-        )
-        for pair in ranking.pairs
-    )
-    return Table(
-        ("pair", "difference", "limits", "p", "p adjusted", "decided"),
-        rows,
+    return Table.of(
+        ranking.pairs,
+        [
+            Words("pair", lambda pair: f"{pair.b} − {pair.a}"),
+            Column("difference", form=points),
+            Column("limits", lambda pair: interval(pair, 2), drop=2),
+            Column("p", "pvalue", tested, drop=1),
+            Column("p adjusted", "p_adjusted", tested),
+            Column("decided", lambda pair: "yes" if pair.decided else "no", drop=3),
+        ],
         title=f"The pair, with {100 * ranking.level:g} % limits"
         if len(ranking.pairs) == 1
         else f"All pairs, with {100 * ranking.level:g} % limits that hold for all at once",
-        droppable=(3, 2, 5),
     )
 
 
-def _p(value: float) -> str:
+def tested(value: float) -> str:
+    """Format a p-value; an undefined one as a dash."""
     return "–" if isnan(value) else pvalue(value)
 
 
@@ -506,10 +503,7 @@ def _records(ranking: Ranking) -> list[dict[str, Any]]:
     return systems + [{"kind": "pair", **pair.to_dict()} for pair in ranking.pairs]
 
 
-# --- Figure for a paper: scores with intervals, and bars that join ties
-
-_ROW, _HEAD = 0.27, 1.1  # inches per row, and for the axis and title
-_LONGEST_NAME = 32  # characters of a name
+# --- Figure: scores with intervals, and bars that join ties
 
 
 def rank_figure(ranking: Ranking) -> Figure:
@@ -518,20 +512,24 @@ def rank_figure(ranking: Ranking) -> Figure:
     Left: every system's score with its interval. Right: one bar per tie letter; systems that no
     bar joins are decided.
     """
-    rows = len(ranking.ranking)
+    runs = {o.system: o.scores for o in ranking.run_scores or () if o.metric == ranking.metric}
+    bars = [
+        Bar(
+            *(system.name, system.estimate, system.low, system.high),
+            runs=runs[system.name] if len(runs.get(system.name, ())) > 1 else (),
+            pale=system.rank_low > 1,
+        )
+        for system in ranking.ranking
+    ]
+    name = metric_name(ranking.metric, ranking.match)
+    forest = Forest(bars, axis=f"{name}, points", note=f"{100 * ranking.level:g} % intervals")
     groups = _tied_groups(ranking)
-    widths = [3.0, max(0.4, 0.16 * len(groups))]
-    figure, (scores, ties) = new_figure(
-        2,
-        1,
-        width=(2.0 + sum(widths)) / 2,
-        height=_HEAD + _ROW * rows,
-        sharey=True,
-        gridspec_kw={"width_ratios": widths},
-    )
-    _draw_scores(scores, ranking)
-    _draw_ties(ties, groups, rows)
-    return figure
+    drawn = figure(forest, beside=max(0.4, 0.16 * len(groups)))
+    scores, ties = drawn.axes
+    if any(system.rank_low == 1 < system.rank_high for system in ranking.ranking):
+        scores.set_title("blue: may rank first", fontsize=9)
+    _draw_ties(ties, groups)
+    return drawn
 
 
 def _tied_groups(ranking: Ranking) -> list[list[int]]:
@@ -543,42 +541,12 @@ def _tied_groups(ranking: Ranking) -> list[list[int]]:
     return [places for places in groups.values() if len(places) > 1]
 
 
-def _draw_scores(axis: Axes, ranking: Ranking) -> None:
-    places = list(range(len(ranking.ranking)))
-    runs = {o.system: o.scores for o in ranking.run_scores or () if o.metric == ranking.metric}
-    for place, system in zip(places, ranking.ranking, strict=True):
-        if isnan(system.estimate):
-            continue
-        axis.plot([100 * system.low, 100 * system.high], [place, place], color="0.6", linewidth=1.5)
-        colour = COLOURS[0] if system.rank_low == 1 else "0.25"
-        axis.plot(100 * system.estimate, place, "o", color=colour, markersize=4.5)
-        own = runs.get(system.name, ())
-        if len(own) > 1:  # single runs, paler and a little lower
-            low = [place + 0.25] * len(own)
-            axis.plot([100 * s for s in own], low, "o", color=colour, alpha=0.45, markersize=2.5)
-    axis.set_yticks(places, [_short(system.name) for system in ranking.ranking])
-    axis.set_ylim(len(places) - 0.5, -0.5)
-    if any(system.rank_low == 1 < system.rank_high for system in ranking.ranking):
-        axis.set_title("blue: may rank first", fontsize=9)
-    axis.set_xlabel(
-        f"{metric_name(ranking.metric, ranking.match)} (points) with {100 * ranking.level:g} % "
-        f"interval"
-    )
-
-
-def _draw_ties(axis: Axes, groups: list[list[int]], rows: int) -> None:
+def _draw_ties(axis: Axes, groups: list[list[int]]) -> None:
     for column, places in enumerate(groups):
         axis.plot([column, column], [places[0] - 0.2, places[-1] + 0.2], color="0.75", linewidth=1)
         axis.plot([column] * len(places), places, "s", color=COLOURS[0], markersize=4)
     axis.set_xlim(-0.8, max(len(groups), 1) - 0.2)
-    axis.set_ylim(rows - 0.5, -0.5)
     axis.tick_params(left=False, labelleft=False, bottom=False, labelbottom=False)
     axis.grid(visible=False)
     axis.spines[["left", "bottom"]].set_visible(False)
     axis.set_title("ties" if groups else "no ties", fontsize=9)
-
-
-def _short(name: str) -> str:
-    """Shorten a name for the figure, and escape characters that matplotlib reads as formulas."""
-    text = plain(name).replace("$", r"\$")
-    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"

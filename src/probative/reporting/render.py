@@ -17,6 +17,7 @@ from probative.metrics import TABLE
 from probative.reporting import escape
 from probative.reporting.document import Strong
 from probative.reporting.escape import plain
+from probative.reporting.svg import svg
 from probative.wording.numbers import points
 
 if TYPE_CHECKING:
@@ -452,6 +453,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["plain"] = escape.plain
+    environment.filters["svg"] = svg
     environment.filters["points"] = lambda value: points(value, 1)
     environment.filters["plain_value"] = _sort_value
     environment.tests["strong"] = lambda cell: isinstance(cell, Strong)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from probative.reporting.document import Strong, Table
-from probative.reporting.svg import Part, shares
+from probative.reporting.document import Column, Named, Strong, Table, Words, interval
+from probative.reporting.pictures import Part, Shares
 from probative.wording.numbers import counted, metric_name, metric_words, number, points, pvalue
 from probative.wording.verdict import SIGNIFICANT, pvalue_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from probative.reporting.document import Drawing
-    from probative.results import Comparison, Ranking, RunScores, Scores
+    from probative.results import Comparison, Ranking, RunScores, Scores, SystemScores
 
 
 # source of each part of the variance, and its colour in the drawing
@@ -47,43 +46,41 @@ def mean_table(
     `comparisons` are those of the procedures.
     """
     decimals = 2 if digits is None else digits
+    baseline = result.systems[0].name
     metrics = list(dict.fromkeys(own.metric for own in result.run_scores or ()))
-    best = {metric: _best(result, metric) for metric in metrics}
     marked = {
         (c.b, c.metric)
         for c in comparisons
-        if c.a == result.systems[0].name and pvalue_of(c) <= SIGNIFICANT and not c.identical
+        if c.a == baseline and pvalue_of(c) <= SIGNIFICANT and not c.identical
     }
-    rows = []
-    for system in result.systems:
-        own = [result.runs_of(system.name, metric) for metric in metrics]
-        cells = []
-        for scores in own:
-            text = _mean_and_spread(scores, decimals) + "†" * (
-                (system.name, scores.metric) in marked
-            )
-            is_best = len(result.systems) > 1 and scores.mean == best[scores.metric]
-            cells.append(Strong(text) if is_best else text)
-        rows.append((system.name, str(len(own[0])), *cells))
-    notes = [
-        f"{result.task.capitalize()}, {counted(result.units, result.unit)}.",
-        "Mean of the runs ± their standard deviation.",
-    ]
-    if marked:
-        adjusted = "Holm-adjusted " if comparisons[0].p_adjusted is not None else ""
-        notes.append(
-            f"† differs from {result.systems[0].name} for new runs, too, {adjusted}p ≤ "
-            f"{SIGNIFICANT:g}."
-        )
     compared = {c.metric for c in comparisons} or {main_metric(result)}
-    beside = [i for i, metric in enumerate(metrics) if metric not in compared]
-    return Table(
-        ("system", "runs", *(metric_words(metric) for metric in metrics)),
-        tuple(rows),
+
+    def column(metric: str) -> Column:
+        best = _best(result, metric) if len(result.systems) > 1 else None
+
+        def cell(system: SystemScores) -> str:
+            own = result.runs_of(system.name, metric)
+            text = _mean_and_spread(own, decimals) + "†" * ((system.name, metric) in marked)
+            return Strong(text) if own.mean == best else text
+
+        return Column(metric_words(metric), cell, drop=int(metric not in compared))
+
+    adjusted = "Holm-adjusted " if comparisons and comparisons[0].p_adjusted is not None else ""
+    differs = f"† differs from {baseline} for new runs, too, {adjusted}p ≤ {SIGNIFICANT:g}."
+    return Table.of(
+        result.systems,
+        [
+            Words("system", "name"),
+            Column("runs", lambda s: str(len(result.runs_of(s.name, metrics[0])))),
+            *map(column, metrics),
+        ],
         title="Scores of runs in points",
-        notes=tuple(notes),
+        notes=(
+            f"{result.task.capitalize()}, {counted(result.units, result.unit)}.",
+            "Mean of the runs ± their standard deviation.",
+            differs if marked else "",
+        ),
         bold_note="The best is in bold.",
-        droppable=tuple(i + 2 for i in beside),
         caption=tuple(_in_a_caption(c, decimals) for c in comparisons),
     )
 
@@ -117,20 +114,15 @@ def named_pairs(c: Comparison) -> str:
 
 def run_table(result: Scores, metric: str) -> Table:
     """Build the table of the worst and best run of every system, and all runs together."""
-    level = f"{100 * result.level:g} %"
-    rows = []
-    for system in result.systems:
-        own, pooled = result.runs_of(system.name, metric), system[metric]
-        rows.append(
-            (
-                system.name,
-                *(points(value) for value in (own.worst, own.best, pooled.estimate)),
-                f"{points(pooled.low, 1)} to {points(pooled.high, 1)}",
-            )
-        )
-    return Table(
-        ("system", "worst run", "best run", "all runs", level),
-        tuple(rows),
+    return Table.of(
+        [Named(s.name, (result.runs_of(s.name, metric), s[metric])) for s in result.systems],
+        [
+            Words("system", "name"),
+            Column("worst run", lambda one: points(one.score[0].worst)),
+            Column("best run", lambda one: points(one.score[0].best)),
+            Column("all runs", lambda one: points(one.score[1].estimate)),
+            Column(f"{100 * result.level:g} %", lambda one: interval(one.score[1])),
+        ],
         title=f"{metric_words(metric)} of the runs in points",
         notes=(_ALL_RUNS.format(by=result.by),),
     )
@@ -150,36 +142,25 @@ _SHARES = (
 def repeats_table(result: Scores, metric: str) -> Table:
     """Build the table of the interval of every system with more units or more runs."""
     unit = result.by
-    rows = []
-    for system in result.systems:
-        repeated = result.runs_of(system.name, metric).repeated
-        if repeated is None or repeated.share_of_answers is None:
-            continue
-        widths = (
-            repeated.width_with(),
-            repeated.width_with(samples=2 * repeated.samples),
-            repeated.width_with(repeats=2 * repeated.repeats),
-            repeated.width_with(repeats=inf),
-        )
-        rows.append(
-            (
-                system.name,
-                _percent(1 - repeated.share_of_answers),
-                _percent(repeated.share_of_answers),
-                *(points(width) for width in widths),
-            )
-        )
-    return Table(
-        (
-            "system",
-            f"{unit}s",
-            "runs",
-            "length",
-            f"2 × {unit}s",
-            "2 × runs",
-            "endless runs",
-        ),
-        tuple(rows),
+    found = [Named(s.name, result.runs_of(s.name, metric).repeated) for s in result.systems]
+
+    def width(head: str, **more: Callable[[Any], float]) -> Column:
+        def cell(one: Named) -> str:
+            return points(one.score.width_with(**{k: v(one.score) for k, v in more.items()}))
+
+        return Column(head, cell)
+
+    return Table.of(
+        [one for one in found if one.score and one.score.share_of_answers is not None],
+        [
+            Words("system", "name"),
+            Column(f"{unit}s", lambda one: _percent(1 - one.score.share_of_answers)),
+            Column("runs", "score.share_of_answers", _percent),
+            width("length"),
+            width(f"2 × {unit}s", samples=lambda repeated: 2 * repeated.samples),
+            width("2 × runs", repeats=lambda repeated: 2 * repeated.repeats),
+            width("endless runs", repeats=lambda _: inf),
+        ],
         title=f"What more {unit}s or more runs would tell, {metric_words(metric)}",
         notes=(_MORE.format(unit=unit),),
     )
@@ -193,19 +174,15 @@ _MORE = (
 
 def spread_table(ranking: Ranking) -> Table:
     """Build the table of the spread of the runs, in the order of a leaderboard."""
-    own = [ranking.runs_of(system.name, ranking.metric) for system in ranking.ranking]
-    return Table(
-        ("system", "runs", "mean ± spread", "worst run", "best run"),
-        tuple(
-            (
-                runs.system,
-                str(len(runs)),
-                _mean_and_spread(runs),
-                points(runs.worst),
-                points(runs.best),
-            )
-            for runs in own
-        ),
+    return Table.of(
+        [ranking.runs_of(system.name, ranking.metric) for system in ranking.ranking],
+        [
+            Words("system"),
+            Column("runs", len),
+            Column("mean ± spread", _mean_and_spread),
+            Column("worst run", "worst", points),
+            Column("best run", "best", points),
+        ],
         title=f"Runs, {metric_words(ranking.metric)} in points",
         notes=(_RANKED,),
     )
@@ -256,68 +233,50 @@ def _named_shares(c: Comparison) -> list[tuple[str, str, float]]:
 
 def variance_table(comparisons: Sequence[Comparison]) -> Table:
     """Build the table of the parts of the variance of every mean difference."""
-    paired = bool(comparisons[0].variance and comparisons[0].variance.paired_runs)
-    alone = len({(c.a, c.b) for c in comparisons}) == 1
-    c = comparisons[0]
-    heads = ["test set", *(["pairs of runs"] if paired else [f"runs of {c.a}", f"runs of {c.b}"])]
-    if not alone and not paired:
-        heads = ["test set", "runs of baseline", "runs of other"]
-    several = len({c.metric for c in comparisons}) > 1
-    rows = tuple(
-        (
-            f"{c.b} − {c.a}",
-            *((metric_words(c.metric),) if several else ()),
-            *(_percent(share) for _, _, share in _named_shares(c)),
-            points(c.standard_error),
-        )
-        for c in comparisons
-    )
-    return Table(
-        (
-            "comparison",
-            *(("score",) if several else ()),
-            *heads,
-            "both together",
-            "std. error",
-        ),
-        rows,
+    first = comparisons[0]
+    heads = [name for name, *_ in _named_shares(first)]
+    if len({(c.a, c.b) for c in comparisons}) > 1 and "pairs of runs" not in heads:
+        heads[1:3] = "runs of baseline", "runs of other"
+
+    def share(place: int) -> Column:
+        return Column(heads[place], lambda c: _percent(_named_shares(c)[place][2]))
+
+    return Table.of(
+        comparisons,
+        [
+            *_pair_columns(comparisons),
+            *map(share, range(len(heads))),
+            Column("std. error", "standard_error", points, drop=1),
+        ],
         title="Where the uncertainty of the mean difference comes from",
         notes=(_SHARES,),
-        droppable=(len(heads) + 2 + several,),
-        text_columns=2 if several else 1,
     )
+
+
+def _pair_columns(comparisons: Sequence[Comparison]) -> list[Column]:
+    """Return the columns of the pair, and of the metric if there are several."""
+    several = len({c.metric for c in comparisons}) > 1
+    return [
+        Words("comparison", lambda c: f"{c.b} − {c.a}"),
+        Words("score", "metric", metric_words, when=several),
+    ]
 
 
 def companion_table(comparisons: Sequence[Comparison]) -> Table:
     """Build the table of tests that use only the scores of the runs."""
-    several = len({c.metric for c in comparisons}) > 1
-    companions = [(c, c.companions) for c in comparisons if c.companions is not None]
-    rank_test = _RANK_TESTS[companions[0][1].rank_test]
-    rows = tuple(
-        (
-            f"{c.b} − {c.a}",
-            *((metric_words(c.metric),) if several else ()),
-            pvalue(own.permutation_pvalue),
-            pvalue(own.rank_pvalue),
-            number(own.p_run_better, 2),
-            number(own.eps_min, 3),
-        )
-        for c, own in companions
-    )
-    exact = "all" if all(own.exact for _, own in companions) else "sampled"
-    return Table(
-        (
-            "comparison",
-            *(("score",) if several else ()),
-            "permutation p",
-            f"{rank_test} p",
-            "P(run better)",
-            "eps_min",
-        ),
-        rows,
+    found = [c for c in comparisons if c.companions is not None]
+    companions = [c.companions for c in found if c.companions is not None]
+    return Table.of(
+        found,
+        [
+            *_pair_columns(comparisons),
+            Column("permutation p", "companions.permutation_pvalue", pvalue),
+            Column(f"{_RANK_TESTS[companions[0].rank_test]} p", "companions.rank_pvalue", pvalue),
+            Column("P(run better)", lambda c: number(c.companions.p_run_better, 2)),
+            Column("eps_min", "companions.eps_min", number),
+        ],
         title="Companions: the scores of the runs alone",
-        notes=(_COMPANIONS.format(exact=exact),),
-        text_columns=2 if several else 1,
+        notes=(_COMPANIONS.format(exact="all" if all(c.exact for c in companions) else "sampled"),),
     )
 
 
@@ -334,13 +293,13 @@ def _percent(share: float) -> str:
     return "–" if share != share else f"{number(100 * share, 0)} %"
 
 
-def variance_drawing(c: Comparison) -> Drawing | None:
-    """Draw the shares of the parts of the variance as one bar."""
+def variance_picture(c: Comparison) -> Shares | None:
+    """Picture the shares of the parts of the variance as one bar."""
     parts = [Part(name, share, colour) for name, colour, share in _named_shares(c)]
     if not parts or any(part.share != part.share for part in parts):
         return None
     listed = ", ".join(f"{part.name} {100 * part.share:.0f} %" for part in parts)
-    return shares(
+    return Shares(
         parts,
         title="Where the uncertainty about new runs comes from.",
         description=f"Shares of the variance of the mean difference: {listed}",

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
 from probative.options import sign
 from probative.reporting.agreement_report import ceiling_table
-from probative.reporting.document import Document, Table, Tracks, payload
+from probative.reporting.document import Column, Document, Named, Table, Tracks, Words, payload
 from probative.reporting.escape import plain
+from probative.reporting.figures import figure
 from probative.reporting.forests import group_score_table
+from probative.reporting.pictures import Bar, Forest
 from probative.reporting.runs_report import (
     has_runs,
     main_metric,
@@ -18,10 +19,20 @@ from probative.reporting.runs_report import (
     repeats_table,
     run_table,
 )
-from probative.wording.numbers import amount, counted, metric_words, number, points, task_words
+from probative.wording.numbers import (
+    amount,
+    counted,
+    metric_name,
+    metric_words,
+    number,
+    points,
+    task_words,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from matplotlib.figure import Figure
 
     from probative.counts import Counts
     from probative.results import FileCheck, Interval, Scores, SystemScores
@@ -95,47 +106,32 @@ def _remarks(scores: Scores) -> list[str]:
 
 
 def _overview(scores: Scores) -> Table:
-    several = len(scores.systems) > 1
+    found = [Named(system.name, score) for system in scores.systems for score in system.scores]
     clustered = _is_clustered(scores)
-    has_notes = any(score.note for system in scores.systems for score in system.scores)
-    biased = scores.task == "segmentation"
-    columns = (
-        *(("system",) if several else ()),
-        "metric",
-        "score",
-        "low",
-        "high",
-        *(("deff",) if clustered else ()),
-        *(("note",) if has_notes else ()),
-    )
-    rows = [
-        (
-            *((system.name,) if several else ()),
-            metric_words(score.metric),
-            *_limits(score),
-            *((number(score.design_effect, 2),) if clustered else ()),
-            *((score.note or "",) if has_notes else ()),
-        )
-        for system in scores.systems
-        for score in system.scores
-    ]
-    notes = [
-        f"{task_words(scores.task, scores.match, counted(scores.units, scores.unit))}.",
-        *oddities(scores),
-    ]
+    tallies = []
     for system in scores.systems:
         what = f"{system.name}: {_tally(system.counts, scores.task)}"
-        if biased and system.splitting_bias is not None:
+        if scores.task == "segmentation" and system.splitting_bias is not None:
             what += f"; splitting bias {number(system.splitting_bias)}"
-        notes.append(what)
-    return Table(
-        columns,
-        tuple(rows),
+        tallies.append(what)
+    return Table.of(
+        found,
+        [
+            Words("system", "name", when=len(scores.systems) > 1),
+            Words("metric", "score.metric", metric_words),
+            Column("score", "score.estimate", points),
+            Column("low", "score.low", points),
+            Column("high", "score.high", points),
+            Column("deff", lambda one: number(one.score.design_effect, 2), when=clustered),
+            Words("note", "score.note", when=any(one.score.note for one in found)),
+        ],
         title=f"Scores in points with {100 * scores.level:g} % intervals",
-        notes=tuple(notes),
-        text_columns=2 if several else 1,
-        closing_words=has_notes,
-        tracks=Tracks.of([_three_of(s) for system in scores.systems for s in system.scores]),
+        notes=(
+            f"{task_words(scores.task, scores.match, counted(scores.units, scores.unit))}.",
+            *oddities(scores),
+            *tallies,
+        ),
+        track="score.estimate",
     )
 
 
@@ -179,14 +175,6 @@ def _some(names: Sequence[str]) -> str:
     return f"{listed} and {more:,} more" if more > 0 else listed
 
 
-def _three_of(score: Interval) -> tuple[float, float, float]:
-    return float(score.estimate), float(score.low), float(score.high)
-
-
-def _limits(score: Interval) -> tuple[str, str, str]:
-    return points(score.estimate), points(score.low), points(score.high)
-
-
 def _tally(counts: Counts, task: str) -> str:
     if task == "samples" and not counts.fp:
         return f"{counts.tp:,.0f} of {counts.positives:,.0f} answers right"
@@ -198,48 +186,97 @@ def _tally(counts: Counts, task: str) -> str:
 
 def label_table(scores: Scores, system: SystemScores) -> Table:
     """Build the table of the scores of a system, one row per label."""
-    several = len(scores.systems) > 1
-    metrics = [score.metric for score in system.by_label[0].scores]
-    last = metrics[-1]
-    rows = [
-        (
-            entry.label,
-            *(points(score.estimate) for score in entry.scores),
-            *_limits(entry.scores[-1])[1:],
-            *(amount(value) for value in _three(entry.counts)),
-        )
-        for entry in system.by_label[:_MOST_LABELS]
-    ]
-    left_out = len(system.by_label) - len(rows)
-    note = f"{left_out:,} more labels are left out here; JSON and CSV hold all of them."
-    return Table(
-        ("label", *metrics, f"{last} low", f"{last} high", "tp", "fp", "fn"),
-        tuple(rows),
-        title=f"By label{': ' + system.name if several else ''}",
-        notes=(note,) if left_out else (),
-        tracks=Tracks.of([_three_of(entry.scores[-1]) for entry in system.by_label[:_MOST_LABELS]]),
+    shown = system.by_label[:_MOST_LABELS]
+    left_out = len(system.by_label) - len(shown)
+    metrics = [score.metric for score in shown[0].scores]
+
+    def estimate(place: int) -> Column:
+        return Column(metrics[place], lambda entry: points(entry.scores[place].estimate))
+
+    return Table.of(
+        shown,
+        [
+            Words("label"),
+            *map(estimate, range(len(metrics))),
+            Column(f"{metrics[-1]} low", lambda entry: points(entry.scores[-1].low)),
+            Column(f"{metrics[-1]} high", lambda entry: points(entry.scores[-1].high)),
+            *(Column(name, f"counts.{name}", amount) for name in ("tp", "fp", "fn")),
+        ],
+        title=f"By label{': ' + system.name if len(scores.systems) > 1 else ''}",
+        notes=(
+            f"{left_out:,} more labels are left out here; JSON and CSV hold all of them."
+            if left_out
+            else "",
+        ),
+        tracks=Tracks.of([(s.estimate, s.low, s.high) for *_, s in (e.scores for e in shown)]),
     )
-
-
-def _three(counts: Counts) -> tuple[Any, Any, Any]:
-    return counts.tp, counts.fp, counts.fn
 
 
 def _overlaps(system: SystemScores) -> Table:
     outcomes = ("correct", "incorrect", "partial", "missed", "spurious")
-    rows = tuple(
-        (
-            name,
-            *(f"{entry[outcome]:,.0f}" for outcome in outcomes),
-            *(points(entry[metric]) for metric in ("precision", "recall", "f1")),
-        )
-        for name, entry in (system.overlap or {}).items()
-    )
-    return Table(
-        ("match", *outcomes, "precision", "recall", "f1"),
-        rows,
+    metrics = ("precision", "recall", "f1")
+
+    def value(name: str) -> Callable[[Named], float]:
+        return lambda entry: entry.score[name]
+
+    def times(name: str) -> Callable[[Named], str]:
+        return lambda entry: f"{entry.score[name]:,.0f}"
+
+    return Table.of(
+        [Named(*entry) for entry in (system.overlap or {}).items()],
+        [
+            Words("match", "name"),
+            *(Column(name, times(name)) for name in outcomes),
+            *(Column(name, value(name), points) for name in metrics),
+        ],
         title=f"Overlaps: {system.name}",
     )
+
+
+# --- Pictures of scores
+
+_RUNS_BELOW = " The pale dots below are the single runs; the dark one stands for all of them."
+
+
+def score_forest(result: Scores, metric: str) -> Forest:
+    """Picture a score of every system with its interval, and its single runs."""
+    known = [score.metric for score in result.systems[0].scores]
+    metric = metric if metric in known else known[0]
+    runs = {own.system: own.scores for own in result.run_scores or () if own.metric == metric}
+    bars = []
+    for i, system in enumerate(result.systems):
+        score, own = system.scores[known.index(metric)], runs.get(system.name, ())
+        dots = tuple(run for run in own if run == run) if len(own) > 1 else ()
+        baseline = i == 0 and len(result.systems) > 1
+        bars.append(Bar(system.name, score.estimate, score.low, score.high, baseline, dots))
+    name = metric_name(metric, result.match)
+    level = f"{100 * result.level:g} % intervals"
+    return Forest(
+        bars,
+        axis=f"{name}, points",
+        title=f"{name[:1].upper()}{name[1:]} with {level}; the baseline, {bars[0].name}, in "
+        f"orange.",
+        description=f"{name} of each system: {described(bars)}",
+        reading="The dot is the score on this test set. The line shows which true scores, those on "
+        "endless data like these, go well with it." + _RUNS_BELOW * any(bar.runs for bar in bars),
+        note=level,
+    )
+
+
+def described(bars: Sequence[Bar]) -> str:
+    """Return the numbers of a forest in words."""
+    return "; ".join(
+        f"{bar.name} {points(bar.estimate)} ({points(bar.low)} to {points(bar.high)})"
+        for bar in bars
+    )
+
+
+def scores_figure(scores: Scores) -> Figure:
+    """Draw the scores of the systems, one panel for each of the first three metrics."""
+    return figure(*(score_forest(scores, score.metric) for score in scores.systems[0].scores[:3]))
+
+
+# --- Layout of conlleval
 
 
 def conlleval_report(scores: Scores) -> str:
@@ -318,80 +355,47 @@ def check_document(report: FileCheck, *, signature: str = "") -> Document:
 # Build the document of intervals.
 # -----------------------------------------------------------------------------
 
-_LIMITS = ("estimate", "low", "high")
-
 
 def intervals_document(
     counts: Counts, intervals: Sequence[Interval], *, signature: str
 ) -> Document:
     """Build the document of the intervals of one table of counts, or of many."""
-    if counts.shape:
-        rows: list[dict[str, Any]] = [
-            {
-                "counts": table.to_dict(),
-                "intervals": [_entry(interval[i]) for interval in intervals],
-            }
-            for i, table in enumerate(counts)
-        ]
-        content: dict[str, Any] = {"rows": rows}
-        records = [
-            {"row": i, **row["counts"], **entry}
-            for i, row in enumerate(rows, 1)
-            for entry in row["intervals"]
-        ]
-    else:
-        entries = [_entry(interval) for interval in intervals]
-        content = {"counts": counts.to_dict(), "intervals": entries}
-        records = [{**counts.to_dict(), **entry} for entry in entries]
+    many = bool(counts.shape)
+    tables = list(counts) if many else [counts]
+    scores = [[one[i] if many else one for one in intervals] for i in range(len(tables))]
+    rows: list[dict[str, Any]] = [
+        {"counts": table.to_dict(), "intervals": [score.to_dict() for score in own]}
+        for table, own in zip(tables, scores, strict=True)
+    ]
+    records = [
+        {**({"row": i} if many else {}), **row["counts"], **entry}
+        for i, row in enumerate(rows, 1)
+        for entry in row["intervals"]
+    ]
+    level = intervals[0].level
+    what = (
+        f"{len(counts)} tables of counts"
+        if many
+        else ", ".join(f"{name} {value:,}" for name, value in counts.to_dict().items())
+    )
+    found = [Named(str(i), score) for i, own in enumerate(scores, 1) for score in own]
+    table = Table.of(
+        found,
+        [
+            Words("row", "name", when=many),
+            Words("metric", "score.metric"),
+            Words("method", "score.method"),
+            Column("score", "score.estimate", points),
+            Column("low", "score.low", points),
+            Column("high", "score.high", points),
+            Words("note", "score.note", when=any(one.score.note for one in found)),
+        ],
+        title=f"Scores in points with {number(100 * level, 6).rstrip('0').rstrip('.')} % intervals",
+        track="score.estimate",
+    )
     return Document(
-        title=f"{_title(counts)}: {100 * intervals[0].level:g} % intervals",
-        payload=payload("interval", signature, **content),
-        tables=(_table(records, many=bool(counts.shape), level=intervals[0].level),),
+        title=f"{what}: {100 * level:g} % intervals",
+        payload=payload("interval", signature, **({"rows": rows} if many else rows[0])),
+        tables=(table,),
         records=tuple(records),
     )
-
-
-def _entry(interval: Interval) -> dict[str, Any]:
-    return interval.to_dict()
-
-
-def _title(counts: Counts) -> str:
-    if counts.shape:
-        return f"{len(counts)} tables of counts"
-    return ", ".join(f"{name} {value:,}" for name, value in counts.to_dict().items())
-
-
-def _table(records: Sequence[dict[str, Any]], *, many: bool, level: float) -> Table:
-    has_notes = any(record.get("note") for record in records)
-    columns = (
-        *(("row",) if many else ()),
-        "metric",
-        "method",
-        "score",
-        "low",
-        "high",
-        *(("note",) if has_notes else ()),
-    )
-    rows = tuple(
-        (
-            *((str(record["row"]),) if many else ()),
-            record["metric"],
-            record["method"],
-            *(points(record[key]) for key in _LIMITS),
-            *((record.get("note") or "",) if has_notes else ()),
-        )
-        for record in records
-    )
-    return Table(
-        columns,
-        rows,
-        title=f"Scores in points with {number(100 * level, 6).rstrip('0').rstrip('.')} % intervals",
-        text_columns=3 if many else 2,
-        closing_words=has_notes,
-        tracks=Tracks.of([_defined(record) for record in records]),
-    )
-
-
-def _defined(record: dict[str, Any]) -> tuple[float, float, float]:
-    estimate, low, high = (math.nan if record[key] is None else record[key] for key in _LIMITS)
-    return estimate, low, high

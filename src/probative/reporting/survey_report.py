@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from functools import partial
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
-from probative.reporting.document import Document, Strong, Table, Tracks, payload
-from probative.reporting.figures import CHALLENGER, new_figure
-from probative.reporting.svg import Series, lines
+from probative.reporting.document import Column, Document, Strong, Table, Tracks, Words, payload
+from probative.reporting.figures import figure
+from probative.reporting.pictures import Lines, Series
 from probative.wording.numbers import (
     counted,
     metric_name,
@@ -29,12 +31,10 @@ from probative.wording.surveys import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from probative.reporting.document import Drawing
     from probative.results import (
         Estimate,
         EstimatedDifference,
@@ -93,19 +93,22 @@ def _worth(worth: float | None) -> str:
     return "–" if worth is None or isnan(worth) else f"{round(worth):,}"
 
 
-def _judge_cells(score: EstimatedScore | EstimatedDifference) -> tuple[str, str]:
-    moved, width = score.judge_moved, score.judge_width
-    if moved is None or width is None or isnan(width):
-        return "–", "–"
-    return signed_points(moved, 2), f"{width:.2f}"
+def _worth_columns(estimate: Estimate) -> list[Column]:
+    """Return the columns of what the labels are worth, and of what a judge adds."""
+    judged = estimate.judge is not None
 
+    def told(form: Callable[[Any], str]) -> Callable[[Any], str]:
+        def cell(one: Any) -> str:
+            moved, width = one.judge_moved, one.judge_width
+            return "–" if moved is None or width is None or isnan(width) else form(one)
 
-def _heads(estimate: Estimate) -> tuple[str, ...]:
-    return ("worth", *(("moved", "width") if estimate.judge is not None else ()))
+        return cell
 
-
-def _cells(estimate: Estimate, found: EstimatedScore | EstimatedDifference) -> tuple[str, ...]:
-    return (_worth(found.worth), *(_judge_cells(found) if estimate.judge is not None else ()))
+    return [
+        Column("worth", form=_worth),
+        Column("moved", told(lambda one: signed_points(one.judge_moved, 2)), when=judged),
+        Column("width", told(lambda one: f"{one.judge_width:.2f}"), when=judged),
+    ]
 
 
 def _notes(estimate: Estimate, found: Sequence[EstimatedScore | EstimatedDifference]) -> list[str]:
@@ -120,65 +123,55 @@ def _notes(estimate: Estimate, found: Sequence[EstimatedScore | EstimatedDiffere
 
 
 def _scores(estimate: Estimate) -> Table:
-    level = f"{100 * estimate.level:g} %"
-    rows = [
-        (
-            score.system,
-            metric_words(score.metric),
-            points(score.estimate),
-            points(score.low),
-            points(score.high),
-            *_cells(estimate, score),
-        )
-        for score in estimate.scores
-    ]
     where = "beyond the pool" if estimate.population else "in the pool"
     sizes = f"{estimate.labelled:,} of {counted(estimate.pool, estimate.unit)} labelled"
-    return Table(
-        ("system", "score", "points", "low", "high", *_heads(estimate)),
-        tuple(rows),
-        title=f"Scores {where} with {level} intervals",
+    return Table.of(
+        estimate.scores,
+        [
+            Words("system"),
+            Words("score", "metric", metric_words),
+            Column("points", "estimate", points),
+            Column("low", form=points),
+            Column("high", form=points),
+            *_worth_columns(estimate),
+        ],
+        title=f"Scores {where} with {100 * estimate.level:g} % intervals",
         notes=(
             f"{task_words(estimate.task, estimate.match, sizes)}.",
             *_notes(estimate, estimate.scores),
         ),
-        text_columns=2,
-        tracks=Tracks.of([(s.estimate, s.low, s.high) for s in estimate.scores]),
+        track="estimate",
     )
 
 
 def _differences(estimate: Estimate) -> Table:
     gaps = estimate.comparisons
-    adjusted = any(gap.p_adjusted is not None for gap in gaps)
-    rope = gaps[0].rope
-    rows = []
-    for gap in gaps:
-        shown = signed_points(gap.difference, 2)
-        leaves_out = gap.low > 0 or gap.high < 0
-        rows.append(
-            (
-                f"{gap.b} − {gap.a}",
-                metric_words(gap.metric),
-                Strong(shown) if leaves_out else shown,
-                signed_points(gap.low, 2),
-                signed_points(gap.high, 2),
-                pvalue(gap.pvalue),
-                *((pvalue(gap.p_adjusted),) if adjusted else ()),
-                _chance(gap.p_a_better),
-                *((_chance(gap.p_equivalent),) if rope > 0 else ()),
-                _chance(gap.p_b_better),
-                *_cells(estimate, gap),
-            )
-        )
-    within = (f"P(within {100 * rope:.4g})",) if rope > 0 else ()
-    return Table(
-        (
-            *("comparison", "score", "difference", "low", "high", "p"),
-            *(("p adjusted",) if adjusted else ()),
-            *("P(worse)", *within, "P(better)"),
-            *_heads(estimate),
-        ),
-        tuple(rows),
+    rope, signed = gaps[0].rope, partial(signed_points, digits=2)
+
+    def difference(gap: EstimatedDifference) -> str:
+        shown = signed(gap.difference)
+        return Strong(shown) if gap.low > 0 or gap.high < 0 else shown
+
+    return Table.of(
+        gaps,
+        [
+            Words("comparison", lambda gap: f"{gap.b} − {gap.a}"),
+            Words("score", "metric", metric_words),
+            Column("difference", difference),
+            Column("low", form=signed),
+            Column("high", form=signed),
+            Column("p", "pvalue", pvalue),
+            Column(
+                "p adjusted",
+                "p_adjusted",
+                pvalue,
+                when=any(gap.p_adjusted is not None for gap in gaps),
+            ),
+            Column("P(worse)", "p_a_better", _chance),
+            Column(f"P(within {100 * rope:.4g})", "p_equivalent", _chance, when=rope > 0),
+            Column("P(better)", "p_b_better", _chance),
+            *_worth_columns(estimate),
+        ],
         title="Differences in points",
         notes=(
             "p and P: of Student's distribution about the difference, as the limits are."
@@ -186,8 +179,7 @@ def _differences(estimate: Estimate) -> Table:
             else "p and P: of normal distributions as wide as the limits.",
             *_notes(estimate, gaps),
         ),
-        text_columns=2,
-        tracks=Tracks.of([(g.difference, g.low, g.high) for g in gaps], zero=True),
+        track="difference",
         bold_note="Bold: the interval leaves out 0.",
     )
 
@@ -197,29 +189,32 @@ def _chance(value: float) -> str:
 
 
 def _estimate_report_strata(estimate: Estimate) -> Table:
-    rows = [
-        (
-            stratum.name,
-            f"{stratum.size:,}",
-            f"{stratum.labelled:,}",
-            f"{stratum.items:.2f}",
-            *(f"{stratum.right[name]:.2f}" for name in estimate.systems),
-            f"{100 * stratum.share:.0f} %",
-        )
-        for stratum in estimate.strata
-    ]
-    rows.append(
-        ("all", f"{estimate.pool:,}", f"{estimate.labelled:,}", *[""] * (2 + len(estimate.systems)))
-    )
-    return Table(
-        ("stratum", f"{estimate.unit}s", "labelled", "to be found", *estimate.systems, "variance"),
-        tuple(rows),
+    def right(name: str) -> Column:
+        return Column(name, lambda stratum: f"{stratum.right[name]:.2f}")
+
+    table = Table.of(
+        estimate.strata,
+        [
+            Words("stratum", "name"),
+            Column(f"{estimate.unit}s", "size"),
+            Column("labelled"),
+            Column("to be found", lambda stratum: f"{stratum.items:.2f}"),
+            *map(right, estimate.systems),
+            Column("variance", lambda stratum: f"{100 * stratum.share:.0f} %"),
+        ],
         title="Strata",
         notes=(
             "to be found, and found by each system: items of a labelled unit, on average.",
             _ESTIMATE_REPORT_SHARE,
         ),
     )
+    return _with_total(table, f"{estimate.pool:,}", f"{estimate.labelled:,}")
+
+
+def _with_total(table: Table, *cells: str) -> Table:
+    """Add a last row that sums up all strata."""
+    total = ("all", *cells, *[""] * (len(table.columns) - len(cells) - 1))
+    return replace(table, rows=(*table.rows, total))
 
 
 # --- Sample
@@ -241,32 +236,26 @@ def sample_document(sampled: Sampled, *, explain: bool = False) -> Document:
 
 def _sample_report_strata(sampled: Sampled) -> Table:
     further = sampled.new != sampled.labelled
-    rows = [
-        (
-            stratum.name,
-            f"{stratum.size:,}",
-            f"{stratum.drawn:,}",
-            *((f"{stratum.new:,}",) if further else ()),
-            f"{stratum.spread:.3f}",
-            f"{100 * stratum.share:.0f} %",
-            WHY[stratum.why],
-        )
-        for stratum in sampled.strata
-    ]
-    new = (f"{sampled.new:,}",) if further else ()
-    total = ("all", f"{sampled.pool:,}", f"{sampled.labelled:,}", *new)
-    heads = ("stratum", f"{sampled.unit}s", "drawn", *(("new",) if further else ()))
-    return Table(
-        (*heads, "spread", "information", "why so many"),
-        (*rows, (*total, "", "", "")),
+    table = Table.of(
+        sampled.strata,
+        [
+            Words("stratum", "name"),
+            Column(f"{sampled.unit}s", "size"),
+            Column("drawn"),
+            Column("new", when=further),
+            Column("spread", lambda stratum: f"{stratum.spread:.3f}"),
+            Column("information", lambda stratum: f"{100 * stratum.share:.0f} %"),
+            Words("why so many", lambda stratum: WHY[stratum.why]),
+        ],
         title="Strata",
         notes=(
             "spread: how much units of a stratum differ, in items.",
             _SAMPLE_REPORT_SHARE,
-            *((_BESIDE,) if sampled.goal == "difference" else ()),
+            _BESIDE if sampled.goal == "difference" else "",
         ),
-        closing_words=True,
     )
+    new = [f"{sampled.new:,}"] if further else []
+    return _with_total(table, f"{sampled.pool:,}", f"{sampled.labelled:,}", *new)
 
 
 # --- Looks while labels arrive
@@ -296,7 +285,7 @@ def watch_document(looks: Looks) -> Document:
         tables=(_table(looks),),
         records=tuple(looks.records()),
         notes=(*notes, *([_sentence(last.note)] if last.note else []), looks.signature),
-        drawings=(_drawing(looks),) if _has_band(looks) else (),
+        pictures=(_picture(looks),) if _has_band(looks) else (),
     )
 
 
@@ -311,18 +300,28 @@ def _what(looks: Looks) -> str:
 
 def _table(looks: Looks) -> Table:
     two = looks.last.is_of_two
-    heads = ["look", f"{looks.last.by}s", _what(looks), "low", "high"]
-    heads += ["p at any time", "decided"] if two else []
-    return Table(
-        tuple(heads),
-        tuple(_row(look, looks) for look in looks.looks),
+    names = {"a": looks.a, "b": looks.b or "B"}
+    table = Table.of(
+        looks.looks,
+        [
+            Words("look"),
+            Column(f"{looks.last.by}s", "units"),
+            Column(_what(looks), "estimate", points),
+            Column("low", form=points),
+            Column("high", form=points),
+            Column("p at any time", "pvalue", pvalue, when=two),
+            Words(
+                "decided",
+                lambda look: f"{names[look.decided]} is better" if look.decided else "no",
+                when=two,
+            ),
+        ],
         title=f"Limits at level {looks.last.level:g} that hold at every look (points)",
-        closing_words=two,
         tracks=Tracks.of([_track(look) for look in looks.looks], zero=two)
         if _has_band(looks)
         else None,
-        track_column=5,
     )
+    return replace(table, track_column=5)
 
 
 def _track(look: Look) -> tuple[float, float, float]:
@@ -335,72 +334,27 @@ def _has_band(looks: Looks) -> bool:
     return any(look.has_limits and look.low < look.high for look in looks.looks)
 
 
-def _drawn(looks: Looks) -> list[Look]:
-    """Return the looks that a figure shows: those with intervals, if there are any."""
-    return [look for look in looks.looks if look.has_limits] or list(looks.looks)
-
-
-def _row(look: Look, looks: Looks) -> tuple[str, ...]:
-    row = [
-        f"{look.look}",
-        f"{look.units:,}",
-        points(look.estimate),
-        points(look.low),
-        points(look.high),
-    ]
-    if look.is_of_two:
-        better = {"a": looks.a, "b": looks.b or "B"}.get(look.decided or "")
-        row += [pvalue(look.pvalue), f"{better} is better" if better else "no"]
-    return tuple(row)
-
-
-def _drawing(looks: Looks) -> Drawing:
-    shown = _series(looks)
-    return lines(
-        [look.units for look in _drawn(looks)],
-        [Series(_what(looks), *shown)],
+def _picture(looks: Looks) -> Lines:
+    """Picture the intervals against the number of labels, and where the look decided."""
+    if not looks.looks:
+        raise InputError("looks: there are none yet; expected at least one batch")
+    drawn = [look for look in looks.looks if look.has_limits] or list(looks.looks)
+    columns = ([getattr(look, name) for look in drawn] for name in ("estimate", "low", "high"))
+    decided = next((look for look in looks.looks if look.decided), None)
+    stop = f"dotted: decided after {decided.units:,} {decided.by}s" if decided else ""
+    return Lines(
+        [Series(_what(looks), [look.units for look in drawn], *columns)],
         axis=f"{looks.last.by}s labelled",
+        up=f"{_what(looks)}, points",
         title=f"{_what(looks)} against the number of labels.",
         description=str(looks),
         reading=_READING,
-    )
-
-
-def _series(looks: Looks) -> tuple[list[float], list[float], list[float]]:
-    return (
-        [look.estimate for look in _drawn(looks)],
-        [look.low for look in _drawn(looks)],
-        [look.high for look in _drawn(looks)],
+        note=stop,
+        zero=looks.last.is_of_two,
+        stop=decided.units if decided else None,
     )
 
 
 def looks_figure(looks: Looks) -> Figure:
-    """Draw the intervals against the number of labels; return the figure."""
-    return _drawing_of(looks)[0]
-
-
-def draw_looks(looks: Looks) -> Axes:
-    """Draw the intervals against the number of labels; return the axes."""
-    return _drawing_of(looks)[1]
-
-
-def _drawing_of(looks: Looks) -> tuple[Figure, Axes]:
-    if not looks.looks:
-        raise InputError("looks: there are none yet; expected at least one batch")
-    figure, axis = new_figure(width=5.4)
-    units = [look.units for look in _drawn(looks)]
-    estimate, low, high = ([100 * value for value in values] for values in _series(looks))
-    one = "o" if len(units) == 1 else None
-    axis.fill_between(units, low, high, color=CHALLENGER, alpha=0.2, linewidth=0)
-    axis.plot(units, estimate, color=CHALLENGER, marker=one)
-    if one:
-        axis.vlines(units, low, high, color=CHALLENGER)
-    if looks.last.is_of_two:
-        axis.axhline(0, color="0.4", linewidth=0.8)
-    decided = next((look for look in looks.looks if look.decided), None)
-    if decided:
-        axis.axvline(decided.units, color="0.4", linewidth=0.8, linestyle=":")
-        axis.set_title(f"dotted: decided after {decided.units:,} {decided.by}s", fontsize=9)
-    axis.set_xlabel(f"{looks.last.by}s labelled")
-    axis.set_ylabel(f"{_what(looks)} (points)")
-    return figure, axis
+    """Draw the intervals against the number of labels."""
+    return figure(_picture(looks))

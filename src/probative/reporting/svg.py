@@ -1,7 +1,7 @@
-"""Draw figures for the page as SVG, with colours from the style of the page.
+"""Draw pictures for the page as SVG, with colours from the style of the page.
 
 They follow the reader's light or dark mode, need no font and no script, and the same input gives
-the same bytes. Figures for papers are drawn by matplotlib.
+the same bytes.
 """
 
 from __future__ import annotations
@@ -12,25 +12,20 @@ from itertools import pairwise
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.document import Drawing
 from probative.reporting.escape import plain
+from probative.reporting.pictures import (
+    Densities,
+    Density,
+    Forest,
+    Histogram,
+    Lines,
+    Picture,
+    Shares,
+)
 from probative.wording.numbers import number, points
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-__all__ = [
-    "Bar",
-    "Curve",
-    "Part",
-    "Series",
-    "densities",
-    "density",
-    "forest",
-    "histogram",
-    "lines",
-    "shares",
-]
+    from collections.abc import Callable, Sequence
 
 _WIDTH = 560.0  # a figure over the full page
 _HALF = 400.0  # one of two figures side by side
@@ -39,30 +34,22 @@ _ROW_HEIGHT = 26.0
 _NAME_HEIGHT = 20.0  # height of a name above its row
 _WIDEST_NAME_BESIDE = 200.0  # widest name that is set beside its row
 _AXIS_HEIGHT = 40.0  # height of ticks and the name of the axis
+_COLOURS = 6  # of series, in the style of the page
 
 
-@dataclass(frozen=True)
-class Bar:
-    """Row of a forest plot: an estimate, its interval and single runs, in fractions of 1."""
+def svg(picture: Picture) -> str:
+    """Return a picture as SVG, with its description for those who cannot see it."""
+    parts, height, width = _KINDS[type(picture)](picture)
+    kind = "wide" if width == _WIDTH else "half"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="{kind}" '
+        f'viewBox="0 0 {width:g} {height:g}" role="img" '
+        f'aria-label="{escape(plain(picture.description), quote=True)}">{"".join(parts)}</svg>'
+    )
 
-    name: str
-    estimate: float
-    low: float
-    high: float
-    marked: bool = False
-    runs: tuple[float, ...] = ()
 
-
-def forest(
-    bars: Sequence[Bar],
-    *,
-    axis: str,
-    title: str,
-    description: str,
-    zero: bool = False,
-    reading: str = "",
-) -> Drawing:
-    """Draw estimates with their intervals, one per row, with a line at 0 if `zero`."""
+def _forest(forest: Forest) -> _Drawn:
+    bars, zero = forest.bars, forest.zero
     defined = [bar for bar in bars if bar.estimate == bar.estimate]
     values = [v for bar in defined for v in (bar.low, bar.high, *bar.runs)] + [0.0] * zero
     widest = max((_text_width(bar.name) for bar in bars), default=0)
@@ -70,7 +57,7 @@ def forest(
     left, row = (widest + 12, _ROW_HEIGHT) if beside else (_MARGIN, _ROW_HEIGHT + _NAME_HEIGHT)
     scale = _Scale.around(values or [0.0, 1.0], left, _WIDTH - _MARGIN)
     bottom = _MARGIN + row * len(bars)
-    parts = scale.axis(bottom, axis)
+    parts = scale.axis(bottom, forest.axis)
     if zero:
         parts.append(_line(scale(0), _MARGIN - 6, scale(0), bottom, "zero"))
     for i, bar in enumerate(bars):
@@ -82,7 +69,7 @@ def forest(
         if bar not in defined:
             parts.append(_text(scale.left + 4, y + 4, "undefined", "tick", "start"))
             continue
-        kind = " marked" if bar.marked else ""
+        kind = " marked" * bar.marked + " pale" * bar.pale
         parts += (
             f'<circle class="run{kind}" cx="{scale(run):.1f}" cy="{y + 8:.1f}" r="3"/>'
             for run in bar.runs
@@ -91,20 +78,11 @@ def forest(
         parts.append(
             f'<circle class="estimate{kind}" cx="{scale(bar.estimate):.1f}" cy="{y:.1f}" r="4.5"/>'
         )
-    return _drawing(parts, bottom + _AXIS_HEIGHT, title, description, reading=reading)
+    return parts, bottom + _AXIS_HEIGHT, _WIDTH
 
 
-@dataclass(frozen=True)
-class Part:
-    """Part of a whole: its name, its share of 1 and its colour."""
-
-    name: str
-    share: float
-    colour: str
-
-
-def shares(parts: Sequence[Part], *, title: str, description: str, reading: str = "") -> Drawing:
-    """Draw the parts of a whole as one bar, with the name and share of each below."""
+def _shares(shares: Shares) -> _Drawn:
+    parts = shares.parts
     height, row = 22.0, _NAME_HEIGHT + 4
     room = _HALF - 2 * _MARGIN
     drawn: list[str] = []
@@ -126,30 +104,16 @@ def shares(parts: Sequence[Part], *, title: str, description: str, reading: str 
         drawn.append(_text(_MARGIN + 20, y, words, "name", "start"))
         drawn.append(_text(_HALF - _MARGIN, y, f"{100 * part.share:.0f} %", "name", "end"))
     bottom = _MARGIN + height + row * len(parts) + _MARGIN
-    return _drawing(drawn, bottom, title, description, _HALF, reading)
+    return drawn, bottom, _HALF
 
 
-def density(
-    x: Sequence[float],
-    y: Sequence[float],
-    *,
-    rope: float,
-    sides: tuple[tuple[str, str], tuple[str, str]],
-    axis: str,
-    title: str,
-    description: str,
-    reading: str = "",
-) -> Drawing:
-    """Draw the posterior of a difference, with the region of equivalence shaded.
-
-    `sides` are the words on the left and right, in the colours of baseline and challenger: a name,
-    and a line below it.
-    """
+def _density(density: Density) -> _Drawn:
+    x, y, rope = density.x, density.y, density.rope
     height = 130.0
     scale = _Scale.around([*x, 0.0], _MARGIN, _HALF - _MARGIN)
     top, bottom = _MARGIN + 34, _MARGIN + 34 + height
     peak = max(y) or 1.0
-    parts = scale.axis(bottom, axis)
+    parts = scale.axis(bottom, density.axis)
     if rope > 0:
         left, right = scale(max(-rope, scale.low)), scale(min(rope, scale.high))
         parts.append(
@@ -169,11 +133,12 @@ def density(
     parts.append(f'<polyline class="outline" points="{path}"/>')
     parts.append(_line(scale(0), top - 4, scale(0), bottom, "zero"))
     places = ((_MARGIN, "start", "share baseline"), (_HALF - _MARGIN, "end", "share challenger"))
-    for (place, anchor, kind), side in zip(places, sides, strict=True):
-        for row, words in enumerate(side):
+    chances = density.chances[::2]
+    for (place, anchor, kind), *side in zip(places, density.names, chances, strict=True):
+        for row, words in enumerate((side[0], f"better: {side[1]}")):
             shown = _short(words, _HALF / 2 - 2 * _MARGIN)
             parts.append(_text(place, _MARGIN + 4 + 17 * row, shown, kind, anchor))
-    return _drawing(parts, bottom + _AXIS_HEIGHT, title, description, _HALF, reading)
+    return parts, bottom + _AXIS_HEIGHT, _HALF
 
 
 def _clipped(
@@ -188,28 +153,15 @@ def _clipped(
     return sorted(inside) if len(inside) > 1 else []
 
 
-@dataclass(frozen=True)
-class Curve:
-    """Density, in fractions of 1; `marked` is the baseline, `dashed` a second one of a name."""
-
-    name: str
-    x: Sequence[float]
-    y: Sequence[float]
-    marked: bool = False
-    dashed: bool = False
-
-
-def densities(
-    curves: Sequence[Curve], *, axis: str, title: str, description: str, reading: str = ""
-) -> Drawing:
-    """Draw posteriors of the same score in one figure, with their names on top."""
+def _densities(densities: Densities) -> _Drawn:
+    curves = densities.curves
     height = 130.0
     solid = [curve for curve in curves if not curve.dashed]
     scale = _Scale.around([x for curve in curves for x in curve.x], _MARGIN, _HALF - _MARGIN)
     top = _MARGIN + _NAME_HEIGHT * len(solid)
     bottom = top + height
     peak = max((y for curve in curves for y in curve.y), default=1.0) or 1.0
-    parts = scale.axis(bottom, axis)
+    parts = scale.axis(bottom, densities.axis)
     for row, curve in enumerate(solid):
         kind = "named marked" if curve.marked else "named"
         name = _short(curve.name, _HALF - 2 * _MARGIN)
@@ -221,20 +173,11 @@ def densities(
             for a, b in zip(curve.x, curve.y, strict=True)
         )
         parts.append(f'<polyline class="{kind}" points="{path}"/>')
-    return _drawing(parts, bottom + _AXIS_HEIGHT, title, description, _HALF, reading)
+    return parts, bottom + _AXIS_HEIGHT, _HALF
 
 
-def histogram(
-    edges: Sequence[float],
-    probabilities: Sequence[float],
-    *,
-    observed: float,
-    axis: str,
-    title: str,
-    description: str,
-    reading: str = "",
-) -> Drawing:
-    """Draw a null distribution, with the observed difference and the extreme part marked."""
+def _histogram(histogram: Histogram) -> _Drawn:
+    edges, probabilities, observed = histogram.edges, histogram.probabilities, histogram.observed
     height = 120.0
     # leave out empty ends, such as differences above 100 points
     used = [k for k, p in enumerate(probabilities) if p > 0] or [0]
@@ -247,7 +190,7 @@ def histogram(
         for p, a, b in zip(probabilities, edges[:-1], edges[1:], strict=True)
     ]
     peak = max(heights, default=1.0) or 1.0
-    parts = scale.axis(bottom, axis)
+    parts = scale.axis(bottom, histogram.axis)
     for value, a, b in zip(heights, edges[:-1], edges[1:], strict=True):
         # edges separate extreme differences from the others
         extreme = max(abs(a), abs(b)) > abs(observed) * (1 + 1e-9)
@@ -262,58 +205,66 @@ def histogram(
     parts.append(
         _text(scale(observed), _MARGIN + 4, f"observed {points(observed)}", "share", anchor)
     )
-    return _drawing(parts, bottom + _AXIS_HEIGHT, title, description, _HALF, reading)
+    return parts, bottom + _AXIS_HEIGHT, _HALF
 
 
-@dataclass(frozen=True)
-class Series:
-    """Score along an axis, with its interval, in fractions of 1."""
-
-    name: str
-    estimate: Sequence[float]
-    low: Sequence[float]
-    high: Sequence[float]
-
-
-def lines(
-    x: Sequence[float],
-    series: Sequence[Series],
-    *,
-    axis: str,
-    title: str,
-    description: str,
-    shaded: Sequence[tuple[float, float]] = (),
-    reading: str = "",
-) -> Drawing:
-    """Draw scores along an axis, each as a line with the band of its interval; shade ranges."""
-    height, left = 230.0, 46.0
-    top = _MARGIN + _NAME_HEIGHT
+def _lines(lines: Lines) -> _Drawn:
+    height, left, right = 230.0, 46.0, _WIDTH - _MARGIN
+    names, rows = _in_rows([one.name for one in lines.series], left, right)
+    top = _MARGIN + _NAME_HEIGHT * rows
     bottom = top + height
-    across = _Scale.around(x, left, _WIDTH - _MARGIN)
-    values = [v for one in series for v in (*one.estimate, *one.low, *one.high) if v == v]
-    up = _Scale.around(values or [0.0, 1.0], bottom, top)
+    across = _Scale.around([x for one in lines.series for x in one.x], left, right)
+    values = [v for s in lines.series for v in (*s.estimate, *s.low, *s.high) if v == v]
+    up = _Scale.around([*values, *[0.0] * lines.zero] or [0.0, 1.0], bottom, top)
+    colours = [f"s{i % _COLOURS}" for i in range(len(lines.series))]
+    if lines.baseline:
+        colours[:2] = colours[1::-1]
+    kinds = zip(colours, lines.series, strict=True)
+    colours = ["reference" if one.reference else colour for colour, one in kinds]
     parts = [
-        f'<rect class="rope" x="{across(a):.1f}" y="{top:.1f}" '
+        f'<rect class="area {colour}" x="{across(a):.1f}" y="{top:.1f}" '
         f'width="{across(b) - across(a):.1f}" height="{height:.1f}"/>'
-        for a, b in shaded
+        for colour, one in zip(colours, lines.series, strict=True)
+        for a, b in one.ranges
     ]
     for value, words in up.ticks(room=30):
-        parts.append(_line(left, up(value), _WIDTH - _MARGIN, up(value), "grid"))
+        parts.append(_line(left, up(value), right, up(value), "grid"))
         parts.append(_text(left - 6, up(value) + 4, words, "tick", "end"))
-    parts += across.axis(bottom, axis, unit=1)
-    at = left
-    for i, one in enumerate(series):
-        parts.append(_text(at, _MARGIN + 4, one.name, f"named s{i}", "start"))
-        at += _text_width(one.name) + 14
+    parts += across.axis(bottom, lines.axis, unit=1)
+    if lines.zero:
+        parts.append(_line(left, up(0), right, up(0), "zero"))
+    if lines.stop is not None:
+        parts.append(_line(across(lines.stop), top, across(lines.stop), bottom, "zero"))
+    for colour, one, (place, row) in zip(colours, lines.series, names, strict=True):
+        name = _short(one.name, right - left)
+        y = _MARGIN + 4 + _NAME_HEIGHT * row
+        parts.append(_text(place, y, name, f"named {colour}", "start"))
         there = [k for k, value in enumerate(one.estimate) if value == value]
         if not there:
             continue
-        ahead = [f"{across(x[k]):.1f},{up(one.high[k]):.1f}" for k in there]
-        back = [f"{across(x[k]):.1f},{up(one.low[k]):.1f}" for k in reversed(there)]
-        parts.append(f'<polygon class="area s{i}" points="{" ".join(ahead + back)}"/>')
-        path = " ".join(f"{across(x[k]):.1f},{up(one.estimate[k]):.1f}" for k in there)
-        parts.append(f'<polyline class="curve s{i}" points="{path}"/>')
-    return _drawing(parts, bottom + _AXIS_HEIGHT, title, description, reading=reading)
+        ahead = [f"{across(one.x[k]):.1f},{up(one.high[k]):.1f}" for k in there]
+        back = [f"{across(one.x[k]):.1f},{up(one.low[k]):.1f}" for k in reversed(there)]
+        parts.append(f'<polygon class="area {colour}" points="{" ".join(ahead + back)}"/>')
+        path = " ".join(f"{across(one.x[k]):.1f},{up(one.estimate[k]):.1f}" for k in there)
+        parts.append(f'<polyline class="curve {colour}" points="{path}"/>')
+        if one.peak is not None:
+            x, y = across(one.peak[0]), up(one.peak[1])
+            parts.append(f'<circle class="peak {colour}" cx="{x:.1f}" cy="{y:.1f}" r="4.5"/>')
+    return parts, bottom + _AXIS_HEIGHT, _WIDTH
+
+
+def _in_rows(
+    names: Sequence[str], left: float, right: float
+) -> tuple[list[tuple[float, int]], int]:
+    """Return the place and row of each name, and the number of rows."""
+    places, at, row = [], left, 0
+    for name in names:
+        width = _text_width(name)
+        if at > left and at + width > right:
+            at, row = left, row + 1
+        places.append((at, row))
+        at += width + 14
+    return places, row + 1
 
 
 @dataclass(frozen=True)
@@ -383,18 +334,13 @@ def _short(words: str, room: float = _WIDTH - 4 * _MARGIN) -> str:
     return shown if shown == words else shown + "…"
 
 
-def _drawing(
-    parts: list[Any],
-    height: float,
-    title: str,
-    description: str,
-    width: float = _WIDTH,
-    reading: str = "",
-) -> Drawing:
-    kind = "wide" if width == _WIDTH else "half"
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="{kind}" '
-        f'viewBox="0 0 {width:g} {height:g}" role="img" '
-        f'aria-label="{escape(plain(description), quote=True)}">'
-    )
-    return Drawing(head + "".join(parts) + "</svg>", title, description, reading)
+if TYPE_CHECKING:
+    _Drawn = tuple[list[str], float, float]  # shapes, height and width
+_KINDS: dict[type[Picture], Callable[[Any], _Drawn]] = {
+    Forest: _forest,
+    Shares: _shares,
+    Density: _density,
+    Densities: _densities,
+    Histogram: _histogram,
+    Lines: _lines,
+}

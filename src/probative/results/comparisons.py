@@ -274,7 +274,7 @@ class Comparison(DifferenceResult):
 
     def plot(self) -> Axes:
         """Draw the posterior of the difference; return matplotlib's axes."""
-        from probative.reporting.compare_figures import posterior_figure
+        from probative.reporting.compare_page import posterior_figure
 
         return posterior_figure(self).axes[0]
 
@@ -395,7 +395,7 @@ class Comparisons(Scores):
 
     def plot(self) -> list[Axes]:
         """Draw scores and differences with their intervals; return matplotlib's axes."""
-        from probative.reporting.compare_figures import comparison_figure
+        from probative.reporting.compare_page import comparison_figure
 
         return comparison_figure(self).axes
 

@@ -223,7 +223,7 @@ class ModelComparison(Result):
 
     def plot(self) -> list[Axes]:
         """Draw the posterior densities of the scores of both models; return matplotlib's axes."""
-        from probative.reporting.posteriors import density_figure
+        from probative.reporting.bayes_report import density_figure
 
         return density_figure(self.scores).axes
 

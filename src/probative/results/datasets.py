@@ -201,12 +201,12 @@ class DatasetComparisons(Result):
 
     def plot(self) -> Axes:
         """Draw the differences with their intervals; return matplotlib's axes."""
-        from probative.reporting.datasets_report import datasets_figure
+        from probative.reporting.forests import datasets_figure
 
         return datasets_figure(self).axes[0]
 
     def _document(self) -> Document:
-        from probative.reporting.datasets_report import datasets_document
+        from probative.reporting.forests import datasets_document
 
         return datasets_document(self)
 

@@ -266,7 +266,7 @@ class Scores(Result):
 
     def plot(self) -> list[Axes]:
         """Draw the scores with their intervals; return matplotlib's axes."""
-        from probative.reporting.compare_figures import scores_figure
+        from probative.reporting.score_report import scores_figure
 
         return scores_figure(self).axes
 

@@ -476,9 +476,9 @@ class Looks(Result):
 
     def plot(self) -> Axes:
         """Draw the interval against the number of labels; return matplotlib's axes."""
-        from probative.reporting.survey_report import draw_looks
+        from probative.reporting.survey_report import looks_figure
 
-        return draw_looks(self)
+        return looks_figure(self).axes[0]
 
     def _document(self) -> Document:
         from probative.reporting.survey_report import watch_document
