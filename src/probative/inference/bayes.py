@@ -222,16 +222,7 @@ def difference_posterior(
     weight: Weight = "effective",
     beta: float = 1.0,
 ) -> Gap:
-    """Return the posterior of the difference that `bayes_test` judges, B minus A.
-
-    Examples
-    --------
-    >>> import probative as pv
-    >>> from probative.inference.bayes import difference_posterior
-    >>> difference = difference_posterior(pv.Counts(77, 44, 10), pv.Counts(80, 40, 9))
-    >>> print(f"{difference.cdf(0.0):.4f} {difference.pdf(0.0):.4f}")
-    0.2992 7.3900
-    """
+    """Return the posterior of the difference that `bayes_test` judges, B minus A."""
     b, metric = _second_argument(a, b, metric)
     table, counts_a, counts_b, _ = _tables(a, b, weight)
     if isinstance(a, PairedCounts) and a.has_units:

@@ -126,11 +126,8 @@ def bootstrap_difference(
 def _sufficient_statistics(
     paired: PairedCounts, metric: str, beta: float
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the contributions of distinct units to both scores, and the number of such units.
-
-    They are (x_A, y_A, x_B, y_B) for ratios x/y, and the cells for composite scores. Without units,
-    items are drawn.
-    """
+    """Return the contributions of distinct units to both scores, and their numbers."""
+    # (x_A, y_A, x_B, y_B) for ratios x/y, the cells for composite scores
     if not paired.has_units and np.any(paired.cases != np.round(paired.cases)):
         raise InputError("paired: fractions of items cannot be drawn; expected whole cases")
     entry = TABLE[metric]

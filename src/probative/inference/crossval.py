@@ -77,14 +77,7 @@ def effective_counts(folds: Sequence[Table], *, weight: Weight = "effective") ->
 
 
 def fold_weight(m: int, weight: Weight = "effective") -> float:
-    """Return the weight of the summed counts of m repetitions of two-fold cross-validation.
-
-    Examples
-    --------
-    >>> from probative.inference.crossval import fold_weight
-    >>> print(f"{fold_weight(3):.9f}")
-    0.368802110
-    """
+    """Return the weight of the summed counts of m repetitions of two-fold cross-validation."""
     if m != int(m) or m < 1:
         raise InputError(f"m: {m!r} is not a whole number >= 1")
     if isinstance(weight, str):
@@ -103,11 +96,7 @@ def score_posteriors(
     prior: float = 1.0,
     beta: float = 1.0,
 ) -> tuple[ScorePosteriors, ...]:
-    """Return the posteriors of each score of some models, given the counts of their folds.
-
-    `folds` is keyed by model; a single table stays as it is. Each of `weights` is a way to add up
-    the folds, see `effective_counts`.
-    """
+    """Return the posteriors of each score by model and by way to add up its folds."""
     counts = {
         model: {
             str(weight): effective_counts(tables, weight=weight) if len(tables) > 1 else tables[0]
@@ -207,33 +196,8 @@ _INFINITE_FREEDOM = 1e9  # with more degrees of freedom, Student's distribution 
 def fold_design_effect(
     a: Sequence[Any], b: Sequence[Counts] | None = None, metric: str = "f1", *, beta: float = 1.0
 ) -> Any:
-    """Compute the fold design effect: the variance of fold differences over that of their items.
-
-    Parameters
-    ----------
-    a, b
-        The `PairedCounts` of the 2m folds of a cross-validation, two per repetition; or the
-        `Counts` of both models, whose items are then taken as independent.
-    metric, beta
-        The score.
-
-    Returns
-    -------
-    float
-        The variance of the fold differences within repetitions, over the variance that the items
-        explain: about 1 for learners that a new training set hardly changes, more for others.
-        NaN if it is undefined: a fold without a score, folds that are all alike, or models that
-        never differ. An array for array-valued counts.
-
-    Examples
-    --------
-    >>> import probative as pv
-    >>> from probative.inference.crossval import fold_design_effect
-    >>> first = pv.PairedCounts([3, 4, 9, 4, 60, 8, 9])
-    >>> second = pv.PairedCounts([7, 4, 4, 4, 60, 8, 9])
-    >>> print(f"{fold_design_effect([first, second] * 3):.2f}")
-    2.60
-    """
+    """Compute the variance of fold differences over that of their items; NaN if undefined."""
+    # about 1 for learners that a new training set hardly changes; `Counts` are taken as independent
     folds = _check_folds(a)
     if b is None:
         sides = [[fold.b for fold in folds], [fold.a for fold in folds]]
@@ -253,12 +217,8 @@ def fold_dependence(effect: float, m: int) -> Dependence:
 
 
 def fold_freedom(effect: float, m: int) -> float:
-    """Return the degrees of freedom of a known variance times a fold design effect.
-
-    Of the effect, 1 is explained by the items and known; the rest is measured in m repetitions. By
-    Satterthwaite's rule the sum has m·(effect / (effect - 1))² degrees of freedom: infinitely many
-    without training variance, m if there is nothing else.
-    """
+    """Return the degrees of freedom of a known variance times a fold design effect."""
+    # Satterthwaite: of the effect, 1 is explained and known, the rest measured in m repetitions
     if not effect > 1:
         return math.inf
     freedom = m * (effect / (effect - 1)) ** 2
@@ -268,12 +228,9 @@ def fold_freedom(effect: float, m: int) -> float:
 def with_training_variance(
     test: BayesTest, folds: Sequence[PairedCounts], weight: Weight, beta: float
 ) -> BayesTest:
-    """Return a paired test of folds that allows for their training variance.
-
-    The effective counts are divided by the fold design effect if it exceeds 1: that of the
-    difference for the difference, and that of each score for its interval. Student's distribution
-    replaces the normal one. `test` is the published test, made from `folds`, `weight` and `beta`.
-    """
+    """Return a paired test of folds that allows for their training variance."""
+    # The effective counts are divided by the fold design effect if it exceeds 1: of the difference,
+    # and of each score for its interval. Student's distribution replaces the normal one.
     sides = [[fold.total().a for fold in folds], [fold.total().b for fold in folds]]
     of_a, of_b = (
         _score_limits(side, test.metric, test.level, weight, test.prior, beta) for side in sides

@@ -47,11 +47,9 @@ if TYPE_CHECKING:
 
 
 def half_binomial(k: NDArray[np.int64], n: int) -> NDArray[np.float64]:
-    """Compute probabilities of Bin(n, ½) to full relative accuracy, at any n and in any tail.
-
-    Loader's form: the deviance n·[y·atanh y + ½·log(1-y²)], y = (2k-n)/n, and the errors of
-    Stirling's formula. Unlike differences of log-gammas, it has no cancellation of large terms.
-    """
+    """Compute probabilities of Bin(n, ½) to full relative accuracy, at any n and in any tail."""
+    # Loader's form: deviance and Stirling errors; unlike differences of log-gammas, nothing
+    # cancels.
     inner = k[(k > 0) & (k < n)]
     y = (2 * inner - n) / n
     deviance = n * (y * np.arctanh(y) + 0.5 * np.log1p(-y * y))
@@ -130,10 +128,8 @@ class _HugeExchange:
 
     @property
     def sampled(self) -> tuple[int, float] | None:
-        """Return the number of values of U that stand for all, and a bound on the relative error.
-
-        The bound is the effect of one value of V more or less. None if all values were summed.
-        """
+        """Return the number of values summed for all and a bound on the relative error, or None."""
+        # the bound is the effect of one value of V more or less
         fewer, more = sorted((int(self.cases[[0, 2]].sum()), int(self.cases[[1, 3]].sum())))
         values, share = _stretches(fewer, _HUGE_REACH)
         if self._counts_items or share == 1:
@@ -159,11 +155,8 @@ class _HugeExchange:
         return float(_upper_tail(np.array([float(n - most)]), n)[0])
 
     def _edge(self, own: int, given: Array, threshold: float) -> Array:
-        """Return the value of the other count at which the difference equals the threshold.
-
-        `given` are A's true (`own` 0) or false positives. The difference is almost linear in the
-        other count; Newton's method finds the value.
-        """
+        """Find by Newton's method the other count at which the difference equals the threshold."""
+        # `given` are A's true (`own` 0) or false positives
         other = np.full(len(given), self.gap.total[1 - own] / 2)
         for _ in range(30):
             point = (given, other) if own == 0 else (other, given)
@@ -245,10 +238,7 @@ class ItemExchange:
 
     @property
     def sampled(self) -> tuple[int, float] | None:
-        """Return the number of values that stand for all, and a bound on the relative error.
-
-        None if all values were summed.
-        """
+        """Return the number of values summed for all and a bound on the relative error, or None."""
         return _HugeExchange(self.cases, self.gap).sampled if self.is_huge else None
 
     def deviation(self) -> float:
@@ -560,10 +550,7 @@ def randomization_test(
 
 
 def _whole_cases(paired: PairedCounts, by: str) -> PairedCounts:
-    """Return the cases as whole numbers: doubled if units hold halves.
-
-    Doubling all counts changes no score, and so no difference of an exchange.
-    """
+    """Return the cases as whole numbers, doubled if units hold halves: that changes no score."""
     doubled = by == "unit" and np.any(paired.cases != np.round(paired.cases))
     scaled = paired * 2 if doubled else paired
     broken = paired.cases[scaled.cases != np.round(scaled.cases)]
@@ -601,10 +588,7 @@ def _undefined_scores(table: PairedCounts, metric: str, beta: float) -> list[str
 
 
 def exact_pvalue(exchange: ItemExchange | UnitExchange, observed: Exact, alternative: str) -> float:
-    """Compute the exact p-value of the observed difference.
-
-    Upper tails are enough: the difference is symmetric under the null hypothesis.
-    """
+    """Compute the exact p-value of the observed difference, symmetric under the null hypothesis."""
     if alternative == "two-sided":
         return 1.0 if observed == 0 else _probability(2 * exchange.tail(abs(observed)))
     return _probability(exchange.tail(observed if alternative == "greater" else -observed))
@@ -621,10 +605,7 @@ def drawing(
     alternative: str,
     differences: list[NDArray[np.float64]] | None = None,
 ) -> Callable[[np.random.Generator, int], int]:
-    """Return a function that draws exchanges and counts those at least as extreme as observed.
-
-    It appends the differences of all draws to `differences` if that is given.
-    """
+    """Return a function that draws exchanges, keeps their differences and counts extremes."""
     game = exchange.gap
 
     def draw(generator: np.random.Generator, number: int) -> int:
@@ -654,11 +635,8 @@ def _rational(observed: Exact) -> Fraction:
 
 
 def _edges(exchange: ItemExchange | UnitExchange, observed: Fraction) -> list[Fraction]:
-    """Return equally spaced positive bin edges, one of them at the observed difference.
-
-    If differences come in steps, the edges lie half-way between two of them, so that all bins hold
-    equally many; otherwise the middle bin, with no difference on its edges, would look too low.
-    """
+    """Return equally spaced positive bin edges, one of them at the observed difference."""
+    # differences that come in steps lie half-way between edges, so that all bins hold equally many
     span = max(_STANDARD_DEVIATIONS_SHOWN * exchange.deviation(), 1.2 * abs(float(observed)))
     if span == 0:
         return [Fraction(1)]

@@ -57,31 +57,18 @@ _SMALLEST_WEIGHT = 1e-6  # relative to the largest; lighter nodes are dropped to
 
 @dataclass(frozen=True, eq=False)
 class _Recalibration:
-    """Beta posteriors of the strata at every node (α, β, τ), and the weights of the nodes.
+    """Beta posteriors of the strata at every node (α, β, τ), and the weights of the nodes."""
 
-    Attributes
-    ----------
-    a, b
-        The parameters of the beta distributions: one row per node, one column per stratum.
-    weight
-        The posterior probabilities of the nodes, which sum to 1.
-    far
-        The posterior probability that strata deviate by a factor of two or more from every
-        recalibration of the confidences: the confidences contradict the labels.
-    """
-
-    a: Array
+    a: Array  # the parameters of the beta distributions: one row per node, one column per stratum
     b: Array
-    weight: Array
+    weight: Array  # the posterior probabilities of the nodes, which sum to 1
+    # the posterior probability that strata deviate by a factor of two or more from every
+    # recalibration of the confidences: the confidences contradict the labels
     far: float
 
 
 def recalibrate(labelled: Array, positive: Array, confidence: Sequence[Array]) -> _Recalibration:
-    """Compute the posterior of the strata's shares of positive items.
-
-    `labelled` and `positive` count the labelled and the positive items of each stratum;
-    `confidence` holds probabilities of its items to be positive.
-    """
+    """Compute the posterior of the strata's shares of positive items."""
     logits = np.stack([_representatives(values) for values in confidence])
     nodes = [_nodes(labelled, positive, logits, straying) for straying in _DEVIATIONS]
     a, b, log_weight = (np.concatenate(parts) for parts in zip(*nodes, strict=True))
@@ -109,11 +96,8 @@ def _representatives(confidence: Array) -> Array:
 def _nodes(
     labelled: Array, positive: Array, logits: Array, straying: float
 ) -> tuple[Array, Array, Array]:
-    """Compute the prior of the strata at every node for one τ, and the log weights of the nodes.
-
-    Each grid yields the mean and covariance of (α, ln β), around which the next grid is laid; the
-    first grid covers the prior.
-    """
+    """Compute the strata's prior at every node for one τ, and the log weights of the nodes."""
+    # each grid yields the mean and covariance of (α, ln β), around which the next one is laid
     grid, step = _grid()
     centre, root = np.zeros(2), np.diag([SHIFT_SPREAD, SLOPE_SPREAD])
     for last in [False] * (_GRID_PASSES - 1) + [True]:
@@ -179,20 +163,11 @@ def share_limits(labelled: Array, positive: Array, level: float) -> tuple[Array,
 
 @dataclass(frozen=True, eq=False)
 class Totals:
-    """The number of positive items in each stratum, estimated from its labels alone.
+    """The number of positive items in each stratum, estimated from its labels alone."""
 
-    Attributes
-    ----------
-    sizes
-        The number of items in every stratum.
-    estimate
-        The estimated number of positive items, from the share among labelled items.
-    below, above
-        The distances from the estimates down and up to the ends of the strata's own intervals.
-    """
-
-    sizes: Array
-    estimate: Array
+    sizes: Array  # number of items in every stratum
+    estimate: Array  # the estimated number of positive items, from the share among labelled items
+    # the distances from the estimates down and up to the ends of the strata's own intervals
     below: Array
     above: Array
 
@@ -207,10 +182,7 @@ class Totals:
         *,
         finite: bool = True,
     ) -> Totals:
-        """Estimate the totals from the shares of positive items, with an interval for each stratum.
-
-        With `finite`, the distances shrink by the finite population correction.
-        """
+        """Estimate the totals from the shares of positive items, with an interval per stratum."""
         low, high = share_limits(labelled, positive, level)
         open_ = sizes * (np.sqrt(1 - labelled / sizes) if finite else 1.0)
         return cls(sizes, sizes * share, (share - low) * open_, (high - share) * open_)
@@ -218,23 +190,16 @@ class Totals:
     def extremes(
         self, value: Callable[[Array], Array], between: tuple[float, float]
     ) -> tuple[float, float]:
-        """Return the smallest and largest value of a function of the totals, within `between`.
-
-        `value` takes the totals on the last axis; `between` is returned where it is undefined.
-        """
+        """Return the smallest and largest value of a function of the totals, within `between`."""
         if np.isnan(value(self.estimate)):
             return between
         low, high = (float(value(self._extreme(value, sign))) for sign in (-1, 1))
         return max(low, between[0]), min(high, between[1])
 
     def _extreme(self, value: Callable[[Array], Array], sign: int) -> Array:
-        """Find the totals where the function is smallest (-1) or largest (1).
-
-        The search starts at the best totals along an axis and steps towards the optimum of the
-        linearised function, as long as that helps. Step lengths are tried in between because the
-        function may rise and fall again on the way, as the difference of two scores may with the
-        number of missed items.
-        """
+        """Find the totals where the function is smallest (-1) or largest (1)."""
+        # From the best totals along an axis, step towards the optimum of the linearised function as
+        # long as that helps; shorter steps too, because the function may rise and fall on the way.
         now = _best(self._along_axes(), value, sign)
         for _ in range(_MOST_SEARCH_STEPS):
             slope = sign * self._slopes(value, now)
@@ -277,31 +242,21 @@ _NOTED_LENGTH_RATIO = 2.0
 
 @dataclass(frozen=True, eq=False)
 class ItemStrata:
-    """The counts of a pool of single items, by stratum.
+    """The counts of a pool of single items, by stratum."""
 
-    Attributes
-    ----------
-    sizes, labelled, positive
-        The number of items in every stratum, how many of them are labelled, and how many of these
-        are positive.
-    returned
-        True if a system returns the items of a stratum: one row per stratum, one column per system.
-    confidence
-        For every stratum, probabilities of its items to be positive: those of all items, or a few
-        that represent them; None without confidences.
-    finite
-        True if only the pool matters; else it is a random sample of a larger population.
-    draws
-        The number of draws from the posterior.
-    """
-
+    # number of items in every stratum, how many of them are labelled, and how many of these are
+    # positive
     sizes: Array
     labelled: Array
     positive: Array
+    # True if a system returns the items of a stratum: one row per stratum, one column per system
     returned: NDArray[np.bool_]
+    # for every stratum, probabilities of its items to be positive: those of all items, or a few
+    # that represent them; None without confidences
     confidence: tuple[Array, ...] | None = None
+    # True if only the pool matters; else it is a random sample of a larger population
     finite: bool = True
-    draws: int = field(default=_DRAWS, kw_only=True)
+    draws: int = field(default=_DRAWS, kw_only=True)  # number of draws from the posterior
 
     @classmethod
     def of(
@@ -315,10 +270,7 @@ class ItemStrata:
         finite: bool = True,
         draws: int = _DRAWS,
     ) -> ItemStrata:
-        """Check that 0 <= positive <= labelled <= sizes; build the strata.
-
-        `returned` may be one-dimensional for one system.
-        """
+        """Check that 0 <= positive <= labelled <= sizes; build the strata."""
         numbers = [np.asarray(x, np.float64) for x in (sizes, labelled, positive)]
         flags = np.asarray(returned, bool)
         flags = flags[:, None] if flags.ndim == 1 else flags
@@ -352,11 +304,7 @@ class ItemStrata:
         confidence: ArrayLike | None = None,
         **how: Any,
     ) -> ItemStrata:
-        """Group all items of a pool; split strata whose items the systems treat differently.
-
-        `returned` has one row per system; `labelled` holds the indices of the labelled items,
-        `positive` whether each of them is positive.
-        """
+        """Group all items of a pool; split strata whose items the systems treat differently."""
         flags, known = np.asarray(returned, bool), np.asarray(labelled, np.intp)
         keys = np.concatenate([np.asarray(stratum)[None], flags])
         kinds, first, part = np.unique(keys, axis=1, return_index=True, return_inverse=True)
@@ -374,10 +322,8 @@ class ItemStrata:
 
     @property
     def shares(self) -> Array:
-        """Return the share of positive items among those labelled, by stratum.
-
-        Where none is labelled, use all labelled items that the same systems return, or else all.
-        """
+        """Return the share of positive items among those labelled, by stratum."""
+        # of strata without labels: of all labelled items that the same systems return, or else all
         same = np.all(self.returned[:, None] == self.returned[None], axis=2)
         alike = same @ self.labelled
         fallback = np.where(alike > 0, same @ self.positive, self.positive.sum())
@@ -429,25 +375,13 @@ def _probabilities(confidence: Sequence[ArrayLike], strata: int) -> tuple[Array,
 
 @dataclass(frozen=True)
 class _RareInterval:
-    """The interval of a score or of a difference.
+    """The interval of a score or of a difference."""
 
-    Attributes
-    ----------
-    estimate, low, high
-        The estimate and its interval.
-    alone
-        The interval from the labels alone, whatever the confidences are.
-    p_better
-        The probability of a difference above 0; None for a single score.
-    notes
-        Whether the interval owes much to the confidences, or why they were not used.
-    """
-
-    estimate: float
+    estimate: float  # the estimate and its interval
     low: float
     high: float
-    alone: tuple[float, float]
-    p_better: float | None
+    alone: tuple[float, float]  # the interval from the labels alone, whatever the confidences are
+    p_better: float | None  # the probability of a difference above 0; None for a single score
     notes: tuple[str, ...]
 
 
@@ -539,10 +473,7 @@ def _alone(
 
 
 def _p_better(estimate: float, limits: tuple[float, float], level: float) -> float:
-    """Return the confidence in a difference above 0, from a normal distribution.
-
-    Its standard deviation follows from the end of the interval on the side of 0.
-    """
+    """Return P(difference > 0) of a normal that fits the end of the interval on the side of 0."""
     if np.isnan(estimate) or estimate == 0:
         return 0.5
     reach = abs(estimate - limits[0 if estimate > 0 else 1])

@@ -76,53 +76,38 @@ def _log_e_value_of_odds(hits: Array, number: Array, log_odds: Array) -> Array:
 
 
 def planned_grid(planned: float, level: float = 0.95) -> tuple[float, ...]:
-    """Return the betting rates that do best if the test is decided after about `planned` units.
-
-    If the lead of a unit has mean d in standard deviations, the log wealth grows fastest, by d²/2
-    per unit, at the rate d. The rates are the one that just reaches 2/(1 - level) after `planned`
-    units, half of it and double of it.
-    """
+    """Return the betting rates that do best if the test is decided after about `planned` units."""
+    # The log wealth grows by d²/2 per unit at the rate d. The middle rate just reaches 2/(1 -
+    # level) after `planned` units; the others are half and double of it.
     rate = math.sqrt(2 * math.log(2 / (1 - level)) / planned)
     return rate / 2, rate, 2 * rate
 
 
 @dataclass(frozen=True)
 class Wealth:
-    """The wealth of bets on which of two exchangeable systems is ahead.
+    """The wealth of bets on which of two exchangeable systems is ahead."""
 
-    If the outputs of two systems are exchangeable, the lead of B in a unit is d or -d with equal
-    probability, given its size. Betting at the rate r multiplies the wealth by exp(r·d) /
-    cosh(r·d), which is 1 on average. Both directions and all rates start with equal shares.
+    # If the outputs of two systems are exchangeable, the lead of B in a unit is d or -d with equal
+    # probability, given its size. Betting at the rate r multiplies the wealth by exp(r·d) /
+    # cosh(r·d), which is 1 on average. Both directions and all rates start with equal shares.
 
-    Attributes
-    ----------
-    grid
-        The betting rates, in units of one over the root mean square of all d so far.
-    forward, backward
-        The log wealth of the bets on B and of those on A, one per rate.
-    most
-        The largest log wealth at any time: of all bets, of those on B, of those on A.
-    squares, units
-        The sum of squares of all d so far, and their number.
-    """
-
+    # the betting rates, in units of one over the root mean square of all d so far
     grid: tuple[float, ...] = GRID
+    # the log wealth of the bets on B and of those on A, one per rate
     forward: tuple[float, ...] = ()
     backward: tuple[float, ...] = ()
+    # the largest log wealth at any time: of all bets, of those on B, of those on A
     most: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    squares: float = 0.0
+    squares: float = 0.0  # the sum of squares of all d so far, and their number
     units: int = 0
 
     def bet(
         self, d: Any, number: Any = None, *, units: int | None = None, chance: Any = None
     ) -> Wealth:
-        """Bet on a batch of leads of B, and return the new wealth.
-
-        The rates may depend on the sizes of these d but not on their signs, which are bet on.
-        `number` is how many units have each d; `units` the number of all units, where those without
-        a lead are left out; `chance` the null probability that each d is positive, given those
-        before it (default 1/2).
-        """
+        """Bet on a batch of leads of B, and return the new wealth."""
+        # The rates may depend on the sizes of d but not on their signs. `chance` is the null
+        # probability that each d is positive, `units` the number of all units, with or without a
+        # lead.
         d = np.asarray(d, dtype=np.float64)
         number = np.ones(len(d)) if number is None else np.asarray(number, dtype=np.float64)
         squares = self.squares + float(number @ d**2)
@@ -168,10 +153,7 @@ class Wealth:
 
 
 def log_growth(rates: Any, d: Any, number: Any = None, chance: Any = None) -> Array:
-    """Sum the logarithm of exp(r·d) / cosh(r·d) over units, for every rate r.
-
-    With `chance`, the null probability of a positive d, divide exp(r·d) by its null expectation.
-    """
+    """Sum the log of exp(r·d) over its null expectation, cosh(r·d) at even odds, by rate r."""
     number = np.ones(len(d)) if number is None else number
     if chance is not None:
         stake, likely = np.outer(rates, np.abs(d)), np.asarray(chance, dtype=np.float64)
@@ -186,10 +168,7 @@ def _log_mean(logs: Array) -> float:
 
 
 def reach(units: Any, planned: float, *, level: float = 0.95) -> Any:
-    """Return the half length, in standard errors, of an asymptotic confidence sequence.
-
-    The formula is that of Waudby-Smith et al. (2024), tightest at the planned number of units.
-    """
+    """Return a half length in standard errors (confidence sequence, Waudby-Smith et al. 2024)."""
     alpha = 1 - open_probability("level", level)
     tuned = (-2 * math.log(alpha) + math.log(1 - 2 * math.log(alpha))) / planned
     t = np.asarray(units, dtype=np.float64) * tuned
@@ -430,11 +409,8 @@ def look_limits(
     *,
     level: float = 0.95,
 ) -> tuple[float, float, float, str | None]:
-    """Compute a score or difference, an interval that holds at every look, and a note or None.
-
-    `rows` and `number` are what each kind of unit adds to numerator and denominator, for one score
-    or two, and how many such units there are. `ends` are the smallest and largest possible values.
-    """
+    """Compute a score or difference, an interval that holds at every look, and a note or None."""
+    # `rows` and `number`: what each kind of unit adds to numerator and denominator, and how often
     lowest, highest = ends
     scores = [_share(number @ x, number @ y) for x, y in rows]
     estimate = scores[-1] - scores[0] if len(scores) > 1 else scores[0]
@@ -484,10 +460,8 @@ def _least_class(total: Counts) -> float:
 
 
 def _item_effects(so_far: PairedCounts, metric: str, beta: float) -> Array:
-    """Return by how much an item in each cell changes the pooled score of both systems.
-
-    The values do not change if the outputs of the systems are exchanged, so the bets may use them.
-    """
+    """Return by how much an item in each cell changes the pooled score of both systems."""
+    # exchanging the systems does not change these values, so the bets may use them
     table = so_far.total()
     both = (table + table.swapped()).a
     kinds = Counts(*np.eye(4))
@@ -527,30 +501,16 @@ _UNSEEN = "fewer than two units of a stratum so far: no limits yet"
 
 @dataclass(frozen=True, eq=False)
 class LabelledUnits:
-    """The units of a stratified sample, in the order in which they are looked at.
+    """The units of a stratified sample, in the order in which they are looked at."""
 
-    Attributes
-    ----------
-    systems
-        The counts of one system, or of two, one row per unit.
-    number
-        The indices of the units in the pool, which do not depend on the systems.
-    stratum
-        The index of the stratum of every unit.
-    sizes
-        The number of units of the pool in every stratum.
-    mirror
-        The index of the mirror image of every stratum: the stratum itself where exchanging the
-        systems changes nothing.
-    disputed
-        For every unit, the number of items that only one system has returned; None if unknown.
-    """
-
-    systems: tuple[Counts, ...]
-    number: Ints
-    stratum: Ints
-    sizes: Ints
+    systems: tuple[Counts, ...]  # the counts of one system, or of two, one row per unit
+    number: Ints  # indices of the units in the pool, which do not depend on the systems
+    stratum: Ints  # index of the stratum of every unit
+    sizes: Ints  # number of units of the pool in every stratum
+    # index of the mirror image of every stratum: the stratum itself where exchanging the systems
+    # changes nothing
     mirror: Ints
+    # for every unit, the number of items that only one system has returned; None if unknown
     disputed: Array | None = None
 
     def first(self, end: int) -> LabelledUnits:
@@ -586,11 +546,7 @@ def stratified_looks(
     beta: float = 1.0,
     by: str = "unit",
 ) -> Iterator[Look]:
-    """Yield a look after each number of units in `ends`.
-
-    `planned` is the number of units of every stratum that were planned before anything was
-    labelled; `by` is the name of a unit in print.
-    """
+    """Yield a look after each number of units in `ends`; `planned` is by stratum."""
     if metric not in RATIOS:
         raise InputError(
             f"metric: {metric} is no ratio of sums over units; expected one of {', '.join(RATIOS)}"
@@ -618,10 +574,7 @@ def stratified_looks(
 
 
 def order_of_drawing(stratum: Ints, rank: Ints) -> Ints:
-    """Return an order whose beginning is a random part of every stratum, in equal shares.
-
-    `rank` is the place of every unit in the random order of its stratum, from 0.
-    """
+    """Order units so that any beginning is a random part of every stratum, in equal shares."""
     number = np.bincount(stratum)
     return np.lexsort((stratum, (rank + 0.5) / number[stratum]))
 
@@ -642,11 +595,8 @@ def _chances(units: LabelledUnits, d: Array, start: int) -> Array:
 
 
 def mirrored_chances(number: Ints, stratum: Ints, mirror: Ints, d: Array) -> Array:
-    """Compute the probability that each d is positive if the systems are exchangeable.
-
-    Units are taken in the order of their numbers. The next unit is from a stratum or its mirror
-    image with the shares of their units that are left.
-    """
+    """Compute the probability that each d is positive if the systems are exchangeable."""
+    # the next unit is from a stratum or its mirror image with the shares that are left of them
     chance = np.full(len(d), 0.5)
     pair = np.minimum(stratum, mirror[stratum])
     for first_stratum in np.unique(pair[mirror[stratum] != stratum]):
@@ -743,11 +693,8 @@ class _Pool:
         return None
 
     def _reach(self, projection: Projection, draw: Draw, number: NDArray[Any]) -> float:
-        """Compute the half length of the interval with `number` units of every stratum.
-
-        It uses the current variances within strata. Information is one over the variance; the
-        interval is tightest at the information of the planned units.
-        """
+        """Compute the half length of the interval with `number` units of every stratum."""
+        # it is tightest at the information (one over the variance) of the planned units
         then, planned = (_variance(projection, draw, units) for units in (number, self.planned))
         if not then > 0:
             return 0.0
@@ -758,10 +705,7 @@ class _Pool:
         return -float(tail) * math.sqrt(then)
 
     def _more(self, projection: Projection, draw: Draw) -> int | None:
-        """Forecast how many more units would decide the test if the difference stays the same.
-
-        The sample grows in the same proportions in all strata, up to their sizes.
-        """
+        """Forecast how many more units, in equal proportions, would decide the test."""
         if projection.estimate == 0:
             return None
         low, high = 1.0, float(np.max(draw.sizes / draw.drawn))

@@ -50,10 +50,7 @@ class Walk:
         return _tidy(self.steps @ onto, self.times, self.base @ onto)
 
     def reachable(self, x: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the smallest and the largest f at each x: the convex hull of the walk.
-
-        The hull is the sum of the steps put end to end in the order of their slopes.
-        """
+        """Return the smallest and largest f at each x: the steps end to end in order of slope."""
         order = np.argsort(np.arctan2(self.steps[:, 1], self.steps[:, 0]))
         path = self.steps[order] * self.times[order, None]
         below, above = (
@@ -71,12 +68,10 @@ class Walk:
 
 @dataclass(frozen=True)
 class Lattice:
-    """The lattice of points (a·i, c·i + e·j) that sums of the steps reach; a or e is 0 on a line.
+    """The lattice of points (a·i, c·i + e·j) that steps reach; a or e is 0 on a line."""
 
-    Rows of equal x stay rows of equal i, and f still rises along them with j. On this lattice the
-    grid has no unreachable points if the steps share a period, and it is one-dimensional if they
-    share a direction.
-    """
+    # Rows of equal x stay rows of equal i, and f rises along them with j. The grid has no
+    # unreachable points if the steps share a period, and one dimension if they share a direction.
 
     a: int
     c: int
@@ -157,12 +152,9 @@ _TILT_AXES = (np.array([-1.0, 0.0]), np.array([0.0, 1.0]), np.array([-1.0, 1.0])
 
 
 def tilt_onto(walk: Walk, gap: ScoreDifference, threshold: Exact) -> NDArray[np.float64]:
-    """Return a tilt that brings the mean of the walk to the threshold.
-
-    Any tilt near it gives the same probability, a good one to more digits, so a rough solution is
-    enough. The gradient shows the direction, but with few predicted items it changes on the way and
-    may miss the threshold. Then each axis is tried, and the most probable end point counts.
-    """
+    """Return a tilt that brings the mean of the walk to about the threshold."""
+    # With few predicted items the gradient changes on the way and may miss the threshold. Then each
+    # axis is tried, and the most probable end point counts.
     goal = float(threshold)
     if goal <= 0:
         return np.zeros(2)
@@ -230,21 +222,7 @@ def _tilted_moments(
 
 
 class TiltedWalk:
-    """A tilted walk in lattice coordinates (i, j), in the window where it is not negligible.
-
-    Attributes
-    ----------
-    steps, times, tilt
-        The steps, the number of coins of each, and t = 2q - 1 for coins with probability q.
-    tau, origin
-        The tilt, and the point near the tilted mean from which distances are measured.
-    midpoint
-        The mean of the walk before the tilt.
-    rows, columns
-        The values of i and j in the window.
-    log_gain
-        The logarithm of the factor by which the tilt multiplied the probability of the origin.
-    """
+    """A tilted walk in lattice coordinates (i, j), in the window where it is not negligible."""
 
     def __init__(self, walk: Walk, tau: NDArray[np.float64]) -> None:
         self.walk = walk
@@ -253,11 +231,12 @@ class TiltedWalk:
         self.tau = np.array([tau[0] * a + tau[1] * c, tau[1] * e])
         self.steps, self.times = self.lattice.coordinates(walk.steps), walk.times
         half_odds = walk.steps @ tau / 2
-        self.tilt = np.tanh(half_odds)
+        self.tilt = np.tanh(half_odds)  # 2q - 1 for coins with probability q
         self.midpoint = self.times @ self.steps / 2
         mean = self.midpoint + (self.times * self.tilt) @ self.steps / 2
-        self.origin = np.round(mean).astype(np.int64)
+        self.origin = np.round(mean).astype(np.int64)  # distances are measured from here
         self.rows, self.columns = (_window(s, self.times, half_odds) for s in self.steps.T)
+        # the log of the factor by which the tilt multiplied the probability of the origin
         untilting = self.times @ _log_cosh(half_odds)
         self.log_gain = float(self.tau @ (self.origin - self.midpoint) - untilting)
 
@@ -290,10 +269,7 @@ def _window(
 def _reach(
     steps: NDArray[np.int64], times: NDArray[np.int64], half_odds: NDArray[np.float64]
 ) -> float:
-    """Return a distance above the mean beyond which the probability of a tilted walk is negligible.
-
-    Chernoff's bound, P(Z - mean >= h) <= exp(K(s) - s·h), holds for every s > 0.
-    """
+    """Return the distance above the mean beyond which the walk is negligible (Chernoff's bound)."""
     deviation = np.sqrt(times @ (steps / np.cosh(half_odds)) ** 2) / 2
     s = min(9 / deviation, 30 / np.max(np.abs(steps))) * _CHERNOFF_FACTORS
     x = s * steps / 2
@@ -332,11 +308,9 @@ class TooLargeError(Exception):
 
 
 def significant_share(times: NDArray[np.int64], tilt: NDArray[np.float64], floor: float) -> float:
-    """Estimate the share of all frequencies where log|phi| exceeds `floor`.
-
-    Over the frequencies, the logarithm of a coin's factor has mean log((1+|t|)/2) and, for t = 0,
-    variance π²/12; their sum is taken as normal.
-    """
+    """Estimate the share of all frequencies where log|phi| exceeds `floor`."""
+    # Over the frequencies, the logarithm of a coin's factor has mean log((1+|t|)/2) and, for t = 0,
+    # variance π²/12; their sum is taken as normal.
     mean = times @ np.log((1 + np.abs(tilt)) / 2)
     variance = np.pi**2 / 12 * (times @ (1 - np.abs(tilt)))
     return float(special.ndtr((mean - floor) / np.sqrt(variance + 1e-9)))
@@ -350,10 +324,7 @@ def significant_frequencies(
     floor: float,
     memory_limit: float,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Find the frequencies (k1, k2) of a grid where log|phi| exceeds `floor`, and log|phi| there.
-
-    Half the grid is enough, k1 = 0..n1/2; the other half mirrors it.
-    """
+    """Find the frequencies (k1, k2), k1 <= n1/2, where log|phi| exceeds `floor`, and log|phi|."""
     spacing = 2 * np.pi / np.array(shape)
     start = np.array([0, -(shape[1] // 2)])
     stop = np.array([shape[0] // 2 + 1, shape[1] - shape[1] // 2])
@@ -451,10 +422,7 @@ _BYTES_PER_ROW = 200
 
 
 class Inversion:
-    """A tilted walk, prepared for sums over regions by Fourier inversion.
-
-    Frequencies are given by their indices (k1, k2) in a grid as large as the window of the walk.
-    """
+    """A tilted walk, prepared for sums over regions by Fourier inversion in its window."""
 
     def __init__(self, walk: TiltedWalk, memory_limit: float) -> None:
         if len(walk.rows) * _BYTES_PER_ROW > memory_limit:

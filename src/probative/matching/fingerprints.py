@@ -30,13 +30,9 @@ _BASE = 0x9E3779B97F4A7C15  # of the polynomial hash of tokens; odd, so invertib
 
 
 def fingerprints_of(matched: Matched, unit: str, units: int) -> Fingerprints:
-    """Return the fingerprints of this test set and of the outputs of each challenger.
-
-    A test set is identified by the contents of gold: the spans (words) of every sentence, or the
-    labels of every item, in any order of sentences and items. Formats, tag schemes and columns do
-    not matter. Outputs are identified by what gold, the baseline and the challenger hold together
-    in each unit. `unit` and `units` are the kind and the number of units.
-    """
+    """Return the fingerprints of this test set and of the outputs of each challenger."""
+    # A test set is identified by the contents of gold in any order, whatever the format, scheme or
+    # column; outputs by what gold, the baseline and the challenger hold together in each unit.
     if matched.task == "samples":
         raise InputError("ledger: logs hold no answer to know the test set by; expected the answer")
     gold = matched.gold
@@ -69,10 +65,7 @@ def fingerprints_of(matched: Matched, unit: str, units: int) -> Fingerprints:
 
 
 def _contents(side: Side, *, named: bool = True) -> Hashes:
-    """Return a hash of the contents of each sentence (item).
-
-    With `named=False`, spans are hashed by their places alone, and a label by its frequency.
-    """
+    """Return a hash of the contents of each sentence (item); places alone if not `named`."""
     if isinstance(side, Labels):
         return _mix(_of_labels(side, named=named)[side.codes])
     if isinstance(side, LabelSets):
@@ -125,11 +118,9 @@ def _by_unit(
 
 
 def _sketch(gold: Side) -> tuple[str, tuple[str, ...]]:
-    """Return the kind of places, and a sample of hashes of places of the test set.
-
-    A place is a span with the words before or after it, regardless of sentence ends; without text,
-    several spans (labels) in a row and their distances. Names of labels do not matter.
-    """
+    """Return the kind of places, and a sample of hashes of places of the test set."""
+    # A place is a span with the words before or after it; without text, several spans (labels) in a
+    # row and their distances. Names of labels do not matter.
     by, places = _places(gold)
     if not len(places):
         return "", ()

@@ -30,21 +30,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class _MatchedGroup:
-    """Part of a `Matched` that belongs to one group.
-
-    Attributes
-    ----------
-    name
-        The group.
-    matched
-        The systems on the items of this group alone.
-    rows
-        The number of its table rows (sentences, for tags).
-    """
+    """Part of a `Matched` that belongs to one group."""
 
     name: str
-    matched: Matched
-    rows: int
+    matched: Matched  # the systems on the items of this group alone
+    rows: int  # number of its table rows (sentences, for tags)
 
     def units(self, unit: str) -> int:
         """Return the number of units of this kind."""
@@ -55,10 +45,7 @@ class _MatchedGroup:
 
 
 def part_by_group(matched: Matched, reading: ReadingOptions) -> Iterator[_MatchedGroup]:
-    """Yield every group by itself, in natural order of the names; missing values come last.
-
-    `reading` decides which labels a macro average is taken over, in the same way for all groups.
-    """
+    """Yield every group by itself, in natural order of the names; missing values come last."""
     groups = groups_of(matched.gold)
     if groups is None:
         return
@@ -156,21 +143,11 @@ _SEEN = "presence in training"
 
 @dataclass(frozen=True, eq=False)
 class _Bucketing:
-    """One way to sort the items into buckets.
+    """One way to sort the items into buckets."""
 
-    Attributes
-    ----------
-    kind
-        The property that decides.
-    names
-        The buckets, in order.
-    code
-        The bucket of every item as its index in `names`.
-    """
-
-    kind: str
-    names: tuple[str, ...]
-    code: BucketsCodes
+    kind: str  # the property that decides
+    names: tuple[str, ...]  # the buckets, in order
+    code: BucketsCodes  # the bucket of every item as its index in `names`
 
     def parts(self, items: Items) -> Iterator[tuple[str, Items]]:
         """Yield every bucket with its items."""
@@ -179,11 +156,7 @@ class _Bucketing:
 
 
 def bucketings_of(matched: Matched, train: Any = None) -> tuple[_Bucketing, ...]:
-    """Return the ways to sort the items that give several buckets.
-
-    Presence in training is returned even with a single bucket. `train` holds the training data as
-    annotations, or None; for words the lexicon of `matched` is used.
-    """
+    """Return the ways to sort the items into several buckets, and presence in training."""
     items = matched.items
     bucketings = []
     if matched.task == "samples":
@@ -306,11 +279,7 @@ Confusions = tuple[tuple[str | None, str | None, int], ...]
 
 
 def span_confusions(gold: Spans, system: Spans) -> Confusions:
-    """Count the pairs of different labels of spans with equal boundaries, most frequent first.
-
-    None stands for a side without such a span. If one side has several spans with equal boundaries,
-    its first label counts.
-    """
+    """Count the pairs of different labels (or None) of spans with equal boundaries."""
     sizes = [int(max(g.max(initial=0), s.max(initial=0))) + 1 for g, s in _columns(gold, system)]
     places = [_key(side, sizes) for side in (gold, system)]
     distinct = [np.unique(place, return_index=True) for place in places]

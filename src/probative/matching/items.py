@@ -36,51 +36,28 @@ _MOST_CELLS_PER_ITEM = 8  # up to which a table of all cells replaces a sort
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """Distinct items of gold and systems, and which side has which.
+    """Distinct items of gold and systems, and which side has which."""
 
-    Attributes
-    ----------
-    unit, label
-        The unit (sentence) and the code of the label of every item.
-    labels
-        The label of every code, in alphabetical order.
-    answer
-        True where gold has the item.
-    says
-        True where a system has the item: one row per system.
-    n_units
-        The number of units, with or without items.
-    document
-        The document of every unit; None if none are marked.
-    universe
-        The number of decisions in every unit, where "no" can be counted too (a single class);
-        else None.
-    start, end
-        The start and end of every item in its unit, for spans; else None.
-    times
-        The number of equal items of its unit that every item stands for; None if it is one.
-    number
-        The number of equal units that every unit stands for; None if it is one.
-    weight
-        The weight of an item: 1, or ½ where a span is two items because half of it can be right.
-    within_labels
-        The items if every label is matched by itself, where these differ: scores of single labels
-        are computed from them. None if they are the same.
-    """
-
-    unit: Ints
+    unit: Ints  # the unit (sentence) and the code of the label of every item
     label: Ints
-    labels: tuple[str, ...]
-    answer: NDArray[np.bool_]
-    says: NDArray[np.bool_]
-    n_units: int
-    document: Ints | None = None
+    labels: tuple[str, ...]  # the label of every code, in alphabetical order
+    answer: NDArray[np.bool_]  # True where gold has the item
+    says: NDArray[np.bool_]  # True where a system has the item: one row per system
+    n_units: int  # number of units, with or without items
+    document: Ints | None = None  # the document of every unit; None if none are marked
+    # number of decisions in every unit, where "no" can be counted too (a single class); else None
     universe: NDArray[Any] | None = None
+    # the start and end of every item in its unit, for spans; else None
     start: NDArray[Any] | None = None
     end: NDArray[Any] | None = None
+    # number of equal items of its unit that every item stands for; None if it is one
     times: NDArray[Any] | None = None
+    # number of equal units that every unit stands for; None if it is one
     number: NDArray[Any] | None = None
+    # the weight of an item: 1, or ½ where a span is two items because half of it can be right
     weight: float = field(default=1.0, kw_only=True)
+    # the items if every label is matched by itself, where these differ: scores of single labels are
+    # computed from them. None if they are the same
     within_labels: Items | None = field(default=None, kw_only=True)
 
     @property
@@ -110,10 +87,7 @@ class Items:
         return np.asarray(np.rint(self.weight * parts), dtype=np.int64)
 
     def weights(self, by: str | None) -> NDArray[np.float64] | None:
-        """Return the number of items that each one stands for; None if it is one.
-
-        By sentence, equal items of its unit are counted; otherwise those of all equal units.
-        """
+        """Return how many equal items (of its unit, or of all) each stands for; None if one."""
         if not self.is_condensed:
             return None
         times = np.ones(len(self.unit)) if self.times is None else self.times.astype(np.float64)
@@ -132,10 +106,7 @@ class Items:
         return counts if by is not None else counts[0]
 
     def by_unit_and_label(self, system: int = 0, *, by: str = "sentence") -> LabelCounts:
-        """Count a system's outcomes in every cell of units and labels that holds an item.
-
-        The cells are the same for all systems. With `by="item"` each item is a cell.
-        """
+        """Count a system's outcomes in every cell of units and labels that holds an item."""
         if self.within_labels is not None:
             return self.within_labels.by_unit_and_label(system, by=by)
         if by not in self._cells_of:
@@ -187,10 +158,7 @@ class Items:
         return np.bincount(self.label[which], minlength=len(self.labels)) > 0
 
     def paired(self, a: int, b: int, *, by: str | None = "sentence") -> PairedCounts:
-        """Count the eight cases of two systems, one row per sentence, document or label.
-
-        `a` and `b` are the numbers of the baseline and the challenger; `by=None` gives one table.
-        """
+        """Count the eight cases of two systems, one row per sentence, document or label."""
         if by == "label" and self.within_labels is not None:
             return self.within_labels.paired(a, b, by=by)
         group, size = self._groups(by)
@@ -381,11 +349,7 @@ def collect(
     document: Ints | None = None,
     universe: NDArray[Any] | None = None,
 ) -> Items:
-    """Find the distinct items of gold and of each system.
-
-    Each side is a tuple of arrays: unit, place (start and end, for spans, and the code of their
-    pieces), label. The other arguments are those of `Items`.
-    """
+    """Find the distinct items (tuples of arrays: unit, place, label) of gold and of each system."""
     number = [len(side[0]) for side in sides]
     columns = [np.concatenate(parts) for parts in zip(*sides, strict=True)]
     first, item = _distinct(columns)

@@ -39,11 +39,8 @@ def positive_class(*answers: Labels) -> str | None:
 
 
 def averaged_labels(items: Items, labels: str | Sequence[str] | None) -> NDArray[np.bool_]:
-    """Return the labels over which the macro average of each system is taken: one row per system.
-
-    `labels`: None for those of gold; "union" for those of gold and of the system itself, as in
-    scikit-learn; or names. A row never depends on the other systems.
-    """
+    """Return the labels that the macro average of each system is taken over: a row per system."""
+    # None: those of gold; "union": of gold and the system itself, as in scikit-learn; or names
     systems = range(len(items.says))
     if labels is None:
         return np.stack([items.uses() for _ in systems])
@@ -80,11 +77,7 @@ def _what(side: Side) -> str:
 
 
 def match_labels(gold: Side, *systems: Side, positive: str | None = None) -> Items:
-    """Find the distinct (item, label) pairs of gold and of the systems.
-
-    `positive` is the class that counts as "yes"; by default all classes count, each against the
-    rest.
-    """
+    """Find the distinct (item, label) pairs of gold and of the systems."""
     for system in systems:
         if len(system) != len(gold):
             raise InputError(
@@ -158,10 +151,7 @@ def written_alike(name: str, options: ReadingOptions) -> str:
 
 
 def relabel(sides: Sequence[Any], options: ReadingOptions, *, strict: bool = True) -> list[Any]:
-    """Rename the labels (types of tags) of all sides by `mapping` and `ignore_case`.
-
-    A type that is mapped to O is removed. `strict`: a label that is mapped must occur.
-    """
+    """Rename the labels (types of tags) of all sides; a type mapped to O is removed."""
     mapping: Mapping[str, str] = dict(options.mapping or {})
     if not mapping and not options.ignore_case:
         return list(sides)
@@ -237,11 +227,7 @@ def _without_doubles(spans: Spans) -> Spans:
 def by_threshold(
     gold: Labels, system: Labels, name: str, options: ReadingOptions, names: Sequence[str] = ()
 ) -> Labels:
-    """Return labels from numbers cut at `options.threshold`.
-
-    Without a threshold, refuse fractional numbers where gold has classes. `names` are those of all
-    outputs, which may be classes.
-    """
+    """Return labels from numbers cut at `options.threshold`; refuse fractions without one."""
     numbers = _scores(system.names)
     threshold = options.threshold
     if threshold is None:
@@ -309,11 +295,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def refuse_other_labels(gold: Any, system: Any, name: str) -> None:
-    """Refuse a system that shares no label with gold: its score would be 0 for a formal reason.
-
-    This is allowed if gold has one class alone, which a system may miss everywhere, and with few
-    spans of one type, which may differ by chance.
-    """
+    """Refuse a system that shares no label with gold, unless chance or one class explain it."""
     known, own = (set(_names_of(side)) - {NOTHING} for side in (gold, system))
     if not own or not known or own & known:
         return
@@ -339,10 +321,7 @@ def _codes_of(side: Any) -> Any:
 
 
 def differ_in_writing(gold: Sequence[str], system: Sequence[str], name: str) -> list[str]:
-    """Return a note on labels that differ from those of gold in spelling alone.
-
-    Refuse a system all of whose labels differ: its score would be 0 for a formal reason.
-    """
+    """Return a note on labels that differ from those of gold in spelling alone, or refuse them."""
     known = {_normalised(label): label for label in gold}
     extra = sorted(set(system) - set(gold))
     twins = [(known[_normalised(label)], label) for label in extra if _normalised(label) in known]
@@ -364,11 +343,7 @@ def differ_in_writing(gold: Sequence[str], system: Sequence[str], name: str) -> 
 
 
 def parted_alike(gold: Any, system: Any, name: str, options: ReadingOptions) -> list[str]:
-    """Refuse labels that may be sets: ``a,b`` on one side, ``b,a`` on the other.
-
-    Return a note if labels contain a separator and their parts are labels too. Nothing is checked
-    if `multilabel` was given.
-    """
+    """Refuse labels that may be sets (``a,b`` beside ``b,a``); note parts that are labels too."""
     if options.multilabel is not None or not isinstance(gold, Labels):
         return []
     for sign in _SEPARATORS:

@@ -61,24 +61,12 @@ _ENDINGS = {
 
 @dataclass(frozen=True)
 class RunGroup:
-    """Runs of one system.
-
-    Attributes
-    ----------
-    name
-        The system.
-    places
-        The numbers of its runs among all outputs.
-    runs
-        The names of the runs.
-    files
-        The files of the runs; None for a run that is not from a file.
-    """
+    """Runs of one system."""
 
     name: str
-    places: tuple[int, ...]
-    runs: tuple[str, ...]
-    files: tuple[str | None, ...] = ()
+    places: tuple[int, ...]  # the numbers of its runs among all outputs
+    runs: tuple[str, ...]  # names of the runs
+    files: tuple[str | None, ...] = ()  # files of the runs; None for a run that is not from a file
 
 
 @dataclass(frozen=True)
@@ -166,10 +154,7 @@ def read_joined(
 
 
 def _beside_gold(opened: Input, output: Any, answer: Annotations, *, is_gold: bool) -> Any:
-    """Return the output, with a note if it was read from the gold file itself.
-
-    Refuse a different file that looks like gold.
-    """
+    """Return the output, noting if it is gold's file; refuse one that looks like gold."""
     if is_gold and not are_other_labels(output, answer):
         note = f"{name_of(output)}: is gold itself, so all of it is right"
         return replace(output, notes=(*output.notes, note))

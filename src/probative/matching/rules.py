@@ -24,27 +24,18 @@ UNTYPED = "_"
 
 @dataclass(frozen=True)
 class Scheme:
-    """Rules by which a tag scheme writes spans.
-
-    Attributes
-    ----------
-    name
-        Its name.
-    begin, inside, end, single
-        The prefixes of a span's tokens; `begin` holds one prefix for each of the first tokens.
-    follow
-        The prefixes that may follow each prefix: those of any type, and those of the same type
-        only. O also stands for the edges of the sentence.
-    split_only
-        ``begin`` or ``end`` if that prefix is written only between neighbours of one type.
-    """
+    """Rules by which a tag scheme writes spans."""
 
     name: str
+    # the prefixes of a span's tokens; `begin` holds one prefix for each of the first tokens
     begin: tuple[str, ...]
     inside: str
     end: str
     single: str
+    # the prefixes that may follow each prefix: those of any type, and those of the same type only.
+    # O also stands for the edges of the sentence
     follow: dict[str, tuple[str, str]]
+    # ``begin`` or ``end`` if that prefix is written only between neighbours of one type
     split_only: str = ""
 
     @property
@@ -96,10 +87,7 @@ _O, _B, _I, _E, _S = range(5)
 
 
 def _lenient_tables() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Make the tables of conlleval that decide where a chunk starts and where one ends.
-
-    Both are indexed by the previous prefix, this prefix and whether the types differ.
-    """
+    """Make conlleval's tables by previous prefix, prefix, other type: chunk starts, ends."""
     start = np.zeros((5, 5, 2), dtype=bool)
     end = np.zeros((5, 5, 2), dtype=bool)
     start[:, [_B, _S]] = True
@@ -129,10 +117,7 @@ _STRICT |= dict.fromkeys(("bilou", "bmes", "bb2b3mes"), _STRICT["iobes"])
 
 
 def strict_tables(scheme: Scheme) -> tuple[NDArray[np.bool_], ...]:
-    """Return the tables of seqeval's strict mode: where a span may start, continue and end.
-
-    Indexed by the previous prefix, this prefix (both as in `FIVE`) and whether the types differ.
-    """
+    """Return seqeval's tables by previous prefix, prefix, other type: start, continue, end."""
     return tuple(_strict_table(patterns) for patterns in _STRICT[scheme.name])
 
 
@@ -145,11 +130,7 @@ def _strict_table(patterns: str) -> NDArray[np.bool_]:
 
 
 def encode(spans: Iterable[tuple[int, int, str | None]], length: int, *, scheme: str) -> list[str]:
-    """Write the spans of a sentence, each (start, end, label), as tags.
-
-    Spans must not overlap. The label None, ``""`` or ``"_"`` gives bare prefixes. Decoding the tags
-    gives the same spans, except that ``io`` merges neighbours of one label.
-    """
+    """Write the spans of a sentence, each (start, end, label), as tags; they must not overlap."""
     rules = SCHEMES[one_of("scheme", scheme, SCHEMES)]
     tags = ["O"] * length
     last_end, last_label = 0, ""
@@ -180,17 +161,10 @@ MATCHES = (STRICT, "exact", "partial", "type", "tokens", "characters", "boundary
 
 @dataclass(frozen=True)
 class MatchRule:
-    """Rule that decides when a span of a system counts as right.
-
-    Attributes
-    ----------
-    name
-        One of `MATCHES`.
-    tolerance
-        The largest distance of both ends from those of the gold span, for ``boundary``.
-    """
+    """Rule that decides when a span of a system counts as right."""
 
     name: str
+    # the largest distance of both ends from those of the gold span, for ``boundary``
     tolerance: int = 0
 
     @property

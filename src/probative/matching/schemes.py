@@ -51,31 +51,19 @@ REPAIRS = ("conlleval", "strict", "error")
 
 @dataclass(frozen=True, eq=False)
 class _Sequence:
-    """Tokens of a corpus that are not O, each with the step into it and the step out of it.
+    """Tokens of a corpus that are not O, each with the step into it and the step out of it."""
 
-    A step is the prefix before a border, the one after it and whether the types differ, as one
-    small number; rules are boolean tables of these three. O stands before and after a sentence.
-    Tokens tagged O, which are most in many corpora, are skipped.
+    # A step is the prefix before a border, the one after it and whether the types differ, as one
+    # small number; rules are boolean tables of these three. O stands before and after a sentence.
+    # Tokens tagged O, which are most in many corpora, are skipped.
 
-    Attributes
-    ----------
-    prefixes, labels
-        The texts of the codes of prefixes and types.
-    token, kind
-        The indices of the tokens and their types.
-    before, after
-        The steps into the tokens and out of them.
-    opens, closes
-        True where a token is the first or the last of its sentence.
-    """
-
-    prefixes: tuple[str, ...]
+    prefixes: tuple[str, ...]  # texts of the codes of prefixes and types
     labels: tuple[str, ...]
-    token: NDArray[np.intp]
+    token: NDArray[np.intp]  # indices of the tokens and their types
     kind: NDArray[np.int32]
-    before: NDArray[np.int32]
+    before: NDArray[np.int32]  # the steps into the tokens and out of them
     after: NDArray[np.int32]
-    opens: NDArray[np.bool_]
+    opens: NDArray[np.bool_]  # True where a token is the first or the last of its sentence
     closes: NDArray[np.bool_]
 
     def number(self) -> NDArray[np.intp]:
@@ -196,21 +184,15 @@ def _forbidden(scheme: Scheme, sequence: _Sequence) -> NDArray[np.bool_]:
 
 
 def invalid(tagged: Tagged, scheme: str) -> int:
-    """Count the steps from tag to tag that break the rules of a scheme.
-
-    O stands before and after a sentence, so that a span left open at the end counts too.
-    """
+    """Count the steps from tag to tag that break the rules of a scheme; O stands at both edges."""
     rules = SCHEMES[one_of("scheme", scheme, SCHEMES)]
     sequence = _sequence(tagged, rules)
     return int(sequence.number()[_forbidden(rules, sequence)].sum())
 
 
 def recognise(tagged: Tagged) -> str:
-    """Return the name of the scheme whose rules the tags break least often.
-
-    Only schemes that have all the prefixes are considered; the first of `SCHEMES` wins ties. Tags
-    that fit no scheme get the one that has the prefixes of most tokens.
-    """
+    """Return the scheme that has all the prefixes and whose rules the tags break least often."""
+    # tags that fit no scheme get the one that has the prefixes of most tokens
     parsed = [_parse(name) for name in tagged.names]
     tags = [tag for tag in parsed if tag is not None]
     fitting = [s for s in SCHEMES.values() if {prefix for prefix, _ in tags} <= s.follow.keys()]
@@ -238,12 +220,9 @@ def _knows_most(tagged: Tagged, parsed: list[tuple[str, str] | None]) -> str:
 
 
 def decode(tagged: Tagged, *, scheme: str | None = None, repair: str = "conlleval") -> Spans:
-    """Decode tags into spans; `scheme` is recognised by default.
-
-    `repair` decides how tags that break the rules are read. ``conlleval``: as the Perl script of
-    the CoNLL shared tasks, a chunk starts wherever one can be read. ``strict``: as seqeval's strict
-    mode, only well-formed spans count. ``error``: the first such tag is an error.
-    """
+    """Decode tags into spans; `scheme` is recognised by default."""
+    # Tags that break the rules: ``conlleval`` starts a chunk wherever one can be read, ``strict``
+    # counts only well-formed spans (as seqeval), ``error`` refuses the first such tag.
     one_of("repair", repair, REPAIRS)
     recognised = scheme is None
     rules = SCHEMES[one_of("scheme", recognise(tagged) if scheme is None else scheme, SCHEMES)]
@@ -283,11 +262,9 @@ def _lenient(sequence: _Sequence) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def _well_formed(sequence: _Sequence, rules: Scheme) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the first and last tokens of spans as seqeval's strict mode reads them.
-
-    Tokens that may continue the one before them form runs. In a run the first token that may start
-    a span does, and its span reaches to the end of the run, if it may end there.
-    """
+    """Return the first and last tokens of spans as seqeval's strict mode reads them."""
+    # In a run of tokens that may continue each other, the span begins at the first that may start
+    # one and reaches to the end of the run, if it may end there.
     starts, inside, ends = (sequence.in_own_codes(table, FIVE) for table in strict_tables(rules))
     # B, B2, B3 must stand in order, which the five prefixes do not express
     inside &= ~_forbidden(rules, sequence)

@@ -73,11 +73,7 @@ def match_words(gold: Segmented, *systems: Segmented) -> Items:
 
 
 def true_negatives(gold: Segmented, counts: Counts) -> Counts:
-    """Add to the counts of each sentence the substrings that neither side calls a word.
-
-    N characters have N(N+1)/2 substrings; the true negative rate is the specificity of these
-    counts.
-    """
+    """Add to the counts of each sentence the N(N+1)/2 substrings that neither side has."""
     substrings = gold.lengths.astype(np.float64) * (gold.lengths + 1) / 2
     return Counts(counts.tp, counts.fp, counts.fn, substrings - counts.nu)
 
@@ -140,11 +136,8 @@ _NOT_IN_GOLD = -1
 
 
 def carried_over(gold: Segmented, system: Segmented) -> tuple[Segmented, tuple[str, ...]]:
-    """Align the words of a system with the characters of gold; return them and a note.
-
-    Words that cannot be aligned are placed behind the end of their sentence. Sentences with the
-    text of gold stay as they are.
-    """
+    """Align the words of a system with the characters of gold; return them and a note."""
+    # words that cannot be aligned are placed behind the end of their sentence
     if gold.n_sentences != system.n_sentences:
         raise InputError(
             f"{system.n_sentences} sentences, but {gold.name} has {gold.n_sentences}; expected as "
@@ -228,28 +221,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """Counts of every cut.
+    """Counts of every cut."""
 
-    Attributes
-    ----------
-    totals
-        tp, fp, fn and tn of the corpus, one row per cut: cut k accepts k positions.
-    at
-        Selected cuts, in ascending order.
-    events
-        The changes of the counts of sentences, in the order of the cuts: the cut, the sentence, and
-        the numbers added to its tp, fp, fn and tn.
-    ranked
-        The probabilities in the order in which the cuts accept them.
-    n_sentences
-        The number of sentences.
-    """
-
-    totals: Floats
-    at: Ints
+    totals: Floats  # tp, fp, fn and tn of the corpus, one row per cut: cut k accepts k positions
+    at: Ints  # selected cuts, in ascending order
+    # the changes of the counts of sentences, in the order of the cuts: the cut, the sentence, and
+    # the numbers added to its tp, fp, fn and tn
     events: tuple[Ints, Ints, Floats]
-    ranked: Floats
-    n_sentences: int
+    ranked: Floats  # the probabilities in the order in which the cuts accept them
+    n_sentences: int  # number of sentences
 
     @property
     def positions(self) -> int:
@@ -297,12 +277,7 @@ def flat_probabilities(gold: Segmented, probabilities: Probabilities) -> Floats:
 
 
 def all_cuts(gold: Segmented, probabilities: Floats, at: Ints) -> Cuts:
-    """Count every segmentation that these probabilities can give.
-
-    `probabilities` holds one number per inner position, in the order of the text; of equal ones the
-    first in the text is accepted first. `at` selects, in ascending order, the cuts for which counts
-    by sentence are needed.
-    """
+    """Count every segmentation that these probabilities, one per inner position, can give."""
     order = np.argsort(-probabilities, kind="stable")
     positions = len(order)
     accepted_by = np.empty(positions, dtype=np.int64)  # the first cut that accepts a position

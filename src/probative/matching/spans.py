@@ -32,11 +32,7 @@ def _pieces_of(shape: str) -> list[tuple[int, int]]:
 
 
 def _covered_places(spans: Spans, kind: str, answer: Spans) -> tuple[Ints, Ints, Ints]:
-    """Return the sentence, place and label of every token or character that spans cover.
-
-    If the places are tokens, characters are those of the words of gold; the spaces between words
-    are not counted.
-    """
+    """Return sentence, place and label of every token or character (no spaces) in spans."""
     sentence, start, end, label = _pieces(spans)
     counted = _counted_in(answer)
     if kind == "tokens" and counted == "characters":
@@ -126,22 +122,14 @@ _SMALLEST_SHARE_INVERSE = 100
 
 @dataclass(frozen=True, eq=False)
 class _Side:
-    """Distinct spans of one side, sorted by unit, start, end, label and pieces.
+    """Distinct spans of one side, sorted by unit, start, end, label and pieces."""
 
-    Attributes
-    ----------
-    unit, start, end, shape, label
-        One entry per span; the shape is 0 for one piece, else a code in `shapes`.
-    shapes
-        The texts of the codes of shapes.
-    """
-
-    unit: Ints
+    unit: Ints  # one entry per span; the shape is 0 for one piece, else a code in `shapes`
     start: Ints
     end: Ints
     shape: Ints
     label: Ints
-    shapes: tuple[str, ...] = field(default=("",), kw_only=True)
+    shapes: tuple[str, ...] = field(default=("",), kw_only=True)  # texts of the codes of shapes
 
     def __len__(self) -> int:
         return len(self.unit)
@@ -201,11 +189,7 @@ class _Pairs:
 
 
 def _credits_of(gold: _Side, system: _Side, rule: MatchRule, met: _Pairs) -> tuple[Ints, Ints]:
-    """Return the credit of every gold span and of every span of the system.
-
-    Credit is counted in `rule.parts`: 0 to 2 for ``partial``, 0 or 1 for the other rules. `met`
-    holds the pairs that may be partners.
-    """
+    """Return the credit of every gold span and of every span of the system, in `rule.parts`."""
     pairs, credit = _pair_off(gold, system, rule, met)
     of_gold, of_system = (np.zeros(len(side), dtype=np.int64) for side in (gold, system))
     of_gold[pairs.gold] = credit
@@ -221,11 +205,8 @@ def _possible_pairs(gold: _Side, system: _Side, rule: MatchRule) -> _Pairs:
 
 
 def _pair_off(gold: _Side, system: _Side, rule: MatchRule, met: _Pairs) -> tuple[_Pairs, Ints]:
-    """Choose partners by a rule; return the pairs and their credit in `rule.parts`.
-
-    Under ``strict``, equal spans become partners before all others. `met` holds the pairs that may
-    be partners, in the order of the system's spans.
-    """
+    """Choose partners by a rule among the pairs `met`; return the pairs and their credit."""
+    # under ``strict``, equal spans become partners before all others
     if rule.name == "boundary":
         pairs = _largest_matching(met, len(gold), len(system))
         return pairs, np.ones(len(pairs.gold), dtype=np.int64)
@@ -257,10 +238,7 @@ def _credit_of_pairs(gold: _Side, system: _Side, rule: MatchRule, met: _Pairs) -
 
 
 def _by_preference(met: _Pairs, credit: Ints, distance: Ints) -> NDArray[np.intp]:
-    """Sort the pairs of each of the system's spans by preference.
-
-    The most credit comes first, then the smallest distance, then the first gold span.
-    """
+    """Sort the pairs of each of the system's spans: most credit, least distance, first in gold."""
     order = np.arange(len(met.system))
     again = met.system[1:] == met.system[:-1]
     several = np.flatnonzero(np.append(again, False) | np.append(False, again))
@@ -270,10 +248,7 @@ def _by_preference(met: _Pairs, credit: Ints, distance: Ints) -> NDArray[np.intp
 
 
 def _first_come(pairs: _Pairs, n_gold: int, n_system: int) -> NDArray[np.intp]:
-    """Return the pairs that form if each span of the system takes its first free partner.
-
-    The pairs are in the order of the system's spans, and within a span in order of preference.
-    """
+    """Return the pairs that form if each span of the system takes its first free partner."""
     taken: list[NDArray[np.intp]] = []
     alive = np.arange(len(pairs.gold))
     for _ in range(_VECTORISED_ROUNDS):
@@ -411,10 +386,7 @@ def match_spans(
     ignore_type: bool = False,
     only: Sequence[str] = (),
 ) -> Items:
-    """Find the distinct spans of gold and of the systems, and which side has which.
-
-    With `ignore_type` boundaries alone count; `only` names the labels to look at (default: all).
-    """
+    """Find the distinct spans of gold and of the systems, and which side has which."""
     for system in systems:
         if system.n_sentences != gold.n_sentences:
             raise InputError(
@@ -481,12 +453,9 @@ def _match_by_rule(
     n_units: int,
     document: NDArray[Any] | None,
 ) -> Items:
-    """Make items of the gold spans, found or not, and of the distinct wrong spans of systems.
-
-    The counts of a system do not depend on the other systems: a gold span with credit is right, a
-    span of the system without credit is wrong. Where half a span can be right, every span becomes
-    two items of half the weight.
-    """
+    """Make items of the gold spans, found or not, and of the distinct wrong spans of systems."""
+    # The counts of a system do not depend on the others. Where half a span can be right, every span
+    # becomes two items of half the weight.
     gold, *systems = sides
     met = [_possible_pairs(gold, system, rule) for system in systems]
     found = [_credits_of(gold, own, rule, m) for own, m in zip(systems, met, strict=True)]
@@ -543,15 +512,10 @@ def _items(
 
 @dataclass(frozen=True)
 class _Overlap:
-    """Outcomes of pairing a system's spans with gold spans, under one of four rules.
+    """Outcomes of pairing a system's spans with gold spans, under one of four rules."""
 
-    Attributes
-    ----------
-    correct, incorrect, partial, missed, spurious
-        The five outcomes. `correct`, `incorrect` and `partial` count pairs of spans; `missed` gold
-        spans and `spurious` spans of the system are in no pair.
-    """
-
+    # the five outcomes. `correct`, `incorrect` and `partial` count pairs of spans; `missed` gold
+    # spans and `spurious` spans of the system are in no pair
     correct: int
     incorrect: int
     partial: int
@@ -592,12 +556,7 @@ def _share(number: float, total: int) -> float:
 
 
 def overlaps(gold: Spans, system: Spans) -> dict[str, _Overlap]:
-    """Count the outcomes of pairing the spans of a system with gold spans.
-
-    The four rules have nervaluate's names: ``strict`` (boundaries and type), ``exact``
-    (boundaries), ``partial`` (boundaries, half the credit for an overlap) and ``ent_type`` (type,
-    for spans that overlap). A span is in at most one pair, chosen as in `match_spans`.
-    """
+    """Count the outcomes of pairing spans with gold under nervaluate's four rules."""
     everyone = (gold, system)
     _, codes = union([side.labels for side in everyone])
     shapes = _all_shapes(everyone)

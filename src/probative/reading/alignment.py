@@ -23,11 +23,7 @@ ALIGNMENTS = ("tokens", "position", "characters")
 
 
 def align(gold: Text, other: Text, *, by: str = "tokens") -> tuple[str, ...]:
-    """Refuse texts whose sentences or tokens differ; return notes.
-
-    With ``by="tokens"`` the first different token is an error. With ``by="position"`` only the
-    numbers of tokens must agree, and a note says how many differ.
-    """
+    """Refuse texts whose tokens differ; with ``by="position"`` only note how many do."""
     if gold is other:
         return ()
     _same_documents(gold, other)
@@ -186,11 +182,7 @@ def _first_difference(gold: Text, other: Text) -> int | None:
 def align_rows(
     gold: Labels | LabelSets, other: Labels | LabelSets, name: str, *, by: str = "tokens"
 ) -> tuple[str, ...]:
-    """Refuse tables whose rows have different ids, if both have a column of them.
-
-    With ``by="tokens"`` the first different id is an error. With ``by="position"``, or if the
-    tables have no id in common, a note says how many differ. ``name`` is that of the output.
-    """
+    """Refuse tables whose rows have different ids; note them with ``by="position"``."""
     mine, theirs = gold.aligned, other.aligned
     if not isinstance(mine, RowIds) or not isinstance(theirs, RowIds):
         return ()
@@ -241,27 +233,13 @@ _MOST_EXAMPLES = 3  # ids listed in a message
 
 @dataclass(frozen=True)
 class Mismatch:
-    """Errors in the ids of a table: for each kind, the number of ids and some examples.
-
-    Attributes
-    ----------
-    name
-        The table.
-    missing
-        Ids of gold that it does not have.
-    extra
-        Ids that gold does not have.
-    doubled
-        Ids that occur more than once.
-    without
-        Number of rows without an id.
-    """
+    """Errors in the ids of a table: for each kind, the number of ids and some examples."""
 
     name: str
-    missing: tuple[int, tuple[str, ...]] = (0, ())
-    extra: tuple[int, tuple[str, ...]] = (0, ())
-    doubled: tuple[int, tuple[str, ...]] = (0, ())
-    without: int = 0
+    missing: tuple[int, tuple[str, ...]] = (0, ())  # ids of gold that it does not have
+    extra: tuple[int, tuple[str, ...]] = (0, ())  # ids that gold does not have
+    doubled: tuple[int, tuple[str, ...]] = (0, ())  # ids that occur more than once
+    without: int = 0  # number of rows without an id
 
 
 def called(key: Sequence[str]) -> str:
@@ -272,11 +250,7 @@ def called(key: Sequence[str]) -> str:
 def settle(
     tables: Sequence[Mismatch], key: Sequence[str], on_missing: str, n_answer: int, n_common: int
 ) -> list[str]:
-    """Refuse ids that do not match, or return notes on them, as ``on_missing`` asks.
-
-    The gold table comes first. ``n_answer`` is the number of ids of gold, ``n_common`` that of ids
-    in all tables.
-    """
+    """Refuse ids that do not match, or return notes, as ``on_missing`` asks; gold is first."""
     answer, *systems = tables
     for table in tables:
         if table.without:

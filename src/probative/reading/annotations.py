@@ -33,50 +33,30 @@ class Origin(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Text:
-    """The sentences of annotations: their lengths, their words and their place in the file.
-
-    Attributes
-    ----------
-    name
-        The file, or the parameter, for messages.
-    first
-        The first token of every sentence in the corpus, and the number of tokens at the end.
-    row
-        The line of every token in the file, from 0; None for Python sequences. For texts without
-        tokens, the line of every sentence.
-    document
-        The number of every sentence's document; None if none are marked.
-    document_lines
-        The number of ``-DOCSTART-`` lines.
-    source, start, end
-        The bytes of every token in the file; None if there are no tokens.
-    sentences
-        The sentences, if they came as Python objects or JSON.
-    block
-        The bytes of every sentence in the file with its comments, as an array of (begin, end).
-    names
-        The names of the sentences, if they are documents with names.
-    left_out
-        True for every sentence that is left out; None if there are none.
-    parted_by
-        In a table, how sentences are separated.
-    groups
-        In a table, the group of every sentence; None if not requested.
-    """
+    """The sentences of annotations: their lengths, their words and their place in the file."""
 
     name: str
+    # the first token of every sentence in the corpus, and the number of tokens at the end
     first: NDArray[Any]
+    # the line of every token in the file, from 0; None for Python sequences. For texts without
+    # tokens, the line of every sentence
     row: Ints | None = None
-    document: Ints | None = None
-    document_lines: int = 0
+    document: Ints | None = None  # number of every sentence's document; None if none are marked
+    document_lines: int = 0  # number of ``-DOCSTART-`` lines
+    # the bytes of every token in the file; None if there are no tokens
     source: Source | None = field(default=None, repr=False)
     start: Ints | None = None
     end: Ints | None = None
+    # the sentences, if they came as Python objects or JSON
     sentences: Sequence[Sequence[str]] | None = field(default=None, repr=False)
+    # the bytes of every sentence in the file with its comments, as an array of (begin, end)
     block: Ints | None = None
+    # names of the sentences, if they are documents with names
     names: tuple[str, ...] | None = field(default=None, repr=False)
+    # True for every sentence that is left out; None if there are none
     left_out: NDArray[np.bool_] | None = field(default=None, repr=False)
-    parted_by: str | None = None
+    parted_by: str | None = None  # in a table, how sentences are separated
+    # in a table, the group of every sentence; None if not requested
     groups: RowGroups | None = field(default=None, repr=False)
 
     @property
@@ -153,27 +133,13 @@ class Text:
 
 @dataclass(frozen=True, eq=False)
 class Tagged:
-    """One tag per token.
-
-    Attributes
-    ----------
-    text
-        The sentences.
-    tags, names
-        One code per token, and the tag of every code.
-    notes
-        What was recognised.
-    column
-        The column of the file, if it holds several sides.
-    origin
-        The format of the file and the reason; None for Python data.
-    """
+    """One tag per token."""
 
     text: Text
-    tags: Ints
+    tags: Ints  # one code per token, and the tag of every code
     names: tuple[str, ...]
     notes: tuple[str, ...] = ()
-    column: int | str | None = None
+    column: int | str | None = None  # the column of the file, if it holds several sides
     origin: Origin | None = None
 
     @property
@@ -193,37 +159,22 @@ class Tagged:
 
 @dataclass(frozen=True, eq=False)
 class Spans:
-    """Labelled spans of a corpus, in the order of their sentences.
+    """Labelled spans of a corpus, in the order of their sentences."""
 
-    Attributes
-    ----------
-    sentence, start, end, label
-        One entry per span: its sentence, its begin and end (exclusive) in the tokens or characters
-        of the sentence, and the code of its label.
-    labels
-        The label of every code.
-    text
-        The sentences.
-    notes
-        What was recognised, repaired or left out.
-    scheme, repaired
-        The tag scheme, and the number of tags out of place; None and 0 for spans that were no tags.
-    shape, shapes
-        For spans of several pieces, the code of the pieces, and the text of every code, which is
-        empty for one piece; None if all spans have one piece.
-    origin
-        The format of the file and the reason; None for Python data.
-    """
-
+    # one entry per span: its sentence, its begin and end (exclusive) in the tokens or characters of
+    # the sentence, and the code of its label
     sentence: Ints
     start: NDArray[Any]
     end: NDArray[Any]
     label: Ints
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  # the label of every code
     text: Text
     notes: tuple[str, ...] = ()
+    # the tag scheme, and the number of tags out of place; None and 0 for spans that were no tags
     scheme: str | None = None
     repaired: int = 0
+    # for spans of several pieces, the code of the pieces, and the text of every code, which is
+    # empty for one piece; None if all spans have one piece
     shape: Ints | None = None
     shapes: tuple[str, ...] = ()
     origin: Origin | None = None
@@ -250,34 +201,19 @@ class Spans:
 
 @dataclass(frozen=True, eq=False)
 class Segmented:
-    """Words of sentences, over the characters that are not spaces.
-
-    Attributes
-    ----------
-    name
-        The file or the parameter, for messages.
-    characters
-        The characters of the corpus without spaces, as UTF-8.
-    byte_first, first
-        The begin of every sentence in these bytes and in the characters, with the end added.
-    sentence, start, end
-        One entry per word: its sentence, and its characters in the sentence (end exclusive).
-    line
-        The first line of every sentence in the file, from 1, or None.
-    notes
-        What was recognised.
-    origin
-        The format of the file and the reason; None for Python data.
-    """
+    """Words of sentences, over the characters that are not spaces."""
 
     name: str
+    # the characters of the corpus without spaces, as UTF-8
     characters: NDArray[np.uint8] = field(repr=False)
+    # the begin of every sentence in these bytes and in the characters, with the end added
     byte_first: NDArray[Any]
     first: NDArray[Any]
+    # one entry per word: its sentence, and its characters in the sentence (end exclusive)
     sentence: Ints
     start: NDArray[Any]
     end: NDArray[Any]
-    line: Ints | None = None
+    line: Ints | None = None  # the first line of every sentence in the file, from 1, or None
     document: Ints | None = None
     notes: tuple[str, ...] = ()
     source: Source | None = field(default=None, repr=False)
@@ -348,17 +284,11 @@ _ROWS_ONE_BY_ONE = 20_000_000  # largest number of rows that `Repeats.one_by_one
 
 @dataclass(frozen=True, eq=False)
 class Repeats:
-    """The number of rows of a table that each row stands for, if equal rows are kept once.
+    """The number of rows of a table that each row stands for, if equal rows are kept once."""
 
-    Attributes
-    ----------
-    times
-        The number of equal rows of its unit that each row stands for; None if it is one.
-    number
-        The number of equal units that each unit stands for. Without units, every row is a unit.
-    """
-
+    # number of equal rows of its unit that each row stands for; None if it is one
     times: NDArray[np.int64] | None
+    # number of equal units that each unit stands for. Without units, every row is a unit
     number: NDArray[np.int64]
 
     def of_rows(self, units: Ints | None) -> NDArray[np.int64]:
@@ -401,41 +331,23 @@ class RowGroups:
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """One label per item.
-
-    Attributes
-    ----------
-    name
-        The file, column or parameter, for messages.
-    codes, names
-        One code per item, and the label of every code.
-    units
-        The unit (document, group) of every item as a code, or None.
-    notes
-        What was recognised.
-    texts
-        A function that reads the texts of the items from their table: one per item, or none if the
-        table has no column of texts. None if there is no table.
-    aligned
-        The sentences whose tokens the items are, or the ids of the rows of a table; they must be
-        equal on both sides. None if items have only their position.
-    origin
-        The format of the file and the reason; None for Python data.
-    repeats
-        The number of rows that each item stands for, if equal rows of a table are kept once.
-    groups
-        The group of every item, if requested.
-    """
+    """One label per item."""
 
     name: str
-    codes: Ints
+    codes: Ints  # one code per item, and the label of every code
     names: tuple[str, ...]
-    units: Ints | None = None
+    units: Ints | None = None  # the unit (document, group) of every item as a code, or None
     notes: tuple[str, ...] = ()
+    # A function that reads the texts of the items from their table: one per item, or none if the
+    # table has no column of texts. None if there is no table
     texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
+    # the sentences whose tokens the items are, or the ids of the rows of a table; they must be
+    # equal on both sides. None if items have only their position
     aligned: Text | RowIds | None = field(default=None, repr=False)
     origin: Origin | None = None
+    # the group of every item, if requested
     groups: RowGroups | None = field(default=None, repr=False)
+    # number of rows that each item stands for, if equal rows of a table are kept once
     repeats: Repeats | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
@@ -444,23 +356,13 @@ class Labels:
 
 @dataclass(frozen=True, eq=False)
 class LabelSets:
-    """Any number of labels per item.
+    """Any number of labels per item."""
 
-    Attributes
-    ----------
-    name, names, units, notes, texts, aligned, origin, groups
-        As in `Labels`.
-    item, codes
-        One entry per label of an item: the item (from 0), and the code of the label.
-    n_items
-        The number of items, with or without labels.
-    """
-
-    name: str
-    item: Ints
+    name: str  # as in `Labels`
+    item: Ints  # one entry per label of an item: the item (from 0), and the code of the label
     codes: Ints
     names: tuple[str, ...]
-    n_items: int
+    n_items: int  # number of items, with or without labels
     units: Ints | None = None
     notes: tuple[str, ...] = ()
     texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
@@ -497,11 +399,7 @@ def part_of(side: LabelSets, places: NDArray[Any]) -> LabelSets: ...
 def part_of(
     side: Tagged | Spans | Labels | LabelSets, places: NDArray[Any]
 ) -> Tagged | Spans | Labels | LabelSets:
-    """Return the annotations of some sentences, in this order.
-
-    ``places`` are the numbers of the sentences, each at most once; for labels, those of the units,
-    or of the items if there are no units.
-    """
+    """Return the annotations of some sentences (units or items of labels), in this order."""
     places = np.asarray(places, dtype=np.intp)
     if isinstance(side, Tagged):
         tokens = _ranges(side.text.first, places)

@@ -42,31 +42,16 @@ _DOCUMENT_MARKS = (b"-DOCSTART-", b"-X-")
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """The lines of a column file that are tokens, and where sentences and documents begin.
+    """The lines of a column file that are tokens, and where sentences and documents begin."""
 
-    Attributes
-    ----------
-    table
-        Lines and fields.
-    rows
-        The lines (from 0) that hold tokens.
-    text
-        The sentences over these tokens.
-    numbered
-        True if the first column numbers the tokens.
-    surface
-        The lines (from 0) of surface tokens if they differ from `rows`: a multiword range stands
-        for its words. Only in numbered files.
-    ragged
-        The lines (from 0) that were skipped.
-    """
-
-    table: Table
-    rows: Ints
+    table: Table  # lines and fields
+    rows: Ints  # the lines (from 0) that hold tokens
     text: Text
-    numbered: bool
+    numbered: bool  # True if the first column numbers the tokens
+    # the lines (from 0) of surface tokens if they differ from `rows`: a multiword range stands for
+    # its words. Only in numbered files
     surface: Ints | None = None
-    ragged: Ints | None = None
+    ragged: Ints | None = None  # the lines (from 0) that were skipped
     _coded: dict[int, tuple[Ints, tuple[bytes, ...]]] = field(default_factory=dict, repr=False)
 
     @property
@@ -81,12 +66,7 @@ class Layout:
 
 
 def layout(source: Source, *, comments: bool = False, skip_ragged: bool = False) -> Layout:
-    """Find tokens, sentences and documents.
-
-    ``#`` starts a comment if ``comments`` is set, and always in files whose first column numbers
-    the tokens; elsewhere it is a token. ``skip_ragged`` skips lines with an unusual number of
-    columns; by default the first one is an error.
-    """
+    """Find tokens, sentences and documents; ``#`` always starts a comment in numbered files."""
     table = split(source)
     array = np.frombuffer(source.data, np.uint8)
     filled = table.width > 0
@@ -262,10 +242,8 @@ def _comments_before(opening: Ints, closing: Ints, breaks: NDArray[np.bool_]) ->
 
 
 def column_of(shape: Layout, number: int) -> tuple[Ints, tuple[bytes, ...]]:
-    """Return codes and distinct values of a column; from 0, or from -1 backwards.
-
-    The last one is cached, because the column that is recognised by its tags is read next.
-    """
+    """Return codes and distinct values of a column, from 0 or from -1 backwards."""
+    # the last one is cached, because the column that is recognised by its tags is read next
     if number not in shape._coded:
         found = distinct(shape.table.source, *shape.table.column(number, shape.rows))
         shape._coded.clear()
@@ -287,12 +265,7 @@ def _is_tag(value: bytes) -> bool:
 def read_tags(
     shape: Layout, column: int | str | None = None, *, any_values: bool = False
 ) -> Tagged:
-    """Read the tags of a column file.
-
-    ``column`` counts from 1, or from -1 backwards; by default it is the last one if it holds tags,
-    or else the only one that does. With ``any_values`` any value is accepted, and the default is
-    the last column.
-    """
+    """Read the tags of a column (from 1, or -1 backwards), by default the last that holds tags."""
     source = shape.table.source
     if isinstance(column, str):
         raise source.error(

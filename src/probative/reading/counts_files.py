@@ -37,11 +37,7 @@ _NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?\s*", re.
 
 
 def read_counts(path: Path | str) -> Counts:
-    """Read tables of counts, one per row, into an array-valued `Counts`.
-
-    The file is CSV or TSV with a header that names tp, fp, fn and optionally tn, or a JSON list of
-    objects (or JSON lines) with these keys; ``-`` is standard input. Other columns are ignored.
-    """
+    """Read tables of counts, one per row of CSV, TSV or JSON, into an array-valued `Counts`."""
     return _to_counts(read_rows(path), path)
 
 
@@ -53,11 +49,7 @@ def _to_counts(rows: Rows, path: Path | str) -> Counts:
 
 
 def read_folds(path: Path | str) -> dict[str, list[Counts]]:
-    """Read the counts of folds, one per row, by model.
-
-    With a column ``model``, the rows of each model are its folds, in their order; without one, the
-    only model is named after the file.
-    """
+    """Read the counts of folds, one per row, by ``model`` (else the name of the file)."""
     rows = read_rows(path)
     if "model" not in rows[0][1]:
         name = "stdin" if str(path) == "-" else Path(path).stem
@@ -72,11 +64,7 @@ def read_folds(path: Path | str) -> dict[str, list[Counts]]:
 
 
 def read_run_rows(path: Path | str) -> dict[str, dict[str, Rows]]:
-    """Read rows of counts, one per unit, by system and run.
-
-    The columns ``model`` and ``run`` name the system and the run of a row; without them the file
-    holds one system, named after the file, and one run.
-    """
+    """Read rows of counts, one per unit, by system (``model``) and ``run``."""
     usual = "stdin" if str(path) == "-" else Path(path).stem
     parted: dict[str, dict[str, Rows]] = {}
     for line, row in read_rows(path):
@@ -107,10 +95,8 @@ def pair_units(tables: Sequence[tuple[Path | str, Rows]]) -> tuple[list[Counts],
 
 
 def _unit_column(tables: Sequence[tuple[Path | str, Rows]]) -> str | None:
-    """Return the column that names every unit once, the same units in all tables; or None.
-
-    A column of numbers needs a usual name of units, because ranks also occur in every table.
-    """
+    """Return the column that names every unit once, the same units in all tables; or None."""
+    # numbers need a usual name of units, because ranks also occur in every table
     rows = [row for _, own in tables for _, row in own]
     if len(tables) < 2 or max(len(own) for _, own in tables) < 2:
         return None

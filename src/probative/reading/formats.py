@@ -80,21 +80,11 @@ _COLUMN_ENDINGS = (".conll", ".conllu", ".iob", ".iob2", ".bio", ".pos")
 
 
 class _Claim(NamedTuple):
-    """Evidence that a file is of a format.
+    """Evidence that a file is of a format."""
 
-    Attributes
-    ----------
-    reason
-        The evidence, as the rest of a sentence that begins "because".
-    strength
-        ``SURE``, ``LIKELY`` or ``POSSIBLE``.
-    task
-        The task to read it for, if not the usual one of the format.
-    """
-
-    reason: str
-    strength: int = SURE
-    task: str | None = None
+    reason: str  # the evidence, as the rest of a sentence that begins "because"
+    strength: int = SURE  # ``SURE``, ``LIKELY`` or ``POSSIBLE``
+    task: str | None = None  # the task to read it for, if not the usual one of the format
 
 
 class _Recognised(NamedTuple):
@@ -172,11 +162,8 @@ class Glance:
 
     @cached_property
     def tags(self) -> tuple[int, tuple[str, ...], float] | None:
-        """Return the column (from 1) that mostly holds tags, some of the tags, and their share.
-
-        The first of several columns holds tokens. Letters without O or a type (``I`` in English
-        text) count as tags only in the last column, and only if there are several.
-        """
+        """Return the column (from 1) that mostly holds tags, some of the tags, and their share."""
+        # Letters without O or a type (I in English text) count only in the last of several columns.
         if self.shape is None:
             return self._tags_of_ragged
         last = self.shape.width - 1
@@ -191,10 +178,7 @@ class Glance:
 
     @cached_property
     def _tags_of_ragged(self) -> tuple[int, tuple[str, ...], float] | None:
-        """Return the same as `tags` for a column file with a few broken lines.
-
-        It looks at the last column of the lines with the most frequent number of columns.
-        """
+        """Return the same as `tags` for a column file with a few broken lines."""
         table = split(self.head)
         width = table.width[table.width > 0]
         usual = int(np.bincount(width).argmax()) if len(width) else 0
@@ -254,10 +238,7 @@ class _Format:
 
 
 def recognise(source: Source, options: Options) -> _Recognised:
-    """Return format, task and reason of a file; refuse a file that could be two things.
-
-    A format that the options name is not checked.
-    """
+    """Return format, task and reason of a file; refuse a file that could be two things."""
     if options.input_format is not None:
         kind = options.input_format
         return _Recognised(kind, options.task or _usual_task(kind), "")
@@ -579,62 +560,35 @@ TASKS = ("entities", "segmentation", "labels", "samples")
 
 @dataclass(frozen=True)
 class Options:
-    """Choices of reading a file; None means that it is recognised.
+    """Choices of reading a file; None means that it is recognised."""
 
-    Attributes
-    ----------
-    task, input_format
-        One of `TASKS` and of `FORMATS`.
-    encoding
-        The file's encoding.
-    tag_column
-        The column of the tags in a column file: its number from 1, or from -1 backwards, or its
-        name in a file that names its columns.
-    comments
-        True if ``#`` starts a comment in a column file that does not number its tokens.
-    column, unit
-        The columns of the labels and of the units in a table.
-    header
-        True if the first line of a table, or of a column file, names its columns.
-    multilabel
-        A table has several labels per row: in lists (True), or separated by this text.
-    probability_columns
-        Columns of a table with the probabilities of classes, named after the classes; the most
-        probable class is the label.
-    like
-        The format of gold; an output that could have that format is read so.
-    label_names
-        Names of labels that are stored as numbers, from 0 on.
-    score_name, threshold
-        The score of a log, and the value from which on an answer is right.
-    predicted
-        True for the output of a system: of several columns, one of predictions is meant.
-    key
-        The id columns by which rows of several tables are joined.
-    group
-        The column of the groups in a table.
-    blank
-        The label for blank cells of a table; None: they are refused.
-    """
-
-    task: str | None = None
+    task: str | None = None  # one of `TASKS` and of `FORMATS`
     input_format: str | None = None
-    encoding: str | None = None
+    encoding: str | None = None  # the file's encoding
+    # the column of the tags in a column file: its number from 1, or from -1 backwards, or its name
+    # in a file that names its columns
     tag_column: int | str | None = None
+    # True if ``#`` starts a comment in a column file that does not number its tokens
     comments: bool = False
-    column: str | None = None
+    column: str | None = None  # the columns of the labels and of the units in a table
     unit: str | None = None
+    # True if the first line of a table, or of a column file, names its columns
     header: bool | None = None
+    # A table has several labels per row: in lists (True), or separated by this text
     multilabel: bool | str | None = None
+    # columns of a table with the probabilities of classes, named after the classes; the most
+    # probable class is the label
     probability_columns: tuple[str, ...] = ()
-    like: str | None = None
-    label_names: tuple[str, ...] = ()
+    like: str | None = None  # the format of gold; an output that could have that format is read so
+    label_names: tuple[str, ...] = ()  # names of labels that are stored as numbers, from 0 on
+    # the score of a log, and the value from which on an answer is right
     score_name: str | None = None
     threshold: float | None = None
+    # True for the output of a system: of several columns, one of predictions is meant
     predicted: bool = False
-    key: tuple[str, ...] = ()
-    group: str | None = None
-    blank: str | None = None
+    key: tuple[str, ...] = ()  # the id columns by which rows of several tables are joined
+    group: str | None = None  # the column of the groups in a table
+    blank: str | None = None  # the label for blank cells of a table; None: they are refused
 
     @property
     def named_column(self) -> str | None:
@@ -651,24 +605,13 @@ class Options:
 
 @dataclass(frozen=True, eq=False)
 class Input:
-    """A file that has been read and recognised.
+    """A file that has been read and recognised."""
 
-    Attributes
-    ----------
-    source
-        Its content.
-    kind, task
-        One of `FORMATS` and of `TASKS`, requested or recognised.
-    options
-        How to read it.
-    reason
-        The evidence for this format, as the rest of a sentence that begins "because".
-    """
-
-    source: Source
-    kind: str
+    source: Source  # its content
+    kind: str  # one of `FORMATS` and of `TASKS`, requested or recognised
     task: str
-    options: Options
+    options: Options  # how to read it
+    # the evidence for this format, as the rest of a sentence that begins "because"
     reason: str = ""
 
     @cached_property
@@ -690,10 +633,7 @@ def open_input(
     data: bytes | None = None,
     limit: int | None = None,
 ) -> Input:
-    """Read a file, a pipe or standard input (``-``) once, and recognise it.
-
-    ``data`` and ``limit`` are passed to `load`.
-    """
+    """Read a file, a pipe or standard input (``-``) once, and recognise it."""
     options = options or Options()
     source = load(path, encoding=options.encoding, data=data, limit=limit)
     kind, task, reason = recognise(source, options)

@@ -72,12 +72,7 @@ def task_of(annotations: Annotations) -> str:
 
 
 def annotations_of(data: Any, name: str, options: Options) -> Annotations:
-    """Read one side from a path or from Python data.
-
-    Python data are one list of tags or words, or one set of spans, per sentence; or one label per
-    item. Annotations that were already read are returned unchanged. ``name`` is used in messages if
-    the input is no file.
-    """
+    """Read one side from a path or from Python data; return annotations as they are."""
     if isinstance(data, (Tagged, Spans, Segmented, Labels, LabelSets, Samples)):
         return data
     if is_path(data):
@@ -232,12 +227,9 @@ def _sets(items: list[Any], name: str, *, given: bool) -> LabelSets:
 
 
 def settled(sides: Sequence[Any], options: Options) -> Options:
-    """Decide what lists of lists of texts are (tags, words or labels) from all sides together.
-
-    Tags are recognised by their form. Otherwise, the words of a sentence make up the same
-    characters on all sides, and labels do not. Whether labels are one per token or any number per
-    item, only the caller knows, so that is an error. Files and arrays among the sides are ignored.
-    """
+    """Decide what lists of lists of texts are (tags, words or labels) from all sides together."""
+    # Tags have a form. Words make up the same characters on all sides, labels do not. Whether
+    # labels are one per token or any number per item only the caller knows: that is an error.
     if options.task is not None or options.multilabel is not None:
         return options
     lists = [list(side) for side in sides if isinstance(side, (list, tuple)) and len(side)]

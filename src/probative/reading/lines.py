@@ -32,12 +32,7 @@ _LABEL_KEYS = ("label", "type", "entity_group", "entity")
 
 
 def read_spans(source: Source) -> Spans:
-    """Read one text with its spans per line.
-
-    Each object has ``text`` (spans count its characters) or ``tokens`` (spans count tokens), and
-    ``spans``, ``entities``, ``labels`` or ``label`` with a list of ``[start, end, label]`` or
-    ``{"start": …, "end": …, "label": …}``. Spans may overlap and nest. Empty lines are skipped.
-    """
+    """Read one text with its spans (lists or objects) per line; empty lines are skipped."""
     texts: list[Sequence[str]] = []
     sentences: list[list[Any]] = []
     lines: list[int] = []

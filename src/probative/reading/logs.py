@@ -51,41 +51,20 @@ _NO_METRICS = frozenset({"doc_id", "doc", "target", "arguments", "resps", "filte
 
 
 class _Record(NamedTuple):
-    """One answer in a log.
+    """One answer in a log."""
 
-    Attributes
-    ----------
-    sample
-        The id of the sample.
-    scores
-        Scores by name; counts of findings are a dictionary with tp, fp and fn.
-    system
-        The name of the system, if the log has it.
-    repeat
-        The repetition, from 0; None if only the order of the records gives it.
-    variant
-        How the answer was extracted (a filter), if there are several ways.
-    content
-        Hash of the question or document, to distinguish different samples with the same id.
-    text, target, said
-        Question, expected answer and given answer, if the log has them.
-    error
-        True if there is no answer because of an error.
-    line
-        Line number in the file.
-    """
-
-    sample: str
-    scores: dict[str, Any]
-    system: str | None = None
-    repeat: int | None = 0
-    variant: str = ""
+    sample: str  # the id of the sample
+    scores: dict[str, Any]  # scores by name; counts of findings are a dictionary with tp, fp and fn
+    system: str | None = None  # name of the system, if the log has it
+    repeat: int | None = 0  # the repetition, from 0; None if only the order of the records gives it
+    variant: str = ""  # how the answer was extracted (a filter), if there are several ways
+    # hash of the question or document, to distinguish different samples with the same id
     content: str = ""
-    text: str = ""
+    text: str = ""  # question, expected answer and given answer, if the log has them
     target: str = ""
     said: str = ""
-    error: bool = False
-    line: int | None = None
+    error: bool = False  # True if there is no answer because of an error
+    line: int | None = None  # line number in the file
 
 
 def tool_of(source: Source) -> tuple[str, str] | None:
@@ -370,10 +349,7 @@ def _stored(source: Source, info: zipfile.ZipInfo) -> bytes:
 
 
 def _unpack_zstandard(data: bytes, size: int) -> str:
-    """Decompress Zstandard with DuckDB, because Python has it only from 3.14 on.
-
-    ``size`` is the decompressed size in bytes; it sets the memory limit.
-    """
+    """Decompress Zstandard with DuckDB (Python has it from 3.14 on) within ``size`` bytes."""
     import duckdb
 
     with tempfile.TemporaryDirectory() as folder:
@@ -523,46 +499,22 @@ _MOST_EXAMPLES = 3  # listed in a message
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """The graded answers of one system.
-
-    Attributes
-    ----------
-    name
-        The file, for messages.
-    system
-        The name of the system in the log, or None.
-    score
-        The name of the score that was read.
-    variant
-        How answers were extracted (the filter of lm-evaluation-harness); may be empty.
-    samples
-        The id of every sample.
-    repeat
-        The repetition of its sample that every row is, from 0.
-    content
-        Digest to distinguish different samples with the same id; may be empty.
-    tp, fp, fn
-        Correct, wrong and missed findings of every row; a right answer has tp = 1, a wrong one
-        fn = 1.
-    counted
-        True if rows count findings, False if they are right or wrong answers.
-    texts, targets, said
-        Questions, expected answers and given answers; empty if unknown.
-    notes
-        What was recognised.
-    """
+    """The graded answers of one system."""
 
     name: str
-    system: str | None
-    score: str
-    variant: str
-    samples: tuple[str, ...]
-    repeat: tuple[int, ...]
+    system: str | None  # name of the system in the log, or None
+    score: str  # name of the score that was read
+    variant: str  # how answers were extracted (the filter of lm-evaluation-harness); may be empty
+    samples: tuple[str, ...]  # the id of every sample
+    repeat: tuple[int, ...]  # the repetition of its sample that every row is, from 0
+    # digest to distinguish different samples with the same id; may be empty
     content: tuple[str, ...] = field(repr=False)
+    # correct, wrong and missed findings of every row; a right answer has tp = 1, a wrong one fn = 1
     tp: NDArray[np.int64] = field(repr=False)
     fp: NDArray[np.int64] = field(repr=False)
     fn: NDArray[np.int64] = field(repr=False)
-    counted: bool
+    counted: bool  # True if rows count findings, False if they are right or wrong answers
+    # questions, expected answers and given answers; empty if unknown
     texts: tuple[str, ...] = field(repr=False)
     targets: tuple[str, ...] = field(repr=False)
     said: tuple[str, ...] = field(repr=False)
@@ -597,22 +549,10 @@ class Log:
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """The logs of one file, one per system.
-
-    Attributes
-    ----------
-    name
-        The file.
-    logs
-        The log of every system.
-    notes
-        What was recognised.
-    origin
-        The format of the file, and the reason.
-    """
+    """The logs of one file, one per system."""
 
     name: str
-    logs: tuple[Log, ...]
+    logs: tuple[Log, ...]  # the log of every system
     notes: tuple[str, ...] = ()
     origin: Origin | None = None
 
@@ -620,10 +560,7 @@ class Samples:
 def read_logs(
     source: Source, *, score_name: str | None = None, threshold: float | None = None
 ) -> list[Log]:
-    """Read the logs of one file, one per system.
-
-    ``score_name`` chooses one of several scores; a graded score of at least ``threshold`` is right.
-    """
+    """Read the logs of one file, one per system; a score of at least ``threshold`` is right."""
     tool, reason, records = _records_of(source)
     if not records:
         raise source.error(f"the log of {tool} holds no samples; expected at least one")

@@ -42,27 +42,13 @@ _ROWS_TO_RECOGNISE = 20
 
 
 class Rows(NamedTuple):
-    """The tokens and tag columns of rows.
-
-    Attributes
-    ----------
-    name
-        The file or parameter.
-    tokens
-        The tokens of every row; None if there are none.
-    columns
-        The columns of tags by name.
-    names
-        The names of the numbers in each column, if known.
-    lines
-        The line of every row in a file.
-    """
+    """The tokens and tag columns of rows."""
 
     name: str
-    tokens: list[list[str]] | None
-    columns: dict[str, list[Any]]
-    names: Mapping[str, Sequence[str]]
-    lines: list[int] | None = None
+    tokens: list[list[str]] | None  # the tokens of every row; None if there are none
+    columns: dict[str, list[Any]]  # the columns of tags by name
+    names: Mapping[str, Sequence[str]]  # names of the numbers in each column, if known
+    lines: list[int] | None = None  # the line of every row in a file
 
 
 def is_row(record: Mapping[str, Any]) -> str | None:
@@ -212,10 +198,7 @@ def are_rows(items: Sequence[Any]) -> bool:
 
 
 def numbered_tags(data: Any) -> list[list[int]] | None:
-    """Return tags as lists of numbers from lists or an array; None for anything else.
-
-    Trainers of Hugging Face pass such data to the function that computes scores.
-    """
+    """Return tags as lists of numbers, as trainers of Hugging Face pass them, or None."""
     if (
         getattr(data, "ndim", None) == 2
         and getattr(getattr(data, "dtype", None), "kind", "") == "i"
@@ -391,10 +374,7 @@ def _names_beside(source: Source) -> dict[str, tuple[str, ...]]:
 
 
 def _label_names_of(description: Any) -> dict[str, tuple[str, ...]]:
-    """Return label names by column from a description in the form of Hugging Face datasets.
-
-    It describes a file (``features``), a Parquet file (``info``), or several configurations.
-    """
+    """Return label names by column from a description in the form of Hugging Face datasets."""
     names: dict[str, tuple[str, ...]] = {}
     for features in _features(description):
         for column, feature in features.items():
@@ -451,11 +431,7 @@ def label_names_of_features(features: Any) -> dict[str, tuple[str, ...]]:
 
 
 def without_ignored_tokens(answer: Tagged, systems: Sequence[Tagged]) -> list[Tagged]:
-    """Remove the tokens without a gold tag from all sides.
-
-    A system may have tags where gold has none; a missing tag of a system where gold has one is an
-    error.
-    """
+    """Remove the tokens without a gold tag from all sides; refuse missing tags of systems."""
     if not any(IGNORED in side.names for side in (answer, *systems)):
         return [answer, *systems]
     kept = _tagged(answer)
@@ -502,10 +478,7 @@ def _keep_tokens(side: Tagged, kept: Mask) -> Tagged:
 
 
 def without_left_out_texts(sides: Sequence[Spans]) -> tuple[list[Spans], tuple[str, ...]]:
-    """Remove the texts that one side marks as left out from all sides; return a note.
-
-    A system may have outputs for the remaining texts only.
-    """
+    """Remove the texts that one side marks as left out from all sides; return a note."""
     masks = [_left_out(side.text) for side in sides]
     if not any(mask.any() for mask in masks):
         return list(sides), ()

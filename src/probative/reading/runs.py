@@ -46,12 +46,7 @@ class Runs(tuple[Any, ...]):
 
 
 def find_runs(words: Iterable[str], *, beside: str | None = None) -> dict[str, Runs]:
-    """Return the files of every system's runs in natural order: run 2 comes before run 10.
-
-    Each word is ``name=files``, where files is a file, a folder (all files in it) or a pattern such
-    as ``a/*.conll``; a brat folder counts as one file. A name may be given several times.
-    ``beside`` is the gold file, which is no run even if a folder or pattern holds it.
-    """
+    """Return the files of every system's runs (``name=files``) in natural order."""
     systems: dict[str, list[str]] = {}
     for word in words:
         name, equals, files = word.partition("=")
@@ -124,11 +119,8 @@ def numbered_siblings(path: Any) -> int:
 
 
 def check_own_answer(opened: Input, answer: Annotations, gold_column: int | str | None) -> None:
-    """Refuse a run whose file holds gold labels of its own that differ from gold.
-
-    They are in the last column but one of a column file, if its tags have the types of gold, or in
-    the column ``gold_column`` of a table.
-    """
+    """Refuse a run whose file holds gold labels of its own that differ from gold."""
+    # the last column but one of a column file, or ``gold_column`` of a table
     own = None
     if isinstance(answer, Labels):
         own = _labels_beside(opened, gold_column)
@@ -216,12 +208,9 @@ def single_outputs(gold: Any, system: Any) -> Sequence[Any]:
 
 
 def runs_of(system: Any, answer: Annotations, gold: Any = None) -> Runs | None:
-    """Return the runs that a list holds, or None if it is one output.
-
-    The task of gold decides how deeply an output is nested: a list of labels, or a list of
-    sentences. A list of outputs is nested one level deeper. Strings in a list are files if gold is
-    a file, and labels otherwise.
-    """
+    """Return the runs that a list holds, or None if it is one output."""
+    # A list of outputs is nested one level deeper than the task of gold asks. Strings are files if
+    # gold is a file, and labels otherwise.
     if isinstance(system, Runs):
         return system
     if not isinstance(system, (list, tuple)) or not len(system):
@@ -310,21 +299,11 @@ def _is_span(data: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _RunTable:
-    """The columns of a table, split by the run of every row.
-
-    Attributes
-    ----------
-    name
-        The name of the table in messages.
-    runs
-        The names of the runs, in natural order.
-    sides
-        The labels of every requested column, one `Labels` per run.
-    """
+    """The columns of a table, split by the run of every row."""
 
     name: str
-    runs: tuple[str, ...]
-    sides: tuple[tuple[Labels, ...], ...]
+    runs: tuple[str, ...]  # names of the runs, in natural order
+    sides: tuple[tuple[Labels, ...], ...]  # labels of every requested column, one `Labels` per run
 
     def check_answers(self) -> None:
         """Refuse runs whose rows are not the same items; the first column is gold."""
@@ -377,11 +356,7 @@ def read_run_table(
     *,
     sort: bool = True,
 ) -> _RunTable:
-    """Read columns of a file or data frame and split their rows by run.
-
-    ``sort`` puts the rows of every run in the order of their units; not if gold is another file
-    with an order of its own.
-    """
+    """Read columns of a file or frame and split their rows by run; ``sort`` them by unit."""
     table_options = replace(options, input_format="table", task="labels")
     # the column of runs is no prediction; numbers in it are no probabilities
     run_options = replace(table_options, predicted=False, probability_columns=(), multilabel=None)
@@ -476,12 +451,7 @@ class _SystemFile(NamedTuple):
 
 
 def find_systems(words: Sequence[str], *, beside: str | None = None) -> list[_SystemFile]:
-    """Return the files that the words stand for, in their order; those of a folder by name.
-
-    A word is a file, a folder (all files in it), a pattern such as ``runs/*.conll``, or
-    ``name=file``. ``beside`` is the gold file, which is no system even if a folder or pattern holds
-    it.
-    """
+    """Return the files that words (files, folders, patterns, ``name=file``) stand for."""
     files = []
     for word in words:
         found_here = list(_systems_files_of(word))
@@ -561,12 +531,7 @@ _TOP = ("names", "datasets")
 
 
 def read_manifest(path: str | Path) -> tuple[list[str] | None, dict[str, dict[str, Any]]]:
-    """Read the names of the systems, or None, and the data sets by name.
-
-    The file has a table ``[datasets.NAME]`` for each, with ``gold``, ``a`` and ``b`` (or only
-    ``gold``, a table with all columns) and its options for reading; ``names = ["old", "new"]``
-    above them names the systems. Paths are relative to the manifest.
-    """
+    """Read the names of the systems, or None, and the tables ``datasets.NAME`` by name."""
     try:
         content = tomllib.loads(load(path).data.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -31,11 +31,8 @@ _SPACES = re.compile("[ \t\n\x0b\x0c\r\u3000]+")  # separate words in a file
 
 
 def read_segmented(source: Source) -> Segmented:
-    """Read one sentence per line, words separated by spaces (also U+3000).
-
-    An empty line is an empty sentence, so that lines keep their numbers; empty lines at the end of
-    the file do not count.
-    """
+    """Read one sentence per line, words separated by spaces (also U+3000)."""
+    # an empty line is an empty sentence, except at the end of the file
     array = np.frombuffer(source.data, np.uint8)
     begin, _ = lines_of(source)
     inside = ~_spaces(source)
@@ -96,11 +93,8 @@ def _segmented(
     block: NDArray[Any],
     notes: tuple[str, ...],
 ) -> Segmented:
-    """Convert words given as byte ranges to positions among characters that are not spaces.
-
-    `inside` is True for the bytes of words; `word_first` holds the first word of every sentence,
-    and the number of words.
-    """
+    """Convert words given as byte ranges to positions among characters that are not spaces."""
+    # `inside` marks the bytes of words; `word_first` holds the first word of every sentence
     array = np.frombuffer(source.data, np.uint8)
     characters = array[inside]
     n_bytes = end - start
@@ -150,10 +144,7 @@ def _number_in(
 
 
 def segmented_from_lists(name: str, sentences: Sequence[Any]) -> Segmented:
-    """Read words from Python: one list of words, or one string with spaces, per sentence.
-
-    Spaces inside a word are dropped, and it stays one word.
-    """
+    """Read words from Python: one list of words, or one string with spaces, per sentence."""
     words: list[str] = []
     n_words = []
     for number, sentence in enumerate(sentences, start=1):
@@ -214,10 +205,7 @@ _RAWTEXT_SPACES = dict.fromkeys(map(ord, " \t\n\x0b\x0c\r\u3000"))
 
 
 def texts_of(words: Segmented) -> list[str]:
-    """Return the text of every sentence: its ``# text =`` comment, else its words without spaces.
-
-    A comment that does not match the words of the sentence is ignored.
-    """
+    """Return the text of every sentence: its ``# text =`` if it matches, else its words."""
     return [_text(words, sentence) for sentence in range(words.n_sentences)]
 
 
@@ -241,21 +229,11 @@ _EXPECTED = "expected a list of numbers, or an object with one under 'probabilit
 
 @dataclass(frozen=True, eq=False)
 class Probabilities:
-    """A number for every position between two characters of every sentence.
-
-    Attributes
-    ----------
-    name
-        The file or the parameter, for messages.
-    rows
-        The numbers of every sentence.
-    line
-        The line of every sentence in the file, or None.
-    """
+    """A number for every position between two characters of every sentence."""
 
     name: str
-    rows: Sequence[NDArray[np.float64]]
-    line: Sequence[int] | None = None
+    rows: Sequence[NDArray[np.float64]]  # the numbers of every sentence
+    line: Sequence[int] | None = None  # the line of every sentence in the file, or None
 
     def error(self, message: str, sentence: int | None = None) -> InputError:
         """Return an error at a sentence, or in the whole input."""
@@ -267,11 +245,7 @@ class Probabilities:
 
 
 def probabilities_of(data: Any, name: str = "probabilities") -> Probabilities:
-    """Read probabilities from a file of JSON lines or from Python.
-
-    A line is a list of numbers, or an object with one under "probabilities"; Python data are one
-    sequence of numbers per sentence.
-    """
+    """Read probabilities, one row per sentence, from a file of JSON lines or from Python."""
     if isinstance(data, (str, Path)):
         return _read(load(data))
     if isinstance(data, Probabilities):

@@ -55,11 +55,7 @@ def spans_from_sets(
     texts: Sequence[Sequence[str]] | None = None,
     lines: Sequence[int] | None = None,
 ) -> Spans:
-    """Read spans from Python: (start, end, label), any number per sentence, in any order.
-
-    Equal spans count once; they may overlap and nest. ``texts`` are the tokens or the string of
-    every sentence, in which spans must lie; ``lines`` are the lines of the sentences in a file.
-    """
+    """Read spans from Python: (start, end, label), any number per sentence, in any order."""
     code: dict[str, int] = {}
     rows: list[tuple[int, int, int, int]] = []
     for number, spans in enumerate(sentences):
@@ -105,11 +101,7 @@ def _span(
 
 
 def labels_from_array(name: str, values: Any, units: Any = None) -> Labels:
-    """Read one label per item from a list, an array or a column of any kind.
-
-    Labels are text, numbers or truth values, none missing. They are compared by their text, and
-    numbers by value: 1, 1.0 and True are one label.
-    """
+    """Read one label per item; numbers are compared by value: 1, 1.0 and True are one label."""
     items = items_of(name, values)
     if not items:
         raise InputError(f"{name}: is empty; expected one label per item")

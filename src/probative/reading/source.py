@@ -58,28 +58,17 @@ class TooLargeError(InputError):
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    r"""The content of a file, and its name in messages.
-
-    Attributes
-    ----------
-    name
-        The path as it was given.
-    data
-        The content: valid UTF-8 without byte-order mark, lines ended by ``\n`` or ``\r\n``.
-    notes
-        What was done to the content and the reader should know.
-    path
-        The place of content that is not read here: a Parquet file on disk, of which `data` is only
-        the beginning, or a brat folder. None if `data` holds everything.
-    limit
-        The most bytes that a packed file (Parquet, zip, spaCy) may unpack to; None: as many as its
-        reader can take.
-    """
+    """The content of a file, and its name in messages."""
 
     name: str
+    # the content: valid UTF-8 without byte-order mark, lines ended by ``\n`` or ``\r\n``
     data: bytes = field(repr=False)
     notes: tuple[str, ...] = ()
+    # the place of content that is not read here: a Parquet file on disk, of which `data` is only
+    # the beginning, or a brat folder. None if `data` holds everything
     path: Path | None = None
+    # the most bytes that a packed file (Parquet, zip, spaCy) may unpack to; None: as many as its
+    # reader can take
     limit: int | None = None
 
     @property
@@ -191,13 +180,8 @@ def load(
     expected: str = "at least one line",
     data: bytes | None = None,
 ) -> Source:
-    """Read a file, a compressed file, a pipe or standard input (``-``), opening it once.
-
-    Content that begins like a gzip file is unpacked, whatever its name. The encoding is UTF-8 by
-    default, or that of a byte-order mark. ``limit`` is the most bytes, also unpacked; ``expected``
-    says in a message what an empty file should have held; ``data`` are its bytes if they were
-    already read.
-    """
+    """Read a file, a compressed file, a pipe or standard input (``-``), opening it once."""
+    # ``limit`` is the most bytes, also unpacked; ``data`` are the bytes if they were already read
     name = "standard input" if str(path) == "-" else str(path)
     most = LARGEST if limit is None else limit
     place = None
@@ -237,10 +221,7 @@ def is_output(path: str | Path) -> bool:
 
 
 def refuse_repeats(paths: Iterable[object]) -> None:
-    """Refuse a pipe or standard input that is named twice, as it can be read only once.
-
-    Entries that are no paths are ignored.
-    """
+    """Refuse a pipe or standard input that is named twice, as it can be read only once."""
     names: dict[object, str] = {}
     for path in paths:
         if not isinstance(path, (str, Path)):

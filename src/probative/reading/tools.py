@@ -47,10 +47,7 @@ def _is_choices(record: Mapping[str, Any]) -> str | None:
 
 
 def _read_choices(source: Source) -> list[tuple[str, list[str]]]:
-    """Read the text of every line and the labels chosen for it.
-
-    A rejected or ignored line has no label and is an error.
-    """
+    """Read the text of every line and the labels chosen for it; refuse rejected lines."""
     chosen, refused = [], []
     for number, record in source.json_lines():
         labels = record.get("accept")
@@ -116,10 +113,8 @@ def _is_short(value: Any) -> bool:
 def _read_label_studio(
     source: Source, task: str | None = None, *, predicted: bool = False
 ) -> Spans | list[tuple[str, list[str]]]:
-    """Read the annotated spans of every text, or the choices made for it.
-
-    ``task`` decides where a project has both; a system (``predicted``) may have none of either.
-    """
+    """Read the annotated spans of every text, or the choices made for it."""
+    # ``task`` decides where a project has both; a system (``predicted``) may have none of either
     documents = _tasks(source)
     if "annotation_id" in documents[0]:
         _refuse_doubles(source, documents)
@@ -206,11 +201,8 @@ def _annotated(source: Source, number: int, task: dict[str, Any]) -> _Task:
 
 
 def _short_task(name: str, task: dict[str, Any]) -> _Task:
-    """Read a task of JSON-MIN: keys for data, id, the results of every control, the annotator.
-
-    A single choice is a string, as the data are; only its position between ``id`` and ``annotator``
-    distinguishes them.
-    """
+    """Read a task of JSON-MIN: keys for data, id, the results of every control, the annotator."""
+    # a single choice is a string, as data are; only its place after ``id`` distinguishes them
     keys = list(task)
     begin = keys.index("id") + 1 if "id" in keys else len(keys)
     end = keys.index("annotator") if "annotator" in keys else begin
@@ -348,11 +340,7 @@ _NO_ENTITY = "EARMN#*"  # first letters of events, attributes, relations, notes
 
 
 def read_brat(path: str | Path, encoding: str | None = None) -> Spans:
-    """Read the entities of every document in a brat folder; skip relations, events and notes.
-
-    Entities may nest, overlap and consist of several pieces; they are compared as sets, by label
-    and all their characters. Every document is a unit.
-    """
+    """Read the entities of every document in a brat folder; skip relations, events and notes."""
     place = Path(path)
     if not is_brat_folder(place):
         raise InputError("holds no .ann files; expected a folder of brat", path)
@@ -535,14 +523,9 @@ def _is_hipe(source: Source) -> str | None:
 
 
 def _read_hipe(source: Source, column: str | int | None = None) -> Tagged:
-    """Read the tags of one column; NE-COARSE-LIT by default.
-
-    A document begins at ``# document_id``. A line that begins with ``# `` is a comment, even if
-    TABs fill it up. Missing cells of a short row count as underscores, and a note says how many
-    such rows there are. A sentence ends where the MISC column has EndOfSentence, or at an empty
-    line; without either, a document is one sentence. An underscore is a missing tag: the token is
-    outside.
-    """
+    """Read the tags of one column (NE-COARSE-LIT by default); an underscore is outside."""
+    # A sentence ends where MISC has EndOfSentence, or at an empty line; without either a document
+    # is one sentence. Missing cells of a short row count as underscores.
     lines = source.data.decode().split("\n")
     header = next((i for i, line in enumerate(lines) if line.strip()), None)
     if header is None:
@@ -719,10 +702,7 @@ def _read_docbin(source: Source) -> Spans:
 
 
 def tool_of_file(source: Source, record: dict[str, Any] | None) -> tuple[str, str] | None:
-    """Return the tool format of a file and the reason, or None.
-
-    ``record`` is the JSON object of its first line, if there is one.
-    """
+    """Return the tool format of a file and the reason, or None; ``record``: its first JSON line."""
     if source.is_folder:
         return "brat", "it is a folder of .ann files"
     if source.is_docbin:
@@ -762,10 +742,7 @@ def _rows_of_parquet(source: Source) -> tuple[str, str] | None:
 
 
 def _of_a_list(source: Source) -> tuple[str, str] | None:
-    """Return the format of a JSON list and the reason, or None.
-
-    The search for keys is cheap and rejects most texts that begin with a bracket.
-    """
+    """Return the format of a JSON list and the reason, or None."""
     keys = (b'"annotations"', b'"annotation_id"', b'"labels"', b'"tokens"', b'"words"')
     if not any(key in source.data for key in keys):
         return None
