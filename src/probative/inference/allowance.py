@@ -17,15 +17,6 @@ from probative._validation import one_of, open_probability
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "CANDIDATES",
-    "allowance",
-    "is_worn_out",
-    "looks_left",
-    "share_of_adaptive",
-    "share_of_independent",
-]
-
 CANDIDATES = ("adaptive", "independent")
 _WORN_OUT_FACTOR = 2.0  # the needed difference relative to that of the first look
 _MOST_LOOKS = 10**6  # more than anybody will count

@@ -49,8 +49,6 @@ if TYPE_CHECKING:
         | ClusteredPosterior
     )
 
-__all__ = ["bayes_test", "difference_posterior"]
-
 # Probabilities that differ by less than their accuracy are equal, and a tie accepts H0.
 _TIE = 1e-10
 METHODS = ("exact", "sampled")

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from probative._validation import RNG
 
-__all__ = ["bootstrap_difference"]
-
 _NUMBERS_AT_ONCE = 2**20  # bounds the memory
 _FEWEST_UNITS = 50  # units; in simulations, intervals of fewer cover less than their level
 _FEW_UNITS = f"fewer than {_FEWEST_UNITS} units: bootstrap intervals are too short"

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from probative.reading.formats import Input
     from probative.reading.source import Source
 
-__all__ = ["check"]
-
 # Problems of one kind beyond this number are only counted.
 _LISTED_PROBLEMS = 20
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     Hashes = NDArray[np.uint64]
     Side = Spans | Segmented | Labels | LabelSets
 
-__all__ = ["fingerprints_of"]
-
 _DIGITS = 16  # hexadecimal, of a fingerprint: among 10^6 test sets P(any collision) is about 3e-8
 _CONTEXT_WORDS, _CONTEXT_CHARACTERS = 2, 12  # of the text before or after a span
 _SPANS_PER_PLACE = 16  # spans (runs of equal labels) in a row that identify a place without text

@@ -114,12 +114,7 @@ def _rows_of(side: Labels | LabelSets, rows: NDArray[Any]) -> Labels | LabelSets
     item = place[side.item]
     here = item >= 0
     return replace(
-        side,
-        item=item[here],
-        codes=side.codes[here],
-        n_items=len(rows),
-        units=units,
-        groups=None,
+        side, item=item[here], codes=side.codes[here], n_items=len(rows), units=units, groups=None
     )
 
 
@@ -301,11 +296,7 @@ def label_confusions(gold: Labels, system: Labels) -> Confusions:
 
 
 def _columns(gold: Spans, system: Spans) -> list[tuple[NDArray[Any], NDArray[Any]]]:
-    return [
-        (gold.sentence, system.sentence),
-        (gold.start, system.start),
-        (gold.end, system.end),
-    ]
+    return [(gold.sentence, system.sentence), (gold.start, system.start), (gold.end, system.end)]
 
 
 def _key(side: Spans, sizes: list[int]) -> NDArray[np.int64]:

@@ -7,12 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
-from probative.reading.annotations import (
-    Labels,
-    LabelSets,
-    Spans,
-    Tagged,
-)
+from probative.reading.annotations import Labels, LabelSets, Spans, Tagged
 from probative.reading.formats import Options, open_input
 from probative.reading.inputs import annotations_of, is_path, settled, task_of
 from probative.reading.large_tables import Engine, read_large_joined
@@ -36,22 +31,6 @@ if TYPE_CHECKING:
     from probative.reading.recognise import Annotations
 
 from probative.matching.choices import refuse_unused
-
-__all__ = [
-    "RunGroup",
-    "SystemOutputs",
-    "distinct_names",
-    "group_runs",
-    "name_of",
-    "name_run",
-    "names_of_runs",
-    "paths_of",
-    "read_apart",
-    "read_joined",
-    "read_runs_together",
-    "share_notes",
-    "short_name",
-]
 
 _ENDINGS = {
     *(".gz", ".txt", ".conll", ".conllu", ".iob2", ".tsv", ".csv", ".json", ".jsonl", ".utf8"),
@@ -87,10 +66,7 @@ def paths_of(gold: Any, systems: Sequence[Any], train_words: Any) -> Iterator[An
 
 
 def read_apart(
-    gold: Any,
-    systems: Sequence[Any],
-    options: Options,
-    choices: ReadingOptions,
+    gold: Any, systems: Sequence[Any], options: Options, choices: ReadingOptions
 ) -> tuple[Annotations, list[SystemOutputs]]:
     """Read gold and systems from inputs of their own, all in the same way."""
     named = [None if c is None else str(c) for c in (choices.gold_column, *choices.columns)]

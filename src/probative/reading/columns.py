@@ -21,17 +21,6 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int32]
 
-__all__ = [
-    "ODD_TAG",
-    "TAG",
-    "Layout",
-    "column_of",
-    "layout",
-    "ragged_line",
-    "read_tags",
-    "share_of_tags",
-]
-
 # A tag of any scheme.
 TAG = re.compile(r"O|(?:[BIESMLU]|B[23])(?:-.+)?", re.DOTALL)
 # A tag in another notation: b-per, B_PER, PER-B.
@@ -98,7 +87,9 @@ def layout(source: Source, *, comments: bool = False, skip_ragged: bool = False)
         raise source.error("holds document lines only; expected at least one token")
     ragged = rows[:0]
     if not table.uniform:
-        ragged = rows[table.width[rows] != _usual_width(table, rows, most=skip_ragged)]
+        width = table.width[rows]
+        widths, times = np.unique(width, return_counts=True)
+        ragged = rows[width != (widths[np.argmax(times)] if skip_ragged else width[0])]
     if len(ragged) and not skip_ragged:
         raise ragged_line(table, int(ragged[0]), int(table.width[rows[0]]))
     rows = np.setdiff1d(rows, ragged, assume_unique=True) if len(ragged) else rows
@@ -182,14 +173,6 @@ def _newdoc(source: Source, table: Table, comment: NDArray[np.bool_]) -> NDArray
     return begins
 
 
-def _usual_width(table: Table, rows: Ints, *, most: bool) -> int:
-    width = table.width[rows]
-    if not most:
-        return int(width[0])
-    distinct_widths, times = np.unique(width, return_counts=True)
-    return int(distinct_widths[np.argmax(times)])
-
-
 def ragged_line(table: Table, row: int, expected: int) -> InputError:
     """Return the error for a line (from 0) with an unexpected number of columns."""
     width = int(table.width[row])
@@ -254,12 +237,9 @@ def column_of(shape: Layout, number: int) -> tuple[Ints, tuple[bytes, ...]]:
 def share_of_tags(shape: Layout, column: int) -> float:
     """Return the share of tokens whose value in this column (from 0) looks like a tag."""
     codes, values = column_of(shape, column)
-    is_tag = np.array([_is_tag(value) for value in values])
+    names = (value.decode("utf-8", "replace") if len(value) <= 1000 else "" for value in values)
+    is_tag = np.array([TAG.fullmatch(name) is not None for name in names])
     return float(is_tag[codes].mean())
-
-
-def _is_tag(value: bytes) -> bool:
-    return len(value) <= 1000 and TAG.fullmatch(value.decode("utf-8", "replace")) is not None
 
 
 def read_tags(
@@ -275,23 +255,17 @@ def read_tags(
     if column is None:
         at = shape.width - 1 if any_values else _recognise_tag_column(shape)
     else:
-        at = _place_of_column(shape, column)
+        at = column - 1 if column > 0 else shape.width + column
+        if column == 0 or not 0 <= at < shape.width:
+            raise source.error(
+                f"there is no column {column}; expected 1 to {shape.width}", int(shape.rows[0]) + 1
+            )
     codes, values = column_of(shape, at)
     names = tuple(value.decode("utf-8", "replace") for value in values)
     separator = "TAB" if shape.table.tabs else "white space"
-    note = (
-        f"{source.name}: columns separated by {separator}, tags in column {at + 1} of {shape.width}"
-    )
+    place = f"tags in column {at + 1} of {shape.width}"
+    note = f"{source.name}: columns separated by {separator}, {place}"
     return Tagged(shape.text, codes, names, (note,))
-
-
-def _place_of_column(shape: Layout, column: int) -> int:
-    at = column - 1 if column > 0 else shape.width + column
-    if column == 0 or not 0 <= at < shape.width:
-        raise shape.table.source.error(
-            f"there is no column {column}; expected 1 to {shape.width}", int(shape.rows[0]) + 1
-        )
-    return at
 
 
 def _recognise_tag_column(shape: Layout) -> int:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     # rows with their line numbers
     Rows = list[tuple[int, dict[str, Any]]]
 
-__all__ = ["LIMIT", "pair_units", "read_counts", "read_folds", "read_rows", "read_run_rows"]
-
 # largest size of a file of counts, in bytes
 LIMIT = 1 << 26
 

@@ -46,16 +46,6 @@ if TYPE_CHECKING:
     from probative.reading.formats import Options
     from probative.reading.recognise import Annotations
 
-__all__ = [
-    "annotations_of",
-    "both_of",
-    "is_frame",
-    "is_path",
-    "is_series",
-    "settled",
-    "task_of",
-]
-
 
 def is_path(data: Any) -> bool:
     """Return True if this names a file."""

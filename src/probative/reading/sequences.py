@@ -21,15 +21,6 @@ if TYPE_CHECKING:
     from probative.reading.annotations import LabelSets
     from probative.reading.formats import Options
 
-__all__ = [
-    "labels_from_array",
-    "labels_from_lists",
-    "sides_from_frame",
-    "spans_from_sets",
-    "tagged_from_lists",
-    "units_of",
-]
-
 
 def _offsets(lengths: Iterable[int]) -> Any:
     return np.concatenate([[0], np.cumsum(np.fromiter(lengths, dtype=np.int64))])

@@ -18,7 +18,7 @@ from probative.reading.annotations import Labels, Spans, Tagged, Text
 from probative.reading.logs import Samples, read_logs, tool_of, whole_document
 from probative.reading.rows import choose_column, is_row, read_rows, tagged_rows
 from probative.reading.sequences import spans_from_sets
-from probative.reading.source import is_brat_folder, load, snippet
+from probative.reading.source import Source, is_brat_folder, load, snippet
 from probative.reading.table_sides import label_sets
 
 if TYPE_CHECKING:
@@ -26,10 +26,7 @@ if TYPE_CHECKING:
 
     from probative.reading.annotations import LabelSets
     from probative.reading.formats import Input
-    from probative.reading.source import Source
 
-
-# --- Label Studio and Prodigy
 
 _MOST_EXAMPLES = 3  # listed in a message
 _JSON_MIN_KEYS = frozenset({"annotator", "annotation_id"})  # every text in JSON-MIN has these
@@ -46,7 +43,7 @@ def _is_choices(record: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _read_choices(source: Source) -> list[tuple[str, list[str]]]:
+def read_choices(source: Source) -> Labels | LabelSets:
     """Read the text of every line and the labels chosen for it; refuse rejected lines."""
     chosen, refused = [], []
     for number, record in source.json_lines():
@@ -65,15 +62,15 @@ def _read_choices(source: Source) -> list[tuple[str, list[str]]]:
         )
     if not chosen:
         raise source.error("holds no JSON object; expected one per line")
-    return chosen
+    return side_of_choices(source, chosen, "labels chosen for texts")
 
 
-def _chosen_labels(
+def side_of_choices(
     source: Source, chosen: Sequence[tuple[str, Sequence[str]]], what: str
-) -> Labels | None:
-    """Return one label per text; None if some texts have several or none."""
+) -> Labels | LabelSets:
+    """Return one label per text, or label sets if some texts have several or none."""
     if any(len(labels) != 1 for _, labels in chosen):
-        return None
+        return label_sets(source.name, [list(labels) for _, labels in chosen])
     names = tuple(sorted({labels[0] for _, labels in chosen}))
     code = {name: i for i, name in enumerate(names)}
     codes = np.array([code[labels[0]] for _, labels in chosen], dtype=np.int32)
@@ -110,16 +107,21 @@ def _is_short(value: Any) -> bool:
     return isinstance(first, dict) and "labels" in first and "start" in first
 
 
-def _read_label_studio(
-    source: Source, task: str | None = None, *, predicted: bool = False
-) -> Spans | list[tuple[str, list[str]]]:
-    """Read the annotated spans of every text, or the choices made for it."""
-    # ``task`` decides where a project has both; a system (``predicted``) may have none of either
+def read_label_studio(opened: Input) -> Spans | Labels | LabelSets:
+    """Read the annotated spans of every text of an export, or the choices made for it."""
+    # the task decides where a project has both; the output of a system may have none of either
+    source, options = opened.source, opened.options
     documents = _tasks(source)
-    if "annotation_id" in documents[0]:
-        _refuse_doubles(source, documents)
+    if "annotation_id" in documents[0]:  # JSON-MIN: several annotations of a task are texts
+        times = Counter(str(document["id"]) for document in documents if "id" in document)
+        for name, number in times.items():
+            if number > 1:
+                raise source.error(f"task {name} has {number} annotations; expected one")
     tasks = [_annotated(source, n, t) for n, t in enumerate(documents, start=1)]
-    return _side(source, source.name, tasks, task, predicted=predicted)
+    side = _side(source, source.name, tasks, options.task, predicted=options.predicted)
+    if isinstance(side, list):
+        return side_of_choices(source, side, "export of Label Studio, choices")
+    return side
 
 
 def predictions_of_label_studio(
@@ -136,9 +138,7 @@ def predictions_of_label_studio(
                 f"task {number + 1}: predictions are {shown(given)}; expected a list"
             )
         for prediction in given:
-            if not isinstance(
-                prediction, dict
-            ):  # a number is the id of a prediction that was not exported
+            if not isinstance(prediction, dict):  # the id of a prediction that was not exported
                 numbers.append((number + 1, prediction))
                 continue
             version = str(prediction.get("model_version") or "predictions")
@@ -230,14 +230,6 @@ def _long_result(control: str, value: Any) -> dict[str, Any] | None:
         return None
     kind = "choices" if "choices" in value else "labels"
     return {"type": kind, "from_name": control, "value": value}
-
-
-def _refuse_doubles(source: Source, documents: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse several annotations of one task, which JSON-MIN writes as separate texts."""
-    times = Counter(str(document["id"]) for document in documents if "id" in document)
-    for name, number in times.items():
-        if number > 1:
-            raise source.error(f"task {name} has {number} annotations; expected one")
 
 
 def _results(source: Source, number: int, annotation: dict[str, Any]) -> list[Any]:
@@ -347,7 +339,16 @@ def read_brat(path: str | Path, encoding: str | None = None) -> Spans:
     texts: dict[str, Path] = {file.stem: file for file in sorted(place.glob("*.txt"))}
     annotations = {file.stem: file for file in sorted(place.glob("*.ann"))}
     if texts:  # a system may provide annotations without texts
-        _refuse_missing(place, texts, annotations)
+        for there, needed, kind in ((texts, annotations, ".ann"), (annotations, texts, ".txt")):
+            missing = [name for name in there if name not in needed]
+            if missing:
+                more = ", …" if len(missing) > _MOST_EXAMPLES else ""
+                listed = ", ".join(map(repr, missing[:_MOST_EXAMPLES])) + more
+                raise InputError(
+                    f"{len(missing)} of {len(there)} documents have no {kind} ({listed}); expected "
+                    f"a .txt and an .ann for each",
+                    place,
+                )
     code: dict[str, int] = {}
     shapes: dict[str, int] = {"": 0}
     rows: list[tuple[int, int, int, int, int]] = []
@@ -362,13 +363,9 @@ def read_brat(path: str | Path, encoding: str | None = None) -> Spans:
         for label, places in found:
             shape = ";".join(f"{i}-{j}" for i, j in places) if len(places) > 1 else ""
             pieces += len(places) > 1
-            row = (
-                number,
-                places[0][0],
-                max(end for _, end in places),
-                code.setdefault(label, len(code)),
-                shapes.setdefault(shape, len(shapes)),
-            )
+            end = max(end for _, end in places)
+            codes = code.setdefault(label, len(code)), shapes.setdefault(shape, len(shapes))
+            row = (number, places[0][0], end, *codes)
             doubled += row in own
             own.add(row)
         rows += sorted(own)
@@ -402,24 +399,8 @@ def read_brat(path: str | Path, encoding: str | None = None) -> Spans:
     )
 
 
-def _refuse_missing(place: Path, texts: dict[str, Path], annotations: dict[str, Path]) -> None:
-    for there, needed, kind in ((texts, annotations, ".ann"), (annotations, texts, ".txt")):
-        missing = [name for name in there if name not in needed]
-        if missing:
-            raise InputError(
-                f"{len(missing)} of {len(there)} documents have no {kind} "
-                f"({_listed(missing)}); expected a .txt and an .ann for each",
-                place,
-            )
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = ", …" if len(names) > _MOST_EXAMPLES else ""
-    return ", ".join(map(repr, names[:_MOST_EXAMPLES])) + more
-
-
 def _content(path: Path, encoding: str | None) -> str:
-    """Read the text of a document unchanged, because offsets count every character."""
+    """Read a file unchanged, even an empty one, because offsets count every character."""
     if path.stat().st_size == 0:
         return ""
     try:
@@ -436,15 +417,9 @@ def _entities(
     """Return label and pieces of every entity of a document, and the number of other lines."""
     entities = []
     others = 0
-    if path.stat().st_size == 0:
-        return [], 0
-    try:
-        source = load(path, encoding=encoding)
-    except InputError as error:
-        if "is empty" in str(error):
-            return [], 0
-        raise
-    for number, raw in enumerate(source.data.decode().split("\n"), start=1):
+    text = _content(path, encoding)
+    source = Source(str(path), text.encode())
+    for number, raw in enumerate(text.split("\n"), start=1):
         line = raw.rstrip("\r")
         if not line.strip():
             continue
@@ -466,11 +441,7 @@ def _entities(
 
 
 def _check_text(
-    source: Source,
-    number: int,
-    match: re.Match[str],
-    places: list[tuple[int, int]],
-    content: str,
+    source: Source, number: int, match: re.Match[str], places: list[tuple[int, int]], content: str
 ) -> None:
     """Refuse an entity whose text differs from the document at its offsets."""
     if places[-1][1] > len(content):
@@ -480,17 +451,13 @@ def _check_text(
             number,
         )
     in_text = " ".join(content[i:j] for i, j in places)
-    if _squeezed(in_text) != _squeezed(match["text"]):
+    # brat writes a space for a line end and between pieces
+    if "".join(in_text.split()) != "".join(match["text"].split()):
         raise source.error(
             f"entity {match['id']} is {snippet(match['text'].encode())}, but the text has "
             f"{snippet(in_text.encode())} there; expected the same text",
             number,
         )
-
-
-def _squeezed(text: str) -> str:
-    """Remove white space: brat writes a space for a line end and between pieces."""
-    return "".join(text.split())
 
 
 def _places(text: str) -> list[tuple[int, int]]:
@@ -508,30 +475,20 @@ def _places(text: str) -> list[tuple[int, int]]:
 
 # --- HIPE shared tasks: one token per line with nine columns, named in the first line
 
-_HIPE_HEADER = b"TOKEN\tNE-COARSE-LIT"
-_DOCUMENT_COMMENT = "# document_id"
-_TAG_COLUMN_PREFIX = "NE-"
-_SENTENCE_END = "EndOfSentence"
 _DEFAULT_COLUMN = "NE-COARSE-LIT"
 
 
-def _is_hipe(source: Source) -> str | None:
-    """Return why a file is one of HIPE, or None."""
-    if source.data.lstrip().startswith(_HIPE_HEADER):
-        return "its first line names the columns TOKEN, NE-COARSE-LIT and others"
-    return None
-
-
-def _read_hipe(source: Source, column: str | int | None = None) -> Tagged:
+def read_hipe(opened: Input) -> Tagged | Labels:
     """Read the tags of one column (NE-COARSE-LIT by default); an underscore is outside."""
     # A sentence ends where MISC has EndOfSentence, or at an empty line; without either a document
     # is one sentence. Missing cells of a short row count as underscores.
+    source, options = opened.source, opened.options
     lines = source.data.decode().split("\n")
     header = next((i for i, line in enumerate(lines) if line.strip()), None)
     if header is None:
         raise source.error("holds nothing but blank lines; expected the names of columns")
     names = lines[header].rstrip("\r").split("\t")
-    place = _place(source, names, column)
+    place = _place(source, names, options.tag_column or options.column)
     misc = names.index("MISC") if "MISC" in names else None
     tokens: list[str] = []
     tags: list[str] = []
@@ -543,7 +500,7 @@ def _read_hipe(source: Source, column: str | int | None = None) -> Tagged:
     for number, raw in enumerate(lines[header + 1 :], start=header + 1):
         line = raw.rstrip("\r")
         if line.startswith("# "):
-            if line.startswith(_DOCUMENT_COMMENT):
+            if line.startswith("# document_id"):
                 document += 1
                 fresh = True
             continue
@@ -568,7 +525,7 @@ def _read_hipe(source: Source, column: str | int | None = None) -> Tagged:
         tokens.append(cells[0])
         tags.append("O" if cells[place] == "_" else cells[place])
         rows.append(number)
-        fresh = misc is not None and _SENTENCE_END in cells[misc].split("|")
+        fresh = misc is not None and "EndOfSentence" in cells[misc].split("|")
     if not tokens:
         raise source.error("holds no tokens; expected at least one below the names of the columns")
     if unmarked == len(tokens):
@@ -576,24 +533,23 @@ def _read_hipe(source: Source, column: str | int | None = None) -> Tagged:
     code: dict[str, int] = {}
     codes = np.array([code.setdefault(tag, len(code)) for tag in tags], dtype=np.int32)
     first = np.array([*begins, len(tokens)], dtype=np.int64)
-    ends = first.tolist()
     text = Text(
         source.name,
         first,
         row=np.array(rows, dtype=np.int32),
         document=np.array(documents, dtype=np.int32) if document >= 0 else None,
-        sentences=[tokens[i:j] for i, j in pairwise(ends)],
+        sentences=[tokens[i:j] for i, j in pairwise(first.tolist())],
     )
-    note = f"{source.name}: HIPE, tags in column {names[place]!r}"
+    notes = [f"{source.name}: HIPE, tags in column {names[place]!r}"]
     if unmarked:
-        note += f", {unmarked} tokens without one (_), taken to be outside"
-    notes = [note]
+        notes[0] += f", {unmarked} tokens without one (_), taken to be outside"
     if short:
         notes.append(
             f"{source.name}: {len(short)} rows lack cells, which are taken as _; the first is line "
             f"{short[0]}"
         )
-    return Tagged(text, codes, tuple(code), tuple(notes))
+    tagged = Tagged(text, codes, tuple(code), tuple(notes))
+    return tagged.as_labels() if opened.task == "labels" else tagged
 
 
 def _place(source: Source, names: list[str], column: str | int | None) -> int:
@@ -604,7 +560,7 @@ def _place(source: Source, names: list[str], column: str | int | None) -> int:
     number = int(wanted) if str(wanted).lstrip("-").isdigit() else 0
     if 1 <= abs(number) <= len(names):
         return number - 1 if number > 0 else len(names) + number
-    listed = ", ".join(name for name in names if name.startswith(_TAG_COLUMN_PREFIX))
+    listed = ", ".join(name for name in names if name.startswith("NE-"))
     raise InputError(f"there is no column {wanted!r}; expected one of {listed}", source.name)
 
 
@@ -666,7 +622,7 @@ def sides_of_examples(name: str, examples: Sequence[Any]) -> tuple[Spans, Spans]
     )
 
 
-def _read_docbin(source: Source) -> Spans:
+def read_docbin(source: Source) -> Spans:
     """Read a ``.spacy`` file with spaCy, after checking its unpacked size."""
     unpacking, rest, size = zlib.decompressobj(), source.data, 0
     while rest:
@@ -712,14 +668,13 @@ def tool_of_file(source: Source, record: dict[str, Any] | None) -> tuple[str, st
         return "log", log[1]
     if source.is_parquet:
         return _rows_of_parquet(source)
-    reasons = {"rows": is_row, "choices": _is_choices} if record is not None else {}
-    for name, reason_of in reasons.items():
-        reason = reason_of(record or {})
-        if reason is not None:
-            return name, reason
-    reason = _is_hipe(source)
-    if reason is not None:
-        return "hipe", reason
+    if record is not None:
+        for name, reason_of in (("rows", is_row), ("choices", _is_choices)):
+            reason = reason_of(record)
+            if reason is not None:
+                return name, reason
+    if source.data.lstrip().startswith(b"TOKEN\t" + _DEFAULT_COLUMN.encode()):
+        return "hipe", "its first line names the columns TOKEN, NE-COARSE-LIT and others"
     if source.data.lstrip()[:1] == b"[":
         return _of_a_list(source)
     return None
@@ -776,44 +731,3 @@ def read_tagged_rows(opened: Input) -> Tagged | Labels:
     )
     tags = tagged_rows(rows, column)
     return tags.as_labels() if opened.task == "labels" else tags
-
-
-def read_folder(opened: Input) -> Spans:
-    """Read a brat folder."""
-    return read_brat(opened.source.name, opened.options.encoding)
-
-
-def read_docs(opened: Input) -> Spans:
-    """Read a spaCy file."""
-    return _read_docbin(opened.source)
-
-
-def read_hipe_column(opened: Input) -> Tagged | Labels:
-    """Read the tags of a HIPE file."""
-    options = opened.options
-    tags = _read_hipe(opened.source, options.tag_column or options.column)
-    return tags.as_labels() if opened.task == "labels" else tags
-
-
-def read_chosen(opened: Input) -> Labels | LabelSets:
-    """Read labels that were chosen for texts."""
-    return side_of_choices(opened.source, _read_choices(opened.source), "labels chosen for texts")
-
-
-def read_label_studio_side(opened: Input) -> Spans | Labels | LabelSets:
-    """Read an export of Label Studio."""
-    options = opened.options
-    side = _read_label_studio(opened.source, options.task, predicted=options.predicted)
-    if isinstance(side, list):
-        return side_of_choices(opened.source, side, "export of Label Studio, choices")
-    return side
-
-
-def side_of_choices(
-    source: Source, chosen: Sequence[tuple[str, Sequence[str]]], what: str
-) -> Labels | LabelSets:
-    """Return one label per text, or label sets if some texts have several or none."""
-    single = _chosen_labels(source, chosen, what)
-    if single is not None:
-        return single
-    return label_sets(source.name, [list(labels) for _, labels in chosen])

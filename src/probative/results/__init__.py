@@ -52,12 +52,7 @@ if TYPE_CHECKING:
         Curve,
         CurveComparison,
     )
-    from probative.results.datasets import (
-        Dataset,
-        DatasetComparisons,
-        DatasetCount,
-        MeanDifference,
-    )
+    from probative.results.datasets import Dataset, DatasetComparisons, DatasetCount, MeanDifference
     from probative.results.ledger import Fingerprints, GateUse, Ledger, TestSet, TestSetUse
     from probative.results.plans import Plan
     from probative.results.ranking import Board, RankedPair, RankedSystem, Ranking, Submission
@@ -80,10 +75,7 @@ if TYPE_CHECKING:
         Scores,
         SystemScores,
     )
-    from probative.results.segmentation import (
-        BestCut,
-        SegmentationSweep,
-    )
+    from probative.results.segmentation import BestCut, SegmentationSweep
     from probative.results.surveys import (
         Estimate,
         EstimatedDifference,
@@ -174,13 +166,7 @@ __all__ = [
 __getattr__, __dir__ = names_on_demand(
     __name__,
     {
-        "base": (
-            "DifferencePosterior",
-            "Interval",
-            "Result",
-            "ScorePosterior",
-            "jsonable",
-        ),
+        "base": ("DifferencePosterior", "Interval", "Result", "ScorePosterior", "jsonable"),
         "comparisons": (
             "Bucket",
             "BucketDifference",
@@ -215,27 +201,10 @@ __getattr__, __dir__ = names_on_demand(
             "Curve",
             "CurveComparison",
         ),
-        "datasets": (
-            "Dataset",
-            "DatasetComparisons",
-            "DatasetCount",
-            "MeanDifference",
-        ),
-        "ledger": (
-            "Fingerprints",
-            "GateUse",
-            "Ledger",
-            "TestSet",
-            "TestSetUse",
-        ),
+        "datasets": ("Dataset", "DatasetComparisons", "DatasetCount", "MeanDifference"),
+        "ledger": ("Fingerprints", "GateUse", "Ledger", "TestSet", "TestSetUse"),
         "plans": ("Plan",),
-        "ranking": (
-            "Board",
-            "RankedPair",
-            "RankedSystem",
-            "Ranking",
-            "Submission",
-        ),
+        "ranking": ("Board", "RankedPair", "RankedSystem", "Ranking", "Submission"),
         "runs": (
             "ModelsAnswer",
             "ProceduresAnswer",
@@ -255,10 +224,7 @@ __getattr__, __dir__ = names_on_demand(
             "Scores",
             "SystemScores",
         ),
-        "segmentation": (
-            "BestCut",
-            "SegmentationSweep",
-        ),
+        "segmentation": ("BestCut", "SegmentationSweep"),
         "surveys": (
             "Estimate",
             "EstimatedDifference",
