@@ -36,27 +36,18 @@ def fingerprints_of(matched: Matched, unit: str, units: int) -> Fingerprints:
     gold = matched.gold
     number = _number(gold)
     contents = [_contents(gold), *map(_contents, matched.systems)]
-    systems = (
-        {group.name: list(group.places) for group in matched.runs}
-        if matched.runs
-        else {name: [place] for place, name in enumerate(matched.names)}
-    )
+    systems = {group.name: group.places for group in matched.runs}
+    systems = systems or {name: (place,) for place, name in enumerate(matched.names)}
     baseline, *challengers = systems
     outputs = {}
     for name in challengers:
         said = [contents[place + 1] for place in (*systems[baseline], *systems[name])]
         outputs[name] = _digest(*_by_unit(gold, _mix(contents[0], *said), number))
     by, sketch = _sketch(gold)
-    return Fingerprints(
-        _joined([matched.task, _digest(contents[0], number)]),
-        _joined([matched.task, _digest(_contents(gold, named=False), number)]),
-        str(getattr(gold, "name", None) or gold.text.name),
-        units,
-        unit,
-        by,
-        sketch,
-        outputs,
-    )
+    named = _joined([matched.task, _digest(contents[0], number)])
+    unnamed = _joined([matched.task, _digest(_contents(gold, named=False), number)])
+    name = str(getattr(gold, "name", None) or gold.text.name)
+    return Fingerprints(named, unnamed, name, units, unit, by, sketch, outputs)
 
 
 # --- Contents of units
@@ -103,8 +94,7 @@ def _by_unit(
     units = gold.units if isinstance(gold, (Labels, LabelSets)) else text.document  # type: ignore[union-attr]
     if units is None:
         return contents, number
-    _, units = np.unique(units, return_inverse=True)
-    units = units.reshape(-1)
+    units = np.unique(units, return_inverse=True)[1].reshape(-1)
     repeats = getattr(gold, "repeats", None)
     if repeats is not None and repeats.times is not None:
         contents = contents * repeats.times.astype(np.uint64)
@@ -163,8 +153,7 @@ def _places_of_labels(gold: Labels | LabelSets) -> tuple[str, Hashes]:
         if tokens is not None:
             place = np.arange(len(tokens))
             return "texts", _with_context(tokens, place, place + 1, context)
-    _, kinds = np.unique(_contents(gold), return_inverse=True)
-    kinds = kinds.reshape(-1)
+    kinds = np.unique(_contents(gold), return_inverse=True)[1].reshape(-1)
     order = np.argsort(kinds, kind="stable")
     # the distance to the previous item of the same label does not depend on its name
     back = np.zeros(len(kinds), dtype=np.int64)

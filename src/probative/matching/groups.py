@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from probative.options import ReadingOptions
 
 
-if TYPE_CHECKING:
-    Codes = NDArray[np.int32]
-
-
 @dataclass(frozen=True, eq=False)
 class _MatchedGroup:
     """Part of a `Matched` that belongs to one group."""
@@ -52,24 +48,19 @@ def part_by_group(matched: Matched, reading: ReadingOptions) -> Iterator[_Matche
     order = np.argsort(groups.codes, kind="stable")
     ends = np.cumsum(np.bincount(groups.codes, minlength=len(groups.names)))
     rows = dict(zip(groups.names, np.split(order, ends[:-1]), strict=True))
-    for name in _groups_in_order(rows):
+    repeats = getattr(
+        matched.gold, "repeats", None
+    )  # equal rows may be kept once, with their number
+    for name in sorted(rows, key=lambda name: (name == MISSING_GROUP, natural_order(name), name)):
         members = np.sort(rows[name])
         if not len(members):
             continue
         part = _part_of_rows(matched, members)
         part = replace(part, averaged=_averaged(matched, part.items, reading))
-        yield _MatchedGroup(name, part, _number_of_rows(matched.gold, members))
-
-
-def _number_of_rows(gold: Any, rows: NDArray[Any]) -> int:
-    """Return the number of table rows; equal rows may be kept once, with their number."""
-    repeats = getattr(gold, "repeats", None)
-    return len(rows) if repeats is None else int(repeats.of_rows(gold.units)[rows].sum())
-
-
-def _groups_in_order(names: Any) -> list[str]:
-    """Sort the names of groups in natural order, the one of missing values last."""
-    return sorted(names, key=lambda name: (name == MISSING_GROUP, natural_order(name), name))
+        number = len(members)
+        if repeats is not None:
+            number = int(repeats.of_rows(matched.gold.units)[members].sum())
+        yield _MatchedGroup(name, part, number)
 
 
 def crossing_units(matched: Matched) -> int:
@@ -98,7 +89,7 @@ def _part_of_rows(matched: Matched, rows: NDArray[Any]) -> Matched:
 
 
 def _rows_of(side: Labels | LabelSets, rows: NDArray[Any]) -> Labels | LabelSets:
-    units: Codes | None = None
+    units: NDArray[np.int32] | None = None
     kept = rows
     if side.units is not None:
         kept, number = np.unique(side.units[rows], return_inverse=True)
@@ -127,10 +118,6 @@ def _averaged(matched: Matched, items: Items, reading: ReadingOptions) -> Any:
 
 # --- Buckets of items: by length, by presence in training, by label frequency
 
-if TYPE_CHECKING:
-    BucketsCodes = NDArray[np.int64]
-
-
 _SHORT_LENGTHS = (1, 2, 3, 4)  # where buckets begin if the median length is at most 2
 _MOST_LABELS_WITHOUT_BUCKETS = 4
 _SEEN = "presence in training"
@@ -142,7 +129,7 @@ class _Bucketing:
 
     kind: str  # the property that decides
     names: tuple[str, ...]  # the buckets, in order
-    code: BucketsCodes  # the bucket of every item as its index in `names`
+    code: NDArray[np.int64]  # the bucket of every item as its index in `names`
 
     def parts(self, items: Items) -> Iterator[tuple[str, Items]]:
         """Yield every bucket with its items."""
@@ -159,8 +146,9 @@ def bucketings_of(matched: Matched, train: Any = None) -> tuple[_Bucketing, ...]
     if matched.task != "labels" and items.start is not None and items.end is not None:
         what = "word length" if matched.task == "segmentation" else "entity length"
         bucketings.append(_lengths(what, items, items.end - items.start))
-        sentences = matched.gold.lengths if matched.task == "segmentation" else _lengths_of(matched)
-        if sentences is not None:
+        words = matched.task == "segmentation"
+        sentences = np.asarray((matched.gold if words else matched.gold.text).lengths)
+        if words or sentences.any():  # else they are unknown
             bucketings.append(_lengths("sentence length", items, sentences[items.unit]))
         known = _known_texts(matched, train)
         if known is not None:
@@ -169,12 +157,6 @@ def bucketings_of(matched: Matched, train: Any = None) -> tuple[_Bucketing, ...]
     if matched.task != "segmentation":
         bucketings.append(_label_frequency(items, train))
     return tuple(each for each in bucketings if len(each.names) > 1 or each.kind == _SEEN)
-
-
-def _lengths_of(matched: Matched) -> NDArray[Any] | None:
-    """Return the number of tokens (or characters) of every sentence; None if unknown."""
-    lengths = np.asarray(matched.gold.text.lengths)
-    return lengths if lengths.any() else None
 
 
 def _lengths(kind: str, items: Items, length: NDArray[Any]) -> _Bucketing:
@@ -190,7 +172,8 @@ def _label_frequency(items: Items, train: Any) -> _Bucketing:
     if train is None:
         number = items.positives_by_label
     else:
-        names, codes = _labels_of(train)
+        spans = isinstance(train, Spans)
+        names, codes = (train.labels, train.label) if spans else (train.names, train.codes)
         times = dict(zip(names, np.bincount(codes, minlength=len(names)).tolist(), strict=True))
         number = np.array([times.get(label, 0) for label in items.labels], dtype=np.int64)
     used = number[items.uses()]
@@ -220,10 +203,6 @@ def _ranges(kind: str, value: NDArray[Any], starts: list[int]) -> _Bucketing:
     return _named(kind, np.searchsorted(starts, value, side="right") - 1, names)
 
 
-def _labels_of(train: Any) -> tuple[tuple[str, ...], Any]:
-    return (train.labels, train.label) if isinstance(train, Spans) else (train.names, train.codes)
-
-
 def _named(kind: str, code: NDArray[Any], names: list[str]) -> _Bucketing:
     """Make a bucketing without the empty buckets."""
     there = np.bincount(code, minlength=len(names)) > 0
@@ -235,9 +214,8 @@ def _known_texts(matched: Matched, train: Any) -> set[str] | None:
     """Return the words, or the texts of entities of any label, of the training data."""
     if matched.task == "segmentation":
         lexicon: Segmented | None = matched.lexicon
-        if lexicon is None:
-            return None
-        return {word for k in range(lexicon.n_sentences) for word in lexicon.words(k)}
+        of = range(0 if lexicon is None else lexicon.n_sentences)
+        return None if lexicon is None else {word for k in of for word in lexicon.words(k)}
     if train is None:
         return None
     if not isinstance(train, Spans) or (len(train) and not train.text.words(0)):
@@ -275,8 +253,14 @@ Confusions = tuple[tuple[str | None, str | None, int], ...]
 
 def span_confusions(gold: Spans, system: Spans) -> Confusions:
     """Count the pairs of different labels (or None) of spans with equal boundaries."""
-    sizes = [int(max(g.max(initial=0), s.max(initial=0))) + 1 for g, s in _columns(gold, system)]
-    places = [_key(side, sizes) for side in (gold, system)]
+    start, end = (
+        int(max(getattr(side, name).max(initial=0) for side in (gold, system))) + 1
+        for name in ("start", "end")
+    )
+    places = [
+        (side.sentence.astype(np.int64) * start + side.start) * end + side.end
+        for side in (gold, system)
+    ]
     distinct = [np.unique(place, return_index=True) for place in places]
     # both parts are sorted: a merge sort is many times faster than NumPy's union by hashing
     both = np.sort(np.concatenate([place for place, _ in distinct]), kind="stable")
@@ -293,17 +277,6 @@ def label_confusions(gold: Labels, system: Labels) -> Confusions:
     """Count the pairs of the gold label and a different one, most frequent first."""
     times = None if gold.repeats is None else gold.repeats.of_rows(gold.units)
     return _count(gold.codes, system.codes, gold.names, system.names, times)
-
-
-def _columns(gold: Spans, system: Spans) -> list[tuple[NDArray[Any], NDArray[Any]]]:
-    return [(gold.sentence, system.sentence), (gold.start, system.start), (gold.end, system.end)]
-
-
-def _key(side: Spans, sizes: list[int]) -> NDArray[np.int64]:
-    key = side.sentence.astype(np.int64)
-    for column, size in zip((side.start, side.end), sizes[1:], strict=True):
-        key = key * size + column
-    return key
 
 
 def _count(

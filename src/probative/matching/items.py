@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from probative.matching.matched import Matched
 
-
-if TYPE_CHECKING:
     Ints = NDArray[np.int32]
 
 
@@ -74,9 +72,8 @@ class Items:
     def positives(self) -> int:
         """Return the number of gold spans (words, labels)."""
         weights = self.weights(None)
-        if weights is None:
-            return round(self.weight * np.count_nonzero(self.answer))
-        return round(self.weight * float(weights[self.answer].sum()))
+        there = np.count_nonzero(self.answer) if weights is None else weights[self.answer].sum()
+        return round(self.weight * float(there))
 
     @property
     def positives_by_label(self) -> NDArray[np.int64]:
@@ -292,15 +289,13 @@ class Items:
         if self.document is not None:
             _, number = np.unique(self.document[units], return_inverse=True)
             document = number.reshape(-1).astype(np.int32)
-        universe = None if self.universe is None else self.universe[units]
-        there = self.where(place[self.unit] >= 0)
-        within = self.within_labels
+        there, within = self.where(place[self.unit] >= 0), self.within_labels
         return replace(
             there,
             unit=place[there.unit],
             n_units=len(units),
             document=document,
-            universe=universe,
+            universe=None if self.universe is None else self.universe[units],
             within_labels=None if within is None else within.of_units(units),
         )
 
@@ -331,8 +326,7 @@ class Items:
             return self.universe
         if by == "document" and self.document is not None:
             return np.bincount(self.document, weights=self.universe)
-        size = len(self.labels) if by == "label" else 1
-        return np.full(size, self.decisions)
+        return np.full(len(self.labels) if by == "label" else 1, self.decisions)
 
 
 def union(names: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], list[Ints]]:
@@ -424,9 +418,8 @@ def _of_all_classes(matched: Matched, paired: PairedCounts) -> PairedCounts:
     """Leave out wrong labels of single-label data: they are not counted beside the right ones."""
     if not matched.all_classes:
         return paired
-    wrong = [1, 3, 5]
     cases = paired.cases[..., :7].copy()
-    cases[..., wrong] = 0
+    cases[..., [1, 3, 5]] = 0
     return PairedCounts(cases, paired.multiplicity)
 
 

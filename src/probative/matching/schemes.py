@@ -69,16 +69,13 @@ class _Sequence:
     def number(self) -> NDArray[np.intp]:
         """Count every step, except those from O to O."""
         size = len(self.prefixes)
-        shape = (size, size, 2)
-        times = np.bincount(self.before, minlength=size * size * 2).reshape(shape)
-        out = np.bincount(self.after, minlength=size * size * 2).reshape(shape)
+        times, out = (
+            np.bincount(steps, minlength=size * size * 2).reshape(size, size, 2)
+            for steps in (self.before, self.after)
+        )
         outside = self.prefixes.index("O")
         times[:, outside] += out[:, outside]  # other steps out are already counted as steps in
         return times
-
-    def leaving(self) -> NDArray[np.bool_]:
-        """Return True for the tokens that O follows."""
-        return np.asarray(self.after // 2 % len(self.prefixes) == self.prefixes.index("O"))
 
     def in_own_codes(self, rule: NDArray[np.bool_], code: dict[str, int]) -> NDArray[np.bool_]:
         """Translate a rule table from another numbering of the prefixes to this one's."""
@@ -104,10 +101,16 @@ def prefix_of(name: str) -> str | None:
 
 def _sequence(tagged: Tagged, scheme: Scheme) -> _Sequence:
     """Translate tags into steps; refuse the first one that the scheme does not have."""
-    parsed = [_parse(name) for name in tagged.names]
-    wrong = [c for c, tag in enumerate(parsed) if tag is None or tag[0] not in scheme.follow]
+    wrong = [c for c, name in enumerate(tagged.names) if prefix_of(name) not in scheme.follow]
     if wrong:
-        raise _unknown_tag(tagged, scheme, wrong)
+        token = int(np.flatnonzero(np.isin(tagged.tags, wrong))[0])
+        name = tagged.names[int(tagged.tags[token])]
+        shown = name if len(name) <= 60 else name[:60] + "…"
+        prefixes = ", ".join(prefix + "-" for prefix in scheme.follow if prefix != "O")
+        raise tagged.text.error(
+            f"unknown tag {shown!r}; expected O, or a type after one of {prefixes} ({scheme.name})",
+            token,
+        )
     return _translate(tagged)
 
 
@@ -147,28 +150,8 @@ def _steps_of(tagged: Tagged, tags: list[tuple[str, str]]) -> _Sequence:
         steps = (prefix[one] * len(prefixes) + prefix[other]) * 2
         return np.asarray(steps + (kind[one] != kind[other]), dtype=np.int32)
 
-    return _Sequence(
-        prefixes,
-        labels,
-        token,
-        kind[this],
-        step(previous, this),
-        step(this, following),
-        opens,
-        closes,
-    )
-
-
-def _unknown_tag(tagged: Tagged, scheme: Scheme, wrong: list[int]) -> InputError:
-    """Return the error for the first tag that the scheme does not have."""
-    token = int(np.flatnonzero(np.isin(tagged.tags, wrong))[0])
-    name = tagged.names[int(tagged.tags[token])]
-    shown = name if len(name) <= 60 else name[:60] + "…"
-    prefixes = ", ".join(prefix + "-" for prefix in scheme.follow if prefix != "O")
-    return tagged.text.error(
-        f"unknown tag {shown!r}; expected O, or a type after one of {prefixes} ({scheme.name})",
-        token,
-    )
+    steps = step(previous, this), step(this, following)
+    return _Sequence(prefixes, labels, token, kind[this], *steps, opens, closes)
 
 
 def _forbidden(scheme: Scheme, sequence: _Sequence) -> NDArray[np.bool_]:
@@ -208,15 +191,10 @@ def recognise(tagged: Tagged) -> str:
 def _knows_most(tagged: Tagged, parsed: list[tuple[str, str] | None]) -> str:
     """Return the scheme that has the prefixes of most tokens."""
     used = np.bincount(tagged.tags, minlength=len(parsed)).tolist()
-    number: dict[str, int] = {}
-    for tag, times in zip(parsed, used, strict=True):
-        if tag is not None and times:
-            number[tag[0]] = number.get(tag[0], 0) + times
-    known = {
-        name: sum(n for prefix, n in number.items() if prefix in scheme.follow)
-        for name, scheme in SCHEMES.items()
-    }
-    return max(known, key=lambda name: known[name])
+    times = [(tag[0], n) for tag, n in zip(parsed, used, strict=True) if tag is not None]
+    return max(
+        SCHEMES, key=lambda name: sum(n for prefix, n in times if prefix in SCHEMES[name].follow)
+    )
 
 
 def decode(tagged: Tagged, *, scheme: str | None = None, repair: str = "conlleval") -> Spans:
@@ -282,43 +260,34 @@ def misplaced(tagged: Tagged, scheme: str, most: int) -> tuple[list[str], int]:
     """Return messages on the first tags that break the rules, and the number of all."""
     rules = SCHEMES[one_of("scheme", scheme, SCHEMES)]
     sequence = _sequence(tagged, rules)
-    forbidden = _forbidden(rules, sequence)
-    number = int(sequence.number()[forbidden].sum())
-    return [
-        str(_misplaced(tagged, rules, place)) for place in _places(sequence, forbidden, most)
-    ], number
+    places = _places(sequence, _forbidden(rules, sequence), most)
+    return [str(_misplaced(tagged, rules, place)) for place in places], invalid(tagged, scheme)
 
 
 def _places(sequence: _Sequence, forbidden: NDArray[np.bool_], most: int) -> list[tuple[int, int]]:
     """Return the first forbidden steps as (token before, token after); -1 for none."""
     rule = forbidden.reshape(-1)
     into = np.flatnonzero(rule[sequence.before])[:most]
-    out = np.flatnonzero(rule[sequence.after] & sequence.leaving())[:most]
-    steps = []
-    for at in into.tolist():
-        token = int(sequence.token[at])
-        steps.append((-1 if sequence.opens[at] else token - 1, token))
-    for at in out.tolist():
-        token = int(sequence.token[at])
-        steps.append((token, -1 if sequence.closes[at] else token + 1))
+    leaving = sequence.after // 2 % len(sequence.prefixes) == sequence.prefixes.index("O")
+    out = np.flatnonzero(rule[sequence.after] & leaving)[:most]
+    entered = zip(sequence.token[into].tolist(), sequence.opens[into].tolist(), strict=True)
+    left = zip(sequence.token[out].tolist(), sequence.closes[out].tolist(), strict=True)
+    steps = [(-1 if opens else token - 1, token) for token, opens in entered]
+    steps += [(token, -1 if closes else token + 1) for token, closes in left]
     return sorted(steps, key=max)[:most]
 
 
 def _misplaced(tagged: Tagged, rules: Scheme, place: tuple[int, int]) -> InputError:
-    before, after = place
-    if before < 0:
-        what = f"tag {_tag(tagged, after)} at the begin of a sentence"
-    elif after < 0:
-        what = f"tag {_tag(tagged, before)} at the end of a sentence"
+    tag_before, tag_after = (repr(tagged.names[tagged.tags[token]][:60]) for token in place)
+    if place[0] < 0:
+        what = f"tag {tag_after} at the begin of a sentence"
+    elif place[1] < 0:
+        what = f"tag {tag_before} at the end of a sentence"
     else:
-        what = f"tag {_tag(tagged, after)} after {_tag(tagged, before)}"
+        what = f"tag {tag_after} after {tag_before}"
     return tagged.text.error(
         f"{what} breaks the rules of {rules.name}; expected a valid tag", max(place)
     )
-
-
-def _tag(tagged: Tagged, token: int) -> str:
-    return repr(tagged.names[int(tagged.tags[token])][:60])
 
 
 def decode_tags(

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from probative.reading.annotations import Segmented
     from probative.reading.segmented import Probabilities
 
+    Floats = NDArray[np.float64]
+
 
 def _same_characters(gold: Segmented, system: Segmented) -> None:
     """Refuse segmentations of different texts."""
@@ -37,12 +39,14 @@ def _same_characters(gold: Segmented, system: Segmented) -> None:
         wrong = int(np.searchsorted(gold.byte_first, np.argmax(differ), side="right")) - 1
     if wrong < n:
         raise _different_text(gold, system, wrong)
+    _same_number(gold, system)
+
+
+def _same_number(gold: Segmented, system: Segmented) -> None:
     if gold.n_sentences != system.n_sentences:
-        raise InputError(
-            f"{system.n_sentences} sentences, but {gold.name} has {gold.n_sentences}; expected "
-            f"as many",
-            system.name,
-        )
+        there = f"{gold.name} has {gold.n_sentences}"
+        problem = f"{system.n_sentences} sentences, but {there}; expected as many"
+        raise InputError(problem, system.name)
 
 
 def _different_text(gold: Segmented, system: Segmented, sentence: int) -> InputError:
@@ -95,9 +99,8 @@ def boundary_counts(gold: Segmented, system: Segmented) -> Counts:
 def _boundaries(words: Segmented) -> NDArray[np.bool_]:
     """Return True where a word begins, except at the first character of a sentence."""
     begins = np.zeros(int(words.first[-1]) + 1, dtype=bool)
-    there = (
-        words.start < words.lengths[words.sentence]
-    )  # words that could not be aligned lie behind the end
+    # words that could not be aligned lie behind the end
+    there = words.start < words.lengths[words.sentence]
     begins[(words.start + words.first[words.sentence])[there]] = True
     begins[words.first] = False
     return begins
@@ -138,21 +141,15 @@ _NOT_IN_GOLD = -1
 def carried_over(gold: Segmented, system: Segmented) -> tuple[Segmented, tuple[str, ...]]:
     """Align the words of a system with the characters of gold; return them and a note."""
     # words that cannot be aligned are placed behind the end of their sentence
-    if gold.n_sentences != system.n_sentences:
-        raise InputError(
-            f"{system.n_sentences} sentences, but {gold.name} has {gold.n_sentences}; expected as "
-            f"many",
-            system.name,
-        )
-    different = [
-        k for k in range(gold.n_sentences) if gold.sentence_text(k) != system.sentence_text(k)
-    ]
+    _same_number(gold, system)
+    texts = [(gold.sentence_text(k), system.sentence_text(k)) for k in range(gold.n_sentences)]
+    different = [k for k, (expected, given) in enumerate(texts) if expected != given]
     if not different:
         return system, ()
     start, end = system.start.copy(), system.end.copy()
     missing = extra = lost = 0
     for k in different:
-        expected, given = gold.sentence_text(k), system.sentence_text(k)
+        expected, given = texts[k]
         place = _places(system, k, expected, given)
         low, high = np.searchsorted(system.sentence, [k, k + 1]).tolist()
         behind = len(expected)
@@ -204,8 +201,6 @@ def _places(system: Segmented, k: int, expected: str, given: str) -> list[int]:
 
 def _normalised(text: str) -> list[str]:
     """Return the characters of a text, each in its NFKC form (full-width as half-width)."""
-    if text.isascii():
-        return list(text)
     return [unicodedata.normalize("NFKC", character) for character in text]
 
 
@@ -214,9 +209,6 @@ def _normalised(text: str) -> list[str]:
 # The inner positions of a corpus are ranked by the probability of a boundary. Cut k accepts the
 # first k of them. A gold word is right from the cut that accepts its two ends until the one that
 # accepts a position inside it, so one sort and cumulative sums give the counts of all cuts.
-
-if TYPE_CHECKING:
-    Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,14 +317,12 @@ def _accumulate(
     # tp, fp, fn, tn: of a sentence at cut 0, and the change by an event
     state = np.stack([0 * one, one, words, substrings - words - one], axis=1)
     change = {"accepted": (0, 1, 0, -1), "gained": (1, -1, -1, 1), "lost": (-1, 1, 1, -1)}
-    cut = np.concatenate([cut for cut, _, _ in events])
-    sentence = np.concatenate([sentence for _, sentence, _ in events])
-    step = np.concatenate(
-        [
-            state if name == "state" else np.tile(np.array(change[name], float), (len(cuts), 1))
-            for cuts, _, name in events
-        ]
-    )
+    steps = [
+        state if name == "state" else np.tile(np.array(change[name], float), (len(cuts), 1))
+        for cuts, _, name in events
+    ]
+    cut, sentence = (np.concatenate([event[i] for event in events]) for i in range(2))
+    step = np.concatenate(steps)
     order = np.argsort(cut, kind="stable")
     cut, sentence, step = cut[order], sentence[order], step[order]
     size = len(ranked) + 2

@@ -42,9 +42,9 @@ def _covered_places(spans: Spans, kind: str, answer: Spans) -> tuple[Ints, Ints,
     if kind == "characters" and counted == "tokens":
         first = answer.text.first
         offset = _characters_before(answer.text)
-        base = offset[first[sentence]]
-        start = offset[first[sentence] + start] - base
-        end = offset[first[sentence] + end] - base
+        start, end = (
+            offset[first[sentence] + place] - offset[first[sentence]] for place in (start, end)
+        )
     length = end - start
     before = np.cumsum(length) - length
     place = np.arange(int(length.sum()), dtype=np.int64) - np.repeat(before - start, length)
@@ -65,10 +65,8 @@ def _pieces(spans: Spans) -> tuple[Ints, Ints, Ints, Ints]:
     ]
     table = np.array(parts, dtype=np.int64).reshape(-1, 4)
     whole = (column[~several] for column in (sentence, start, end, label))
-    sentence, start, end, label = (
-        np.concatenate([single, more]) for single, more in zip(whole, table.T, strict=True)
-    )
-    return sentence, start, end, label
+    joined = [np.concatenate([one, more]) for one, more in zip(whole, table.T, strict=True)]
+    return joined[0], joined[1], joined[2], joined[3]
 
 
 def _counted_in(spans: Spans) -> str | None:
@@ -79,9 +77,7 @@ def _counted_in(spans: Spans) -> str | None:
     if text.names is not None:
         return "characters"  # documents of annotation tools
     first = next((s for s in text.sentences or () if len(s)), None)
-    if first is None:
-        return None
-    return "characters" if isinstance(first, str) else "tokens"
+    return None if first is None else "characters" if isinstance(first, str) else "tokens"
 
 
 def _characters_before(text: Text) -> Ints:
@@ -91,7 +87,8 @@ def _characters_before(text: Text) -> Ints:
         begun = np.concatenate([[0], np.cumsum((data & 0xC0) != 0x80, dtype=np.int64)])
         lengths = begun[text.end] - begun[text.start]
     else:
-        lengths = np.array(list(map(len, _words(text))), dtype=np.int64)
+        words = chain.from_iterable(text.sentences or ())
+        lengths = np.array(list(map(len, words)), dtype=np.int64)
     if len(lengths) != text.n_tokens:
         raise InputError(
             f"match: {text.name} has tags without words, which have no characters; expected "
@@ -100,19 +97,11 @@ def _characters_before(text: Text) -> Ints:
     return np.concatenate([[0], np.cumsum(lengths)])
 
 
-def _words(text: Text) -> Sequence[Any]:
-    return list(chain.from_iterable(text.sentences or ()))
-
-
 # --- Pairing the spans of a system with overlapping gold spans, one to one
 #
 # The spans of a system are taken from left to right. Each takes, among the free gold spans that
 # overlap it, the one with the most credit under the rule. This is the order of nervaluate 1.2.1,
 # so the counts agree with it.
-
-if TYPE_CHECKING:
-    Flags = NDArray[np.bool_]
-
 
 _PAIRS_PER_BLOCK = 2**22  # limits memory
 _VECTORISED_ROUNDS = 4  # pairs that are still open after these are decided one by one
@@ -183,7 +172,7 @@ class _Pairs:
     system: Ints
     gold: Ints
 
-    def where(self, wanted: Flags | NDArray[np.intp]) -> _Pairs:
+    def where(self, wanted: NDArray[np.bool_] | NDArray[np.intp]) -> _Pairs:
         """Return the pairs of a mask, or at these indices."""
         return _Pairs(self.system[wanted], self.gold[wanted])
 
@@ -224,7 +213,6 @@ def _pair_off(gold: _Side, system: _Side, rule: MatchRule, met: _Pairs) -> tuple
 def _credit_of_pairs(gold: _Side, system: _Side, rule: MatchRule, met: _Pairs) -> tuple[Ints, Ints]:
     """Return the credit of pairs and, for ``type``, the distance of their ends."""
     g, s = met.gold, met.system
-    zeros = np.zeros(len(g), dtype=np.int64)
     if rule.name == "type":
         same = gold.label[g] == system.label[s]
         distance = np.abs(gold.start[g] - system.start[s]) + np.abs(gold.end[g] - system.end[s])
@@ -234,7 +222,7 @@ def _credit_of_pairs(gold: _Side, system: _Side, rule: MatchRule, met: _Pairs) -
     if rule.name == "strict":
         same &= gold.label[g] == system.label[s]
     # an overlap alone gets half the credit under partial, and none under the other rules
-    return same.astype(np.int64) + (rule.parts - 1), zeros
+    return same.astype(np.int64) + (rule.parts - 1), np.zeros(len(g), dtype=np.int64)
 
 
 def _by_preference(met: _Pairs, credit: Ints, distance: Ints) -> NDArray[np.intp]:
@@ -273,10 +261,8 @@ def _one_by_one(pairs: _Pairs, alive: NDArray[np.intp]) -> NDArray[np.intp]:
     """Give each span of the system its first free partner, in a plain loop."""
     chosen = []
     served, free = set(), set(pairs.gold[alive].tolist())
-    rows = zip(
-        alive.tolist(), pairs.system[alive].tolist(), pairs.gold[alive].tolist(), strict=True
-    )
-    for number, s, g in rows:
+    columns = (alive, pairs.system[alive], pairs.gold[alive])
+    for number, s, g in zip(*(column.tolist() for column in columns), strict=True):
         if s not in served and g in free:
             served.add(s)
             free.discard(g)
@@ -294,23 +280,18 @@ def _meeting(gold: _Side, system: _Side) -> _Pairs:
         for k in np.flatnonzero((gold.shape[g] > 0) | (system.shape[s] > 0)).tolist():
             of_gold, of_system = gold.pieces(int(g[k])), system.pieces(int(s[k]))
             length[k] = sum(end - start for start, end in of_gold)
-            shared[k] = _shared(of_gold, of_system)
+            both = ((min(i[1], j[1]), max(i[0], j[0])) for i in of_gold for j in of_system)
+            shared[k] = sum(max(0, end - start) for end, start in both)
         parts.append(pairs.where((shared > 0) & (shared * _SMALLEST_SHARE_INVERSE >= length)))
     return _joined(parts)
-
-
-def _shared(a: list[tuple[int, int]], b: list[tuple[int, int]]) -> int:
-    """Return the number of places that two spans of several pieces share."""
-    return sum(max(0, min(i[1], j[1]) - max(i[0], j[0])) for i in a for j in b)
 
 
 def _overlapping(gold: _Side, system: _Side) -> Iterator[_Pairs]:
     """Yield, in blocks, the pairs whose extents (first start to last end) overlap."""
     stride = max(int(side.end.max(initial=0)) for side in (gold, system)) + 1
     start, end = (gold.unit * stride + place for place in (gold.start, gold.end))
-    reach = (
-        np.maximum.accumulate(end) if len(end) else end
-    )  # a long span may overlap many later ones
+    # a long span may overlap many later ones
+    reach = np.maximum.accumulate(end) if len(end) else end
     low = np.searchsorted(reach, system.unit * stride + system.start, side="right")
     high = np.searchsorted(start, system.unit * stride + system.end, side="left")
     for pairs in _ranges(low, high):
@@ -357,11 +338,10 @@ def _ranges(low: NDArray[np.intp], high: NDArray[np.intp]) -> Iterator[_Pairs]:
 
 
 def _joined(parts: list[_Pairs]) -> _Pairs:
-    if not parts:
-        return _Pairs(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+    none = [np.zeros(0, dtype=np.int64)]
     return _Pairs(
-        np.concatenate([part.system for part in parts]),
-        np.concatenate([part.gold for part in parts]),
+        np.concatenate([part.system for part in parts] or none),
+        np.concatenate([part.gold for part in parts] or none),
     )
 
 
@@ -414,36 +394,24 @@ def match_spans(
     return items.only(list(only)) if only and not ignore_type else items
 
 
-def _columns(sides: Sequence[Spans], rule: MatchRule) -> list[tuple[NDArray[Any], ...]]:
+def _columns(sides: Sequence[Spans], rule: MatchRule) -> Sequence[tuple[NDArray[Any], ...]]:
     """Return unit, place and label of the spans of every side, or of the places they cover."""
     if rule.is_by_place:
         covered = [_covered_places(side, rule.name, sides[0]) for side in sides]
         return [(unit, place, place + 1, label) for unit, place, label in covered]
-    shapes = _shapes(sides)
-    if shapes is None and rule.name == STRICT:
+    if rule.name == STRICT and all(side.shape is None for side in sides):
         return [(side.sentence, side.start, side.end, side.label) for side in sides]
-    shapes = shapes or [np.zeros(len(side), dtype=np.int32) for side in sides]
-    return [
-        (side.sentence, side.start, side.end, shape, side.label)
-        for side, shape in zip(sides, shapes, strict=True)
-    ]
+    _, codes = union([side.shapes or ("",) for side in sides])
+    columns = []
+    for side, code in zip(sides, codes, strict=True):
+        shape = np.zeros(len(side), dtype=np.int32) if side.shape is None else side.shape
+        columns.append((side.sentence, side.start, side.end, code[shape], side.label))
+    return columns
 
 
 def _all_shapes(sides: Sequence[Spans]) -> tuple[str, ...]:
-    """Return the texts of the codes of `_shapes`; code 0 is a single piece."""
+    """Return the texts of the codes of shapes of all sides; code 0 is a single piece."""
     return union([side.shapes or ("",) for side in sides])[0]
-
-
-def _shapes(sides: Sequence[Spans]) -> list[NDArray[Any]] | None:
-    """Return the shape codes of all spans in one numbering; None if all have a single piece."""
-    if all(side.shape is None for side in sides):
-        return None
-    _, codes = union([side.shapes or ("",) for side in sides])
-    zeros = [np.zeros(len(side), dtype=np.int32) for side in sides]
-    return [
-        code[zero if side.shape is None else side.shape]
-        for side, code, zero in zip(sides, codes, zeros, strict=True)
-    ]
 
 
 def _match_by_rule(
@@ -492,20 +460,22 @@ def _items(
     ]
     of_gold = [np.stack([credit >= part for credit, _ in found]) for part in parts]
     n_gold, n_wrong = len(gold), sum(len(kind.unit) for kind in kinds)
-    columns = {
-        name: np.concatenate([np.tile(own, rule.parts), *(getattr(k, name) for k in kinds)])
-        for name, own in (("unit", gold.unit), ("label", gold.label))
-    }
+    unit, label, start, end = (
+        np.concatenate(
+            [np.tile(getattr(gold, name), rule.parts), *(getattr(k, name) for k in kinds)]
+        )
+        for name in ("unit", "label", "start", "end")
+    )
     return Items(
-        columns["unit"].astype(np.int32),
-        columns["label"].astype(np.int32),
+        unit.astype(np.int32),
+        label.astype(np.int32),
         labels,
         np.arange(rule.parts * n_gold + n_wrong) < rule.parts * n_gold,
         np.concatenate([*of_gold, *(kind.says for kind in kinds)], axis=1),
         n_units,
         document,
-        start=np.concatenate([np.tile(gold.start, rule.parts), *(k.start for k in kinds)]),
-        end=np.concatenate([np.tile(gold.end, rule.parts), *(k.end for k in kinds)]),
+        start=start,
+        end=end,
         weight=1 / rule.parts,
     )
 

@@ -68,18 +68,10 @@ def _same_shape(gold: Text, other: Text, by: str) -> None:
     by_text = gold.sentences is not None and other.sentences is not None
     if by_text and by == "position" and gold.n_sentences and other.n_sentences:
         by_text = isinstance(gold.words(0), str) or isinstance(other.words(0), str)
-    if (
-        by_text or not gold.n_tokens or not other.n_tokens
-    ):  # lengths are compared with the words, or are unknown
-        if gold.n_sentences != other.n_sentences:
-            raise InputError(
-                f"{other.n_sentences} sentences, but {gold.name} has {gold.n_sentences}; expected "
-                f"as many",
-                other.name,
-            )
-        return
     n = min(gold.n_sentences, other.n_sentences)
     wrong = np.flatnonzero(gold.lengths[:n] != other.lengths[:n])
+    if by_text or not gold.n_tokens or not other.n_tokens:
+        wrong = wrong[:0]  # lengths are compared with the words, or are unknown
     place = ""
     if len(wrong):
         i = int(wrong[0])
@@ -95,8 +87,7 @@ def _same_shape(gold: Text, other: Text, by: str) -> None:
             other.name,
         )
     if place:
-        message = f"{place}; expected sentences of the same tokens"
-        raise _error(other, message, int(wrong[0]), 0)
+        raise _error(other, f"{place}; expected sentences of the same tokens", int(wrong[0]), 0)
 
 
 def _same_sentences(gold: Text, other: Text, by: str) -> tuple[str, ...]:
@@ -111,7 +102,8 @@ def _same_sentences(gold: Text, other: Text, by: str) -> tuple[str, ...]:
         pairs = enumerate(zip_longest(expected, given))
         at = next(place for place, (mine, theirs) in pairs if mine != theirs)
         raise _other_token(gold, other, first, at)
-    here, there = where_they_differ(_as_text(given), _as_text(expected))
+    own, right = (w if isinstance(w, str) else " ".join(w) for w in (given, expected))
+    here, there = where_they_differ(own, right)
     raise InputError(
         f"text {first + 1} is {here}, but {there} in {gold.name}; expected the same text "
         f"(align_by='position' accepts others)",
@@ -155,13 +147,8 @@ def _line(text: Text, sentence: int, at: int) -> int | None:
 
 def _place(text: Text, sentence: int, at: int) -> str:
     line = _line(text, sentence, at)
-    if line is not None:
-        return f"{text.name}:{line}"
-    return f"{text.name}, sentence {sentence + 1}, token {at + 1}"
-
-
-def _as_text(words: Sequence[str]) -> str:
-    return words if isinstance(words, str) else " ".join(words)
+    place = f", sentence {sentence + 1}, token {at + 1}" if line is None else f":{line}"
+    return text.name + place
 
 
 def _first_difference(gold: Text, other: Text) -> int | None:
@@ -171,11 +158,9 @@ def _first_difference(gold: Text, other: Text) -> int | None:
     uneven = np.flatnonzero(length != other_end - other_start)
     limit = int(uneven[0]) if len(uneven) else len(length)
     size = int(length[:limit].sum())
-    mine, theirs = gold.token_bytes[:size], other.token_bytes[:size]
-    differ = mine != theirs
+    differ = gold.token_bytes[:size] != other.token_bytes[:size]
     if differ.any():
-        ends = np.cumsum(length)
-        return int(np.searchsorted(ends, np.argmax(differ), side="right"))
+        return int(np.searchsorted(np.cumsum(length), np.argmax(differ), side="right"))
     return limit if len(uneven) else None
 
 
@@ -184,9 +169,7 @@ def align_rows(
 ) -> tuple[str, ...]:
     """Refuse tables whose rows have different ids; note them with ``by="position"``."""
     mine, theirs = gold.aligned, other.aligned
-    if not isinstance(mine, RowIds) or not isinstance(theirs, RowIds):
-        return ()
-    if len(gold) != len(other):
+    if not isinstance(mine, RowIds) or not isinstance(theirs, RowIds) or len(gold) != len(other):
         return ()
     if mine.column != theirs.column:
         note = (
@@ -194,8 +177,6 @@ def align_rows(
             f"the {mine.column!r} of {gold.name}"
         )
         return (note,)
-    if mine.names == theirs.names and np.array_equal(mine.codes, theirs.codes):
-        return ()
     code = {text: i for i, text in enumerate(mine.names)}
     same = np.array([code.get(text, -1) for text in theirs.names], dtype=np.int32)[theirs.codes]
     different = np.flatnonzero(same != mine.codes)
@@ -222,9 +203,7 @@ def align_rows(
     )
 
 
-# -----------------------------------------------------------------------------
-# Check the ids by which rows of several tables are joined.
-# -----------------------------------------------------------------------------
+# --- The ids by which rows of several tables are joined
 
 ON_MISSING = ("error", "drop", "negative")
 NOTHING = ""  # label of a row that a system lacks; no real label is empty
@@ -270,8 +249,7 @@ def settle(
         )
     notes = [f"rows are joined by {called(key)}, compared as text"] if systems else []
     for table in systems:
-        missing, extra = table.missing, table.extra
-        parts = []
+        missing, extra, parts = table.missing, table.extra, []
         if missing[0]:
             parts.append(f"{_ids(*missing)} of {n_answer:,} in {answer.name} missing")
         if extra[0]:
@@ -280,11 +258,8 @@ def settle(
             continue
         what = f"by {called(key)}: " + ", ".join(parts)
         if on_missing == "error" or (on_missing == "negative" and extra[0]):
-            ways = (
-                "on_missing='drop' leaves them out"
-                if extra[0]
-                else "on_missing='drop' leaves them out, on_missing='negative' counts them as no"
-            )
+            ways = "on_missing='drop' leaves them out"
+            ways += "" if extra[0] else ", on_missing='negative' counts them as no"
             raise InputError(f"{what}; expected the same ids ({ways})", table.name)
         done = "left out of all systems" if on_missing == "drop" else "they count as no"
         notes.append(f"{table.name}: {what}; {done}")

@@ -16,10 +16,8 @@ if TYPE_CHECKING:
 
     from probative.reading.source import Source
 
-
-if TYPE_CHECKING:
     Ints = NDArray[np.int32]
-
+    Places = NDArray[np.intp]
 
 TEXT_COLUMNS = ("text", "sentence", "content")  # usual names of a table's column of texts
 
@@ -120,8 +118,6 @@ class Text:
 
     def error(self, message: str, token: int | None = None) -> InputError:
         """Return an error at a token, or in the whole text."""
-        from probative.errors import InputError
-
         if token is None:
             return InputError(message, self.name)
         if self.row is not None and len(self.row):
@@ -190,13 +186,10 @@ class Spans:
     def of(self, sentence: int) -> list[tuple[int, int, str]]:
         """Return the spans of one sentence as (start, end, label)."""
         low, high = np.searchsorted(self.sentence, [sentence, sentence + 1]).tolist()
-        rows = zip(
-            self.start[low:high].tolist(),
-            self.end[low:high].tolist(),
-            self.label[low:high].tolist(),
-            strict=True,
-        )
-        return [(start, end, self.labels[label]) for start, end, label in rows]
+        columns = (values[low:high].tolist() for values in (self.start, self.end, self.label))
+        return [
+            (start, end, self.labels[label]) for start, end, label in zip(*columns, strict=True)
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,20 +306,12 @@ class Repeats:
         first, copies = np.cumsum(self.number) - self.number, self.number[units]
         rows = np.repeat(rows, copies)
         which = np.arange(len(rows)) - np.repeat(np.cumsum(copies) - copies, copies)
-        unit = first[units[rows]] + which
-        if self.times is not None:
-            times = self.times[rows]
-            rows, unit = np.repeat(rows, times), np.repeat(unit, times)
-        return rows, unit
+        times = 1 if self.times is None else self.times[rows]
+        return np.repeat(rows, times), np.repeat(first[units[rows]] + which, times)
 
 
-@dataclass(frozen=True, eq=False)
-class RowGroups:
-    """The group of every row of a table: the column, one code per row, the names of the codes."""
-
-    column: str
-    codes: Ints
-    names: tuple[str, ...]
+class RowGroups(RowIds):
+    """The group of every row of a table, in the same form."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -376,29 +361,16 @@ class LabelSets:
 
 # --- Subsets of annotations
 
-if TYPE_CHECKING:
-    Places = NDArray[np.intp]
-
 
 @overload
 def part_of(side: Tagged, places: NDArray[Any]) -> Tagged: ...
-
-
 @overload
 def part_of(side: Spans, places: NDArray[Any]) -> Spans: ...
-
-
 @overload
 def part_of(side: Labels, places: NDArray[Any]) -> Labels: ...
-
-
 @overload
 def part_of(side: LabelSets, places: NDArray[Any]) -> LabelSets: ...
-
-
-def part_of(
-    side: Tagged | Spans | Labels | LabelSets, places: NDArray[Any]
-) -> Tagged | Spans | Labels | LabelSets:
+def part_of(side: Any, places: NDArray[Any]) -> Any:
     """Return the annotations of some sentences (units or items of labels), in this order."""
     places = np.asarray(places, dtype=np.intp)
     if isinstance(side, Tagged):

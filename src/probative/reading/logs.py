@@ -496,7 +496,9 @@ class Log:
         order = [place[key] for key in keys]
         rows = np.array(order, dtype=np.intp)
         names = ("samples", "repeat", "content", "texts", "targets", "said")
-        moved = {name: tuple(getattr(self, name)[i] for i in order) for name in names}
+        moved: dict[str, Any] = {
+            name: tuple(getattr(self, name)[i] for i in order) for name in names
+        }
         return replace(self, **moved, tp=self.tp[rows], fp=self.fp[rows], fn=self.fn[rows])
 
 

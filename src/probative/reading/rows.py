@@ -253,6 +253,14 @@ def labels_of_dataset(
     return labels_from_array(name, values)
 
 
+def side_of_rows(rows: Rows, options: Any, task: str | None) -> Tagged | Labels:
+    """Return the tags of the requested or usual column, as labels if that is the task."""
+    there = list(rows.columns)
+    column = choose_column(rows.name, there, options.named_column, predicted=options.predicted)
+    tags = tagged_rows(rows, column)
+    return tags.as_labels() if task == "labels" else tags
+
+
 def tagged_rows(rows: Rows, column: str) -> Tagged:
     """Return the tags of one column."""
     code: dict[str, int] = {}

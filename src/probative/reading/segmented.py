@@ -109,8 +109,8 @@ def _segmented(
     sentence = np.repeat(np.arange(len(word_first) - 1, dtype=np.int32), np.diff(word_first))
     opening = first[sentence]
     word_start, word_end = at[:-1] - opening, at[1:] - opening
-    if not (n_bytes > 0).all():
-        kept = n_bytes > 0
+    kept = n_bytes > 0
+    if not kept.all():
         sentence, word_start, word_end = sentence[kept], word_start[kept], word_end[kept]
     return Segmented(
         name=source.name,
@@ -152,7 +152,8 @@ def segmented_from_lists(name: str, sentences: Sequence[Any]) -> Segmented:
             raise InputError(f"{name}: sentence {number} has no order; expected a list of words")
         try:
             parts = _SPACES.split(sentence) if isinstance(sentence, str) else list(sentence)
-            kept = parts if _are_bare(parts) else [w for p in parts if (w := _SPACES.sub("", p))]
+            bare = all(parts) and _SPACES.search("".join(parts)) is None
+            kept = parts if bare else [w for p in parts if (w := _SPACES.sub("", p))]
         except TypeError:
             raise InputError(
                 f"{name}: sentence {number} holds something else than words (str): "
@@ -167,29 +168,20 @@ def segmented_from_lists(name: str, sentences: Sequence[Any]) -> Segmented:
     first = length[word_first]
     sentence = np.repeat(np.arange(len(n_words), dtype=np.int32), n_words)
     text = "".join(words)
+    try:
+        characters = np.frombuffer(text.encode(), np.uint8)
+    except UnicodeEncodeError as error:
+        half = text[error.start]
+        raise InputError(f"{name}: {half!r} is half a character; expected text") from None
     return Segmented(
         name=name,
-        characters=np.frombuffer(_utf8(name, text), np.uint8),
+        characters=characters,
         byte_first=first if text.isascii() else _byte_places(text, first),
         first=first,
         sentence=sentence,
         start=length[:-1] - first[sentence],
         end=length[1:] - first[sentence],
     )
-
-
-def _are_bare(words: list[str]) -> bool:
-    """Return True if no word is empty or has spaces."""
-    return all(words) and _SPACES.search("".join(words)) is None
-
-
-def _utf8(name: str, text: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"{name}: {text[error.start]!r} is half a character; expected text"
-        ) from None
 
 
 def _byte_places(text: str, places: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -206,19 +198,14 @@ _RAWTEXT_SPACES = dict.fromkeys(map(ord, " \t\n\x0b\x0c\r\u3000"))
 
 def texts_of(words: Segmented) -> list[str]:
     """Return the text of every sentence: its ``# text =`` if it matches, else its words."""
-    return [_text(words, sentence) for sentence in range(words.n_sentences)]
-
-
-def _text(words: Segmented, sentence: int) -> str:
-    together = words.sentence_text(sentence)
-    if words.source is None or words.block is None:
-        return together
-    begin, end = words.block[sentence].tolist()
-    comment = _TEXT.search(words.source.data, begin, end)
-    if comment is None:
-        return together
-    text = comment[1].decode("utf-8", "replace")
-    return text if text.translate(_RAWTEXT_SPACES) == together else together
+    texts = [words.sentence_text(sentence) for sentence in range(words.n_sentences)]
+    if words.source is not None and words.block is not None:
+        for sentence, (begin, end) in enumerate(words.block.tolist()):
+            comment = _TEXT.search(words.source.data, begin, end)
+            text = "" if comment is None else comment[1].decode("utf-8", "replace")
+            if text.translate(_RAWTEXT_SPACES) == texts[sentence]:
+                texts[sentence] = text
+    return texts
 
 
 # --- Probabilities of word boundaries: JSON lines, or sequences of numbers
@@ -264,9 +251,8 @@ def probabilities_of(data: Any, name: str = "probabilities") -> Probabilities:
 
 def _read(source: Source) -> Probabilities:
     """Read one list per line; an empty line is a sentence without positions, except at the end."""
-    rows = []
-    for number, line in enumerate(source.data.rstrip().split(b"\n"), start=1):
-        rows.append(_parsed(source, number, line) if line.strip() else np.empty(0))
+    lines = enumerate(source.data.rstrip().split(b"\n"), start=1)
+    rows = [_parsed(source, n, line) if line.strip() else np.empty(0) for n, line in lines]
     return Probabilities(source.name, rows, range(1, len(rows) + 1))
 
 

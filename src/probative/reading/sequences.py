@@ -60,15 +60,8 @@ def spans_from_sets(
     text = Text(name, _offsets(size), row=row, sentences=texts)
     doubled = len(rows) - len(table)
     notes = (f"{name}: {doubled} spans given twice, counted once",) if doubled else ()
-    return Spans(
-        table[:, 0].astype(np.int32),
-        table[:, 1],
-        table[:, 2],
-        table[:, 3].astype(np.int32),
-        tuple(code),
-        text,
-        notes,
-    )
+    sentence, kind = table[:, 0].astype(np.int32), table[:, 3].astype(np.int32)
+    return Spans(sentence, table[:, 1], table[:, 2], kind, tuple(code), text, notes)
 
 
 def _span(
@@ -136,12 +129,8 @@ def sides_from_frame(
     classes = options.probability_columns
     asked = [*columns[: 0 if len(columns) == 1 else 1], *classes] if classes else list(columns)
     ids = len(columns) == 1  # one side per frame; another frame may have other rows
-    wanted = Wanted(
-        [str(column) for column in asked],
-        options.unit,
-        partial(is_read, options.key, ids),
-        group=options.group,
-    )
+    chosen = partial(is_read, options.key, ids)
+    wanted = Wanted([str(column) for column in asked], options.unit, chosen, group=options.group)
     names, unit, read = choose_columns(
         wanted, there, lambda text: InputError(f"{name}: {text.split('; did you', 1)[0]}")
     )

@@ -215,8 +215,7 @@ def refuse_repeats(paths: Iterable[object]) -> None:
     """Refuse a pipe or standard input that is named twice, as it can be read only once."""
     names: dict[object, str] = {}
     for path in paths:
-        stream = _stream(path) if isinstance(path, (str, Path)) else None
-        if stream is None:
+        if not isinstance(path, (str, Path)) or (stream := _stream(path)) is None:
             continue
         if stream in names:
             also = "" if names[stream] == str(path) else f" (also called {names[stream]})"

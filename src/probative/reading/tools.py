@@ -16,7 +16,7 @@ from probative._validation import shown
 from probative.errors import InputError
 from probative.reading.annotations import Labels, Spans, Tagged, Text
 from probative.reading.logs import Samples, read_logs, tool_of, whole_document
-from probative.reading.rows import choose_column, is_row, read_rows, tagged_rows
+from probative.reading.rows import is_row, read_rows, side_of_rows
 from probative.reading.sequences import spans_from_sets
 from probative.reading.source import Source, is_brat_folder, load, snippet
 from probative.reading.table_sides import label_sets
@@ -724,10 +724,5 @@ def read_samples(opened: Input) -> Samples:
 
 def read_tagged_rows(opened: Input) -> Tagged | Labels:
     """Read rows of tokens and tags."""
-    options = opened.options
-    rows = read_rows(opened.source, options.label_names)
-    column = choose_column(
-        rows.name, list(rows.columns), options.named_column, predicted=options.predicted
-    )
-    tags = tagged_rows(rows, column)
-    return tags.as_labels() if opened.task == "labels" else tags
+    rows = read_rows(opened.source, opened.options.label_names)
+    return side_of_rows(rows, opened.options, opened.task)
