@@ -181,6 +181,7 @@ def bayes_test(
     how = method if method == "sampled" else computed(outcome["error"])
     estimates = [np.asarray(score(c, metric, beta=beta)) for c in (counts_a, counts_b)]
     p_h0, p_h1 = np.asarray(outcome["p_h0"]), np.asarray(outcome["p_h1"])
+    single = isinstance(a, (Counts, PairedCounts))
     test = BayesTest(
         metric=metric,
         decision=_scalar_if_single(np.where(p_h1 - p_h0 > _TIE, "H1", "H0")),
@@ -195,37 +196,11 @@ def bayes_test(
         prior=choices["prior"],
         level=level,
         method=how,
-        fold_design_effect=_fold_design_effect(a, b, metric, beta),
+        fold_design_effect=None if single else fold_design_effect(a, b, metric, beta=beta),  # type: ignore[arg-type]  # lists, as was checked
         signature=options.signature("bayes-test", metric, difference.kind, how),
         **outcome,
     )
     return with_training_variance(test, a, weight, beta) if training_variance else test  # type: ignore[arg-type]  # a list of PairedCounts, as was checked
-
-
-def _fold_design_effect(a: Any, b: Any, metric: str, beta: float) -> Any:
-    """Return the fold design effect; None for single tables."""
-    return (
-        None
-        if isinstance(a, (Counts, PairedCounts))
-        else fold_design_effect(a, b, metric, beta=beta)
-    )
-
-
-def difference_posterior(
-    a: Counts | PairedCounts | Sequence[Counts] | Sequence[PairedCounts],
-    b: Counts | Sequence[Counts] | str | None = None,
-    metric: str = "f1",
-    *,
-    prior: float = 1.0,
-    weight: Weight = "effective",
-    beta: float = 1.0,
-) -> Gap:
-    """Return the posterior of the difference that `bayes_test` judges, B minus A."""
-    b, metric = _second_argument(a, b, metric)
-    table, counts_a, counts_b, _ = _tables(a, b, weight)
-    if isinstance(a, PairedCounts) and a.has_units:
-        return posterior_of_difference(a.grouped(), metric, prior=prior, beta=beta)
-    return _difference(counts_a, counts_b, table, metric, prior, beta)
 
 
 def _difference(

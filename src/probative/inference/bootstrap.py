@@ -112,7 +112,8 @@ def bootstrap_difference(
         return result(low=-most, high=most, note="a score is undefined in every resample")
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
     if method == "bca":
-        tails = _bca_tails(tails, drawn, b - a, _jackknife(sums, number, metric), number)
+        left_a, left_b = _scores(number @ sums - sums, metric)  # without one unit of each kind
+        tails = _bca_tails(tails, drawn, b - a, np.asarray(left_b - left_a), number)
     low, high = np.quantile(drawn, tails).tolist()
     notes = [
         f"left out {undefined} resamples with an undefined score" if undefined else None,
@@ -165,14 +166,6 @@ def _resampled_differences(
         a, b = _scores(rng.multinomial(n, number / n, size) @ sums, metric)
         parts.append(b - a)
     return np.concatenate(parts)
-
-
-def _jackknife(
-    sums: NDArray[np.float64], number: NDArray[np.int64], metric: str
-) -> NDArray[np.float64]:
-    """Return the difference without one unit of each kind."""
-    a, b = _scores(number @ sums - sums, metric)
-    return np.asarray(b - a)
 
 
 def _bca_tails(

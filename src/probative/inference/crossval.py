@@ -97,24 +97,16 @@ def score_posteriors(
     beta: float = 1.0,
 ) -> tuple[ScorePosteriors, ...]:
     """Return the posteriors of each score by model and by way to add up its folds."""
-    counts = {
-        model: {
+
+    def of_model(tables: Sequence[Counts], metric: str) -> dict[str, Any]:
+        counts = {
             str(weight): effective_counts(tables, weight=weight) if len(tables) > 1 else tables[0]
             for weight in weights
         }
-        for model, tables in folds.items()
-    }
+        return {w: posterior(c, metric, prior=prior, beta=beta) for w, c in counts.items()}
+
     return tuple(
-        ScorePosteriors(
-            metric,
-            {
-                model: {
-                    weight: posterior(table, metric, prior=prior, beta=beta)
-                    for weight, table in by_weight.items()
-                }
-                for model, by_weight in counts.items()
-            },
-        )
+        ScorePosteriors(metric, {name: of_model(own, metric) for name, own in folds.items()})
         for metric in metrics
     )
 
@@ -167,15 +159,13 @@ def _check_folds(folds: Sequence[Table]) -> list[Table]:
             f"folds: {len(folds)} of them; expected an even number, two folds per repetition"
         )
     tables: list[Table] = [f.total() if isinstance(f, PairedCounts) else f for f in folds]
-    for number, table in enumerate(tables[1:], 2):
-        if _has_negatives(table) != _has_negatives(tables[0]):
+    negatives = [
+        t.has_negatives if isinstance(t, PairedCounts) else t.tn is not None for t in tables
+    ]
+    for number, own in enumerate(negatives[1:], 2):
+        if own != negatives[0]:
             raise InputError(f"folds: of fold 1 and fold {number} only one has true negatives")
     return tables
-
-
-def _has_negatives(table: Counts | PairedCounts) -> bool:
-    """Return True if the table has true negatives."""
-    return table.has_negatives if isinstance(table, PairedCounts) else table.tn is not None
 
 
 # --- Training variance of a cross-validation: variance that its items do not explain
@@ -325,9 +315,7 @@ def _influence(kinds: Counts, total: Counts, metric: str, beta: float) -> Any:
     if isinstance(own, Composite):
         slopes = own.slopes(*own.cells(total))
         return sum(cell * slope for cell, slope in zip(own.cells(kinds), slopes, strict=True))
-    x, y = _ratio(kinds, metric, beta)
-    total_x, total_y = _ratio(total, metric, beta)
-    return influence(x, y, total_x, total_y)
+    return influence(*_ratio(kinds, metric, beta), *_ratio(total, metric, beta))
 
 
 def _ratio(counts: Counts, metric: str, beta: float) -> tuple[Array, Array]:
@@ -374,8 +362,7 @@ def five_by_two_t_test(
     """
     one_of("alternative", alternative, ("two-sided", "greater", "less"))
     d = _fold_differences(a, b, repetitions=5)
-    variance = float(np.mean(_within(d)))
-    return _t_test("5x2cv t", float(d[0, 0]), variance, 5, alternative)
+    return _t_test("5x2cv t", float(d[0, 0]), float(np.mean(_within(d))), 5, alternative)
 
 
 def five_by_two_f_test(a: ArrayLike, b: ArrayLike) -> SignificanceTest:
@@ -408,9 +395,8 @@ def five_by_two_f_test(a: ArrayLike, b: ArrayLike) -> SignificanceTest:
     if bottom == 0:
         return _without_variance("5x2cv F", float(np.mean(d)), "two-sided", (10.0, 5.0))
     f = top / bottom
-    return SignificanceTest(
-        "5x2cv F", f, float(special.fdtrc(10, 5, f)), "two-sided", degrees_of_freedom=(10.0, 5.0)
-    )
+    pvalue = float(special.fdtrc(10, 5, f))
+    return SignificanceTest("5x2cv F", f, pvalue, "two-sided", degrees_of_freedom=(10.0, 5.0))
 
 
 def block_regularized_t_test(
@@ -465,8 +451,7 @@ def block_regularized_t_test(
     n = d.size
     factor = (1 + (n - 1) * correlation) / (n * (n - 1) * (1 - correlation))
     variance = factor * float(np.sum((d - d.mean()) ** 2))
-    name = f"{n // 2}x2 BCV t"
-    return _t_test(name, float(d.mean()), variance, n - 1, alternative)
+    return _t_test(f"{n // 2}x2 BCV t", float(d.mean()), variance, n - 1, alternative)
 
 
 def _fold_differences(
@@ -503,8 +488,7 @@ def _t_test(
     if variance == 0:
         return _without_variance(name, effect, alternative, float(freedom))
     t = effect / math.sqrt(variance)
-    below = float(special.stdtr(freedom, t))
-    above = float(special.stdtr(freedom, -t))
+    below, above = (float(special.stdtr(freedom, side)) for side in (t, -t))
     pvalue = {"less": below, "greater": above}.get(alternative, 2 * min(below, above))
     return SignificanceTest(name, t, pvalue, alternative, degrees_of_freedom=float(freedom))
 

@@ -73,9 +73,8 @@ def recalibrate(labelled: Array, positive: Array, confidence: Sequence[Array]) -
     nodes = [_nodes(labelled, positive, logits, straying) for straying in _DEVIATIONS]
     a, b, log_weight = (np.concatenate(parts) for parts in zip(*nodes, strict=True))
     weight = np.exp(log_weight - log_weight.max())
-    far = np.repeat(
-        np.array(_DEVIATIONS) > _CONTRADICTING_DEVIATION, len(weight) // len(_DEVIATIONS)
-    )
+    strays = np.array(_DEVIATIONS) > _CONTRADICTING_DEVIATION
+    far = np.repeat(strays, len(weight) // len(_DEVIATIONS))
     share = float(weight @ far / weight.sum())
     kept = weight > _SMALLEST_WEIGHT
     weight = weight[kept] / weight[kept].sum()
@@ -85,11 +84,9 @@ def recalibrate(labelled: Array, positive: Array, confidence: Sequence[Array]) -
 def _representatives(confidence: Array) -> Array:
     """Return the logits of quantiles that represent the confidences of a stratum."""
     ordered = np.sort(confidence)
-    places = (
-        (np.arange(_CONFIDENCES_PER_STRATUM) + 0.5) / _CONFIDENCES_PER_STRATUM * len(ordered)
-    ).astype(np.intp)
+    parts = (np.arange(_CONFIDENCES_PER_STRATUM) + 0.5) / _CONFIDENCES_PER_STRATUM
     with np.errstate(divide="ignore"):
-        logits = special.logit(ordered[places])
+        logits = special.logit(ordered[(parts * len(ordered)).astype(np.intp)])
     return np.asarray(np.clip(logits, -_LARGEST_LOGIT, _LARGEST_LOGIT))
 
 
@@ -200,7 +197,10 @@ class Totals:
         """Find the totals where the function is smallest (-1) or largest (1)."""
         # From the best totals along an axis, step towards the optimum of the linearised function as
         # long as that helps; shorter steps too, because the function may rise and fall on the way.
-        now = _best(self._along_axes(), value, sign)
+        # the estimated totals, and those with one total moved by ever smaller parts
+        axes = np.concatenate([np.diag(self.above), -np.diag(self.below)])
+        ways = (_STEP_LENGTHS[:, None, None] * axes).reshape(-1, len(self.sizes))
+        now = _best(np.clip(self.estimate + ways, 0.0, self.sizes), value, sign)
         for _ in range(_MOST_SEARCH_STEPS):
             slope = sign * self._slopes(value, now)
             reach = np.where(slope > 0, self.above, self.below)
@@ -212,12 +212,6 @@ class Totals:
             if np.all(np.abs(now - last) <= _CONVERGED * self.sizes):
                 break
         return now
-
-    def _along_axes(self) -> Array:
-        """Return the estimated totals, and those with one total moved by ever smaller parts."""
-        axes = np.concatenate([np.diag(self.above), -np.diag(self.below)])
-        ways = (_STEP_LENGTHS[:, None, None] * axes).reshape(-1, len(self.sizes))
-        return np.asarray(np.clip(self.estimate + ways, 0.0, self.sizes))
 
     def _slopes(self, value: Callable[[Array], Array], totals: Array) -> Array:
         """Compute the gradient of the function by finite differences."""
@@ -281,17 +275,13 @@ class ItemStrata:
                 f"expected {strata} strata, as returned has"
             )
         n_items, n_labelled, n_positive = numbers
-        if (
-            np.any(n_positive < 0)
-            or np.any(n_positive > n_labelled)
-            or np.any(n_labelled > n_items)
-        ):
+        ordered = (n_positive >= 0) & (n_positive <= n_labelled) & (n_labelled <= n_items)
+        if not ordered.all():
             raise InputError("positive: expected 0 <= positive <= labelled <= sizes in all strata")
         if not np.any(n_labelled > 0):
             raise InputError("labelled: no item; expected at least one")
         values = None if confidence is None else _probabilities(confidence, strata)
-        draws = whole_number("draws", draws, least=100)
-        finite = flag("finite", finite)
+        draws, finite = whole_number("draws", draws, least=100), flag("finite", finite)
         return cls(n_items, n_labelled, n_positive, flags, values, finite, draws=draws)
 
     @classmethod
@@ -334,9 +324,8 @@ class ItemStrata:
     @cached_property
     def recalibration(self) -> _Recalibration | None:
         """Return the posterior of the strata's shares; None without confidences."""
-        if self.confidence is None:
-            return None
-        return recalibrate(self.labelled, self.positive, self.confidence)
+        given = self.confidence
+        return None if given is None else recalibrate(self.labelled, self.positive, given)
 
     @property
     def contradicted(self) -> bool:
@@ -438,7 +427,9 @@ def _interval(
     paired: bool = False,
 ) -> _RareInterval:
     """Compute the interval from recalibrated confidences, or else from the labels alone."""
-    alone = _alone(items, value, level, between)
+    labels = items.labelled, items.positive, items.shares
+    totals = Totals.of(items.sizes, *labels, level, finite=items.finite)
+    alone = totals.extremes(value, between)  # from the labels alone
     if items.recalibration is None or items.contradicted:
         estimate = float(value(items.sizes * items.shares))
         better = _p_better(estimate, alone, level) if paired else None
@@ -448,9 +439,8 @@ def _interval(
     draws = draws[~np.isnan(draws)]  # the score is undefined for some totals
     if not draws.size:
         return _RareInterval(np.nan, *between, between, 0.5 if paired else None, ())
-    low, estimate, high = (
-        float(x) for x in np.quantile(draws, [(1 - level) / 2, 0.5, (1 + level) / 2])
-    )
+    ends = np.quantile(draws, [(1 - level) / 2, 0.5, (1 + level) / 2])
+    low, estimate, high = map(float, ends)
     better = float(np.mean(draws > 0) + np.mean(draws == 0) / 2) if paired else None
     trusting = alone[1] - alone[0] > _NOTED_LENGTH_RATIO * (high - low)
     notes = (_TRUSTING.format(*alone),) if trusting else ()
@@ -462,14 +452,6 @@ _CONTRADICTED = (
     "labels alone"
 )
 _TRUSTING = "the limits owe much to the confidences: labels alone would give {:.4f} to {:.4f}"
-
-
-def _alone(
-    items: ItemStrata, value: Callable[[Array], Array], level: float, between: tuple[float, float]
-) -> tuple[float, float]:
-    """Compute the interval from the labels alone."""
-    labels = items.labelled, items.positive, items.shares
-    return Totals.of(items.sizes, *labels, level, finite=items.finite).extremes(value, between)
 
 
 def _p_better(estimate: float, limits: tuple[float, float], level: float) -> float:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from probative._validation import Array, Ints
     from probative.inference.stratified import Projection
 
+    # what each kind of unit adds to the numerator and denominator of one or two scores
+    Rows = list[tuple[Array, Array]]
+
 
 # --- Confidence sequences and e-values
 # A fixed interval checked after every batch misses the true value sooner or later; a confidence
@@ -113,24 +116,15 @@ class Wealth:
         squares = self.squares + float(number @ d**2)
         units = self.units + (int(number.sum()) if units is None else units)
         if squares == 0:
-            return Wealth(self.grid, self.forward, self.backward, self.most, squares, units)
+            return replace(self, squares=squares, units=units)
         rates = np.array(self.grid) / math.sqrt(squares / units)
         forward = self._before(self.forward) + log_growth(rates, d, number, chance)
         backward = self._before(self.backward) + log_growth(-rates, d, number, chance)
-        now = (
-            _log_mean(np.concatenate([forward, backward])),
-            _log_mean(forward),
-            _log_mean(backward),
-        )
-        most = tuple(max(past, log) for past, log in zip(self.most, now, strict=True))
-        return Wealth(
-            self.grid,
-            tuple(forward.tolist()),
-            tuple(backward.tolist()),
-            (most[0], most[1], most[2]),
-            squares,
-            units,
-        )
+        both = np.concatenate([forward, backward])
+        bets = zip(self.most, (both, forward, backward), strict=True)
+        all_, on_b, on_a = (max(past, _log_mean(logs)) for past, logs in bets)
+        logs = tuple(forward.tolist()), tuple(backward.tolist())
+        return Wealth(self.grid, *logs, (all_, on_b, on_a), squares, units)
 
     def _before(self, logs: tuple[float, ...]) -> Array:
         return np.array(logs) if logs else np.zeros(len(self.grid))
@@ -144,12 +138,6 @@ class Wealth:
         """Return the anytime-valid p-value: one over the largest wealth so far."""
         place = ("two-sided", "greater", "less").index(alternative)
         return math.exp(-max(0.0, self.most[place]))
-
-    @property
-    def growth(self) -> float:
-        """Return the growth per unit of the log wealth of the best bet."""
-        best = max((*self.forward, *self.backward), default=0.0)
-        return best / self.units if self.units else 0.0
 
 
 def log_growth(rates: Any, d: Any, number: Any = None, chance: Any = None) -> Array:
@@ -174,11 +162,6 @@ def reach(units: Any, planned: float, *, level: float = 0.95) -> Any:
     t = np.asarray(units, dtype=np.float64) * tuned
     with np.errstate(divide="ignore"):
         return np.sqrt(2 * (t + 1) / t * np.log(np.sqrt(t + 1) / alpha))
-
-
-if TYPE_CHECKING:
-    # what each kind of unit adds to the numerator and denominator of one or two scores
-    Rows = list[tuple[Array, Array]]
 
 
 # Intervals from a standard error need this many units in which anything counts: with fewer, a
@@ -311,26 +294,24 @@ class SequentialTest:
     def _single(self) -> Look:
         """Compute one system's score and its interval."""
         first = self._counted[0]
+        names = CELLS[:3] if first.tn is None else CELLS
         if first.shape:
-            cells = [
-                np.concatenate([getattr(c, name) for c in self._counted]) for name in _cells(first)
-            ]
-            by_unit = Counts(*cells)
+            cells = ([getattr(c, name) for c in self._counted] for name in names)
+            by_unit = Counts(*map(np.concatenate, cells))
             x, y = contributions_of(by_unit, self.metric, beta=self.beta)
             rows, number = [(np.asarray(x, float), np.asarray(y, float))], np.ones(len(x))
             estimate, low, high, note = self._limits(rows, number, self._bounds, by_unit.sum())
             return self._look("unit", len(x), estimate=estimate, low=low, high=high, note=note)
         total = sum(self._counted[1:], start=first)
-        units = int(sum(getattr(total, name) for name in _cells(first)))
+        times = np.array([getattr(total, name) for name in names], dtype=np.float64)
+        units = int(times.sum())
         share = TABLE[self.metric].share(self.beta**2)
         if share is not None:
             hits, number = share.proportion(total)
-            low, high = (
-                float(share.score(end)) for end in share_limits(hits, number, level=self.level)
-            )
+            ends = share_limits(hits, number, level=self.level)
+            low, high = (float(share.score(end)) for end in ends)
             estimate = float(share.score(hits / number)) if number else math.nan
             return self._look("item", units, estimate=estimate, low=low, high=high)
-        times = np.array([getattr(total, name) for name in _cells(first)], dtype=np.float64)
         kinds = Counts(*np.eye(len(times)))
         x, y = contributions_of(kinds, self.metric, at=total, units=False, beta=self.beta)
         estimate, low, high, note = self._limits([(x, y)], times, self._bounds, total)
@@ -346,11 +327,8 @@ class SequentialTest:
         most = self._bounds[1] - self._bounds[0]
         estimate, low, high, note = self._limits(rows, number, (-most, most), so_far.total().a)
         a, b = (_share(number @ x, number @ y) for x, y in rows)
-        p = self._wealth.pvalue()
-        decided = None
-        if p <= 1 - self.level:
-            ahead = self._wealth.pvalue("greater") <= self._wealth.pvalue("less")
-            decided = "b" if ahead else "a"
+        p, ahead, behind = map(self._wealth.pvalue, ("two-sided", "greater", "less"))
+        decided = None if p > 1 - self.level else "b" if ahead <= behind else "a"
         return self._look(
             "unit" if so_far.has_units else "item",
             _number_of_units(so_far),
@@ -433,16 +411,12 @@ def look_limits(
 
 def _kind(counts: Counts | PairedCounts) -> str:
     """Describe the kind of counts, which all batches of a test must share."""
-    paired = isinstance(counts, PairedCounts)
-    units = counts.has_units if isinstance(counts, PairedCounts) else bool(counts.shape)
-    what = "PairedCounts" if paired else "Counts"
-    negatives = counts.has_negatives if isinstance(counts, PairedCounts) else counts.tn is not None
-    cells = "with" if negatives else "without"
-    return f"{what} of {'units' if units else 'items'} {cells} true negatives"
-
-
-def _cells(counts: Counts) -> tuple[str, ...]:
-    return ("tp", "fp", "fn") if counts.tn is None else ("tp", "fp", "fn", "tn")
+    if isinstance(counts, PairedCounts):
+        units, negatives = counts.has_units, counts.has_negatives
+    else:
+        units, negatives = bool(counts.shape), counts.tn is not None
+    what = f"{type(counts).__name__} of {'units' if units else 'items'}"
+    return f"{what} {'with' if negatives else 'without'} true negatives"
 
 
 def _share(x: Any, y: Any) -> float:
@@ -554,15 +528,18 @@ def stratified_looks(
     planned = np.asarray(planned, dtype=np.float64)
     wealth = Wealth(planned_grid(float(planned.sum()), level))
     start, decided = 0, None
-    for number, end in enumerate(ends, 1):
+    for place, end in enumerate(ends, 1):
         so_far = units.first(end)
-        look, more = _Pool(so_far, metric, level, beta, planned).look(number, by)
+        look, more = _Pool(so_far, metric, level, beta, planned).look(place, by)
         if len(units.systems) == 1:
             yield look
             continue
         d = _leads_in_pool(so_far, metric, beta)
-        wealth = wealth.bet(d[start:], chance=_chances(so_far, d, start))
-        decided = decided or _clear(look.low, look.high)
+        number, stratum = so_far.number[start:], so_far.stratum[start:]
+        chance = mirrored_chances(number, stratum, units.mirror, d[start:])
+        wealth = wealth.bet(d[start:], chance=chance)
+        # decided if the interval of the difference excludes 0
+        decided = decided or ("b" if look.low > 0 else "a" if look.high < 0 else None)
         yield replace(
             look,
             e_value=math.exp(min(wealth.log_e, 700.0)),
@@ -588,12 +565,6 @@ def _leads_in_pool(units: LabelledUnits, metric: str, beta: float) -> Array:
     return np.asarray(weights * ((xb - xa) - common * (yb - ya)))
 
 
-def _chances(units: LabelledUnits, d: Array, start: int) -> Array:
-    """Compute the null probability that each lead of the new units is positive."""
-    new = slice(start, None)
-    return mirrored_chances(units.number[new], units.stratum[new], units.mirror, d[new])
-
-
 def mirrored_chances(number: Ints, stratum: Ints, mirror: Ints, d: Array) -> Array:
     """Compute the probability that each d is positive if the systems are exchangeable."""
     # the next unit is from a stratum or its mirror image with the shares that are left of them
@@ -610,11 +581,6 @@ def mirrored_chances(number: Ints, stratum: Ints, mirror: Ints, d: Array) -> Arr
         ahead_in_first = (d[members] > 0) == first
         chance[members] = np.where(ahead_in_first, share, 1 - share)
     return chance
-
-
-def _clear(low: float, high: float) -> str | None:
-    """Return the better system if the interval of the difference excludes 0."""
-    return "b" if low > 0 else "a" if high < 0 else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -684,11 +650,8 @@ class _Pool:
             return _TOO_FEW
         if np.any((drawn < 2) & (self.units.sizes > drawn)):
             return _UNSEEN
-        if (
-            math.isnan(projection.estimate)
-            or not projection.standard_error > 0
-            or projection.no_evidence
-        ):
+        alike = math.isnan(projection.estimate) or not projection.standard_error > 0
+        if alike or projection.no_evidence:
             return "all units alike so far: no limits yet"
         return None
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from probative._validation import Array
 
+    _Limits = Callable[[float, "_Spread"], tuple[float, float]]
+
 
 # --- Totals of a pool from a sample drawn at random within strata
 # Each drawn unit represents N_h/n_h units of its stratum, where N_h is the size of the stratum
@@ -318,10 +320,6 @@ class Projection:
         return not self.degrees_of_freedom > 0 and self.low < self.high
 
 
-if TYPE_CHECKING:
-    _Limits = Callable[[float, _Spread], tuple[float, float]]
-
-
 _RULE_OF_THREE = 3  # what none of n units shows has a share of at most 3/n (at 0.95)
 # A note is given if the lower bound adds more than this share of the variance
 _NOTED_SHARE_OF_LOWER_BOUND = 0.25
@@ -378,9 +376,8 @@ class _Target:
         if self.judged is None or not self.judged.lost.any() or not spread.variance > 0:
             return False
         seen = spread_of(self.moves, draw, finite=finite, judged=self.judged)
-        return bool(
-            seen.by_stratum.sum() < (1 - _NOTED_SHARE_OF_LOWER_BOUND) * spread.by_stratum.sum()
-        )
+        much = (1 - _NOTED_SHARE_OF_LOWER_BOUND) * spread.by_stratum.sum()
+        return bool(seen.by_stratum.sum() < much)
 
     def _least(self, draw: Draw) -> Array | None:
         """Return a lower bound of the variance of the units of every stratum."""
@@ -447,9 +444,8 @@ class PoolScores:
             for counts, total, own in zip(systems, totals, items, strict=True)
         ]
         if judge is not None and not any(math.isnan(target.value) for target in targets):
-            opinions = judge.explain(
-                [(t.value, t.moves) for t in targets], totals, draw, metric, beta
-            )
+            scores = [(t.value, t.moves) for t in targets]
+            opinions = judge.explain(scores, totals, draw, metric, beta)
             targets = [replace(t, judged=own) for t, own in zip(targets, opinions, strict=True)]
         disputed_items = None if disputed is None else np.asarray(disputed, dtype=np.float64)
         return cls(draw, metric, level, finite, disputed_items, tuple(targets), tuple(items))
@@ -486,9 +482,8 @@ class PoolScores:
             return replace(unjudged, judge=_JudgeEffect(0.0, 1.0, 0))
         old, new = unjudged.standard_error, judged.standard_error
         strata = int(np.count_nonzero(target.judged.lost))
-        effect = _JudgeEffect(
-            judged.estimate - target.value, new / old if old > 0 else math.nan, strata
-        )
+        width = new / old if old > 0 else math.nan
+        effect = _JudgeEffect(judged.estimate - target.value, width, strata)
         return replace(judged, judge=effect)
 
     def _difference(self, a: int, b: int) -> _Target:
@@ -569,21 +564,9 @@ def _item_moves(total: Counts, metric: str, beta: float) -> Array:
 
 def _items(total: Counts, metric: str, beta: float) -> Array:
     """Return what one item adds to numerator and denominator: tp, fp, fn and tn, in this order."""
-    kinds = np.eye(4)
-    rows = Counts(kinds[0], kinds[1], kinds[2], None if total.tn is None else kinds[3])
+    tp, fp, fn, tn = np.eye(4)
+    rows = Counts(tp, fp, fn, None if total.tn is None else tn)
     return np.array(contributions(rows, metric, at=total, beta=beta), dtype=np.float64)
-
-
-def project_score(counts: Counts, draw: Draw, metric: str = "f1", **how: Any) -> Projection:
-    """Estimate the score of one system in a pool; see `PoolScores.of` for the options."""
-    return PoolScores.of([counts], draw, metric, **how).score()
-
-
-def project_difference(
-    a: Counts, b: Counts, draw: Draw, metric: str = "f1", **how: Any
-) -> Projection:
-    """Estimate the score of B minus that of A in a pool; see `PoolScores.of` for the options."""
-    return PoolScores.of([a, b], draw, metric, **how).difference()
 
 
 # --- A judge's opinion on every unit of the pool
@@ -732,10 +715,9 @@ def _towards(
     gain: NDArray[np.float64], size: NDArray[np.int64], drawn: NDArray[np.int64], n: int
 ) -> NDArray[np.int64]:
     """Find numbers just below the optimal ones by bisection, so that few greedy steps remain."""
-    low, high = 0.0, float(gain.max(initial=0.0))
+    best, low, high = drawn, 0.0, float(gain.max(initial=0.0))
     if high == 0:
         return drawn
-    best = drawn
     for _ in range(60):
         level = (low + high) / 2
         # the largest m with gain/sqrt(m (m - 1)) >= level: unit m is taken at that level
@@ -756,13 +738,10 @@ def sampling_variance(
     size, spread, number = (np.asarray(x, dtype=np.float64) for x in (sizes, spreads, drawn))
     with np.errstate(divide="ignore", invalid="ignore"):
         parts = (size * spread) ** 2 * (1 / number - (1 / size if finite else 0))
-    parts = np.where(size * spread == 0, 0, parts)
-    return float(parts.sum())
+    return float(np.where(size * spread == 0, 0, parts).sum())
 
 
 def worth_in_random_units(variance: float, spread: float, size: int) -> float:
     """Return the number of simple random units that give a total this variance."""
-    if spread == 0:
-        return float("nan")
     # N² S² (1/n - 1/N) = V
-    return 1 / (variance / (size * spread) ** 2 + 1 / size)
+    return 1 / (variance / (size * spread) ** 2 + 1 / size) if spread else math.nan
