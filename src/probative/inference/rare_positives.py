@@ -62,9 +62,7 @@ class _Recalibration:
     a: Array  # the parameters of the beta distributions: one row per node, one column per stratum
     b: Array
     weight: Array  # the posterior probabilities of the nodes, which sum to 1
-    # the posterior probability that strata deviate by a factor of two or more from every
-    # recalibration of the confidences: the confidences contradict the labels
-    far: float
+    far: float  # P(strata deviate from every recalibration by a factor of two or more)
 
 
 def recalibrate(labelled: Array, positive: Array, confidence: Sequence[Array]) -> _Recalibration:
@@ -164,8 +162,7 @@ class Totals:
 
     sizes: Array  # number of items in every stratum
     estimate: Array  # the estimated number of positive items, from the share among labelled items
-    # the distances from the estimates down and up to the ends of the strata's own intervals
-    below: Array
+    below: Array  # the distances from the estimates to the ends of the strata's own intervals
     above: Array
 
     @classmethod
@@ -238,18 +235,14 @@ _NOTED_LENGTH_RATIO = 2.0
 class ItemStrata:
     """The counts of a pool of single items, by stratum."""
 
-    # number of items in every stratum, how many of them are labelled, and how many of these are
-    # positive
-    sizes: Array
+    sizes: Array  # number of items by stratum, of labelled ones, and of positive ones among these
     labelled: Array
     positive: Array
-    # True if a system returns the items of a stratum: one row per stratum, one column per system
-    returned: NDArray[np.bool_]
+    returned: NDArray[np.bool_]  # one row per stratum, one column per system
     # for every stratum, probabilities of its items to be positive: those of all items, or a few
     # that represent them; None without confidences
     confidence: tuple[Array, ...] | None = None
-    # True if only the pool matters; else it is a random sample of a larger population
-    finite: bool = True
+    finite: bool = True  # only the pool matters, not a larger population
     draws: int = field(default=_DRAWS, kw_only=True)  # number of draws from the posterior
 
     @classmethod

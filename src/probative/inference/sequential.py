@@ -94,13 +94,10 @@ class Wealth:
     # probability, given its size. Betting at the rate r multiplies the wealth by exp(r·d) /
     # cosh(r·d), which is 1 on average. Both directions and all rates start with equal shares.
 
-    # the betting rates, in units of one over the root mean square of all d so far
-    grid: tuple[float, ...] = GRID
-    # the log wealth of the bets on B and of those on A, one per rate
-    forward: tuple[float, ...] = ()
+    grid: tuple[float, ...] = GRID  # betting rates, relative to one over the root mean square of d
+    forward: tuple[float, ...] = ()  # the log wealth of the bets on B and on A, by rate
     backward: tuple[float, ...] = ()
-    # the largest log wealth at any time: of all bets, of those on B, of those on A
-    most: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    most: tuple[float, float, float] = (0.0, 0.0, 0.0)  # of all bets, on B, on A: at any time
     squares: float = 0.0  # the sum of squares of all d so far, and their number
     units: int = 0
 
@@ -481,11 +478,8 @@ class LabelledUnits:
     number: Ints  # indices of the units in the pool, which do not depend on the systems
     stratum: Ints  # index of the stratum of every unit
     sizes: Ints  # number of units of the pool in every stratum
-    # index of the mirror image of every stratum: the stratum itself where exchanging the systems
-    # changes nothing
-    mirror: Ints
-    # for every unit, the number of items that only one system has returned; None if unknown
-    disputed: Array | None = None
+    mirror: Ints  # the stratum with the systems exchanged; the same if that changes nothing
+    disputed: Array | None = None  # by unit, items that only one system returned, if known
 
     def first(self, end: int) -> LabelledUnits:
         """Return the first `end` units."""

@@ -120,12 +120,9 @@ class Draw:
 class _Spread:
     """The variance of a total over the pool that is estimated from a stratified sample."""
 
-    # the variance of the total and its degrees of freedom (Satterthwaite); 0 without evidence
-    variance: float
+    variance: float  # with its degrees of freedom (Satterthwaite): 0 without evidence
     degrees_of_freedom: float
-    # the variance of all units of the pool about their mean, which decides the variance of a simple
-    # random sample
-    unit_variance: float
+    unit_variance: float  # of all units of the pool: decides that of a simple random sample
     by_stratum: Array  # what each stratum adds to the variance
 
     def worth(self, draw: Draw, *, finite: bool = True) -> float:
@@ -292,9 +289,7 @@ class _JudgeEffect:
 
     moved: float  # the estimate minus that of the labels alone
     width: float  # the standard error divided by that of the labels alone
-    # number of strata in which the judge was used: elsewhere too few units are labelled, or the
-    # judge says the same of all of them
-    strata: int
+    strata: int  # in which the judge was used: enough labels, and opinions that differ
 
 
 @dataclass(frozen=True)
@@ -304,12 +299,10 @@ class Projection:
     estimate: float  # the estimate and its interval
     low: float
     high: float
-    # the standard error and its degrees of freedom; 0 degrees of freedom without evidence
-    standard_error: float
+    standard_error: float  # with its degrees of freedom: 0 without evidence
     degrees_of_freedom: float
     design_effect: float  # the variance divided by that of as many simple random units of the pool
-    # the effective sample size: the number of simple random units with the same variance
-    worth: float
+    worth: float  # the number of simple random units with the same variance
     by_stratum: Array  # what each stratum adds to the variance
     judge: _JudgeEffect | None = None  # the effect of a judge; None without one
     notes: tuple[str, ...] = ()
@@ -344,12 +337,10 @@ class _Target:
 
     value: float  # the estimate and the influence of every labelled unit on it
     moves: Array
-    # the largest possible influence of every labelled unit; None where it is unknown
-    reach: Array | None
+    reach: Array | None  # the largest possible influence of every labelled unit, if known
     item: float  # the largest possible influence of a single item
     empty: NDArray[np.bool_]  # the labelled units in which nothing counts
-    # the influence of an item that no system has returned, and its share of the denominator
-    miss: float
+    miss: float  # the influence of an item that nobody returned, and its share of the denominator
     missed: float
     judged: _Judged | None = None  # the residuals of the influences after a judge; None without one
 
@@ -409,9 +400,7 @@ class PoolScores:
     metric: str  # the score and the nominal coverage of intervals
     level: float
     finite: bool  # True if only the pool matters; else it is a random sample of a larger population
-    # for every labelled unit, the number of items that some systems have returned and others have
-    # not; None where it is unknown
-    disputed: Array | None
+    disputed: Array | None  # by labelled unit, items that only some systems returned; None: unknown
     _targets: tuple[_Target, ...]
     _item_moves: tuple[Array, ...]
 
@@ -602,11 +591,9 @@ class _Judged:
 class Judge:
     """A judge's opinion on every unit of a pool, labelled or not."""
 
-    # the counts of each system against the judge's opinion, one row per unit of the pool
-    counts: tuple[Counts, ...]
+    counts: tuple[Counts, ...]  # of each system against the judge, one row per unit of the pool
     stratum: NDArray[np.intp]  # index of the stratum of every unit
-    # indices of the labelled units in the pool, in the order of their labels
-    labelled: NDArray[np.intp]
+    labelled: NDArray[np.intp]  # indices of the labelled units in the pool, as labelled
 
     @classmethod
     def of(cls, counts: Sequence[Counts], stratum: Any, labelled: Any, draw: Draw) -> Judge:

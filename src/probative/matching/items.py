@@ -43,17 +43,12 @@ class Items:
     says: NDArray[np.bool_]  # True where a system has the item: one row per system
     n_units: int  # number of units, with or without items
     document: Ints | None = None  # the document of every unit; None if none are marked
-    # number of decisions in every unit, where "no" can be counted too (a single class); else None
-    universe: NDArray[Any] | None = None
-    # the start and end of every item in its unit, for spans; else None
-    start: NDArray[Any] | None = None
+    universe: NDArray[Any] | None = None  # decisions in every unit, where "no" can be counted too
+    start: NDArray[Any] | None = None  # of every item in its unit, for spans
     end: NDArray[Any] | None = None
-    # number of equal items of its unit that every item stands for; None if it is one
-    times: NDArray[Any] | None = None
-    # number of equal units that every unit stands for; None if it is one
-    number: NDArray[Any] | None = None
-    # the weight of an item: 1, or ½ where a span is two items because half of it can be right
-    weight: float = field(default=1.0, kw_only=True)
+    times: NDArray[Any] | None = None  # equal items of its unit that an item stands for
+    number: NDArray[Any] | None = None  # equal units that a unit stands for
+    weight: float = field(default=1.0, kw_only=True)  # ½ if a span is two items
     # the items if every label is matched by itself, where these differ: scores of single labels are
     # computed from them. None if they are the same
     within_labels: Items | None = field(default=None, kw_only=True)

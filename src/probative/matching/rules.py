@@ -27,16 +27,12 @@ class Scheme:
     """Rules by which a tag scheme writes spans."""
 
     name: str
-    # the prefixes of a span's tokens; `begin` holds one prefix for each of the first tokens
-    begin: tuple[str, ...]
+    begin: tuple[str, ...]  # the prefixes of a span's tokens, of the first ones one each
     inside: str
     end: str
     single: str
-    # the prefixes that may follow each prefix: those of any type, and those of the same type only.
-    # O also stands for the edges of the sentence
-    follow: dict[str, tuple[str, str]]
-    # ``begin`` or ``end`` if that prefix is written only between neighbours of one type
-    split_only: str = ""
+    follow: dict[str, tuple[str, str]]  # what may follow a prefix: of any type, of the same type
+    split_only: str = ""  # ``begin`` or ``end``, if written only between neighbours of one type
 
     @property
     def prefixes(self) -> tuple[str, ...]:
@@ -164,8 +160,7 @@ class MatchRule:
     """Rule that decides when a span of a system counts as right."""
 
     name: str
-    # the largest distance of both ends from those of the gold span, for ``boundary``
-    tolerance: int = 0
+    tolerance: int = 0  # largest distance of both ends from those of gold, for ``boundary``
 
     @property
     def is_by_place(self) -> bool:

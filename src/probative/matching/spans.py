@@ -484,9 +484,7 @@ def _items(
 class _Overlap:
     """Outcomes of pairing a system's spans with gold spans, under one of four rules."""
 
-    # the five outcomes. `correct`, `incorrect` and `partial` count pairs of spans; `missed` gold
-    # spans and `spurious` spans of the system are in no pair
-    correct: int
+    correct: int  # with `incorrect` and `partial`, pairs of spans; the others are in no pair
     incorrect: int
     partial: int
     missed: int

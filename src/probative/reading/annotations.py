@@ -34,28 +34,22 @@ class Text:
     """The sentences of annotations: their lengths, their words and their place in the file."""
 
     name: str
-    # the first token of every sentence in the corpus, and the number of tokens at the end
-    first: NDArray[Any]
+    first: NDArray[Any]  # the first token of every sentence, and the number of tokens at the end
     # the line of every token in the file, from 0; None for Python sequences. For texts without
     # tokens, the line of every sentence
     row: Ints | None = None
     document: Ints | None = None  # number of every sentence's document; None if none are marked
     document_lines: int = 0  # number of ``-DOCSTART-`` lines
-    # the bytes of every token in the file; None if there are no tokens
-    source: Source | None = field(default=None, repr=False)
+    source: Source | None = field(default=None, repr=False)  # with the bytes of every token in it
     start: Ints | None = None
     end: Ints | None = None
     # the sentences, if they came as Python objects or JSON
     sentences: Sequence[Sequence[str]] | None = field(default=None, repr=False)
-    # the bytes of every sentence in the file with its comments, as an array of (begin, end)
-    block: Ints | None = None
-    # names of the sentences, if they are documents with names
-    names: tuple[str, ...] | None = field(default=None, repr=False)
-    # True for every sentence that is left out; None if there are none
-    left_out: NDArray[np.bool_] | None = field(default=None, repr=False)
+    block: Ints | None = None  # the bytes (begin, end) of every sentence with its comments
+    names: tuple[str, ...] | None = field(default=None, repr=False)  # names of documents
+    left_out: NDArray[np.bool_] | None = field(default=None, repr=False)  # by sentence
     parted_by: str | None = None  # in a table, how sentences are separated
-    # in a table, the group of every sentence; None if not requested
-    groups: RowGroups | None = field(default=None, repr=False)
+    groups: RowGroups | None = field(default=None, repr=False)  # of sentences, in a table
 
     @property
     def n_sentences(self) -> int:
@@ -166,8 +160,7 @@ class Spans:
     labels: tuple[str, ...]  # the label of every code
     text: Text
     notes: tuple[str, ...] = ()
-    # the tag scheme, and the number of tags out of place; None and 0 for spans that were no tags
-    scheme: str | None = None
+    scheme: str | None = None  # of tags, and the number of tags out of place
     repaired: int = 0
     # for spans of several pieces, the code of the pieces, and the text of every code, which is
     # empty for one piece; None if all spans have one piece
@@ -197,13 +190,10 @@ class Segmented:
     """Words of sentences, over the characters that are not spaces."""
 
     name: str
-    # the characters of the corpus without spaces, as UTF-8
-    characters: NDArray[np.uint8] = field(repr=False)
-    # the begin of every sentence in these bytes and in the characters, with the end added
-    byte_first: NDArray[Any]
+    characters: NDArray[np.uint8] = field(repr=False)  # without spaces, as UTF-8
+    byte_first: NDArray[Any]  # the begin of every sentence in bytes and in characters, and the end
     first: NDArray[Any]
-    # one entry per word: its sentence, and its characters in the sentence (end exclusive)
-    sentence: Ints
+    sentence: Ints  # of every word, and its characters in the sentence (end exclusive)
     start: NDArray[Any]
     end: NDArray[Any]
     line: Ints | None = None  # the first line of every sentence in the file, from 1, or None
@@ -281,8 +271,7 @@ class Repeats:
 
     # number of equal rows of its unit that each row stands for; None if it is one
     times: NDArray[np.int64] | None
-    # number of equal units that each unit stands for. Without units, every row is a unit
-    number: NDArray[np.int64]
+    number: NDArray[np.int64]  # equal units that each unit (without units, row) stands for
 
     def of_rows(self, units: Ints | None) -> NDArray[np.int64]:
         """Return the number of rows of the table that each row stands for, over all equal units."""
@@ -330,10 +319,8 @@ class Labels:
     # equal on both sides. None if items have only their position
     aligned: Text | RowIds | None = field(default=None, repr=False)
     origin: Origin | None = None
-    # the group of every item, if requested
-    groups: RowGroups | None = field(default=None, repr=False)
-    # number of rows that each item stands for, if equal rows of a table are kept once
-    repeats: Repeats | None = field(default=None, repr=False)
+    groups: RowGroups | None = field(default=None, repr=False)  # of items, if requested
+    repeats: Repeats | None = field(default=None, repr=False)  # if equal rows are kept once
 
     def __len__(self) -> int:
         return len(self.codes)

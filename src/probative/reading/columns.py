@@ -37,9 +37,7 @@ class Layout:
     rows: Ints  # the lines (from 0) that hold tokens
     text: Text
     numbered: bool  # True if the first column numbers the tokens
-    # the lines (from 0) of surface tokens if they differ from `rows`: a multiword range stands for
-    # its words. Only in numbered files
-    surface: Ints | None = None
+    surface: Ints | None = None  # lines (from 0) of surface tokens, where ranges stand for words
     ragged: Ints | None = None  # the lines (from 0) that were skipped
     _coded: dict[int, tuple[Ints, tuple[bytes, ...]]] = field(default_factory=dict, repr=False)
 

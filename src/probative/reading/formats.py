@@ -524,27 +524,20 @@ class Options:
     task: str | None = None  # one of `TASKS` and of `FORMATS`
     input_format: str | None = None
     encoding: str | None = None  # the file's encoding
-    # the column of the tags in a column file: its number from 1, or from -1 backwards, or its name
-    # in a file that names its columns
-    tag_column: int | str | None = None
-    # True if ``#`` starts a comment in a column file that does not number its tokens
-    comments: bool = False
+    tag_column: int | str | None = None  # in a column file: from 1, from -1 backwards, or a name
+    comments: bool = False  # ``#`` starts a comment even where tokens have no numbers
     column: str | None = None  # the columns of the labels and of the units in a table
     unit: str | None = None
-    # True if the first line of a table, or of a column file, names its columns
-    header: bool | None = None
+    header: bool | None = None  # the first line names the columns
     # A table has several labels per row: in lists (True), or separated by this text
     multilabel: bool | str | None = None
-    # columns of a table with the probabilities of classes, named after the classes; the most
-    # probable class is the label
-    probability_columns: tuple[str, ...] = ()
+    probability_columns: tuple[str, ...] = ()  # named after classes; the most probable is the label
     like: str | None = None  # the format of gold; an output that could have that format is read so
     label_names: tuple[str, ...] = ()  # names of labels that are stored as numbers, from 0 on
     # the score of a log, and the value from which on an answer is right
     score_name: str | None = None
     threshold: float | None = None
-    # True for the output of a system: of several columns, one of predictions is meant
-    predicted: bool = False
+    predicted: bool = False  # the output of a system: of several columns, one of predictions
     key: tuple[str, ...] = ()  # the id columns by which rows of several tables are joined
     group: str | None = None  # the column of the groups in a table
     blank: str | None = None  # the label for blank cells of a table; None: they are refused
@@ -570,8 +563,7 @@ class Input:
     kind: str  # one of `FORMATS` and of `TASKS`, requested or recognised
     task: str
     options: Options  # how to read it
-    # the evidence for this format, as the rest of a sentence that begins "because"
-    reason: str = ""
+    reason: str = ""  # the evidence for this format, after "because"
 
     @cached_property
     def layout(self) -> Layout:

@@ -58,8 +58,7 @@ class _Record(NamedTuple):
     system: str | None = None  # name of the system, if the log has it
     repeat: int | None = 0  # the repetition, from 0; None if only the order of the records gives it
     variant: str = ""  # how the answer was extracted (a filter), if there are several ways
-    # hash of the question or document, to distinguish different samples with the same id
-    content: str = ""
+    content: str = ""  # hash of the question or document, because ids may repeat
     text: str = ""  # question, expected answer and given answer, if the log has them
     target: str = ""
     said: str = ""
@@ -469,15 +468,13 @@ class Log:
     variant: str  # how answers were extracted (the filter of lm-evaluation-harness); may be empty
     samples: tuple[str, ...]  # the id of every sample
     repeat: tuple[int, ...]  # the repetition of its sample that every row is, from 0
-    # digest to distinguish different samples with the same id; may be empty
-    content: tuple[str, ...] = field(repr=False)
+    content: tuple[str, ...] = field(repr=False)  # hashes of questions or documents
     # correct, wrong and missed findings of every row; a right answer has tp = 1, a wrong one fn = 1
     tp: NDArray[np.int64] = field(repr=False)
     fp: NDArray[np.int64] = field(repr=False)
     fn: NDArray[np.int64] = field(repr=False)
     counted: bool  # True if rows count findings, False if they are right or wrong answers
-    # questions, expected answers and given answers; empty if unknown
-    texts: tuple[str, ...] = field(repr=False)
+    texts: tuple[str, ...] = field(repr=False)  # questions, expected and given answers, if known
     targets: tuple[str, ...] = field(repr=False)
     said: tuple[str, ...] = field(repr=False)
     notes: tuple[str, ...] = ()
