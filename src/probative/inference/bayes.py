@@ -329,8 +329,13 @@ def _sample(
     for i in range(math.prod(shape)):
         if table is None:
             d = np.subtract(b[[i]].rvs(size, generator), a[[i]].rvs(size, generator))[:, 0]
-        else:
-            d = _paired_draws(table, metric, choices, size, generator)
+        else:  # tables from the eight-case posterior
+            prior = choices["prior"] / (4 if TABLE[metric].is_of_all_items else 2)
+            shares = PairedCounts(generator.standard_gamma(table.total().cases + prior, (size, 8)))
+            score_a, score_b = (
+                score(c, metric, beta=choices["beta"]) for c in (shares.a, shares.b)
+            )
+            d = score_b - score_a
         p_h0, tail = np.mean(d <= 0), (1 - level) / 2
         rows.append(
             {
@@ -349,16 +354,6 @@ def _sample(
     }
     limits = columns.pop("low"), columns.pop("high")
     return {**columns, "limits": limits}
-
-
-def _paired_draws(
-    table: PairedCounts, metric: str, choices: dict[str, float], size: int, rng: np.random.Generator
-) -> Any:
-    """Draw tables from the eight-case posterior, and return the differences of their scores."""
-    cells = table.total().cases + choices["prior"] / (4 if TABLE[metric].is_of_all_items else 2)
-    shares = PairedCounts(rng.standard_gamma(cells, (size, 8)))
-    a, b = (score(counts, metric, beta=choices["beta"]) for counts in (shares.a, shares.b))
-    return b - a
 
 
 def _pair(limits: tuple[Any, Any]) -> Any:

@@ -431,7 +431,10 @@ def randomization_test(
     f1, B - A = +0.0606: p = 0.1393, exact two-sided randomisation test by item
     """
     one_of("metric", metric, METRICS)
-    by = _exchanged(paired_of("paired", paired), by)
+    units = paired_of("paired", paired).has_units
+    by = ("unit" if units else "item") if by is None else one_of("by", by, ("unit", "item"))
+    if by == "unit" and not units:
+        raise InputError("by: 'unit' needs one row per unit, and there is one table")
     paired = _whole_cases(paired, by)
     one_of("alternative", alternative, _ALTERNATIVES)
     one_of("method", method, ("auto", "exact", "sampled"))
@@ -524,15 +527,6 @@ def _whole_cases(paired: PairedCounts, by: str) -> PairedCounts:
             f"paired: {broken.flat[0]:g} of an item cannot be exchanged; expected whole cases"
         )
     return scaled
-
-
-def _exchanged(paired: PairedCounts, by: str | None) -> str:
-    """Return what is exchanged, "unit" or "item"; by default units if there are any."""
-    if by is None:
-        return "unit" if paired.has_units else "item"
-    if one_of("by", by, ("unit", "item")) == "unit" and not paired.has_units:
-        raise InputError("by: 'unit' needs one row per unit, and there is one table")
-    return by
 
 
 def exact_pvalue(exchange: ItemExchange | UnitExchange, observed: Exact, alternative: str) -> float:

@@ -97,8 +97,14 @@ def _nodes(
     centre, root = np.zeros(2), np.diag([SHIFT_SPREAD, SLOPE_SPREAD])
     for last in [False] * (_GRID_PASSES - 1) + [True]:
         points = centre + grid @ root.T
-        a, b = _prior(points, logits, straying)
-        log_density = _log_density(points, a, b, labelled, positive)
+        # the parameters of the strata's beta priors at every point (α, ln β)
+        moved = points[:, :1, None] + np.exp(points[:, 1:, None]) * logits
+        share = np.clip(special.expit(moved).mean(axis=2), _SMALLEST_CENTRE, 1 - _SMALLEST_CENTRE)
+        a, b = 1 / (straying**2 * (1 - share)), 1 / (straying**2 * share)
+        # the log of prior times beta-binomial likelihood, up to a constant
+        likelihood = special.betaln(a + positive, b + labelled - positive) - special.betaln(a, b)
+        prior = (points / (SHIFT_SPREAD, SLOPE_SPREAD)) ** 2
+        log_density = likelihood.sum(axis=1) - prior.sum(axis=1) / 2
         if last:
             break
         weight = np.exp(log_density - log_density.max())
@@ -109,20 +115,6 @@ def _nodes(
         seen = (away * weight[:, None]).T @ away + (step / 2) ** 2 * root @ root.T
         root = np.linalg.cholesky(seen)
     return a, b, log_density + np.log(np.diag(root)).sum()
-
-
-def _prior(points: Array, logits: Array, straying: float) -> tuple[Array, Array]:
-    """Return the parameters of the strata's beta priors at every point (α, ln β)."""
-    moved = points[:, :1, None] + np.exp(points[:, 1:, None]) * logits
-    centre = np.clip(special.expit(moved).mean(axis=2), _SMALLEST_CENTRE, 1 - _SMALLEST_CENTRE)
-    return 1 / (straying**2 * (1 - centre)), 1 / (straying**2 * centre)
-
-
-def _log_density(points: Array, a: Array, b: Array, labelled: Array, positive: Array) -> Array:
-    """Return the log of prior times beta-binomial likelihood, up to a constant."""
-    likelihood = special.betaln(a + positive, b + labelled - positive) - special.betaln(a, b)
-    prior = (points / (SHIFT_SPREAD, SLOPE_SPREAD)) ** 2
-    return np.asarray(likelihood.sum(axis=1) - prior.sum(axis=1) / 2)
 
 
 @cache

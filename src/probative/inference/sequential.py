@@ -357,7 +357,8 @@ class SequentialTest:
     ) -> tuple[float, float, float, str | None]:
         """Compute a score or difference, its interval from the standard error, and a note."""
         result = look_limits(rows, number, ends, self.planned, level=self.level)
-        few = self.metric in COMPOSITES and _least_class(total) < _FEWEST_OF_A_CLASS
+        classes = [total.tp + total.fn] + ([] if total.tn is None else [total.fp + total.tn])
+        few = self.metric in COMPOSITES and min(map(float, classes)) < _FEWEST_OF_A_CLASS
         if few and result[-1] != _TOO_FEW:
             return result[0], *ends, _TOO_FEW_OF_A_CLASS
         return result
@@ -422,12 +423,6 @@ def _share(x: Any, y: Any) -> float:
 
 def _number_of_units(paired: PairedCounts) -> int:
     return int(paired.n_units) if paired.has_units else int(paired.cases.sum())
-
-
-def _least_class(total: Counts) -> float:
-    """Count the gold items of the rarer class; without true negatives, the positive items."""
-    positives = float(total.tp + total.fn)
-    return positives if total.tn is None else min(positives, float(total.fp + total.tn))
 
 
 def _item_effects(so_far: PairedCounts, metric: str, beta: float) -> Array:

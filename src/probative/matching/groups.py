@@ -56,7 +56,9 @@ def part_by_group(matched: Matched, reading: ReadingOptions) -> Iterator[_Matche
         if not len(members):
             continue
         part = _part_of_rows(matched, members)
-        part = replace(part, averaged=_averaged(matched, part.items, reading))
+        if matched.own_labels or reading.labels is None:  # macro averages as for the whole
+            own = averaged_labels(part.items, UNION if matched.own_labels else None)
+            part = replace(part, averaged=own)
         number = len(members)
         if repeats is not None:
             number = int(repeats.of_rows(matched.gold.units)[members].sum())
@@ -109,13 +111,6 @@ def _rows_of(side: Labels | LabelSets, rows: NDArray[Any]) -> Labels | LabelSets
     )
 
 
-def _averaged(matched: Matched, items: Items, reading: ReadingOptions) -> Any:
-    """Return the labels of macro averages in a group, chosen as for the whole."""
-    if matched.own_labels:
-        return averaged_labels(items, UNION)
-    return averaged_labels(items, None) if reading.labels is None else matched.averaged
-
-
 # --- Buckets of items: by length, by presence in training, by label frequency
 
 _SHORT_LENGTHS = (1, 2, 3, 4)  # where buckets begin if the median length is at most 2
@@ -152,7 +147,9 @@ def bucketings_of(matched: Matched, train: Any = None) -> tuple[_Bucketing, ...]
             bucketings.append(_lengths("sentence length", items, sentences[items.unit]))
         known = _known_texts(matched, train)
         if known is not None:
-            unseen = np.array([text not in known for text in _texts(matched)], dtype=np.int64)
+            text = matched.gold.spans().text if words else matched.gold.text
+            texts = _texts_of(text, items.unit, items.start, items.end)
+            unseen = np.array([own not in known for own in texts], dtype=np.int64)
             bucketings.append(_named(_SEEN, unseen, ["seen", "not seen"]))
     if matched.task != "segmentation":
         bucketings.append(_label_frequency(items, train))
@@ -225,13 +222,6 @@ def _known_texts(matched: Matched, train: Any) -> set[str] | None:
             "train: the answer has no words to be looked up; expected a file of tokens"
         )
     return set(_texts_of(train.text, train.sentence, train.start, train.end))
-
-
-def _texts(matched: Matched) -> Iterator[str]:
-    """Yield the text of every item."""
-    gold, items = matched.gold, matched.items
-    text = gold.spans().text if isinstance(gold, Segmented) else gold.text
-    return _texts_of(text, items.unit, items.start, items.end)
 
 
 def _texts_of(text: Any, sentence: Any, start: Any, end: Any) -> Iterator[str]:

@@ -114,15 +114,12 @@ _STRICT |= dict.fromkeys(("bilou", "bmes", "bb2b3mes"), _STRICT["iobes"])
 
 def strict_tables(scheme: Scheme) -> tuple[NDArray[np.bool_], ...]:
     """Return seqeval's tables by previous prefix, prefix, other type: start, continue, end."""
-    return tuple(_strict_table(patterns) for patterns in _STRICT[scheme.name])
-
-
-def _strict_table(patterns: str) -> NDArray[np.bool_]:
-    table = np.zeros((5, 5, 2), dtype=bool)
-    for pattern in patterns.split():
-        types = {"=": [0], "!": [1]}.get(pattern[2:], [0, 1])
-        table[FIVE[pattern[0]], FIVE[pattern[1]], types] = True
-    return table
+    tables = np.zeros((3, 5, 5, 2), dtype=bool)
+    for table, patterns in zip(tables, _STRICT[scheme.name], strict=True):
+        for pattern in patterns.split():
+            types = {"=": [0], "!": [1]}.get(pattern[2:], [0, 1])
+            table[FIVE[pattern[0]], FIVE[pattern[1]], types] = True
+    return tuple(tables)
 
 
 def encode(spans: Iterable[tuple[int, int, str | None]], length: int, *, scheme: str) -> list[str]:

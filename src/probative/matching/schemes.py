@@ -180,21 +180,15 @@ def recognise(tagged: Tagged) -> str:
     tags = [tag for tag in parsed if tag is not None]
     fitting = [s for s in SCHEMES.values() if {prefix for prefix, _ in tags} <= s.follow.keys()]
     if not fitting or len(tags) < len(parsed):
-        return _knows_most(tagged, parsed)
+        used = np.bincount(tagged.tags, minlength=len(parsed)).tolist()
+        times = [(tag[0], n) for tag, n in zip(parsed, used, strict=True) if tag is not None]
+        known = {s.name: sum(n for tag, n in times if tag in s.follow) for s in SCHEMES.values()}
+        return max(known, key=lambda name: known[name])
     sequence = _translate(tagged)
     if not len(sequence.token):
         return fitting[0].name
     steps = sequence.number()
     return min(fitting, key=lambda scheme: int(steps[_forbidden(scheme, sequence)].sum())).name
-
-
-def _knows_most(tagged: Tagged, parsed: list[tuple[str, str] | None]) -> str:
-    """Return the scheme that has the prefixes of most tokens."""
-    used = np.bincount(tagged.tags, minlength=len(parsed)).tolist()
-    times = [(tag[0], n) for tag, n in zip(parsed, used, strict=True) if tag is not None]
-    return max(
-        SCHEMES, key=lambda name: sum(n for prefix, n in times if prefix in SCHEMES[name].follow)
-    )
 
 
 def decode(tagged: Tagged, *, scheme: str | None = None, repair: str = "conlleval") -> Spans:

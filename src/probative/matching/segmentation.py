@@ -108,7 +108,12 @@ def _boundaries(words: Segmented) -> NDArray[np.bool_]:
 
 def known_words(words: Segmented, lexicon: Segmented) -> NDArray[np.bool_]:
     """Return True for the words that are in a lexicon (the words of a training file)."""
-    sides = [_byte_ranges(side) for side in (words, lexicon)]
+    sides = []  # where every word begins and ends among the bytes of the characters
+    for side in (words, lexicon):
+        byte_at = np.flatnonzero((side.characters & 0xC0) != 0x80).astype(np.int32)
+        byte_at = np.append(byte_at, np.int32(len(side.characters)))
+        first = side.first[side.sentence]
+        sides.append((byte_at[side.start + first], byte_at[side.end + first]))
     text = b"".join(side.characters.tobytes() for side in (words, lexicon))
     if len(text) > LARGEST:
         raise InputError("train_words: more than 2 GiB with the text itself; expected less")
@@ -117,14 +122,6 @@ def known_words(words: Segmented, lexicon: Segmented) -> NDArray[np.bool_]:
     codes, _ = distinct(Source(words.name, text), start, end)
     there, known = np.split(codes, [len(words.start)])
     return np.isin(there, np.unique(known))
-
-
-def _byte_ranges(words: Segmented) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return where every word begins and ends among the bytes of the characters."""
-    byte_at = np.flatnonzero((words.characters & 0xC0) != 0x80).astype(np.int32)
-    byte_at = np.append(byte_at, np.int32(len(words.characters)))
-    first = words.first[words.sentence]
-    return byte_at[words.start + first], byte_at[words.end + first]
 
 
 # --- Segmentations of a text that differs from gold: aligned character by character
@@ -193,15 +190,12 @@ def _places(system: Segmented, k: int, expected: str, given: str) -> list[int]:
             None if system.line is None else int(system.line[k]),
         )
     places = [_NOT_IN_GOLD] * len(given)
-    matcher = SequenceMatcher(None, _normalised(expected), _normalised(given), autojunk=False)
+    # every character in its NFKC form: full-width as half-width
+    one, other = ([unicodedata.normalize("NFKC", c) for c in text] for text in (expected, given))
+    matcher = SequenceMatcher(None, one, other, autojunk=False)
     for in_gold, in_system, size in matcher.get_matching_blocks():
         places[in_system : in_system + size] = range(in_gold, in_gold + size)
     return places
-
-
-def _normalised(text: str) -> list[str]:
-    """Return the characters of a text, each in its NFKC form (full-width as half-width)."""
-    return [unicodedata.normalize("NFKC", character) for character in text]
 
 
 # --- Counts of every segmentation that a ranking of boundaries can give

@@ -202,7 +202,10 @@ def _sentences(
         number = np.cumsum(new_document, dtype=np.int32)[opening]
         document = number - number[0]
     closing = rows[first[1:] - 1]
-    block = np.stack([table.begin[_comments_before(opening, closing, breaks)], table.end[closing]])
+    # the first line of the comments before a sentence: after the last sentence and the last break
+    after, marks = np.append(0, closing[:-1] + 1), np.append(-1, broken)
+    start = np.maximum(after, marks[np.searchsorted(marks, opening) - 1] + 1)
+    block = np.stack([table.begin[start], table.end[closing]])
     return Text(
         source.name,
         first,
@@ -212,14 +215,6 @@ def _sentences(
         source=source,
         block=block.T,
     )
-
-
-def _comments_before(opening: Ints, closing: Ints, breaks: NDArray[np.bool_]) -> Ints:
-    """Return the first line of the comments before every sentence, or its own first line."""
-    after = np.concatenate([[0], closing[:-1] + 1])
-    broken = np.append(-1, np.flatnonzero(breaks))
-    last = broken[np.searchsorted(broken, opening) - 1] + 1  # after the last break before it
-    return np.asarray(np.maximum(after, last), dtype=np.int32)
 
 
 def column_of(shape: Layout, number: int) -> tuple[Ints, tuple[bytes, ...]]:

@@ -50,9 +50,9 @@ from probative.reading.tables import (
     single_name,
 )
 from probative.reading.tools import (
-    read_brat,
     read_choices,
     read_docbin,
+    read_folder,
     read_hipe,
     read_label_studio,
     read_samples,
@@ -146,7 +146,10 @@ class Glance:
         except InputError:
             return None
         cells = [cell for row in rows if isinstance(row, dict) for cell in row.values()]
-        return rows[0] if all(map(_is_cell, cells)) else None
+        # a cell holds a single value or a list of texts
+        entries = (entry for cell in cells if isinstance(cell, list) for entry in cell)
+        plain = not any(isinstance(cell, dict) for cell in cells)
+        return rows[0] if plain and all(isinstance(entry, str) for entry in entries) else None
 
     @cached_property
     def shape(self) -> Layout | None:
@@ -195,13 +198,6 @@ class Glance:
             return False
         width = split(self.head).width
         return len(np.unique(width[width > 0])) > 1
-
-
-def _is_cell(value: Any) -> bool:
-    """Return True if a cell of a table may hold this: a single value or a list of texts."""
-    if isinstance(value, list):
-        return all(isinstance(entry, str) for entry in value)
-    return not isinstance(value, dict)
 
 
 def _tags_among(
@@ -450,12 +446,9 @@ def _listed(names: list[str]) -> str:
 
 def _by_tool(name: str) -> Callable[[Glance], _Claim | None]:
     """Return the recogniser of a format of another tool, whose claim is always sure."""
-
-    def recognise_tool(glance: Glance) -> _Claim | None:
-        tool = glance.tool
-        return _Claim(tool[1]) if tool is not None and tool[0] == name else None
-
-    return recognise_tool
+    return lambda glance: (
+        _Claim(glance.tool[1]) if glance.tool is not None and glance.tool[0] == name else None
+    )
 
 
 # --- Readers
@@ -475,10 +468,6 @@ def _read_columns(opened: Input) -> Annotations:
         column = int(column)
     tags = read_tags(opened.layout, column, any_values=opened.task == "labels")
     return tags if opened.task == "entities" else tags.as_labels()
-
-
-def _read_folder(opened: Input) -> Annotations:
-    return read_brat(opened.source.name, opened.options.encoding)
 
 
 def _content(read: Callable[[Source], Annotations]) -> Callable[[Input], Annotations]:
@@ -502,7 +491,7 @@ FORMATS: dict[str, _Format] = {
                 ("rows", "rows of tokens and tags", _SPANS + _LABELS, read_tagged_rows),
                 ("choices", "labels chosen for texts", _LABELS, _content(read_choices)),
                 ("labelstudio", "an export of Label Studio", _SPANS + _LABELS, read_label_studio),
-                ("brat", "a folder of brat", _SPANS, _read_folder),
+                ("brat", "a folder of brat", _SPANS, read_folder),
                 ("docbin", "documents of spaCy", _SPANS, _content(read_docbin)),
                 ("hipe", "a file of HIPE", _SPANS + _LABELS, read_hipe),
                 ("log", "a log of an evaluation", ("samples",), read_samples),

@@ -213,20 +213,17 @@ def runs_of(system: Any, answer: Annotations, gold: Any = None) -> Runs | None:
     if all(map(_is_whole, system)):
         return Runs(system)
     if all(map(is_path, system)):
-        return _run_files(system) if is_path(gold) else None
+        if not is_path(gold):
+            return None
+        missing = next((p for p in system if str(p) != "-" and not os.path.exists(p)), None)  # noqa: PTH110
+        if missing is not None:
+            raise InputError(
+                "there is no such file, and gold is a file; expected files, one per run, or data "
+                "for all of them",
+                missing,
+            )
+        return Runs(system)
     return Runs(system) if _depth(system) > _depth_of_output(system, answer, gold) else None
-
-
-def _run_files(paths: Sequence[Any]) -> Runs:
-    """Return the files of runs; refuse files that do not exist."""
-    missing = next((p for p in paths if str(p) != "-" and not os.path.exists(p)), None)  # noqa: PTH110
-    if missing is not None:
-        raise InputError(
-            "there is no such file, and gold is a file; expected files, one per run, or data for "
-            "all of them",
-            missing,
-        )
-    return Runs(paths)
 
 
 def _is_whole(one: Any) -> bool:
@@ -367,8 +364,21 @@ def read_run_table(
         of_run = sides_from_frame("run_column", data, [run_column], run_options)
     else:
         raise InputError("run_column: there is no table to look it up in; expected a table")
-    run, *sides = (_single(name, side) for side in (*of_run, *read))
-    _refuse_tags(name, sides[0], options.task)
+    labels = [side for side in (*of_run, *read) if isinstance(side, Labels)]
+    if len(labels) < len(of_run) + len(read):
+        raise InputError(
+            f"{name}: run_column= parts rows of one label each; expected such a table, or a file "
+            f"for each run"
+        )
+    run, *sides = labels
+    # the sentences of tags cannot be split by run
+    task, reason = options.task, tags_reason(sides[0].names)
+    if task not in (None, "labels") or (task is None and reason is not None):
+        what = "" if reason is None else f" and these are tags ({reason}),"
+        raise InputError(
+            f"{name}: run_column= parts rows of labels,{what} not of entities; expected a file for "
+            f"each run, or task='labels'"
+        )
     order = sorted(range(len(run.names)), key=lambda code: natural_order(run.names[code]))
     rows = [np.flatnonzero(run.codes == code) for code in order]
     if sort and run.units is not None:
@@ -378,27 +388,6 @@ def read_run_table(
         tuple(run.names[code] for code in order),
         tuple(tuple(_part(side, own) for own in rows) for side in sides),
     )
-
-
-def _single(name: str, side: Labels | LabelSets | Tagged) -> Labels:
-    """Return the side if its rows have one label each; refuse others."""
-    if not isinstance(side, Labels):
-        raise InputError(
-            f"{name}: run_column= parts rows of one label each; expected such a table, or a file "
-            f"for each run"
-        )
-    return side
-
-
-def _refuse_tags(name: str, answer: Labels, task: str | None) -> None:
-    """Refuse tags of tokens unless task='labels'; their sentences cannot be split by run."""
-    reason = tags_reason(answer.names)
-    if task not in (None, "labels") or (task is None and reason is not None):
-        what = "" if reason is None else f" and these are tags ({reason}),"
-        raise InputError(
-            f"{name}: run_column= parts rows of labels,{what} not of entities; expected a file for "
-            f"each run, or task='labels'"
-        )
 
 
 def _part(side: Labels, rows: NDArray[np.intp]) -> Labels:

@@ -173,21 +173,19 @@ def segmented_from_lists(name: str, sentences: Sequence[Any]) -> Segmented:
     except UnicodeEncodeError as error:
         half = text[error.start]
         raise InputError(f"{name}: {half!r} is half a character; expected text") from None
+    byte_first = first
+    if not text.isascii():  # the number of UTF-8 bytes before the characters
+        code = np.frombuffer(text.encode("utf-32-le"), np.uint32)
+        byte_first = _offsets(1 + (code > 0x7F) + (code > 0x7FF) + (code > 0xFFFF))[first]
     return Segmented(
         name=name,
         characters=characters,
-        byte_first=first if text.isascii() else _byte_places(text, first),
+        byte_first=byte_first,
         first=first,
         sentence=sentence,
         start=length[:-1] - first[sentence],
         end=length[1:] - first[sentence],
     )
-
-
-def _byte_places(text: str, places: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the number of UTF-8 bytes before the given characters."""
-    code = np.frombuffer(text.encode("utf-32-le"), np.uint32)
-    return _offsets(1 + (code > 0x7F) + (code > 0x7FF) + (code > 0xFFFF))[places]
 
 
 # --- Original text of sentences, with spaces
@@ -234,7 +232,11 @@ class Probabilities:
 def probabilities_of(data: Any, name: str = "probabilities") -> Probabilities:
     """Read probabilities, one row per sentence, from a file of JSON lines or from Python."""
     if isinstance(data, (str, Path)):
-        return _read(load(data))
+        source = load(data)
+        # an empty line is a sentence without positions, except at the end
+        lines = enumerate(source.data.rstrip().split(b"\n"), start=1)
+        found = [_parsed(source, n, line) if line.strip() else np.empty(0) for n, line in lines]
+        return Probabilities(source.name, found, range(1, len(found) + 1))
     if isinstance(data, Probabilities):
         return data
     try:
@@ -247,13 +249,6 @@ def probabilities_of(data: Any, name: str = "probabilities") -> Probabilities:
         if row is None:
             raise probabilities.error("is no list of finite numbers", sentence)
     return probabilities
-
-
-def _read(source: Source) -> Probabilities:
-    """Read one list per line; an empty line is a sentence without positions, except at the end."""
-    lines = enumerate(source.data.rstrip().split(b"\n"), start=1)
-    rows = [_parsed(source, n, line) if line.strip() else np.empty(0) for n, line in lines]
-    return Probabilities(source.name, rows, range(1, len(rows) + 1))
 
 
 def _parsed(source: Source, number: int, line: bytes) -> NDArray[np.float64]:

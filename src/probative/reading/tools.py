@@ -22,7 +22,7 @@ from probative.reading.source import Source, is_brat_folder, load, snippet
 from probative.reading.table_sides import label_sets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from probative.reading.annotations import LabelSets
     from probative.reading.formats import Input
@@ -34,13 +34,6 @@ _ACCEPTED = "accept"  # Prodigy's word for an annotation that is to be used
 
 
 # --- Prodigy: choices in lines (`accept`)
-
-
-def _is_choices(record: Mapping[str, Any]) -> str | None:
-    """Return why an object holds labels chosen for a text (Prodigy), or None."""
-    if isinstance(record.get("accept"), list) and "options" in record:
-        return "its first object has options and what was accepted of them"
-    return None
 
 
 def read_choices(source: Source) -> Labels | LabelSets:
@@ -669,10 +662,11 @@ def tool_of_file(source: Source, record: dict[str, Any] | None) -> tuple[str, st
     if source.is_parquet:
         return _rows_of_parquet(source)
     if record is not None:
-        for name, reason_of in (("rows", is_row), ("choices", _is_choices)):
-            reason = reason_of(record)
-            if reason is not None:
-                return name, reason
+        reason = is_row(record)
+        if reason is not None:
+            return "rows", reason
+        if isinstance(record.get("accept"), list) and "options" in record:
+            return "choices", "its first object has options and what was accepted of them"
     if source.data.lstrip().startswith(b"TOKEN\t" + _DEFAULT_COLUMN.encode()):
         return "hipe", "its first line names the columns TOKEN, NE-COARSE-LIT and others"
     if source.data.lstrip()[:1] == b"[":
@@ -712,6 +706,11 @@ def _of_a_list(source: Source) -> tuple[str, str] | None:
 
 
 # --- Readers
+
+
+def read_folder(opened: Input) -> Spans:
+    """Read a brat folder."""
+    return read_brat(opened.source.name, opened.options.encoding)
 
 
 def read_samples(opened: Input) -> Samples:
