@@ -16,14 +16,20 @@ from probative.inference.stratified import (
     Judge,
     PoolScores,
     influences,
-    project_difference,
-    project_score,
     spread_of,
     unit_variance,
 )
 from probative.metrics import score
 
 GOLDEN = json.loads((Path(__file__).parent.parent / "golden" / "stratified.json").read_text())
+
+
+def project_score(counts, draw, metric="f1", **how):
+    return PoolScores.of([counts], draw, metric, **how).score()
+
+
+def project_difference(a, b, draw, metric="f1", **how):
+    return PoolScores.of([a, b], draw, metric, **how).difference()
 
 
 def _of_golden(strata):

@@ -17,15 +17,6 @@ from probative._validation import one_of, open_probability
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "CANDIDATES",
-    "allowance",
-    "is_worn_out",
-    "looks_left",
-    "share_of_adaptive",
-    "share_of_independent",
-]
-
 CANDIDATES = ("adaptive", "independent")
 _WORN_OUT_FACTOR = 2.0  # the needed difference relative to that of the first look
 _MOST_LOOKS = 10**6  # more than anybody will count
@@ -37,22 +28,16 @@ def share_of_independent(look: int) -> float:
 
 
 def share_of_adaptive(tries: Sequence[int]) -> float:
-    """Return the share of a look if candidates may depend on the verdicts before it.
-
-    `tries` holds the number of tries up to each pass, counted from the pass before, and last the
-    number of the current try. With j passes so far the share is 2^-(j+1) times the product of
-    6/(pi²g²) over all tries g; summed over all possible histories of verdicts, this is 1.
-    """
+    """Return the share of a look if candidates may depend on the verdicts before it."""
+    # `tries`: those up to each pass, then the current one. With j passes the share is 2^-(j+1)
+    # times the product of 6/(pi²g²) over all tries g, which sums to 1 over all histories of
+    # verdicts.
     return math.prod(share_of_independent(g) / 2 for g in tries)
 
 
 def allowance(candidates: str, verdicts: Sequence[bool], doubt: float = 0.05) -> float:
-    """Return the probability of a false pass that the next look may have.
-
-    "adaptive" candidates may depend on the verdicts before them and on nothing else that was seen
-    of this test set, "independent" ones on nothing of it. `verdicts` says which looks passed,
-    `doubt` is the probability that any candidate that is no better ever passes.
-    """
+    """Return the probability of a false pass that the next look may have."""
+    # "adaptive" candidates may depend on the verdicts before them, "independent" ones on nothing
     one_of("candidates", candidates, CANDIDATES)
     doubt = open_probability("doubt", doubt)
     if candidates == "independent":
@@ -72,10 +57,7 @@ def _tries(verdicts: Sequence[bool]) -> list[int]:
 
 
 def is_worn_out(candidates: str, verdicts: Sequence[bool], doubt: float = 0.05) -> bool:
-    """Return True if the next look needs a difference twice as large as the first one did.
-
-    Differences are measured in standard errors, as quantiles of the normal distribution.
-    """
+    """Return True if the next look needs a difference twice as large as the first one did."""
     return _is_worn(candidates, allowance(candidates, verdicts, doubt), doubt)
 
 

@@ -49,8 +49,6 @@ if TYPE_CHECKING:
         | ClusteredPosterior
     )
 
-__all__ = ["bayes_test", "difference_posterior"]
-
 # Probabilities that differ by less than their accuracy are equal, and a tie accepts H0.
 _TIE = 1e-10
 METHODS = ("exact", "sampled")
@@ -183,6 +181,7 @@ def bayes_test(
     how = method if method == "sampled" else computed(outcome["error"])
     estimates = [np.asarray(score(c, metric, beta=beta)) for c in (counts_a, counts_b)]
     p_h0, p_h1 = np.asarray(outcome["p_h0"]), np.asarray(outcome["p_h1"])
+    single = isinstance(a, (Counts, PairedCounts))
     test = BayesTest(
         metric=metric,
         decision=_scalar_if_single(np.where(p_h1 - p_h0 > _TIE, "H1", "H0")),
@@ -197,20 +196,11 @@ def bayes_test(
         prior=choices["prior"],
         level=level,
         method=how,
-        fold_design_effect=_fold_design_effect(a, b, metric, beta),
+        fold_design_effect=None if single else fold_design_effect(a, b, metric, beta=beta),  # type: ignore[arg-type]  # lists, as was checked
         signature=options.signature("bayes-test", metric, difference.kind, how),
         **outcome,
     )
     return with_training_variance(test, a, weight, beta) if training_variance else test  # type: ignore[arg-type]  # a list of PairedCounts, as was checked
-
-
-def _fold_design_effect(a: Any, b: Any, metric: str, beta: float) -> Any:
-    """Return the fold design effect; None for single tables."""
-    return (
-        None
-        if isinstance(a, (Counts, PairedCounts))
-        else fold_design_effect(a, b, metric, beta=beta)
-    )
 
 
 def difference_posterior(
@@ -339,8 +329,13 @@ def _sample(
     for i in range(math.prod(shape)):
         if table is None:
             d = np.subtract(b[[i]].rvs(size, generator), a[[i]].rvs(size, generator))[:, 0]
-        else:
-            d = _paired_draws(table, metric, choices, size, generator)
+        else:  # tables from the eight-case posterior
+            prior = choices["prior"] / (4 if TABLE[metric].is_of_all_items else 2)
+            shares = PairedCounts(generator.standard_gamma(table.total().cases + prior, (size, 8)))
+            score_a, score_b = (
+                score(c, metric, beta=choices["beta"]) for c in (shares.a, shares.b)
+            )
+            d = score_b - score_a
         p_h0, tail = np.mean(d <= 0), (1 - level) / 2
         rows.append(
             {
@@ -359,16 +354,6 @@ def _sample(
     }
     limits = columns.pop("low"), columns.pop("high")
     return {**columns, "limits": limits}
-
-
-def _paired_draws(
-    table: PairedCounts, metric: str, choices: dict[str, float], size: int, rng: np.random.Generator
-) -> Any:
-    """Draw tables from the eight-case posterior, and return the differences of their scores."""
-    cells = table.total().cases + choices["prior"] / (4 if TABLE[metric].is_of_all_items else 2)
-    shares = PairedCounts(rng.standard_gamma(cells, (size, 8)))
-    a, b = (score(counts, metric, beta=choices["beta"]) for counts in (shares.a, shares.b))
-    return b - a
 
 
 def _pair(limits: tuple[Any, Any]) -> Any:

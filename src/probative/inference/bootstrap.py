@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from probative._validation import RNG
 
-__all__ = ["bootstrap_difference"]
-
 _NUMBERS_AT_ONCE = 2**20  # bounds the memory
 _FEWEST_UNITS = 50  # units; in simulations, intervals of fewer cover less than their level
 _FEW_UNITS = f"fewer than {_FEWEST_UNITS} units: bootstrap intervals are too short"
@@ -114,7 +112,8 @@ def bootstrap_difference(
         return result(low=-most, high=most, note="a score is undefined in every resample")
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
     if method == "bca":
-        tails = _bca_tails(tails, drawn, b - a, _jackknife(sums, number, metric), number)
+        left_a, left_b = _scores(number @ sums - sums, metric)  # without one unit of each kind
+        tails = _bca_tails(tails, drawn, b - a, np.asarray(left_b - left_a), number)
     low, high = np.quantile(drawn, tails).tolist()
     notes = [
         f"left out {undefined} resamples with an undefined score" if undefined else None,
@@ -126,11 +125,8 @@ def bootstrap_difference(
 def _sufficient_statistics(
     paired: PairedCounts, metric: str, beta: float
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the contributions of distinct units to both scores, and the number of such units.
-
-    They are (x_A, y_A, x_B, y_B) for ratios x/y, and the cells for composite scores. Without units,
-    items are drawn.
-    """
+    """Return the contributions of distinct units to both scores, and their numbers."""
+    # (x_A, y_A, x_B, y_B) for ratios x/y, the cells for composite scores
     if not paired.has_units and np.any(paired.cases != np.round(paired.cases)):
         raise InputError("paired: fractions of items cannot be drawn; expected whole cases")
     entry = TABLE[metric]
@@ -170,14 +166,6 @@ def _resampled_differences(
         a, b = _scores(rng.multinomial(n, number / n, size) @ sums, metric)
         parts.append(b - a)
     return np.concatenate(parts)
-
-
-def _jackknife(
-    sums: NDArray[np.float64], number: NDArray[np.int64], metric: str
-) -> NDArray[np.float64]:
-    """Return the difference without one unit of each kind."""
-    a, b = _scores(number @ sums - sums, metric)
-    return np.asarray(b - a)
 
 
 def _bca_tails(

@@ -103,29 +103,17 @@ def score_posteriors(
     prior: float = 1.0,
     beta: float = 1.0,
 ) -> tuple[ScorePosteriors, ...]:
-    """Return the posteriors of each score of some models, given the counts of their folds.
+    """Return the posteriors of each score by model and by way to add up its folds."""
 
-    `folds` is keyed by model; a single table stays as it is. Each of `weights` is a way to add up
-    the folds, see `effective_counts`.
-    """
-    counts = {
-        model: {
+    def of_model(tables: Sequence[Counts], metric: str) -> dict[str, Any]:
+        counts = {
             str(weight): effective_counts(tables, weight=weight) if len(tables) > 1 else tables[0]
             for weight in weights
         }
-        for model, tables in folds.items()
-    }
+        return {w: posterior(c, metric, prior=prior, beta=beta) for w, c in counts.items()}
+
     return tuple(
-        ScorePosteriors(
-            metric,
-            {
-                model: {
-                    weight: posterior(table, metric, prior=prior, beta=beta)
-                    for weight, table in by_weight.items()
-                }
-                for model, by_weight in counts.items()
-            },
-        )
+        ScorePosteriors(metric, {name: of_model(own, metric) for name, own in folds.items()})
         for metric in metrics
     )
 
@@ -178,15 +166,13 @@ def _check_folds(folds: Sequence[Table]) -> list[Table]:
             f"folds: {len(folds)} of them; expected an even number, two folds per repetition"
         )
     tables: list[Table] = [f.total() if isinstance(f, PairedCounts) else f for f in folds]
-    for number, table in enumerate(tables[1:], 2):
-        if _has_negatives(table) != _has_negatives(tables[0]):
+    negatives = [
+        t.has_negatives if isinstance(t, PairedCounts) else t.tn is not None for t in tables
+    ]
+    for number, own in enumerate(negatives[1:], 2):
+        if own != negatives[0]:
             raise InputError(f"folds: of fold 1 and fold {number} only one has true negatives")
     return tables
-
-
-def _has_negatives(table: Counts | PairedCounts) -> bool:
-    """Return True if the table has true negatives."""
-    return table.has_negatives if isinstance(table, PairedCounts) else table.tn is not None
 
 
 # --- Training variance of a cross-validation: variance that its items do not explain
@@ -253,12 +239,8 @@ def fold_dependence(effect: float, m: int) -> Dependence:
 
 
 def fold_freedom(effect: float, m: int) -> float:
-    """Return the degrees of freedom of a known variance times a fold design effect.
-
-    Of the effect, 1 is explained by the items and known; the rest is measured in m repetitions. By
-    Satterthwaite's rule the sum has m·(effect / (effect - 1))² degrees of freedom: infinitely many
-    without training variance, m if there is nothing else.
-    """
+    """Return the degrees of freedom of a known variance times a fold design effect."""
+    # Satterthwaite: of the effect, 1 is explained and known, the rest measured in m repetitions
     if not effect > 1:
         return math.inf
     freedom = m * (effect / (effect - 1)) ** 2
@@ -268,12 +250,9 @@ def fold_freedom(effect: float, m: int) -> float:
 def with_training_variance(
     test: BayesTest, folds: Sequence[PairedCounts], weight: Weight, beta: float
 ) -> BayesTest:
-    """Return a paired test of folds that allows for their training variance.
-
-    The effective counts are divided by the fold design effect if it exceeds 1: that of the
-    difference for the difference, and that of each score for its interval. Student's distribution
-    replaces the normal one. `test` is the published test, made from `folds`, `weight` and `beta`.
-    """
+    """Return a paired test of folds that allows for their training variance."""
+    # The effective counts are divided by the fold design effect if it exceeds 1: of the difference,
+    # and of each score for its interval. Student's distribution replaces the normal one.
     sides = [[fold.total().a for fold in folds], [fold.total().b for fold in folds]]
     of_a, of_b = (
         _score_limits(side, test.metric, test.level, weight, test.prior, beta) for side in sides
@@ -368,9 +347,7 @@ def _influence(kinds: Counts, total: Counts, metric: str, beta: float) -> Any:
     if isinstance(own, Composite):
         slopes = own.slopes(*own.cells(total))
         return sum(cell * slope for cell, slope in zip(own.cells(kinds), slopes, strict=True))
-    x, y = _ratio(kinds, metric, beta)
-    total_x, total_y = _ratio(total, metric, beta)
-    return influence(x, y, total_x, total_y)
+    return influence(*_ratio(kinds, metric, beta), *_ratio(total, metric, beta))
 
 
 def _ratio(counts: Counts, metric: str, beta: float) -> tuple[Array, Array]:
@@ -417,8 +394,7 @@ def five_by_two_t_test(
     """
     one_of("alternative", alternative, ("two-sided", "greater", "less"))
     d = _fold_differences(a, b, repetitions=5)
-    variance = float(np.mean(_within(d)))
-    return _t_test("5x2cv t", float(d[0, 0]), variance, 5, alternative)
+    return _t_test("5x2cv t", float(d[0, 0]), float(np.mean(_within(d))), 5, alternative)
 
 
 def five_by_two_f_test(a: ArrayLike, b: ArrayLike) -> SignificanceTest:
@@ -451,9 +427,8 @@ def five_by_two_f_test(a: ArrayLike, b: ArrayLike) -> SignificanceTest:
     if bottom == 0:
         return _without_variance("5x2cv F", float(np.mean(d)), "two-sided", (10.0, 5.0))
     f = top / bottom
-    return SignificanceTest(
-        "5x2cv F", f, float(special.fdtrc(10, 5, f)), "two-sided", degrees_of_freedom=(10.0, 5.0)
-    )
+    pvalue = float(special.fdtrc(10, 5, f))
+    return SignificanceTest("5x2cv F", f, pvalue, "two-sided", degrees_of_freedom=(10.0, 5.0))
 
 
 def block_regularized_t_test(
@@ -508,8 +483,7 @@ def block_regularized_t_test(
     n = d.size
     factor = (1 + (n - 1) * correlation) / (n * (n - 1) * (1 - correlation))
     variance = factor * float(np.sum((d - d.mean()) ** 2))
-    name = f"{n // 2}x2 BCV t"
-    return _t_test(name, float(d.mean()), variance, n - 1, alternative)
+    return _t_test(f"{n // 2}x2 BCV t", float(d.mean()), variance, n - 1, alternative)
 
 
 def _fold_differences(
@@ -546,8 +520,7 @@ def _t_test(
     if variance == 0:
         return _without_variance(name, effect, alternative, float(freedom))
     t = effect / math.sqrt(variance)
-    below = float(special.stdtr(freedom, t))
-    above = float(special.stdtr(freedom, -t))
+    below, above = (float(special.stdtr(freedom, side)) for side in (t, -t))
     pvalue = {"less": below, "greater": above}.get(alternative, 2 * min(below, above))
     return SignificanceTest(name, t, pvalue, alternative, degrees_of_freedom=float(freedom))
 

@@ -14,7 +14,6 @@ from probative._validation import one_of, positive, random_generator, whole_numb
 from probative.counts import PairedCounts, paired_of
 from probative.errors import InputError
 from probative.inference.posterior import log_odds
-from probative.inference.posterior import log_odds as _log_odds
 from probative.inference.sampled import sequential_pvalue
 from probative.inference.score_differences import AffineDifference, score_difference
 from probative.inference.walks import (
@@ -42,16 +41,16 @@ if TYPE_CHECKING:
     from probative.inference.score_differences import Exact, ScoreDifference
     from probative.inference.walks import Walk
 
+    Credits = Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]
+
 
 # --- Probabilities of Bin(n, ½)
 
 
 def half_binomial(k: NDArray[np.int64], n: int) -> NDArray[np.float64]:
-    """Compute probabilities of Bin(n, ½) to full relative accuracy, at any n and in any tail.
-
-    Loader's form: the deviance n·[y·atanh y + ½·log(1-y²)], y = (2k-n)/n, and the errors of
-    Stirling's formula. Unlike differences of log-gammas, it has no cancellation of large terms.
-    """
+    """Compute probabilities of Bin(n, ½) to full relative accuracy, at any n and in any tail."""
+    # Loader's form: deviance and Stirling errors; unlike differences of log-gammas, nothing
+    # cancels.
     inner = k[(k > 0) & (k < n)]
     y = (2 * inner - n) / n
     deviance = n * (y * np.arctanh(y) + 0.5 * np.log1p(-y * y))
@@ -81,7 +80,10 @@ _EXACT_ERRORS = np.array(
 )
 
 
-# --- Randomisation test by item for a thousand million items and more
+# --- Randomisation test by item: an exact sum over two binomials
+#
+# Random exchanges of items credit the baseline with t4 + U true and t5 + V false positives, where
+# U ~ Bin(t0 + t2, ½) and V ~ Bin(t1 + t3, ½). For every U the extreme V are a tail.
 #
 # If U ~ Bin(n, ½) has millions of values with a probability that matters, the probability of an
 # extreme difference given U is a smooth function of U, but for the rounding of the first extreme V
@@ -89,130 +91,10 @@ _EXACT_ERRORS = np.array(
 # integrate the smooth part like a trapezoid rule, and sample the roundings.
 
 _STRETCHES, _STRETCH_LENGTH = 400, 1024
-# in standard deviations: for most p-values, and for small ones
-_HUGE_REACH, _HUGE_REACH_FOR_SMALL_PVALUES = 9.5, 39.0
-
-
-@dataclass(frozen=True)
-class _HugeExchange:
-    """The exchange of every item of a huge table with probability ½."""
-
-    cases: NDArray[np.int64]
-    gap: ScoreDifference
-
-    def tail(self, threshold: Exact) -> float:
-        """Return P(difference >= threshold)."""
-        if self._counts_items:
-            return self._linear_tail(threshold)
-        pvalue = self._tail_within(_HUGE_REACH, float(threshold))
-        left_out = 4 * math.exp(-(_HUGE_REACH**2) / 2)
-        return (
-            pvalue
-            if left_out < 1e-12 * pvalue
-            else self._tail_within(_HUGE_REACH_FOR_SMALL_PVALUES, float(threshold))
-        )
-
-    def _tail_within(self, reach: float, threshold: float) -> float:
-        """Return the tail, summed within `reach` standard deviations of the smaller binomial."""
-        t = self.cases.astype(np.float64)
-        numbers = int(t[0] + t[2]), int(t[1] + t[3])
-        bases = t[4], t[5]
-        # sum over the values of the smaller binomial; the other one contributes a tail
-        own = 0 if numbers[0] <= numbers[1] else 1
-        values, share = _stretches(numbers[own], reach)
-        edge = self._edge(own, bases[own] + values, threshold) - bases[1 - own]
-        # A's score rises with true positives and falls with false ones; the slack makes ties count
-        # as extreme despite rounding
-        n = numbers[1 - own]
-        slack = min(0.25, 1e-15 * float(t.sum()))
-        least = np.ceil(edge - slack) if own == 0 else n - np.floor(edge + slack)
-        return float(np.sum(half_binomial(values, numbers[own]) * _upper_tail(least, n)) * share)
-
-    @property
-    def sampled(self) -> tuple[int, float] | None:
-        """Return the number of values of U that stand for all, and a bound on the relative error.
-
-        The bound is the effect of one value of V more or less. None if all values were summed.
-        """
-        fewer, more = sorted((int(self.cases[[0, 2]].sum()), int(self.cases[[1, 3]].sum())))
-        values, share = _stretches(fewer, _HUGE_REACH)
-        if self._counts_items or share == 1:
-            return None
-        return len(values), 1 / math.sqrt(more)
-
-    @property
-    def _counts_items(self) -> bool:
-        """Return True if the difference is a number of items over a constant."""
-        line = self.gap.line
-        return line is not None and max(map(abs, line)) <= 1
-
-    def _linear_tail(self, threshold: Exact) -> float:
-        """Return P(difference >= threshold) if the difference counts items: one binomial."""
-        t = [int(x) for x in self.cases]
-        assert isinstance(self.gap, AffineDifference)  # noqa: S101  # others have no line
-        (a, b, _), total = self.gap.top, self.gap.total
-        most = math.floor((a * total[0] + b * total[1] - threshold * self.gap.bottom[2]) / 2)
-        # A's credit is a·(t4 + U) + b·(t5 + V), with a of 0 or 1 and b of 0 or -1
-        n_true, n_false = a * (t[0] + t[2]), -b * (t[1] + t[3])
-        n = n_true + n_false
-        most += n_false - a * t[4] - b * t[5]
-        return float(_upper_tail(np.array([float(n - most)]), n)[0])
-
-    def _edge(self, own: int, given: Array, threshold: float) -> Array:
-        """Return the value of the other count at which the difference equals the threshold.
-
-        `given` are A's true (`own` 0) or false positives. The difference is almost linear in the
-        other count; Newton's method finds the value.
-        """
-        other = np.full(len(given), self.gap.total[1 - own] / 2)
-        for _ in range(30):
-            point = (given, other) if own == 0 else (other, given)
-            excess = self.gap.difference(*point) - threshold
-            slope = self.gap.gradient(*point)[1 - own]
-            # if the difference does not change, either all values are extreme or none is
-            far = np.where((excess >= 0) == (own == 0), np.inf, -np.inf)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                move = np.where(slope != 0, excess / slope, far)
-            other = np.clip(other - move, 0, self.gap.total[1 - own])
-            if np.max(np.abs(move)) < 0.01:
-                break
-        return other
-
-
-def _stretches(n: int, reach: float) -> tuple[NDArray[np.int64], float]:
-    """Return the values of Bin(n, ½) to sum over, and how many values each stands for."""
-    distance = min(math.ceil(reach * math.sqrt(n) / 2) + 1, (n + 1) // 2)
-    if 2 * distance <= 2 * _STRETCHES * _STRETCH_LENGTH:
-        return np.arange(max(0, n // 2 - distance), min(n, n // 2 + distance) + 1), 1.0
-    spacing = 2 * distance // _STRETCHES
-    starts = n // 2 - distance + spacing * np.arange(_STRETCHES, dtype=np.int64)
-    return (starts[:, None] + np.arange(_STRETCH_LENGTH)).ravel(), spacing / _STRETCH_LENGTH
-
-
-def _upper_tail(least: Array, n: int) -> Array:
-    """Return P(V >= least) for V ~ Bin(n, ½)."""
-    inner = (least > 0) & (least <= n)
-    tail = np.where(least > n, 0.0, 1.0)
-    if n > 0:
-        a = np.clip(least, 1, n)
-        values = log_odds.cdf(a, n - a + 1, np.zeros(len(a)))
-        tail = np.where(inner, values, tail)
-    return tail
-
-
-# --- Randomisation test by item: an exact sum over two binomials
-#
-# Random exchanges of items credit the baseline with t4 + U true and t5 + V false positives, where
-# U ~ Bin(t0 + t2, ½) and V ~ Bin(t1 + t3, ½). For every U the extreme V are a tail.
-
-if TYPE_CHECKING:
-    Credits = Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]
-
-
 # In standard deviations: the probability beyond the first is 1e-19, that beyond the second is too
 # small for a double.
 _REACH, _REACH_FOR_SMALL_PVALUES = 9.5, 39.0
-_MOST_ITEMS_SUMMED = 10**8  # exchanged items; with more, `_HugeExchange` finds the p-value
+_MOST_ITEMS_SUMMED = 10**8  # exchanged items; with more, stretches of values are summed
 
 
 @dataclass(frozen=True)
@@ -224,15 +106,12 @@ class ItemExchange:
 
     def tail(self, threshold: Exact) -> float:
         """Return P(difference >= threshold)."""
-        if self.is_huge:
-            return _HugeExchange(self.cases, self.gap).tail(threshold)
-        pvalue = self._tail_within(_REACH, threshold)
-        left_out = 4 * math.exp(-(_REACH**2) / 2)
-        return (
-            pvalue
-            if left_out < 1e-15 * pvalue
-            else self._tail_within(_REACH_FOR_SMALL_PVALUES, threshold)
-        )
+        if self.is_huge and self._counts_items:
+            return self._linear_tail(threshold)
+        within = self._sampled_tail_within if self.is_huge else self._tail_within
+        pvalue, left_out = within(_REACH, threshold), 4 * math.exp(-(_REACH**2) / 2)
+        enough = left_out < (1e-12 if self.is_huge else 1e-15) * pvalue
+        return pvalue if enough else within(_REACH_FOR_SMALL_PVALUES, threshold)
 
     def tails(self) -> Callable[[Exact], float]:
         """Return the function `tail`, for many thresholds."""
@@ -245,11 +124,13 @@ class ItemExchange:
 
     @property
     def sampled(self) -> tuple[int, float] | None:
-        """Return the number of values that stand for all, and a bound on the relative error.
-
-        None if all values were summed.
-        """
-        return _HugeExchange(self.cases, self.gap).sampled if self.is_huge else None
+        """Return the number of values summed for all and a bound on the relative error, or None."""
+        # the bound is the effect of one value of V more or less
+        fewer, more = sorted((int(self.cases[[0, 2]].sum()), int(self.cases[[1, 3]].sum())))
+        if not self.is_huge or self._counts_items:
+            return None
+        values, share = _stretches(fewer, _REACH)
+        return None if share == 1 else (len(values), 1 / math.sqrt(more))
 
     def deviation(self) -> float:
         """Return the approximate standard deviation of the difference."""
@@ -282,11 +163,84 @@ class ItemExchange:
         )
         return float(np.sum(half_binomial(u, n_true) * tail_of_v[first - v[0]]))
 
+    def _sampled_tail_within(self, reach: float, threshold: Exact) -> float:
+        """Return the tail of a huge table, summed over stretches of the smaller binomial."""
+        t = self.cases.astype(np.float64)
+        numbers = int(t[0] + t[2]), int(t[1] + t[3])
+        bases = t[4], t[5]
+        # sum over the values of the smaller binomial; the other one contributes a tail
+        own = 0 if numbers[0] <= numbers[1] else 1
+        values, share = _stretches(numbers[own], reach)
+        edge = self._edge(own, bases[own] + values, float(threshold)) - bases[1 - own]
+        # A's score rises with true positives and falls with false ones; the slack makes ties count
+        # as extreme despite rounding
+        n = numbers[1 - own]
+        slack = min(0.25, 1e-15 * float(t.sum()))
+        least = np.ceil(edge - slack) if own == 0 else n - np.floor(edge + slack)
+        return float(np.sum(half_binomial(values, numbers[own]) * _upper_tail(least, n)) * share)
+
+    @property
+    def _counts_items(self) -> bool:
+        """Return True if the difference is a number of items over a constant."""
+        line = self.gap.line
+        return line is not None and max(map(abs, line)) <= 1
+
+    def _linear_tail(self, threshold: Exact) -> float:
+        """Return P(difference >= threshold) if the difference counts items: one binomial."""
+        t = [int(x) for x in self.cases]
+        assert isinstance(self.gap, AffineDifference)  # noqa: S101  # others have no line
+        (a, b, _), total = self.gap.top, self.gap.total
+        most = math.floor((a * total[0] + b * total[1] - threshold * self.gap.bottom[2]) / 2)
+        # A's credit is a·(t4 + U) + b·(t5 + V), with a of 0 or 1 and b of 0 or -1
+        n_true, n_false = a * (t[0] + t[2]), -b * (t[1] + t[3])
+        n = n_true + n_false
+        most += n_false - a * t[4] - b * t[5]
+        return _half_tail(n - most, n)
+
+    def _edge(self, own: int, given: Array, threshold: float) -> Array:
+        """Find by Newton's method the other count at which the difference equals the threshold."""
+        # `given` are A's true (`own` 0) or false positives
+        other = np.full(len(given), self.gap.total[1 - own] / 2)
+        for _ in range(30):
+            point = (given, other) if own == 0 else (other, given)
+            excess = self.gap.difference(*point) - threshold
+            slope = self.gap.gradient(*point)[1 - own]
+            # if the difference does not change, either all values are extreme or none is
+            far = np.where((excess >= 0) == (own == 0), np.inf, -np.inf)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                move = np.where(slope != 0, excess / slope, far)
+            other = np.clip(other - move, 0, self.gap.total[1 - own])
+            if np.max(np.abs(move)) < 0.01:
+                break
+        return other
+
 
 def _window(n: int, reach: float) -> NDArray[np.int64]:
     """Return the values of Bin(n, ½) within `reach` standard deviations of the mean."""
     distance = math.ceil(reach * math.sqrt(n) / 2) + 1
     return np.arange(max(0, n // 2 - distance), min(n, n // 2 + distance) + 1)
+
+
+def _stretches(n: int, reach: float) -> tuple[NDArray[np.int64], float]:
+    """Return the values of Bin(n, ½) to sum over, and how many values each stands for."""
+    distance = min(math.ceil(reach * math.sqrt(n) / 2) + 1, (n + 1) // 2)
+    if 2 * distance <= 2 * _STRETCHES * _STRETCH_LENGTH:
+        return np.arange(max(0, n // 2 - distance), min(n, n // 2 + distance) + 1), 1.0
+    spacing = 2 * distance // _STRETCHES
+    starts = n // 2 - distance + spacing * np.arange(_STRETCHES, dtype=np.int64)
+    return (starts[:, None] + np.arange(_STRETCH_LENGTH)).ravel(), spacing / _STRETCH_LENGTH
+
+
+def _upper_tail(least: Array, n: int) -> Array:
+    """Return P(V >= least) for V ~ Bin(n, ½)."""
+    a = np.clip(least, 1, max(n, 1))
+    values = log_odds.cdf(a, n - a + 1, np.zeros(len(a))) if n > 0 else a
+    return np.where((least > 0) & (least <= n), values, np.where(least > n, 0.0, 1.0))
+
+
+def _half_tail(least: int, n: int) -> float:
+    """Return P(X >= least) for X ~ Bin(n, ½)."""
+    return float(_upper_tail(np.array([float(least)]), n)[0])
 
 
 # --- Randomisation test by unit: an exact tail probability of a lattice walk
@@ -477,7 +431,10 @@ def randomization_test(
     f1, B - A = +0.0606: p = 0.1393, exact two-sided randomisation test by item
     """
     one_of("metric", metric, METRICS)
-    by = _exchanged(paired_of("paired", paired), by)
+    units = paired_of("paired", paired).has_units
+    by = ("unit" if units else "item") if by is None else one_of("by", by, ("unit", "item"))
+    if by == "unit" and not units:
+        raise InputError("by: 'unit' needs one row per unit, and there is one table")
     paired = _whole_cases(paired, by)
     one_of("alternative", alternative, _ALTERNATIVES)
     one_of("method", method, ("auto", "exact", "sampled"))
@@ -502,9 +459,14 @@ def randomization_test(
     if by == "item":
         exchange = ItemExchange(table.cases.astype(np.int64), game)
     else:
-        units = walk_of_units(paired.cases, _multiplicity(paired))
-        exchange = UnitExchange.of(units, game, memory_limit)
-    notes = _undefined_scores(table, metric, beta)
+        number = paired.multiplicity
+        number = np.ones(len(paired.cases), dtype=np.int64) if number is None else number
+        exchange = UnitExchange.of(walk_of_units(paired.cases, number), game, memory_limit)
+    notes = [
+        f"the {metric} of {name} is undefined and counts as 0"
+        for name, counts in (("A", table.a), ("B", table.b))
+        if math.isnan(score(counts, metric, beta=beta))
+    ]
     if method != "sampled":
         try:
             pvalue = exact_pvalue(exchange, observed, alternative)
@@ -513,11 +475,11 @@ def randomization_test(
             sampled = exchange.sampled if isinstance(exchange, ItemExchange) else None
             how: dict[str, Any] = {"method": "exact"}
             if sampled:
-                number, error = sampled
-                how = {"method": "sampled", "n_resamples": number, "standard_error": error * pvalue}
+                size, error = sampled
+                how = {"method": "sampled", "n_resamples": size, "standard_error": error * pvalue}
                 notes.append(
-                    f"so many items that {number:,} exchanges in equally spaced stretches stand "
-                    f"for all: relative error below {error:.0e}"
+                    f"so many items that {size:,} exchanges in equally spaced stretches stand for "
+                    f"all: relative error below {error:.0e}"
                 )
             return result(
                 **how,
@@ -526,7 +488,7 @@ def randomization_test(
                 signature=ExchangeOptions(alternative=alternative, beta=beta).signature(
                     "randomization-test", metric, f"{how['method']}-by-{by}"
                 ),
-                null=_null_distribution(exchange, _rational(observed)) if null else None,
+                null=_null_distribution(exchange, observed) if null else None,
             )
         except TooLargeError as problem:
             if method == "exact":
@@ -536,8 +498,8 @@ def randomization_test(
                     f"method='sampled'"
                 ) from None
             notes.append(f"sampled, because the exact test needs {problem}")
-    differences: list[NDArray[np.float64]] | None = [] if null else None
-    draw = drawing(exchange, observed, alternative, differences)
+    differences: list[Array] = []
+    draw = drawing(exchange, observed, alternative, differences if null else None)
     sampled_p = sequential_pvalue(draw, n_resamples=n_resamples, rng=generator, n_jobs=-1)
     notes.append(str(sampled_p))
     return result(
@@ -551,19 +513,12 @@ def randomization_test(
         signature=ExchangeOptions(
             alternative=alternative, beta=beta, n_resamples=n_resamples, rng=rng
         ).signature("randomization-test", metric, f"sampled-by-{by}"),
-        null=(
-            None
-            if differences is None
-            else _sampled_null(exchange, _rational(observed), np.concatenate(differences))
-        ),
+        null=_null_distribution(exchange, observed, differences) if null else None,
     )
 
 
 def _whole_cases(paired: PairedCounts, by: str) -> PairedCounts:
-    """Return the cases as whole numbers: doubled if units hold halves.
-
-    Doubling all counts changes no score, and so no difference of an exchange.
-    """
+    """Return the cases as whole numbers, doubled if units hold halves: that changes no score."""
     doubled = by == "unit" and np.any(paired.cases != np.round(paired.cases))
     scaled = paired * 2 if doubled else paired
     broken = paired.cases[scaled.cases != np.round(scaled.cases)]
@@ -574,44 +529,12 @@ def _whole_cases(paired: PairedCounts, by: str) -> PairedCounts:
     return scaled
 
 
-def _exchanged(paired: PairedCounts, by: str | None) -> str:
-    """Return what is exchanged, "unit" or "item"; by default units if there are any."""
-    if by is None:
-        return "unit" if paired.has_units else "item"
-    if one_of("by", by, ("unit", "item")) == "unit" and not paired.has_units:
-        raise InputError("by: 'unit' needs one row per unit, and there is one table")
-    return by
-
-
-def _multiplicity(paired: PairedCounts) -> NDArray[np.int64]:
-    """Return the number of units equal to each row; 1 by default."""
-    if paired.multiplicity is None:
-        return np.ones(len(paired.cases), dtype=np.int64)
-    number: NDArray[np.int64] = paired.multiplicity
-    return number
-
-
-def _undefined_scores(table: PairedCounts, metric: str, beta: float) -> list[str]:
-    """Return a note for every score with a denominator of 0."""
-    return [
-        f"the {metric} of {name} is undefined and counts as 0"
-        for name, counts in (("A", table.a), ("B", table.b))
-        if math.isnan(score(counts, metric, beta=beta))
-    ]
-
-
 def exact_pvalue(exchange: ItemExchange | UnitExchange, observed: Exact, alternative: str) -> float:
-    """Compute the exact p-value of the observed difference.
-
-    Upper tails are enough: the difference is symmetric under the null hypothesis.
-    """
+    """Compute the exact p-value of the observed difference, symmetric under the null hypothesis."""
     if alternative == "two-sided":
-        return 1.0 if observed == 0 else _probability(2 * exchange.tail(abs(observed)))
-    return _probability(exchange.tail(observed if alternative == "greater" else -observed))
-
-
-def _probability(value: float) -> float:
-    """Clip a probability to [0, 1], against rounding errors."""
+        value = 1.0 if observed == 0 else 2 * exchange.tail(abs(observed))
+    else:
+        value = exchange.tail(observed if alternative == "greater" else -observed)
     return min(1.0, max(0.0, value))
 
 
@@ -621,10 +544,7 @@ def drawing(
     alternative: str,
     differences: list[NDArray[np.float64]] | None = None,
 ) -> Callable[[np.random.Generator, int], int]:
-    """Return a function that draws exchanges and counts those at least as extreme as observed.
-
-    It appends the differences of all draws to `differences` if that is given.
-    """
+    """Return a function that draws exchanges, keeps their differences and counts extremes."""
     game = exchange.gap
 
     def draw(generator: np.random.Generator, number: int) -> int:
@@ -646,19 +566,11 @@ def drawing(
     return draw
 
 
-def _rational(observed: Exact) -> Fraction:
-    """Return the observed difference as a fraction; an irrational one is rounded towards 0."""
-    if isinstance(observed, Fraction):
-        return observed
-    return Fraction(math.nextafter(float(observed), 0.0) * (1 - 1e-15))
-
-
-def _edges(exchange: ItemExchange | UnitExchange, observed: Fraction) -> list[Fraction]:
-    """Return equally spaced positive bin edges, one of them at the observed difference.
-
-    If differences come in steps, the edges lie half-way between two of them, so that all bins hold
-    equally many; otherwise the middle bin, with no difference on its edges, would look too low.
-    """
+def _edges(exchange: ItemExchange | UnitExchange, observed: Exact) -> list[Fraction]:
+    """Return equally spaced positive bin edges, one of them at the observed difference."""
+    # differences that come in steps lie half-way between edges, so that all bins hold equally many
+    if not isinstance(observed, Fraction):  # an irrational number is rounded towards 0
+        observed = Fraction(math.nextafter(float(observed), 0.0) * (1 - 1e-15))
     span = max(_STANDARD_DEVIATIONS_SHOWN * exchange.deviation(), 1.2 * abs(float(observed)))
     if span == 0:
         return [Fraction(1)]
@@ -672,28 +584,19 @@ def _edges(exchange: ItemExchange | UnitExchange, observed: Fraction) -> list[Fr
 
 
 def _null_distribution(
-    exchange: ItemExchange | UnitExchange, observed: Fraction
+    exchange: ItemExchange | UnitExchange, observed: Exact, differences: list[Array] | None = None
 ) -> NullDistribution:
-    """Compute the exact null distribution as a histogram."""
+    """Compute the null distribution as a histogram, exactly or from sampled differences."""
     edges = _edges(exchange, observed)
-    tail = exchange.tails()
-    return _histogram(edges, np.array([tail(edge) for edge in edges]))
-
-
-def _sampled_null(
-    exchange: ItemExchange | UnitExchange, observed: Fraction, differences: NDArray[np.float64]
-) -> NullDistribution:
-    """Compute the null distribution of sampled exchanges as a histogram."""
-    edges = _edges(exchange, observed)
-    size = np.sort(np.abs(differences))
-    # a difference within rounding error of an edge counts as on the edge
-    below = np.searchsorted(size, [float(edge) * (1 - 1e-12) for edge in edges])
-    return _histogram(edges, (1 - below / len(size)) / 2)
-
-
-def _histogram(edges: list[Fraction], tails: NDArray[np.float64]) -> NullDistribution:
-    """Return the bins of a symmetric distribution from its tails at positive edges."""
     positive_edges = np.array([float(edge) for edge in edges])
+    if differences is None:
+        tail = exchange.tails()
+        tails = np.array([tail(edge) for edge in edges])
+    else:
+        size = np.sort(np.abs(np.concatenate(differences)))
+        # a difference within rounding error of an edge counts as on the edge
+        tails = (1 - np.searchsorted(size, positive_edges * (1 - 1e-12)) / len(size)) / 2
+    # the distribution is symmetric
     outer = np.append(-np.diff(tails)[:-1], tails[-2:-1])
     middle = 1 - 2 * tails[0] if len(edges) > 1 else 1.0
     return NullDistribution(
@@ -768,11 +671,3 @@ def mcnemar_test(
         pvalue -= tied * (1.0 if alternative == "two-sided" else 0.5)
     pvalue = min(max(pvalue, 0.0), 1.0)
     return SignificanceTest(name, only_b / n, pvalue, alternative)
-
-
-def _half_tail(least: int, n: int) -> float:
-    """Return P(X >= least) for X ~ Bin(n, ½), an incomplete beta function."""
-    if least <= 0:
-        return 1.0
-    shapes = np.array(float(least)), np.array(float(n - least + 1))
-    return float(_log_odds.cdf(*shapes, np.array(0.0)))

@@ -57,38 +57,22 @@ _SMALLEST_WEIGHT = 1e-6  # relative to the largest; lighter nodes are dropped to
 
 @dataclass(frozen=True, eq=False)
 class _Recalibration:
-    """Beta posteriors of the strata at every node (α, β, τ), and the weights of the nodes.
+    """Beta posteriors of the strata at every node (α, β, τ), and the weights of the nodes."""
 
-    Attributes
-    ----------
-    a, b
-        The parameters of the beta distributions: one row per node, one column per stratum.
-    weight
-        The posterior probabilities of the nodes, which sum to 1.
-    far
-        The posterior probability that strata deviate by a factor of two or more from every
-        recalibration of the confidences: the confidences contradict the labels.
-    """
-
-    a: Array
+    a: Array  # the parameters of the beta distributions: one row per node, one column per stratum
     b: Array
-    weight: Array
-    far: float
+    weight: Array  # the posterior probabilities of the nodes, which sum to 1
+    far: float  # P(strata deviate from every recalibration by a factor of two or more)
 
 
 def recalibrate(labelled: Array, positive: Array, confidence: Sequence[Array]) -> _Recalibration:
-    """Compute the posterior of the strata's shares of positive items.
-
-    `labelled` and `positive` count the labelled and the positive items of each stratum;
-    `confidence` holds probabilities of its items to be positive.
-    """
+    """Compute the posterior of the strata's shares of positive items."""
     logits = np.stack([_representatives(values) for values in confidence])
     nodes = [_nodes(labelled, positive, logits, straying) for straying in _DEVIATIONS]
     a, b, log_weight = (np.concatenate(parts) for parts in zip(*nodes, strict=True))
     weight = np.exp(log_weight - log_weight.max())
-    far = np.repeat(
-        np.array(_DEVIATIONS) > _CONTRADICTING_DEVIATION, len(weight) // len(_DEVIATIONS)
-    )
+    strays = np.array(_DEVIATIONS) > _CONTRADICTING_DEVIATION
+    far = np.repeat(strays, len(weight) // len(_DEVIATIONS))
     share = float(weight @ far / weight.sum())
     kept = weight > _SMALLEST_WEIGHT
     weight = weight[kept] / weight[kept].sum()
@@ -98,28 +82,29 @@ def recalibrate(labelled: Array, positive: Array, confidence: Sequence[Array]) -
 def _representatives(confidence: Array) -> Array:
     """Return the logits of quantiles that represent the confidences of a stratum."""
     ordered = np.sort(confidence)
-    places = (
-        (np.arange(_CONFIDENCES_PER_STRATUM) + 0.5) / _CONFIDENCES_PER_STRATUM * len(ordered)
-    ).astype(np.intp)
+    parts = (np.arange(_CONFIDENCES_PER_STRATUM) + 0.5) / _CONFIDENCES_PER_STRATUM
     with np.errstate(divide="ignore"):
-        logits = special.logit(ordered[places])
+        logits = special.logit(ordered[(parts * len(ordered)).astype(np.intp)])
     return np.asarray(np.clip(logits, -_LARGEST_LOGIT, _LARGEST_LOGIT))
 
 
 def _nodes(
     labelled: Array, positive: Array, logits: Array, straying: float
 ) -> tuple[Array, Array, Array]:
-    """Compute the prior of the strata at every node for one τ, and the log weights of the nodes.
-
-    Each grid yields the mean and covariance of (α, ln β), around which the next grid is laid; the
-    first grid covers the prior.
-    """
+    """Compute the strata's prior at every node for one τ, and the log weights of the nodes."""
+    # each grid yields the mean and covariance of (α, ln β), around which the next one is laid
     grid, step = _grid()
     centre, root = np.zeros(2), np.diag([SHIFT_SPREAD, SLOPE_SPREAD])
     for last in [False] * (_GRID_PASSES - 1) + [True]:
         points = centre + grid @ root.T
-        a, b = _prior(points, logits, straying)
-        log_density = _log_density(points, a, b, labelled, positive)
+        # the parameters of the strata's beta priors at every point (α, ln β)
+        moved = points[:, :1, None] + np.exp(points[:, 1:, None]) * logits
+        share = np.clip(special.expit(moved).mean(axis=2), _SMALLEST_CENTRE, 1 - _SMALLEST_CENTRE)
+        a, b = 1 / (straying**2 * (1 - share)), 1 / (straying**2 * share)
+        # the log of prior times beta-binomial likelihood, up to a constant
+        likelihood = special.betaln(a + positive, b + labelled - positive) - special.betaln(a, b)
+        prior = (points / (SHIFT_SPREAD, SLOPE_SPREAD)) ** 2
+        log_density = likelihood.sum(axis=1) - prior.sum(axis=1) / 2
         if last:
             break
         weight = np.exp(log_density - log_density.max())
@@ -130,20 +115,6 @@ def _nodes(
         seen = (away * weight[:, None]).T @ away + (step / 2) ** 2 * root @ root.T
         root = np.linalg.cholesky(seen)
     return a, b, log_density + np.log(np.diag(root)).sum()
-
-
-def _prior(points: Array, logits: Array, straying: float) -> tuple[Array, Array]:
-    """Return the parameters of the strata's beta priors at every point (α, ln β)."""
-    moved = points[:, :1, None] + np.exp(points[:, 1:, None]) * logits
-    centre = np.clip(special.expit(moved).mean(axis=2), _SMALLEST_CENTRE, 1 - _SMALLEST_CENTRE)
-    return 1 / (straying**2 * (1 - centre)), 1 / (straying**2 * centre)
-
-
-def _log_density(points: Array, a: Array, b: Array, labelled: Array, positive: Array) -> Array:
-    """Return the log of prior times beta-binomial likelihood, up to a constant."""
-    likelihood = special.betaln(a + positive, b + labelled - positive) - special.betaln(a, b)
-    prior = (points / (SHIFT_SPREAD, SLOPE_SPREAD)) ** 2
-    return np.asarray(likelihood.sum(axis=1) - prior.sum(axis=1) / 2)
 
 
 @cache
@@ -179,21 +150,11 @@ def share_limits(labelled: Array, positive: Array, level: float) -> tuple[Array,
 
 @dataclass(frozen=True, eq=False)
 class Totals:
-    """The number of positive items in each stratum, estimated from its labels alone.
+    """The number of positive items in each stratum, estimated from its labels alone."""
 
-    Attributes
-    ----------
-    sizes
-        The number of items in every stratum.
-    estimate
-        The estimated number of positive items, from the share among labelled items.
-    below, above
-        The distances from the estimates down and up to the ends of the strata's own intervals.
-    """
-
-    sizes: Array
-    estimate: Array
-    below: Array
+    sizes: Array  # number of items in every stratum
+    estimate: Array  # the estimated number of positive items, from the share among labelled items
+    below: Array  # the distances from the estimates to the ends of the strata's own intervals
     above: Array
 
     @classmethod
@@ -207,10 +168,7 @@ class Totals:
         *,
         finite: bool = True,
     ) -> Totals:
-        """Estimate the totals from the shares of positive items, with an interval for each stratum.
-
-        With `finite`, the distances shrink by the finite population correction.
-        """
+        """Estimate the totals from the shares of positive items, with an interval per stratum."""
         low, high = share_limits(labelled, positive, level)
         open_ = sizes * (np.sqrt(1 - labelled / sizes) if finite else 1.0)
         return cls(sizes, sizes * share, (share - low) * open_, (high - share) * open_)
@@ -218,24 +176,20 @@ class Totals:
     def extremes(
         self, value: Callable[[Array], Array], between: tuple[float, float]
     ) -> tuple[float, float]:
-        """Return the smallest and largest value of a function of the totals, within `between`.
-
-        `value` takes the totals on the last axis; `between` is returned where it is undefined.
-        """
+        """Return the smallest and largest value of a function of the totals, within `between`."""
         if np.isnan(value(self.estimate)):
             return between
         low, high = (float(value(self._extreme(value, sign))) for sign in (-1, 1))
         return max(low, between[0]), min(high, between[1])
 
     def _extreme(self, value: Callable[[Array], Array], sign: int) -> Array:
-        """Find the totals where the function is smallest (-1) or largest (1).
-
-        The search starts at the best totals along an axis and steps towards the optimum of the
-        linearised function, as long as that helps. Step lengths are tried in between because the
-        function may rise and fall again on the way, as the difference of two scores may with the
-        number of missed items.
-        """
-        now = _best(self._along_axes(), value, sign)
+        """Find the totals where the function is smallest (-1) or largest (1)."""
+        # From the best totals along an axis, step towards the optimum of the linearised function as
+        # long as that helps; shorter steps too, because the function may rise and fall on the way.
+        # the estimated totals, and those with one total moved by ever smaller parts
+        axes = np.concatenate([np.diag(self.above), -np.diag(self.below)])
+        ways = (_STEP_LENGTHS[:, None, None] * axes).reshape(-1, len(self.sizes))
+        now = _best(np.clip(self.estimate + ways, 0.0, self.sizes), value, sign)
         for _ in range(_MOST_SEARCH_STEPS):
             slope = sign * self._slopes(value, now)
             reach = np.where(slope > 0, self.above, self.below)
@@ -247,12 +201,6 @@ class Totals:
             if np.all(np.abs(now - last) <= _CONVERGED * self.sizes):
                 break
         return now
-
-    def _along_axes(self) -> Array:
-        """Return the estimated totals, and those with one total moved by ever smaller parts."""
-        axes = np.concatenate([np.diag(self.above), -np.diag(self.below)])
-        ways = (_STEP_LENGTHS[:, None, None] * axes).reshape(-1, len(self.sizes))
-        return np.asarray(np.clip(self.estimate + ways, 0.0, self.sizes))
 
     def _slopes(self, value: Callable[[Array], Array], totals: Array) -> Array:
         """Compute the gradient of the function by finite differences."""
@@ -277,31 +225,17 @@ _NOTED_LENGTH_RATIO = 2.0
 
 @dataclass(frozen=True, eq=False)
 class ItemStrata:
-    """The counts of a pool of single items, by stratum.
+    """The counts of a pool of single items, by stratum."""
 
-    Attributes
-    ----------
-    sizes, labelled, positive
-        The number of items in every stratum, how many of them are labelled, and how many of these
-        are positive.
-    returned
-        True if a system returns the items of a stratum: one row per stratum, one column per system.
-    confidence
-        For every stratum, probabilities of its items to be positive: those of all items, or a few
-        that represent them; None without confidences.
-    finite
-        True if only the pool matters; else it is a random sample of a larger population.
-    draws
-        The number of draws from the posterior.
-    """
-
-    sizes: Array
+    sizes: Array  # number of items by stratum, of labelled ones, and of positive ones among these
     labelled: Array
     positive: Array
-    returned: NDArray[np.bool_]
+    returned: NDArray[np.bool_]  # one row per stratum, one column per system
+    # for every stratum, probabilities of its items to be positive: those of all items, or a few
+    # that represent them; None without confidences
     confidence: tuple[Array, ...] | None = None
-    finite: bool = True
-    draws: int = field(default=_DRAWS, kw_only=True)
+    finite: bool = True  # only the pool matters, not a larger population
+    draws: int = field(default=_DRAWS, kw_only=True)  # number of draws from the posterior
 
     @classmethod
     def of(
@@ -315,10 +249,7 @@ class ItemStrata:
         finite: bool = True,
         draws: int = _DRAWS,
     ) -> ItemStrata:
-        """Check that 0 <= positive <= labelled <= sizes; build the strata.
-
-        `returned` may be one-dimensional for one system.
-        """
+        """Check that 0 <= positive <= labelled <= sizes; build the strata."""
         numbers = [np.asarray(x, np.float64) for x in (sizes, labelled, positive)]
         flags = np.asarray(returned, bool)
         flags = flags[:, None] if flags.ndim == 1 else flags
@@ -329,17 +260,13 @@ class ItemStrata:
                 f"expected {strata} strata, as returned has"
             )
         n_items, n_labelled, n_positive = numbers
-        if (
-            np.any(n_positive < 0)
-            or np.any(n_positive > n_labelled)
-            or np.any(n_labelled > n_items)
-        ):
+        ordered = (n_positive >= 0) & (n_positive <= n_labelled) & (n_labelled <= n_items)
+        if not ordered.all():
             raise InputError("positive: expected 0 <= positive <= labelled <= sizes in all strata")
         if not np.any(n_labelled > 0):
             raise InputError("labelled: no item; expected at least one")
         values = None if confidence is None else _probabilities(confidence, strata)
-        draws = whole_number("draws", draws, least=100)
-        finite = flag("finite", finite)
+        draws, finite = whole_number("draws", draws, least=100), flag("finite", finite)
         return cls(n_items, n_labelled, n_positive, flags, values, finite, draws=draws)
 
     @classmethod
@@ -352,11 +279,7 @@ class ItemStrata:
         confidence: ArrayLike | None = None,
         **how: Any,
     ) -> ItemStrata:
-        """Group all items of a pool; split strata whose items the systems treat differently.
-
-        `returned` has one row per system; `labelled` holds the indices of the labelled items,
-        `positive` whether each of them is positive.
-        """
+        """Group all items of a pool; split strata whose items the systems treat differently."""
         flags, known = np.asarray(returned, bool), np.asarray(labelled, np.intp)
         keys = np.concatenate([np.asarray(stratum)[None], flags])
         kinds, first, part = np.unique(keys, axis=1, return_index=True, return_inverse=True)
@@ -374,10 +297,8 @@ class ItemStrata:
 
     @property
     def shares(self) -> Array:
-        """Return the share of positive items among those labelled, by stratum.
-
-        Where none is labelled, use all labelled items that the same systems return, or else all.
-        """
+        """Return the share of positive items among those labelled, by stratum."""
+        # of strata without labels: of all labelled items that the same systems return, or else all
         same = np.all(self.returned[:, None] == self.returned[None], axis=2)
         alike = same @ self.labelled
         fallback = np.where(alike > 0, same @ self.positive, self.positive.sum())
@@ -388,9 +309,8 @@ class ItemStrata:
     @cached_property
     def recalibration(self) -> _Recalibration | None:
         """Return the posterior of the strata's shares; None without confidences."""
-        if self.confidence is None:
-            return None
-        return recalibrate(self.labelled, self.positive, self.confidence)
+        given = self.confidence
+        return None if given is None else recalibrate(self.labelled, self.positive, given)
 
     @property
     def contradicted(self) -> bool:
@@ -429,25 +349,13 @@ def _probabilities(confidence: Sequence[ArrayLike], strata: int) -> tuple[Array,
 
 @dataclass(frozen=True)
 class _RareInterval:
-    """The interval of a score or of a difference.
+    """The interval of a score or of a difference."""
 
-    Attributes
-    ----------
-    estimate, low, high
-        The estimate and its interval.
-    alone
-        The interval from the labels alone, whatever the confidences are.
-    p_better
-        The probability of a difference above 0; None for a single score.
-    notes
-        Whether the interval owes much to the confidences, or why they were not used.
-    """
-
-    estimate: float
+    estimate: float  # the estimate and its interval
     low: float
     high: float
-    alone: tuple[float, float]
-    p_better: float | None
+    alone: tuple[float, float]  # the interval from the labels alone, whatever the confidences are
+    p_better: float | None  # the probability of a difference above 0; None for a single score
     notes: tuple[str, ...]
 
 
@@ -504,7 +412,9 @@ def _interval(
     paired: bool = False,
 ) -> _RareInterval:
     """Compute the interval from recalibrated confidences, or else from the labels alone."""
-    alone = _alone(items, value, level, between)
+    labels = items.labelled, items.positive, items.shares
+    totals = Totals.of(items.sizes, *labels, level, finite=items.finite)
+    alone = totals.extremes(value, between)  # from the labels alone
     if items.recalibration is None or items.contradicted:
         estimate = float(value(items.sizes * items.shares))
         better = _p_better(estimate, alone, level) if paired else None
@@ -514,9 +424,8 @@ def _interval(
     draws = draws[~np.isnan(draws)]  # the score is undefined for some totals
     if not draws.size:
         return _RareInterval(np.nan, *between, between, 0.5 if paired else None, ())
-    low, estimate, high = (
-        float(x) for x in np.quantile(draws, [(1 - level) / 2, 0.5, (1 + level) / 2])
-    )
+    ends = np.quantile(draws, [(1 - level) / 2, 0.5, (1 + level) / 2])
+    low, estimate, high = map(float, ends)
     better = float(np.mean(draws > 0) + np.mean(draws == 0) / 2) if paired else None
     trusting = alone[1] - alone[0] > _NOTED_LENGTH_RATIO * (high - low)
     notes = (_TRUSTING.format(*alone),) if trusting else ()
@@ -530,19 +439,8 @@ _CONTRADICTED = (
 _TRUSTING = "the limits owe much to the confidences: labels alone would give {:.4f} to {:.4f}"
 
 
-def _alone(
-    items: ItemStrata, value: Callable[[Array], Array], level: float, between: tuple[float, float]
-) -> tuple[float, float]:
-    """Compute the interval from the labels alone."""
-    labels = items.labelled, items.positive, items.shares
-    return Totals.of(items.sizes, *labels, level, finite=items.finite).extremes(value, between)
-
-
 def _p_better(estimate: float, limits: tuple[float, float], level: float) -> float:
-    """Return the confidence in a difference above 0, from a normal distribution.
-
-    Its standard deviation follows from the end of the interval on the side of 0.
-    """
+    """Return P(difference > 0) of a normal that fits the end of the interval on the side of 0."""
     if np.isnan(estimate) or estimate == 0:
         return 0.5
     reach = abs(estimate - limits[0 if estimate > 0 else 1])

@@ -39,10 +39,9 @@ _DECIDED_EXACTLY = 1e-13
 
 
 class ScoreDifference(ABC):
-    """The score difference B - A if A is credited with (x, f) and B with the rest of `total`.
+    """The score difference B - A if A has x true and f false positives, B the rest of `total`."""
 
-    x and f are true and false positives. A score rises with x and falls with f; 0/0 counts as 0.
-    """
+    # a score rises with x and falls with f; 0/0 counts as 0
 
     total: tuple[int, int]
 
@@ -81,11 +80,8 @@ class ScoreDifference(ABC):
         high: int,
         threshold: Exact,
     ) -> NDArray[np.int64]:
-        """Find for every row x the smallest j in low..high with (x, f(j)) at the threshold.
-
-        A's score falls and B's rises with every false positive that moves to A, so the extreme j of
-        a row are a tail; high + 1 means that there are none.
-        """
+        """Find for every row x the least j in low..high (else high + 1) at the threshold."""
+        # the difference rises with every false positive that moves to A: the extreme j are a tail
         left = np.full(len(x), low, dtype=np.int64)
         right = np.full(len(x), high + 1, dtype=np.int64)
         while np.any(left < right):
@@ -102,10 +98,7 @@ class ScoreDifference(ABC):
         return self
 
     def spacing(self, steps: Iterable[tuple[int, int]]) -> Fraction:  # noqa: ARG002
-        """Return the distance of neighbouring differences if A's credit changes in these steps.
-
-        0 if there is no such distance. B loses what A gains, so a step counts twice.
-        """
+        """Return the distance of neighbouring differences if credit moves in steps, else 0."""
         return Fraction(0)
 
     @property
@@ -194,10 +187,7 @@ def score_difference(paired: PairedCounts, metric: str, beta: float) -> ScoreDif
 def difference_of_totals(
     positives: int, negatives: int, total: tuple[int, int], metric: str, beta: float
 ) -> ScoreDifference:
-    """Build the difference of a metric; `total` sums both systems' true and false positives.
-
-    `positives` and `negatives` are the numbers of positive and negative items in gold.
-    """
+    """Build the difference of a metric; `total` sums both systems' true and false positives."""
     own = TABLE[metric]
     if not isinstance(own, Metric):
         return _of_composite(positives, negatives, total, metric)
@@ -216,11 +206,8 @@ def difference_of_totals(
 
 
 def _of_composite(p: int, n: int, total: tuple[int, int], metric: str) -> ScoreDifference:
-    """Build the difference of a composite score, for p positives and n negatives.
-
-    A composite score is no ratio of linear forms. Given p and n, tp·tn - fp·fn is n·x - p·f; with
-    the number of predicted items, x + f, it determines the score.
-    """
+    """Build the difference of a composite score, for p positives and n negatives."""
+    # tp·tn - fp·fn is n·x - p·f; with the number of predicted items it determines the score
     surplus = n, -p
     match metric:
         case "informedness":
@@ -245,10 +232,7 @@ _FIRST_BITS = 64  # after the binary point, in the first attempt to find a sign
 
 @dataclass(frozen=True, eq=False)
 class RootSum:
-    """A sum of signed square roots: a term t stands for the root of |t| with the sign of t.
-
-    Sums are compared exactly: with terms 8, -2, -2 (√8 - √2 - √2) a sum equals 0.
-    """
+    """A sum of signed square roots (of |t| with the sign of t), compared without rounding."""
 
     terms: tuple[Fraction, ...]
 
@@ -278,11 +262,9 @@ class RootSum:
     __hash__ = None  # type: ignore[assignment]  # equal sums may have different terms
 
     def sign(self) -> int:
-        """Return the exact sign: -1, 0 or 1.
-
-        The product of the sums over all combinations of signs is a whole number if the radicands
-        are. So a sum that is not 0 is at least one over the product of the others.
-        """
+        """Return the exact sign: -1, 0 or 1."""
+        # The product of the sums over all combinations of signs is a whole number if the radicands
+        # are: a sum that is not 0 is at least one over the product of the others.
         scale = lcm(*(t.denominator for t in self.terms))
         signed = [(1 if t > 0 else -1, int(abs(t) * scale * scale)) for t in self.terms if t]
         if not signed:
@@ -308,10 +290,9 @@ class RootSum:
 
 @dataclass(frozen=True)
 class _MarginDifference(ScoreDifference):
-    """The difference of scores (a·x + b·f) / (factor·m·(items - m)), with m = x + f.
+    """The difference of scores (a·x + b·f) / (factor·m·(items - m)), with m = x + f."""
 
-    If `root` is set, the denominator is the root of that. Without `items` the last factor is 1.
-    """
+    # with `root` over the root of that; without `items` the last factor is 1
 
     top: tuple[int, int]
     factor: int

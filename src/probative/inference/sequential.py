@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from probative._validation import Array, Ints
     from probative.inference.stratified import Projection
 
+    # what each kind of unit adds to the numerator and denominator of one or two scores
+    Rows = list[tuple[Array, Array]]
+
 
 # --- Confidence sequences and e-values
 # A fixed interval checked after every batch misses the true value sooner or later; a confidence
@@ -76,76 +79,49 @@ def _log_e_value_of_odds(hits: Array, number: Array, log_odds: Array) -> Array:
 
 
 def planned_grid(planned: float, level: float = 0.95) -> tuple[float, ...]:
-    """Return the betting rates that do best if the test is decided after about `planned` units.
-
-    If the lead of a unit has mean d in standard deviations, the log wealth grows fastest, by d²/2
-    per unit, at the rate d. The rates are the one that just reaches 2/(1 - level) after `planned`
-    units, half of it and double of it.
-    """
+    """Return the betting rates that do best if the test is decided after about `planned` units."""
+    # The log wealth grows by d²/2 per unit at the rate d. The middle rate just reaches 2/(1 -
+    # level) after `planned` units; the others are half and double of it.
     rate = math.sqrt(2 * math.log(2 / (1 - level)) / planned)
     return rate / 2, rate, 2 * rate
 
 
 @dataclass(frozen=True)
 class Wealth:
-    """The wealth of bets on which of two exchangeable systems is ahead.
+    """The wealth of bets on which of two exchangeable systems is ahead."""
 
-    If the outputs of two systems are exchangeable, the lead of B in a unit is d or -d with equal
-    probability, given its size. Betting at the rate r multiplies the wealth by exp(r·d) /
-    cosh(r·d), which is 1 on average. Both directions and all rates start with equal shares.
+    # If the outputs of two systems are exchangeable, the lead of B in a unit is d or -d with equal
+    # probability, given its size. Betting at the rate r multiplies the wealth by exp(r·d) /
+    # cosh(r·d), which is 1 on average. Both directions and all rates start with equal shares.
 
-    Attributes
-    ----------
-    grid
-        The betting rates, in units of one over the root mean square of all d so far.
-    forward, backward
-        The log wealth of the bets on B and of those on A, one per rate.
-    most
-        The largest log wealth at any time: of all bets, of those on B, of those on A.
-    squares, units
-        The sum of squares of all d so far, and their number.
-    """
-
-    grid: tuple[float, ...] = GRID
-    forward: tuple[float, ...] = ()
+    grid: tuple[float, ...] = GRID  # betting rates, relative to one over the root mean square of d
+    forward: tuple[float, ...] = ()  # the log wealth of the bets on B and on A, by rate
     backward: tuple[float, ...] = ()
-    most: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    squares: float = 0.0
+    most: tuple[float, float, float] = (0.0, 0.0, 0.0)  # of all bets, on B, on A: at any time
+    squares: float = 0.0  # the sum of squares of all d so far, and their number
     units: int = 0
 
     def bet(
         self, d: Any, number: Any = None, *, units: int | None = None, chance: Any = None
     ) -> Wealth:
-        """Bet on a batch of leads of B, and return the new wealth.
-
-        The rates may depend on the sizes of these d but not on their signs, which are bet on.
-        `number` is how many units have each d; `units` the number of all units, where those without
-        a lead are left out; `chance` the null probability that each d is positive, given those
-        before it (default 1/2).
-        """
+        """Bet on a batch of leads of B, and return the new wealth."""
+        # The rates may depend on the sizes of d but not on their signs. `chance` is the null
+        # probability that each d is positive, `units` the number of all units, with or without a
+        # lead.
         d = np.asarray(d, dtype=np.float64)
         number = np.ones(len(d)) if number is None else np.asarray(number, dtype=np.float64)
         squares = self.squares + float(number @ d**2)
         units = self.units + (int(number.sum()) if units is None else units)
         if squares == 0:
-            return Wealth(self.grid, self.forward, self.backward, self.most, squares, units)
+            return replace(self, squares=squares, units=units)
         rates = np.array(self.grid) / math.sqrt(squares / units)
         forward = self._before(self.forward) + log_growth(rates, d, number, chance)
         backward = self._before(self.backward) + log_growth(-rates, d, number, chance)
-        now = (
-            _log_mean(np.concatenate([forward, backward])),
-            _log_mean(forward),
-            _log_mean(backward),
-        )
-        most = tuple(max(past, log) for past, log in zip(self.most, now, strict=True))
-        return Wealth(
-            self.grid,
-            tuple(forward.tolist()),
-            tuple(backward.tolist()),
-            (most[0], most[1], most[2]),
-            squares,
-            units,
-        )
+        both = np.concatenate([forward, backward])
+        bets = zip(self.most, (both, forward, backward), strict=True)
+        all_, on_b, on_a = (max(past, _log_mean(logs)) for past, logs in bets)
+        logs = tuple(forward.tolist()), tuple(backward.tolist())
+        return Wealth(self.grid, *logs, (all_, on_b, on_a), squares, units)
 
     def _before(self, logs: tuple[float, ...]) -> Array:
         return np.array(logs) if logs else np.zeros(len(self.grid))
@@ -160,18 +136,9 @@ class Wealth:
         place = ("two-sided", "greater", "less").index(alternative)
         return math.exp(-max(0.0, self.most[place]))
 
-    @property
-    def growth(self) -> float:
-        """Return the growth per unit of the log wealth of the best bet."""
-        best = max((*self.forward, *self.backward), default=0.0)
-        return best / self.units if self.units else 0.0
-
 
 def log_growth(rates: Any, d: Any, number: Any = None, chance: Any = None) -> Array:
-    """Sum the logarithm of exp(r·d) / cosh(r·d) over units, for every rate r.
-
-    With `chance`, the null probability of a positive d, divide exp(r·d) by its null expectation.
-    """
+    """Sum the log of exp(r·d) over its null expectation, cosh(r·d) at even odds, by rate r."""
     number = np.ones(len(d)) if number is None else number
     if chance is not None:
         stake, likely = np.outer(rates, np.abs(d)), np.asarray(chance, dtype=np.float64)
@@ -186,20 +153,12 @@ def _log_mean(logs: Array) -> float:
 
 
 def reach(units: Any, planned: float, *, level: float = 0.95) -> Any:
-    """Return the half length, in standard errors, of an asymptotic confidence sequence.
-
-    The formula is that of Waudby-Smith et al. (2024), tightest at the planned number of units.
-    """
+    """Return a half length in standard errors (confidence sequence, Waudby-Smith et al. 2024)."""
     alpha = 1 - open_probability("level", level)
     tuned = (-2 * math.log(alpha) + math.log(1 - 2 * math.log(alpha))) / planned
     t = np.asarray(units, dtype=np.float64) * tuned
     with np.errstate(divide="ignore"):
         return np.sqrt(2 * (t + 1) / t * np.log(np.sqrt(t + 1) / alpha))
-
-
-if TYPE_CHECKING:
-    # what each kind of unit adds to the numerator and denominator of one or two scores
-    Rows = list[tuple[Array, Array]]
 
 
 # Intervals from a standard error need this many units in which anything counts: with fewer, a
@@ -332,26 +291,24 @@ class SequentialTest:
     def _single(self) -> Look:
         """Compute one system's score and its interval."""
         first = self._counted[0]
+        names = CELLS[:3] if first.tn is None else CELLS
         if first.shape:
-            cells = [
-                np.concatenate([getattr(c, name) for c in self._counted]) for name in _cells(first)
-            ]
-            by_unit = Counts(*cells)
+            cells = ([getattr(c, name) for c in self._counted] for name in names)
+            by_unit = Counts(*map(np.concatenate, cells))
             x, y = contributions_of(by_unit, self.metric, beta=self.beta)
             rows, number = [(np.asarray(x, float), np.asarray(y, float))], np.ones(len(x))
             estimate, low, high, note = self._limits(rows, number, self._bounds, by_unit.sum())
             return self._look("unit", len(x), estimate=estimate, low=low, high=high, note=note)
         total = sum(self._counted[1:], start=first)
-        units = int(sum(getattr(total, name) for name in _cells(first)))
+        times = np.array([getattr(total, name) for name in names], dtype=np.float64)
+        units = int(times.sum())
         share = TABLE[self.metric].share(self.beta**2)
         if share is not None:
             hits, number = share.proportion(total)
-            low, high = (
-                float(share.score(end)) for end in share_limits(hits, number, level=self.level)
-            )
+            ends = share_limits(hits, number, level=self.level)
+            low, high = (float(share.score(end)) for end in ends)
             estimate = float(share.score(hits / number)) if number else math.nan
             return self._look("item", units, estimate=estimate, low=low, high=high)
-        times = np.array([getattr(total, name) for name in _cells(first)], dtype=np.float64)
         kinds = Counts(*np.eye(len(times)))
         x, y = contributions_of(kinds, self.metric, at=total, units=False, beta=self.beta)
         estimate, low, high, note = self._limits([(x, y)], times, self._bounds, total)
@@ -367,11 +324,8 @@ class SequentialTest:
         most = self._bounds[1] - self._bounds[0]
         estimate, low, high, note = self._limits(rows, number, (-most, most), so_far.total().a)
         a, b = (_share(number @ x, number @ y) for x, y in rows)
-        p = self._wealth.pvalue()
-        decided = None
-        if p <= 1 - self.level:
-            ahead = self._wealth.pvalue("greater") <= self._wealth.pvalue("less")
-            decided = "b" if ahead else "a"
+        p, ahead, behind = map(self._wealth.pvalue, ("two-sided", "greater", "less"))
+        decided = None if p > 1 - self.level else "b" if ahead <= behind else "a"
         return self._look(
             "unit" if so_far.has_units else "item",
             _number_of_units(so_far),
@@ -403,7 +357,8 @@ class SequentialTest:
     ) -> tuple[float, float, float, str | None]:
         """Compute a score or difference, its interval from the standard error, and a note."""
         result = look_limits(rows, number, ends, self.planned, level=self.level)
-        few = self.metric in COMPOSITES and _least_class(total) < _FEWEST_OF_A_CLASS
+        classes = [total.tp + total.fn] + ([] if total.tn is None else [total.fp + total.tn])
+        few = self.metric in COMPOSITES and min(map(float, classes)) < _FEWEST_OF_A_CLASS
         if few and result[-1] != _TOO_FEW:
             return result[0], *ends, _TOO_FEW_OF_A_CLASS
         return result
@@ -430,11 +385,8 @@ def look_limits(
     *,
     level: float = 0.95,
 ) -> tuple[float, float, float, str | None]:
-    """Compute a score or difference, an interval that holds at every look, and a note or None.
-
-    `rows` and `number` are what each kind of unit adds to numerator and denominator, for one score
-    or two, and how many such units there are. `ends` are the smallest and largest possible values.
-    """
+    """Compute a score or difference, an interval that holds at every look, and a note or None."""
+    # `rows` and `number`: what each kind of unit adds to numerator and denominator, and how often
     lowest, highest = ends
     scores = [_share(number @ x, number @ y) for x, y in rows]
     estimate = scores[-1] - scores[0] if len(scores) > 1 else scores[0]
@@ -457,16 +409,12 @@ def look_limits(
 
 def _kind(counts: Counts | PairedCounts) -> str:
     """Describe the kind of counts, which all batches of a test must share."""
-    paired = isinstance(counts, PairedCounts)
-    units = counts.has_units if isinstance(counts, PairedCounts) else bool(counts.shape)
-    what = "PairedCounts" if paired else "Counts"
-    negatives = counts.has_negatives if isinstance(counts, PairedCounts) else counts.tn is not None
-    cells = "with" if negatives else "without"
-    return f"{what} of {'units' if units else 'items'} {cells} true negatives"
-
-
-def _cells(counts: Counts) -> tuple[str, ...]:
-    return ("tp", "fp", "fn") if counts.tn is None else ("tp", "fp", "fn", "tn")
+    if isinstance(counts, PairedCounts):
+        units, negatives = counts.has_units, counts.has_negatives
+    else:
+        units, negatives = bool(counts.shape), counts.tn is not None
+    what = f"{type(counts).__name__} of {'units' if units else 'items'}"
+    return f"{what} {'with' if negatives else 'without'} true negatives"
 
 
 def _share(x: Any, y: Any) -> float:
@@ -477,17 +425,9 @@ def _number_of_units(paired: PairedCounts) -> int:
     return int(paired.n_units) if paired.has_units else int(paired.cases.sum())
 
 
-def _least_class(total: Counts) -> float:
-    """Count the gold items of the rarer class; without true negatives, the positive items."""
-    positives = float(total.tp + total.fn)
-    return positives if total.tn is None else min(positives, float(total.fp + total.tn))
-
-
 def _item_effects(so_far: PairedCounts, metric: str, beta: float) -> Array:
-    """Return by how much an item in each cell changes the pooled score of both systems.
-
-    The values do not change if the outputs of the systems are exchanged, so the bets may use them.
-    """
+    """Return by how much an item in each cell changes the pooled score of both systems."""
+    # exchanging the systems does not change these values, so the bets may use them
     table = so_far.total()
     both = (table + table.swapped()).a
     kinds = Counts(*np.eye(4))
@@ -527,31 +467,14 @@ _UNSEEN = "fewer than two units of a stratum so far: no limits yet"
 
 @dataclass(frozen=True, eq=False)
 class LabelledUnits:
-    """The units of a stratified sample, in the order in which they are looked at.
+    """The units of a stratified sample, in the order in which they are looked at."""
 
-    Attributes
-    ----------
-    systems
-        The counts of one system, or of two, one row per unit.
-    number
-        The indices of the units in the pool, which do not depend on the systems.
-    stratum
-        The index of the stratum of every unit.
-    sizes
-        The number of units of the pool in every stratum.
-    mirror
-        The index of the mirror image of every stratum: the stratum itself where exchanging the
-        systems changes nothing.
-    disputed
-        For every unit, the number of items that only one system has returned; None if unknown.
-    """
-
-    systems: tuple[Counts, ...]
-    number: Ints
-    stratum: Ints
-    sizes: Ints
-    mirror: Ints
-    disputed: Array | None = None
+    systems: tuple[Counts, ...]  # the counts of one system, or of two, one row per unit
+    number: Ints  # indices of the units in the pool, which do not depend on the systems
+    stratum: Ints  # index of the stratum of every unit
+    sizes: Ints  # number of units of the pool in every stratum
+    mirror: Ints  # the stratum with the systems exchanged; the same if that changes nothing
+    disputed: Array | None = None  # by unit, items that only one system returned, if known
 
     def first(self, end: int) -> LabelledUnits:
         """Return the first `end` units."""
@@ -586,11 +509,7 @@ def stratified_looks(
     beta: float = 1.0,
     by: str = "unit",
 ) -> Iterator[Look]:
-    """Yield a look after each number of units in `ends`.
-
-    `planned` is the number of units of every stratum that were planned before anything was
-    labelled; `by` is the name of a unit in print.
-    """
+    """Yield a look after each number of units in `ends`; `planned` is by stratum."""
     if metric not in RATIOS:
         raise InputError(
             f"metric: {metric} is no ratio of sums over units; expected one of {', '.join(RATIOS)}"
@@ -598,15 +517,18 @@ def stratified_looks(
     planned = np.asarray(planned, dtype=np.float64)
     wealth = Wealth(planned_grid(float(planned.sum()), level))
     start, decided = 0, None
-    for number, end in enumerate(ends, 1):
+    for place, end in enumerate(ends, 1):
         so_far = units.first(end)
-        look, more = _Pool(so_far, metric, level, beta, planned).look(number, by)
+        look, more = _Pool(so_far, metric, level, beta, planned).look(place, by)
         if len(units.systems) == 1:
             yield look
             continue
         d = _leads_in_pool(so_far, metric, beta)
-        wealth = wealth.bet(d[start:], chance=_chances(so_far, d, start))
-        decided = decided or _clear(look.low, look.high)
+        number, stratum = so_far.number[start:], so_far.stratum[start:]
+        chance = mirrored_chances(number, stratum, units.mirror, d[start:])
+        wealth = wealth.bet(d[start:], chance=chance)
+        # decided if the interval of the difference excludes 0
+        decided = decided or ("b" if look.low > 0 else "a" if look.high < 0 else None)
         yield replace(
             look,
             e_value=math.exp(min(wealth.log_e, 700.0)),
@@ -618,10 +540,7 @@ def stratified_looks(
 
 
 def order_of_drawing(stratum: Ints, rank: Ints) -> Ints:
-    """Return an order whose beginning is a random part of every stratum, in equal shares.
-
-    `rank` is the place of every unit in the random order of its stratum, from 0.
-    """
+    """Order units so that any beginning is a random part of every stratum, in equal shares."""
     number = np.bincount(stratum)
     return np.lexsort((stratum, (rank + 0.5) / number[stratum]))
 
@@ -635,18 +554,9 @@ def _leads_in_pool(units: LabelledUnits, metric: str, beta: float) -> Array:
     return np.asarray(weights * ((xb - xa) - common * (yb - ya)))
 
 
-def _chances(units: LabelledUnits, d: Array, start: int) -> Array:
-    """Compute the null probability that each lead of the new units is positive."""
-    new = slice(start, None)
-    return mirrored_chances(units.number[new], units.stratum[new], units.mirror, d[new])
-
-
 def mirrored_chances(number: Ints, stratum: Ints, mirror: Ints, d: Array) -> Array:
-    """Compute the probability that each d is positive if the systems are exchangeable.
-
-    Units are taken in the order of their numbers. The next unit is from a stratum or its mirror
-    image with the shares of their units that are left.
-    """
+    """Compute the probability that each d is positive if the systems are exchangeable."""
+    # the next unit is from a stratum or its mirror image with the shares that are left of them
     chance = np.full(len(d), 0.5)
     pair = np.minimum(stratum, mirror[stratum])
     for first_stratum in np.unique(pair[mirror[stratum] != stratum]):
@@ -660,11 +570,6 @@ def mirrored_chances(number: Ints, stratum: Ints, mirror: Ints, d: Array) -> Arr
         ahead_in_first = (d[members] > 0) == first
         chance[members] = np.where(ahead_in_first, share, 1 - share)
     return chance
-
-
-def _clear(low: float, high: float) -> str | None:
-    """Return the better system if the interval of the difference excludes 0."""
-    return "b" if low > 0 else "a" if high < 0 else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -734,20 +639,14 @@ class _Pool:
             return _TOO_FEW
         if np.any((drawn < 2) & (self.units.sizes > drawn)):
             return _UNSEEN
-        if (
-            math.isnan(projection.estimate)
-            or not projection.standard_error > 0
-            or projection.no_evidence
-        ):
+        alike = math.isnan(projection.estimate) or not projection.standard_error > 0
+        if alike or projection.no_evidence:
             return "all units alike so far: no limits yet"
         return None
 
     def _reach(self, projection: Projection, draw: Draw, number: NDArray[Any]) -> float:
-        """Compute the half length of the interval with `number` units of every stratum.
-
-        It uses the current variances within strata. Information is one over the variance; the
-        interval is tightest at the information of the planned units.
-        """
+        """Compute the half length of the interval with `number` units of every stratum."""
+        # it is tightest at the information (one over the variance) of the planned units
         then, planned = (_variance(projection, draw, units) for units in (number, self.planned))
         if not then > 0:
             return 0.0
@@ -758,10 +657,7 @@ class _Pool:
         return -float(tail) * math.sqrt(then)
 
     def _more(self, projection: Projection, draw: Draw) -> int | None:
-        """Forecast how many more units would decide the test if the difference stays the same.
-
-        The sample grows in the same proportions in all strata, up to their sizes.
-        """
+        """Forecast how many more units, in equal proportions, would decide the test."""
         if projection.estimate == 0:
             return None
         low, high = 1.0, float(np.max(draw.sizes / draw.drawn))

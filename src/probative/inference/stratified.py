@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from probative._validation import Array
 
+    _Limits = Callable[[float, "_Spread"], tuple[float, float]]
+
 
 # --- Totals of a pool from a sample drawn at random within strata
 # Each drawn unit represents N_h/n_h units of its stratum, where N_h is the size of the stratum
@@ -35,18 +37,10 @@ _ROUNDING = 1e-12  # relative to the largest value: smaller deviations count as 
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """Units drawn at random within strata.
+    """Units drawn at random within strata."""
 
-    Attributes
-    ----------
-    stratum
-        The index of the stratum of every labelled unit, from 0.
-    sizes
-        The number of units of the pool in every stratum.
-    """
-
-    stratum: NDArray[np.intp]
-    sizes: Array
+    stratum: NDArray[np.intp]  # index of the stratum of every labelled unit, from 0
+    sizes: Array  # number of units of the pool in every stratum
 
     @classmethod
     def of(cls, stratum: ArrayLike, sizes: ArrayLike) -> Draw:
@@ -124,30 +118,15 @@ class Draw:
 
 @dataclass(frozen=True)
 class _Spread:
-    """The variance of a total over the pool that is estimated from a stratified sample.
+    """The variance of a total over the pool that is estimated from a stratified sample."""
 
-    Attributes
-    ----------
-    variance, degrees_of_freedom
-        The variance of the total and its degrees of freedom (Satterthwaite); 0 without evidence.
-    unit_variance
-        The variance of all units of the pool about their mean, which decides the variance of a
-        simple random sample.
-    by_stratum
-        What each stratum adds to the variance.
-    """
-
-    variance: float
+    variance: float  # with its degrees of freedom (Satterthwaite): 0 without evidence
     degrees_of_freedom: float
-    unit_variance: float
-    by_stratum: Array
+    unit_variance: float  # of all units of the pool: decides that of a simple random sample
+    by_stratum: Array  # what each stratum adds to the variance
 
     def worth(self, draw: Draw, *, finite: bool = True) -> float:
-        """Return the effective sample size in simple random units; NaN if unknown.
-
-        It is the n at which a simple random sample has the same variance: N²·(1/n - 1/N)·S² for the
-        pool itself (`finite`), N²/n·S² beyond it.
-        """
+        """Return the n at which a simple random sample has this variance; NaN if unknown."""
         pool, unit = draw.pool, self.unit_variance
         if not unit > 0:
             return pool if finite and not np.any(draw.rest > 0) else math.nan
@@ -168,12 +147,9 @@ def spread_of(
     judged: _Judged | None = None,
     least: Array | None = None,
 ) -> _Spread:
-    """Compute the variance of the total of `values`, one per labelled unit.
-
-    With `finite`, the total is that of the pool; otherwise the pool is itself a random sample of N
-    units, which adds N times their variance. `judged` holds the residuals after a judge, and
-    `least` a lower bound of the variance of the units, by stratum.
-    """
+    """Compute the variance of the total of `values`, one per labelled unit."""
+    # Unless `finite`, the pool is itself a random sample, which adds N times the variance of its
+    # units. `least` is a lower bound of the variance of the units, by stratum.
     numbers = np.asarray(values, dtype=np.float64)
     left = numbers if judged is None else judged.residuals
     n, size = draw.drawn, draw.sizes
@@ -194,12 +170,8 @@ def spread_of(
 
 
 def unit_variance(values: ArrayLike, draw: Draw, least: Array | None = None) -> float:
-    """Estimate the variance of all units of the pool, within strata and between them.
-
-    The squared distance of a stratum's mean from the overall mean is too large by the sampling
-    variance of both, which is subtracted. The estimate is unbiased without `least` (see
-    `spread_of`).
-    """
+    """Estimate the variance of all units of the pool, within strata and between them."""
+    # minus the sampling variance of the means; unbiased without `least`
     numbers, size, pool = np.asarray(values, dtype=np.float64), draw.sizes, draw.pool
     if pool <= 1:
         return 0.0
@@ -213,11 +185,8 @@ def unit_variance(values: ArrayLike, draw: Draw, least: Array | None = None) -> 
 def _variances(
     values: Array, draw: Draw, lost: Array | None = None, least: Array | None = None
 ) -> tuple[Array, Array]:
-    """Estimate the variance of the units of every stratum and its degrees of freedom.
-
-    Where one unit of several is labelled, the variance of all labelled units is used, whatever
-    their stratum: it is rather too large than too small.
-    """
+    """Estimate the variance of the units of every stratum and its degrees of freedom."""
+    # where one unit of several is labelled, that of all labelled units, which is rather too large
     freedom = np.maximum(draw.drawn - 1 - (0.0 if lost is None else lost), 0.0)
     squares = _squares(values, draw)
     unit = squares / np.maximum(draw.drawn - 1, 1)
@@ -257,11 +226,8 @@ def _score_limits(
     *,
     between: tuple[float, float] = (0.0, 1.0),
 ) -> tuple[float, float]:
-    """Compute Wilson's interval with the effective sample size that matches the variance.
-
-    `even_units` is the number of units of equal weight (Kish), used where all units are alike.
-    `between` holds the smallest and the largest possible score.
-    """
+    """Compute Wilson's interval with the effective sample size that matches the variance."""
+    # `even_units` is Kish's number, used where all units are alike; `between` is the range
     low, high = between
     if math.isnan(value):
         return low, high
@@ -288,11 +254,7 @@ def _score_limits(
 def _difference_limits(
     value: float, spread: _Spread, level: float, most: float = 1.0, *, known: bool = False
 ) -> tuple[float, float]:
-    """Compute Student's interval of a difference; return the whole range without evidence.
-
-    `most` is the largest possible difference; with `known`, no unlabelled unit can change the
-    difference.
-    """
+    """Compute Student's interval within ±`most`; `known`: no unlabelled unit matters."""
     if math.isnan(value):
         return -most, most
     if not spread.variance > 0 and known:
@@ -323,65 +285,32 @@ def _find_doubts(spread: _Spread, draw: Draw) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _JudgeEffect:
-    """The effect of a judge on an estimate.
+    """The effect of a judge on an estimate."""
 
-    Attributes
-    ----------
-    moved
-        The estimate minus that of the labels alone.
-    width
-        The standard error divided by that of the labels alone.
-    strata
-        The number of strata in which the judge was used: elsewhere too few units are labelled, or
-        the judge says the same of all of them.
-    """
-
-    moved: float
-    width: float
-    strata: int
+    moved: float  # the estimate minus that of the labels alone
+    width: float  # the standard error divided by that of the labels alone
+    strata: int  # in which the judge was used: enough labels, and opinions that differ
 
 
 @dataclass(frozen=True)
 class Projection:
-    """The estimate of a score of a pool, or of a difference of two scores, from labelled units.
+    """The estimate of a score of a pool, or of a difference of two scores, from labelled units."""
 
-    Attributes
-    ----------
-    estimate, low, high
-        The estimate and its interval.
-    standard_error, degrees_of_freedom
-        The standard error and its degrees of freedom; 0 degrees of freedom without evidence.
-    design_effect
-        The variance divided by that of as many simple random units of the pool.
-    worth
-        The effective sample size: the number of simple random units with the same variance.
-    by_stratum
-        What each stratum adds to the variance.
-    judge
-        The effect of a judge; None without one.
-    notes
-        Reasons why the interval may be too short.
-    """
-
-    estimate: float
+    estimate: float  # the estimate and its interval
     low: float
     high: float
-    standard_error: float
+    standard_error: float  # with its degrees of freedom: 0 without evidence
     degrees_of_freedom: float
-    design_effect: float
-    worth: float
-    by_stratum: Array
-    judge: _JudgeEffect | None = None
+    design_effect: float  # the variance divided by that of as many simple random units of the pool
+    worth: float  # the number of simple random units with the same variance
+    by_stratum: Array  # what each stratum adds to the variance
+    judge: _JudgeEffect | None = None  # the effect of a judge; None without one
     notes: tuple[str, ...] = ()
 
     @property
     def no_evidence(self) -> bool:
         """Return True if the data show nothing about the error of the estimate."""
         return not self.degrees_of_freedom > 0 and self.low < self.high
-
-
-if TYPE_CHECKING:
-    _Limits = Callable[[float, _Spread], tuple[float, float]]
 
 
 _RULE_OF_THREE = 3  # what none of n units shows has a share of at most 3/n (at 0.95)
@@ -392,10 +321,7 @@ _NOTED_SHARE_OF_LOWER_BOUND = 0.25
 def influences(
     counts: Counts, draw: Draw, metric: str = "f1", *, beta: float = 1.0
 ) -> tuple[float, Array]:
-    """Return the score of the pool and the influence of every labelled unit, (x - F·y)/Y.
-
-    The result is NaN and zeros where the score is undefined.
-    """
+    """Return the score of the pool and the influence (x - F·y)/Y of every labelled unit."""
     target = _target(counts, _projected(counts, draw), draw, metric, beta)
     return target.value, target.moves
 
@@ -407,32 +333,16 @@ def _projected(counts: Counts, draw: Draw) -> Counts:
 
 @dataclass(frozen=True, eq=False)
 class _Target:
-    """A score or a difference of two, as a total over the pool.
+    """A score or a difference of two, as a total over the pool."""
 
-    Attributes
-    ----------
-    value, moves
-        The estimate and the influence of every labelled unit on it.
-    reach
-        The largest possible influence of every labelled unit; None where it is unknown.
-    item
-        The largest possible influence of a single item.
-    empty
-        The labelled units in which nothing counts.
-    miss, missed
-        The influence of an item that no system has returned, and its share of the denominator.
-    judged
-        The residuals of the influences after a judge; None without one.
-    """
-
-    value: float
+    value: float  # the estimate and the influence of every labelled unit on it
     moves: Array
-    reach: Array | None
-    item: float
-    empty: NDArray[np.bool_]
-    miss: float
+    reach: Array | None  # the largest possible influence of every labelled unit, if known
+    item: float  # the largest possible influence of a single item
+    empty: NDArray[np.bool_]  # the labelled units in which nothing counts
+    miss: float  # the influence of an item that nobody returned, and its share of the denominator
     missed: float
-    judged: _Judged | None = None
+    judged: _Judged | None = None  # the residuals of the influences after a judge; None without one
 
     @property
     def shifted(self) -> float:
@@ -445,37 +355,26 @@ class _Target:
         return spread_of(self.moves, draw, finite=finite, judged=self.judged, least=least)
 
     def is_known(self, draw: Draw) -> bool:
-        """Return True if no unlabelled unit can change the value.
-
-        That holds if every stratum is fully labelled, or if its labelled units hold nothing that
-        counts and a missed item has no influence.
-        """
+        """Return True if no unlabelled unit can change the value."""
+        # all labelled, or nothing counts in labelled units and a missed item has no influence
         if not np.any(draw.rest > 0):
             return True
         return not self.miss and not np.any(draw.rest[draw.stratum[~self.empty]] > 0)
 
     def leans_on_the_least(self, spread: _Spread, draw: Draw, *, finite: bool) -> bool:
-        """Return True if the lower bound makes up much of the variance that a judge leaves.
-
-        A judge with rare but large errors looks perfect in most samples, and the lower bound of the
-        variance of units that are all alike does not cover such errors.
-        """
+        """Return True if the lower bound makes up much of the variance that a judge leaves."""
+        # a judge with rare but large errors looks perfect in most samples
         if self.judged is None or not self.judged.lost.any() or not spread.variance > 0:
             return False
         seen = spread_of(self.moves, draw, finite=finite, judged=self.judged)
-        return bool(
-            seen.by_stratum.sum() < (1 - _NOTED_SHARE_OF_LOWER_BOUND) * spread.by_stratum.sum()
-        )
+        much = (1 - _NOTED_SHARE_OF_LOWER_BOUND) * spread.by_stratum.sum()
+        return bool(seen.by_stratum.sum() < much)
 
     def _least(self, draw: Draw) -> Array | None:
-        """Return a lower bound of the variance of the units of every stratum.
-
-        The bound is the variance as if half a unit more had gone wrong, since labelled units that
-        are all alike do not show that all others are. A unit of many items is seldom wrong as a
-        whole: its squared influence is taken between that of the unit and that of one item. Where
-        no labelled unit of a stratum holds an item, the rule of three bounds how many of the others
-        may; the variance is chosen so that the 0.95 interval reaches that bound.
-        """
+        """Return a lower bound of the variance of the units of every stratum."""
+        # The variance as if half a unit more had gone wrong, its squared influence taken between
+        # that of a unit and that of one item. Where no labelled unit of a stratum holds an item,
+        # the rule of three bounds how many others may, and the 0.95 interval reaches that bound.
         least = np.zeros(len(draw.sizes))
         if self.reach is not None:
             share = 0.5 / (draw.drawn + 1)
@@ -495,26 +394,13 @@ class _Target:
 
 @dataclass(frozen=True, eq=False)
 class PoolScores:
-    """The scores of systems in a pool, in one metric.
+    """The scores of systems in a pool, in one metric."""
 
-    Attributes
-    ----------
-    draw
-        The strata of the labelled units.
-    metric, level
-        The score and the nominal coverage of intervals.
-    finite
-        True if only the pool matters; else it is a random sample of a larger population.
-    disputed
-        For every labelled unit, the number of items that some systems have returned and others have
-        not; None where it is unknown.
-    """
-
-    draw: Draw
-    metric: str
+    draw: Draw  # the strata of the labelled units
+    metric: str  # the score and the nominal coverage of intervals
     level: float
-    finite: bool
-    disputed: Array | None
+    finite: bool  # True if only the pool matters; else it is a random sample of a larger population
+    disputed: Array | None  # by labelled unit, items that only some systems returned; None: unknown
     _targets: tuple[_Target, ...]
     _item_moves: tuple[Array, ...]
 
@@ -531,11 +417,7 @@ class PoolScores:
         judge: Judge | None = None,
         disputed: ArrayLike | None = None,
     ) -> PoolScores:
-        """Estimate the scores of the pool from counts with one row per labelled unit.
-
-        Where `disputed` is known (see the class), differences get a lower bound of their variance:
-        as if half a unit more of every stratum had gone the other way.
-        """
+        """Estimate the scores of the pool from counts with one row per labelled unit."""
         one_of("metric", metric, METRICS)
         level, finite = open_probability("level", level), flag("finite", finite)
         for number, counts in enumerate(systems):
@@ -551,9 +433,8 @@ class PoolScores:
             for counts, total, own in zip(systems, totals, items, strict=True)
         ]
         if judge is not None and not any(math.isnan(target.value) for target in targets):
-            opinions = judge.explain(
-                [(t.value, t.moves) for t in targets], totals, draw, metric, beta
-            )
+            scores = [(t.value, t.moves) for t in targets]
+            opinions = judge.explain(scores, totals, draw, metric, beta)
             targets = [replace(t, judged=own) for t, own in zip(targets, opinions, strict=True)]
         disputed_items = None if disputed is None else np.asarray(disputed, dtype=np.float64)
         return cls(draw, metric, level, finite, disputed_items, tuple(targets), tuple(items))
@@ -590,9 +471,8 @@ class PoolScores:
             return replace(unjudged, judge=_JudgeEffect(0.0, 1.0, 0))
         old, new = unjudged.standard_error, judged.standard_error
         strata = int(np.count_nonzero(target.judged.lost))
-        effect = _JudgeEffect(
-            judged.estimate - target.value, new / old if old > 0 else math.nan, strata
-        )
+        width = new / old if old > 0 else math.nan
+        effect = _JudgeEffect(judged.estimate - target.value, width, strata)
         return replace(judged, judge=effect)
 
     def _difference(self, a: int, b: int) -> _Target:
@@ -613,10 +493,7 @@ class PoolScores:
         )
 
     def _even_units(self, target: _Target) -> float:
-        """Return Kish's effective sample size: the number of units of equal weight.
-
-        Units of a fully labelled stratum add no variance and are left out of the denominator.
-        """
+        """Return Kish's number of units of equal weight; fully labelled strata add no variance."""
         weight = self.draw.weights * (0.0 if target.reach is None else target.reach)
         left = self.draw.rest[self.draw.stratum] if self.finite else np.ones_like(weight)
         open_ = float(left @ weight**2)
@@ -676,21 +553,9 @@ def _item_moves(total: Counts, metric: str, beta: float) -> Array:
 
 def _items(total: Counts, metric: str, beta: float) -> Array:
     """Return what one item adds to numerator and denominator: tp, fp, fn and tn, in this order."""
-    kinds = np.eye(4)
-    rows = Counts(kinds[0], kinds[1], kinds[2], None if total.tn is None else kinds[3])
+    tp, fp, fn, tn = np.eye(4)
+    rows = Counts(tp, fp, fn, None if total.tn is None else tn)
     return np.array(contributions(rows, metric, at=total, beta=beta), dtype=np.float64)
-
-
-def project_score(counts: Counts, draw: Draw, metric: str = "f1", **how: Any) -> Projection:
-    """Estimate the score of one system in a pool; see `PoolScores.of` for the options."""
-    return PoolScores.of([counts], draw, metric, **how).score()
-
-
-def project_difference(
-    a: Counts, b: Counts, draw: Draw, metric: str = "f1", **how: Any
-) -> Projection:
-    """Estimate the score of B minus that of A in a pool; see `PoolScores.of` for the options."""
-    return PoolScores.of([a, b], draw, metric, **how).difference()
 
 
 # --- A judge's opinion on every unit of the pool
@@ -708,23 +573,14 @@ _COLLINEAR_BELOW = 1e-6  # relative singular value below which opinions count as
 
 @dataclass(frozen=True, eq=False)
 class _Judged:
-    """The values of labelled units after regression on a judge's opinion.
+    """The values of labelled units after regression on a judge's opinion."""
 
-    Attributes
-    ----------
-    residuals
-        One residual per labelled unit, as if the slopes had been estimated without the unit, times
-        its weight in the total: their variance is right even where a few units decide the slopes or
-        vary more than others.
-    shift
-        What the judge adds to the estimated total.
-    lost
-        The degrees of freedom used by the slopes, by stratum; 0 without slopes.
-    """
-
+    # one residual per labelled unit, as if the slopes had been estimated without the unit, times
+    # its weight in the total: their variance is right even where a few units decide the slopes or
+    # vary more than others
     residuals: Array
-    shift: float
-    lost: Array
+    shift: float  # what the judge adds to the estimated total
+    lost: Array  # the degrees of freedom used by the slopes, by stratum; 0 without slopes
 
     def __sub__(self, other: _Judged) -> _Judged:
         """Return the residuals of the difference of two values that were regressed together."""
@@ -733,21 +589,11 @@ class _Judged:
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """A judge's opinion on every unit of a pool, labelled or not.
+    """A judge's opinion on every unit of a pool, labelled or not."""
 
-    Attributes
-    ----------
-    counts
-        The counts of each system against the judge's opinion, one row per unit of the pool.
-    stratum
-        The index of the stratum of every unit.
-    labelled
-        The indices of the labelled units in the pool, in the order of their labels.
-    """
-
-    counts: tuple[Counts, ...]
-    stratum: NDArray[np.intp]
-    labelled: NDArray[np.intp]
+    counts: tuple[Counts, ...]  # of each system against the judge, one row per unit of the pool
+    stratum: NDArray[np.intp]  # index of the stratum of every unit
+    labelled: NDArray[np.intp]  # indices of the labelled units in the pool, as labelled
 
     @classmethod
     def of(cls, counts: Sequence[Counts], stratum: Any, labelled: Any, draw: Draw) -> Judge:
@@ -771,11 +617,7 @@ class Judge:
         metric: str,
         beta: float,
     ) -> list[_Judged]:
-        """Regress the influences of labelled units on those that follow from the judge's opinion.
-
-        `scores` holds the score of every system and the influences of the labelled units, `totals`
-        the estimated counts of the pool without the judge.
-        """
+        """Regress the influences of labelled units on those that the judge's opinion gives."""
         opinions = []
         for system_counts, (score, _), total in zip(self.counts, scores, totals, strict=True):
             x, y = contributions(system_counts, metric, at=total, beta=beta)
@@ -827,15 +669,9 @@ def _counted_without(x: Array, inverse: Array, off: Array) -> Array:
 def allocate(
     sizes: ArrayLike, spreads: ArrayLike, n: int, least: ArrayLike = 0
 ) -> NDArray[np.int64]:
-    """Return the integers n_h that sum to `n` and minimise the variance of a total.
-
-    The variance is the sum of N_h² S_h² (1/n_h - 1/N_h), with N_h from `sizes` and the standard
-    deviations S_h from `spreads`. One more unit from stratum h lowers it by N_h² S_h² / (n_h (n_h +
-    1)), which falls with n_h; so the greedy choice of one unit after the other is optimal, without
-    rounding (T. Wright, "The equivalence of Neyman optimum allocation for sampling and equal
-    proportions for apportioning the U.S. House of Representatives", The American Statistician 66,
-    2012). `least` holds the smallest n_h, for instance the units already drawn.
-    """
+    """Return the integers n_h that sum to `n` and minimise the variance of a total."""
+    # One more unit from stratum h lowers the variance by N_h² S_h² / (n_h (n_h + 1)), which falls
+    # with n_h, so the greedy choice is optimal (T. Wright, The American Statistician 66, 2012).
     size = np.asarray(sizes, dtype=np.int64)
     gain = np.asarray(size * np.asarray(spreads, dtype=np.float64), dtype=np.float64)
     drawn = np.minimum(np.broadcast_to(np.asarray(least, dtype=np.int64), size.shape), size).copy()
@@ -855,10 +691,8 @@ def allocate(
 
 
 def _priority(gain: float, drawn: int) -> tuple[int, float, float]:
-    """Return the sort key of a stratum: undrawn strata first, then the largest drop in variance.
-
-    Among strata without variance the one with the fewest drawn units comes first.
-    """
+    """Return the sort key of a stratum: undrawn strata first, then the largest drop in variance."""
+    # without variance, the stratum with the fewest drawn units comes first
     if drawn == 0 and gain > 0:
         return 0, -gain, 0
     return 1, -(gain**2) / max(1, drawn * (drawn + 1)), drawn
@@ -867,15 +701,10 @@ def _priority(gain: float, drawn: int) -> tuple[int, float, float]:
 def _towards(
     gain: NDArray[np.float64], size: NDArray[np.int64], drawn: NDArray[np.int64], n: int
 ) -> NDArray[np.int64]:
-    """Find numbers just below the optimal ones by bisection, so that few greedy steps remain.
-
-    The greedy choice stops at a common level of gain/sqrt(n_h (n_h + 1)); the numbers of any higher
-    level are reached on the way.
-    """
-    low, high = 0.0, float(gain.max(initial=0.0))
+    """Find numbers just below the optimal ones by bisection, so that few greedy steps remain."""
+    best, low, high = drawn, 0.0, float(gain.max(initial=0.0))
     if high == 0:
         return drawn
-    best = drawn
     for _ in range(60):
         level = (low + high) / 2
         # the largest m with gain/sqrt(m (m - 1)) >= level: unit m is taken at that level
@@ -892,23 +721,14 @@ def _towards(
 def sampling_variance(
     sizes: ArrayLike, spreads: ArrayLike, drawn: ArrayLike, *, finite: bool = True
 ) -> float:
-    """Compute the variance of an estimated total if `drawn` units are drawn from each stratum.
-
-    With `finite`, the total is that of these units; otherwise that of a larger population.
-    """
+    """Compute the variance of a total if `drawn` units are drawn from each stratum."""
     size, spread, number = (np.asarray(x, dtype=np.float64) for x in (sizes, spreads, drawn))
     with np.errstate(divide="ignore", invalid="ignore"):
         parts = (size * spread) ** 2 * (1 / number - (1 / size if finite else 0))
-    parts = np.where(size * spread == 0, 0, parts)
-    return float(parts.sum())
+    return float(np.where(size * spread == 0, 0, parts).sum())
 
 
 def worth_in_random_units(variance: float, spread: float, size: int) -> float:
-    """Return the effective sample size: the simple random units that give a total this variance.
-
-    `spread` is the standard deviation of all units of the pool, `size` their number.
-    """
-    if spread == 0:
-        return float("nan")
+    """Return the number of simple random units that give a total this variance."""
     # N² S² (1/n - 1/N) = V
-    return 1 / (variance / (size * spread) ** 2 + 1 / size)
+    return 1 / (variance / (size * spread) ** 2 + 1 / size) if spread else math.nan

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 ONE_UNIT = "one unit: no evidence of how others would come out, so the limits are all there is"
 # Fewer effective units than this leave room for a weakness that a test set does not show: what
-# none of n units shows affects up to 3 in n of all (the rule of three).
+# None of n units shows affects up to 3 in n of all (the rule of three).
 _ENOUGH, _RULE_OF_THREE = 60, 3
 # From so many units on, and at this level, sizes that go with errors are spoken of.
 _CORRELATED_UNITS, _CORRELATED_LEVEL, _MORE_ERRORS = 10, 0.01, 0.05

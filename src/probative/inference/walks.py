@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from probative._validation import Array, Ints
     from probative.inference.score_differences import Exact, ScoreDifference
 
 
@@ -27,16 +28,16 @@ if TYPE_CHECKING:
 class Walk:
     """A walk from `base` that takes every step d_j Bin(m_j, ½) times, with m_j from `times`."""
 
-    steps: NDArray[np.int64]
-    times: NDArray[np.int64]
-    base: NDArray[np.int64]
+    steps: Ints
+    times: Ints
+    base: Ints
 
     @property
-    def centre(self) -> NDArray[np.float64]:
+    def centre(self) -> Array:
         """Return the mean end point of the walk."""
         return np.asarray(self.base + self.times @ self.steps / 2)
 
-    def moved(self, by: NDArray[np.int64]) -> Walk:
+    def moved(self, by: Ints) -> Walk:
         """Return the walk from a base moved by `by`."""
         return Walk(self.steps, self.times, self.base + by)
 
@@ -49,11 +50,8 @@ class Walk:
         onto = np.array([[0, -a], [0, -b]])
         return _tidy(self.steps @ onto, self.times, self.base @ onto)
 
-    def reachable(self, x: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the smallest and the largest f at each x: the convex hull of the walk.
-
-        The hull is the sum of the steps put end to end in the order of their slopes.
-        """
+    def reachable(self, x: Ints) -> tuple[Ints, Ints]:
+        """Return the smallest and largest f at each x: the steps end to end in order of slope."""
         order = np.argsort(np.arctan2(self.steps[:, 1], self.steps[:, 0]))
         path = self.steps[order] * self.times[order, None]
         below, above = (
@@ -71,12 +69,10 @@ class Walk:
 
 @dataclass(frozen=True)
 class Lattice:
-    """The lattice of points (a·i, c·i + e·j) that sums of the steps reach; a or e is 0 on a line.
+    """The lattice of points (a·i, c·i + e·j) that steps reach; a or e is 0 on a line."""
 
-    Rows of equal x stay rows of equal i, and f still rises along them with j. On this lattice the
-    grid has no unreachable points if the steps share a period, and it is one-dimensional if they
-    share a direction.
-    """
+    # Rows of equal x stay rows of equal i, and f rises along them with j. The grid has no
+    # unreachable points if the steps share a period, and one dimension if they share a direction.
 
     a: int
     c: int
@@ -98,7 +94,7 @@ class Lattice:
             c += e * round((float(slope) - c) / e)
         return cls(a, c, e)
 
-    def coordinates(self, points: NDArray[np.int64]) -> NDArray[np.int64]:
+    def coordinates(self, points: Ints) -> Ints:
         """Convert points (x, f) to (i, j)."""
         i = points[..., 0] // max(self.a, 1)
         j = (points[..., 1] - self.c * i) // max(self.e, 1)
@@ -112,7 +108,7 @@ def _euclid(a: int, c: int, x: int, f: int) -> tuple[int, int, int]:
     return a, c, f
 
 
-def walk_of_units(cases: NDArray[np.float64], number: NDArray[np.int64]) -> Walk:
+def walk_of_units(cases: Array, number: Ints) -> Walk:
     """Build the walk of units with these cases, `number` units of each."""
     t = cases.astype(np.int64)
     a = np.stack([t[:, 0] + t[:, 4], t[:, 1] + t[:, 5]], axis=1)
@@ -120,13 +116,12 @@ def walk_of_units(cases: NDArray[np.float64], number: NDArray[np.int64]) -> Walk
     return walk_of_credits(a, b, number)
 
 
-def walk_of_credits(a: NDArray[np.int64], b: NDArray[np.int64], number: NDArray[np.int64]) -> Walk:
+def walk_of_credits(a: Ints, b: Ints, number: Ints) -> Walk:
     """Build the walk of units in which two systems have these true and false positives."""
-    steps = a - b
-    return _tidy(steps, number, number @ b)
+    return _tidy(a - b, number, number @ b)
 
 
-def _tidy(steps: NDArray[np.int64], number: NDArray[np.int64], base: NDArray[np.int64]) -> Walk:
+def _tidy(steps: Ints, number: Ints, base: Ints) -> Walk:
     """Merge equal and opposite steps into one, and remove steps of length 0."""
     moving = steps.any(axis=1) & (number > 0)
     steps, number = steps[moving], number[moving]
@@ -156,13 +151,10 @@ _CLOSE_ENOUGH = 0.05
 _TILT_AXES = (np.array([-1.0, 0.0]), np.array([0.0, 1.0]), np.array([-1.0, 1.0]))
 
 
-def tilt_onto(walk: Walk, gap: ScoreDifference, threshold: Exact) -> NDArray[np.float64]:
-    """Return a tilt that brings the mean of the walk to the threshold.
-
-    Any tilt near it gives the same probability, a good one to more digits, so a rough solution is
-    enough. The gradient shows the direction, but with few predicted items it changes on the way and
-    may miss the threshold. Then each axis is tried, and the most probable end point counts.
-    """
+def tilt_onto(walk: Walk, gap: ScoreDifference, threshold: Exact) -> Array:
+    """Return a tilt that brings the mean of the walk to about the threshold."""
+    # With few predicted items the gradient changes on the way and may miss the threshold. Then each
+    # axis is tried, and the most probable end point counts.
     goal = float(threshold)
     if goal <= 0:
         return np.zeros(2)
@@ -175,19 +167,19 @@ def tilt_onto(walk: Walk, gap: ScoreDifference, threshold: Exact) -> NDArray[np.
     return min(near, key=lambda other: _rate(walk, other), default=np.zeros(2))
 
 
-def _missing(walk: Walk, gap: ScoreDifference, goal: float, tau: NDArray[np.float64]) -> float:
+def _missing(walk: Walk, gap: ScoreDifference, goal: float, tau: Array) -> float:
     """Return how far the difference at the mean of the tilted walk is below the goal."""
     mean, _ = _tilted_moments(walk, tau)
     return float(goal - gap.difference(*mean))
 
 
-def _rate(walk: Walk, tau: NDArray[np.float64]) -> float:
+def _rate(walk: Walk, tau: Array) -> float:
     """Return roughly minus the log probability of the walk being at the tilted mean."""
     mean, _ = _tilted_moments(walk, tau)
     return float(tau @ (mean - walk.centre) - walk.times @ _log_cosh(walk.steps @ tau / 2))
 
 
-def _tilt_along_gradient(walk: Walk, gap: ScoreDifference, goal: float) -> NDArray[np.float64]:
+def _tilt_along_gradient(walk: Walk, gap: ScoreDifference, goal: float) -> Array:
     """Return the tilt along the gradient of the difference, updated three times."""
     tau = np.zeros(2)
     for _ in range(3):
@@ -202,7 +194,7 @@ def _tilt_along_gradient(walk: Walk, gap: ScoreDifference, goal: float) -> NDArr
 
 
 def _length_of_tilt(
-    walk: Walk, gap: ScoreDifference, goal: float, direction: NDArray[np.float64], longest: float
+    walk: Walk, gap: ScoreDifference, goal: float, direction: Array, longest: float
 ) -> float:
     """Find the length of a tilt by Newton's method, kept between a lower and an upper bound."""
     low, high, length = 0.0, 2 * longest, 0.0
@@ -219,9 +211,7 @@ def _length_of_tilt(
     return length
 
 
-def _tilted_moments(
-    walk: Walk, tau: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _tilted_moments(walk: Walk, tau: Array) -> tuple[Array, Array]:
     """Return mean and covariance of the tilted walk."""
     tilt = np.tanh(walk.steps @ tau / 2)
     mean = walk.centre + (walk.times * tilt) @ walk.steps / 2
@@ -230,38 +220,25 @@ def _tilted_moments(
 
 
 class TiltedWalk:
-    """A tilted walk in lattice coordinates (i, j), in the window where it is not negligible.
+    """A tilted walk in lattice coordinates (i, j), in the window where it is not negligible."""
 
-    Attributes
-    ----------
-    steps, times, tilt
-        The steps, the number of coins of each, and t = 2q - 1 for coins with probability q.
-    tau, origin
-        The tilt, and the point near the tilted mean from which distances are measured.
-    midpoint
-        The mean of the walk before the tilt.
-    rows, columns
-        The values of i and j in the window.
-    log_gain
-        The logarithm of the factor by which the tilt multiplied the probability of the origin.
-    """
-
-    def __init__(self, walk: Walk, tau: NDArray[np.float64]) -> None:
+    def __init__(self, walk: Walk, tau: Array) -> None:
         self.walk = walk
         self.lattice = Lattice.spanned_by(walk)
         a, c, e = self.lattice.a, self.lattice.c, self.lattice.e
         self.tau = np.array([tau[0] * a + tau[1] * c, tau[1] * e])
         self.steps, self.times = self.lattice.coordinates(walk.steps), walk.times
         half_odds = walk.steps @ tau / 2
-        self.tilt = np.tanh(half_odds)
+        self.tilt = np.tanh(half_odds)  # 2q - 1 for coins with probability q
         self.midpoint = self.times @ self.steps / 2
         mean = self.midpoint + (self.times * self.tilt) @ self.steps / 2
-        self.origin = np.round(mean).astype(np.int64)
+        self.origin = np.round(mean).astype(np.int64)  # distances are measured from here
         self.rows, self.columns = (_window(s, self.times, half_odds) for s in self.steps.T)
+        # the log of the factor by which the tilt multiplied the probability of the origin
         untilting = self.times @ _log_cosh(half_odds)
         self.log_gain = float(self.tau @ (self.origin - self.midpoint) - untilting)
 
-    def first_extreme(self, gap: ScoreDifference, threshold: Exact) -> NDArray[np.int64]:
+    def first_extreme(self, gap: ScoreDifference, threshold: Exact) -> Ints:
         """Return the column of each row's first extreme point; one beyond the last if none."""
         walk, lattice = self.walk, self.lattice
         x = walk.base[0] + lattice.a * self.rows
@@ -275,9 +252,7 @@ class TiltedWalk:
         return np.asarray(np.clip(-((offset - least) // max(lattice.e, 1)), first, high + 1))
 
 
-def _window(
-    steps: NDArray[np.int64], times: NDArray[np.int64], half_odds: NDArray[np.float64]
-) -> NDArray[np.int64]:
+def _window(steps: Ints, times: Ints, half_odds: Array) -> Ints:
     """Return the whole numbers outside of which a tilted walk on a line is negligible."""
     mean = float(times @ (steps * (1 + np.tanh(half_odds)))) / 2
     low, high = int(times @ np.minimum(steps, 0)), int(times @ np.maximum(steps, 0))
@@ -287,13 +262,8 @@ def _window(
     return np.arange(low, high + 1)
 
 
-def _reach(
-    steps: NDArray[np.int64], times: NDArray[np.int64], half_odds: NDArray[np.float64]
-) -> float:
-    """Return a distance above the mean beyond which the probability of a tilted walk is negligible.
-
-    Chernoff's bound, P(Z - mean >= h) <= exp(K(s) - s·h), holds for every s > 0.
-    """
+def _reach(steps: Ints, times: Ints, half_odds: Array) -> float:
+    """Return the distance above the mean beyond which the walk is negligible (Chernoff's bound)."""
     deviation = np.sqrt(times @ (steps / np.cosh(half_odds)) ** 2) / 2
     s = min(9 / deviation, 30 / np.max(np.abs(steps))) * _CHERNOFF_FACTORS
     x = s * steps / 2
@@ -301,7 +271,7 @@ def _reach(
     return float(np.min((log_mean @ times - NEGLIGIBLE) / s[:, 0]))
 
 
-def _log_cosh(x: NDArray[np.float64]) -> NDArray[np.float64]:
+def _log_cosh(x: Array) -> Array:
     """Compute log cosh x accurately for small and large x."""
     size = np.abs(x)
     near = 0.5 * np.log1p(np.sinh(np.minimum(size, 1)) ** 2)
@@ -328,38 +298,27 @@ class TooLargeError(Exception):
 
     def __init__(self, needed: float) -> None:
         super().__init__(f"at least {needed / 2**20:,.0f} MiB")
-        self.needed = needed
 
 
-def significant_share(times: NDArray[np.int64], tilt: NDArray[np.float64], floor: float) -> float:
-    """Estimate the share of all frequencies where log|phi| exceeds `floor`.
-
-    Over the frequencies, the logarithm of a coin's factor has mean log((1+|t|)/2) and, for t = 0,
-    variance π²/12; their sum is taken as normal.
-    """
+def significant_share(times: Ints, tilt: Array, floor: float) -> float:
+    """Estimate the share of all frequencies where log|phi| exceeds `floor`."""
+    # Over the frequencies, the logarithm of a coin's factor has mean log((1+|t|)/2) and, for t = 0,
+    # variance π²/12; their sum is taken as normal.
     mean = times @ np.log((1 + np.abs(tilt)) / 2)
     variance = np.pi**2 / 12 * (times @ (1 - np.abs(tilt)))
     return float(special.ndtr((mean - floor) / np.sqrt(variance + 1e-9)))
 
 
 def significant_frequencies(
-    steps: NDArray[np.int64],
-    times: NDArray[np.int64],
-    tilt: NDArray[np.float64],
-    shape: tuple[int, int],
-    floor: float,
-    memory_limit: float,
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Find the frequencies (k1, k2) of a grid where log|phi| exceeds `floor`, and log|phi| there.
-
-    Half the grid is enough, k1 = 0..n1/2; the other half mirrors it.
-    """
+    steps: Ints, times: Ints, tilt: Array, shape: tuple[int, int], floor: float, memory_limit: float
+) -> tuple[Ints, Array]:
+    """Find the frequencies (k1, k2), k1 <= n1/2, where log|phi| exceeds `floor`, and log|phi|."""
     spacing = 2 * np.pi / np.array(shape)
     start = np.array([0, -(shape[1] // 2)])
     stop = np.array([shape[0] // 2 + 1, shape[1] - shape[1] // 2])
-    size = np.array(
-        [_power_of_two((b - a) / _FIRST_BOXES_PER_SIDE) for a, b in zip(start, stop, strict=True)]
-    )
+    # the smallest powers of two that give so few boxes
+    few = ((stop - start) / _FIRST_BOXES_PER_SIDE).tolist()
+    size = np.array([1 << max(0, math.ceil(math.log2(least))) for least in few])
     weight = times * (1 - tilt**2)
     order = np.argsort(-weight * ((steps * spacing) ** 2).sum(axis=1))
     steps, times, tilt = steps[order], times[order], tilt[order]
@@ -380,12 +339,7 @@ def significant_frequencies(
 
 
 def _characteristic_function(
-    theta: NDArray[np.float64],
-    log_modulus: NDArray[np.float64],
-    steps: NDArray[np.int64],
-    times: NDArray[np.int64],
-    tilt: NDArray[np.float64],
-    shift: NDArray[np.float64],
+    theta: Array, log_modulus: Array, steps: Ints, times: Ints, tilt: Array, shift: Array
 ) -> NDArray[np.complex128]:
     """Compute the characteristic function from its modulus, about the midpoint moved by `shift`."""
     phase = theta @ shift
@@ -400,13 +354,8 @@ def _characteristic_function(
 
 
 def _modulus_bound(
-    centre: NDArray[np.float64],
-    half: NDArray[np.float64],
-    steps: NDArray[np.int64],
-    times: NDArray[np.int64],
-    tilt: NDArray[np.float64],
-    floor: float,
-) -> NDArray[np.float64]:
+    centre: Array, half: Array, steps: Ints, times: Ints, tilt: Array, floor: float
+) -> Array:
     """Return upper bounds of log|phi| in boxes; below `floor` the sum stops early."""
     bound = np.zeros(len(centre))
     spread = 1 - tilt**2
@@ -430,14 +379,9 @@ def _pieces(length: int, width: int) -> Iterator[slice]:
     return (slice(first, first + piece) for first in range(0, length, piece))
 
 
-def _product(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]:
+def _product(first: Ints, second: Ints) -> Ints:
     """Return all pairs of two lists of numbers."""
     return np.stack(np.meshgrid(first, second, indexing="ij"), axis=-1).reshape(-1, 2)
-
-
-def _power_of_two(least: float) -> int:
-    """Return the smallest power of two that is at least `least`, and at least 1."""
-    return 1 << max(0, math.ceil(math.log2(least)))
 
 
 # --- Tail probability of a long walk, by Fourier inversion
@@ -451,16 +395,16 @@ _BYTES_PER_ROW = 200
 
 
 class Inversion:
-    """A tilted walk, prepared for sums over regions by Fourier inversion.
-
-    Frequencies are given by their indices (k1, k2) in a grid as large as the window of the walk.
-    """
+    """A tilted walk, prepared for sums over regions by Fourier inversion in its window."""
 
     def __init__(self, walk: TiltedWalk, memory_limit: float) -> None:
         if len(walk.rows) * _BYTES_PER_ROW > memory_limit:
             raise TooLargeError(len(walk.rows) * _BYTES_PER_ROW)
         self.walk = walk
-        self.shape = _fast_length(len(walk.rows)), len(walk.columns)
+        # a length a little above that of the rows for which the Fourier transform is fast
+        ratios = ((odd, math.log2(len(walk.rows) / odd)) for odd in (1, 3, 5, 9, 15))
+        fast = min(odd << max(0, math.ceil(power)) for odd, power in ratios)
+        self.shape = fast, len(walk.columns)
         self.frequencies, log_modulus = significant_frequencies(
             walk.steps, walk.times, walk.tilt, self.shape, NEGLIGIBLE, memory_limit
         )
@@ -473,7 +417,7 @@ class Inversion:
             walk.midpoint - walk.origin,
         )
 
-    def tail(self, first: NDArray[np.int64]) -> float:
+    def tail(self, first: Ints) -> float:
         """Return the probability of all points from the column `first` on in each row."""
         k1, k2 = self.frequencies.T
         # phi and the transform at -k are the conjugates of those at k
@@ -491,7 +435,7 @@ class Inversion:
             total += np.sum(phi[here] * transform[column[here] - start, k1[here]]).real
         return float(total * np.exp(-self.walk.log_gain) / self.shape[0] / self.shape[1])
 
-    def _transform(self, first: NDArray[np.int64], k2: NDArray[np.int64]) -> NDArray[np.complex128]:
+    def _transform(self, first: Ints, k2: Ints) -> NDArray[np.complex128]:
         """Sum exp(-<tau + i·theta, z - origin>) over the extreme region, for k2 and every k1."""
         n = self.shape[1]
         beyond = self.walk.columns[-1] + 1 - self.walk.origin[1]
@@ -507,18 +451,10 @@ class Inversion:
                 roots[k2 * beyond % n], at_beyond
             )
             sums /= -np.expm1(-s)[:, None]
-        sums[k2 == 0] = at_begin * _geometric_sum(self.walk.tau[1], beyond - begin)
+        s, number = self.walk.tau[1], beyond - begin
+        # 1 + exp(-s) + … + exp(-s(number-1))
+        sums[k2 == 0] = at_begin * (number if s == 0 else np.expm1(-s * number) / np.expm1(-s))
         return np.asarray(np.fft.fft(sums, n=self.shape[0], axis=1))
-
-
-def _geometric_sum(s: float, n: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return 1 + exp(-s) + … + exp(-s(n-1))."""
-    return np.asarray(n if s == 0 else np.expm1(-s * n) / np.expm1(-s), dtype=np.float64)
-
-
-def _fast_length(least: int) -> int:
-    """Return a length a little above `least` for which the fast Fourier transform is fast."""
-    return min(odd << max(0, math.ceil(math.log2(least / odd))) for odd in (1, 3, 5, 9, 15))
 
 
 def _roots_of_unity(n: int) -> NDArray[np.complex128]:
@@ -556,7 +492,7 @@ class Convolution:
         self.rows = corner[0] + np.arange(law.shape[0])
         self.columns = corner[1] + np.arange(law.shape[1])
 
-    def tail(self, first: NDArray[np.int64]) -> float:
+    def tail(self, first: Ints) -> float:
         """Return the probability of all points from the column `first` on in each row."""
         begin = first[self.rows - self.walk.rows[0]]
         i, j = self.rows - self.walk.origin[0], self.columns - self.walk.origin[1]
@@ -565,9 +501,7 @@ class Convolution:
         return float(np.sum(self.law * np.exp(log_weight)) * np.exp(-self.walk.log_gain))
 
 
-def _with_coin(
-    law: NDArray[np.float64], step: NDArray[np.int64], chance: float
-) -> NDArray[np.float64]:
+def _with_coin(law: Array, step: Ints, chance: float) -> Array:
     """Return the distribution after a step that is taken with probability `chance`."""
     height, width = law.shape
     wider = np.zeros((height + abs(step[0]), width + abs(step[1])))

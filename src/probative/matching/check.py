@@ -28,11 +28,8 @@ from probative.results import FileCheck
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probative.reading.annotations import Segmented
     from probative.reading.formats import Input
     from probative.reading.source import Source
-
-__all__ = ["check"]
 
 # Problems of one kind beyond this number are only counted.
 _LISTED_PROBLEMS = 20
@@ -132,30 +129,25 @@ def check(
         threshold=threshold,
     )
     opened = open_input(path, how)
-    return replace(_checked(opened, how, options.scheme), reason=opened.reason)
+    checks = {
+        "table": _table,
+        "columns": _columns,
+        "conllu": _columns,
+        "jsonl": _spans,
+        "segmented": _segmented,
+    }
+    found = checks.get(opened.kind, _others)(opened, options.scheme)
+    return replace(found, reason=opened.reason)
 
 
-def _checked(opened: Input, how: Reading, scheme: str | None) -> FileCheck:
-    """Check an opened file by the function for its format."""
-    source, kind = opened.source, opened.kind
-    if kind == "table":
-        return _table(opened, scheme)
-    if kind in ("columns", "conllu"):
-        return _columns(opened, how, scheme)
-    if kind == "jsonl":
-        return _spans(source)
-    if kind not in ("segmented", "labels"):
-        return _of_tool(opened, scheme)
-    return _segmented(source) if kind == "segmented" else _labels(source)
-
-
-def _of_tool(opened: Input, scheme: str | None) -> FileCheck:
-    """Check a file of another tool; an error while reading it is its only problem."""
+def _others(opened: Input, scheme: str | None) -> FileCheck:
+    """Check labels or a file of another tool; an error while reading it is its only problem."""
     source, kind = opened.source, opened.kind
     try:
-        side: Any = read(opened)
+        side: Any = read_labels(source) if kind == "labels" else read(opened)
     except InputError as error:
-        return FileCheck(source.name, kind, opened.task, {}, {}, (str(error),))
+        task = "labels" if kind == "labels" else opened.task
+        return FileCheck(source.name, kind, task, {}, {}, (str(error),))
     if isinstance(side, Samples):
         return _log(side)
     if isinstance(side, Tagged):
@@ -163,13 +155,17 @@ def _of_tool(opened: Input, scheme: str | None) -> FileCheck:
         facts: dict[str, Any] = {"sentences": side.text.n_sentences, "tokens": side.text.n_tokens}
         return _tags(source, kind, side, scheme, facts, [])
     if isinstance(side, Spans):
-        facts = {"texts": side.n_sentences, "spans": len(side)}
-        names, codes = side.labels, side.label
+        facts, labels = {"texts": side.n_sentences}, _times(side.labels, side.label)
+        facts["spans"] = len(side)
     else:
-        facts, names, codes = {"items": len(side)}, side.names, side.codes
-    times = np.bincount(codes, minlength=len(names)).tolist()
-    labels = dict(sorted(zip(names, times, strict=True)))
+        facts, labels = {"items": len(side)}, _times(side.names, side.codes)
+    labels = dict(sorted(labels.items()))
     return FileCheck(source.name, kind, task_of(side), facts, labels, (), side.notes)
+
+
+def _times(names: Sequence[str], codes: Any) -> dict[str, int]:
+    """Count every name, given a code of each occurrence."""
+    return dict(zip(names, np.bincount(codes, minlength=len(names)).tolist(), strict=True))
 
 
 def _log(side: Samples) -> FileCheck:
@@ -207,27 +203,20 @@ def _table(opened: Input, scheme: str | None) -> FileCheck:
         if side.text.document is not None:
             facts["documents"] = int(side.text.document.max()) + 1
         return _tags(opened.source, "table", side, scheme, facts, [])
-    times = np.bincount(side.codes, minlength=len(side.names)).tolist()
-    return FileCheck(
-        opened.source.name,
-        "table",
-        "labels",
-        {"items": len(side)} | ({"labels": len(side.codes)} if isinstance(side, LabelSets) else {}),
-        dict(zip(side.names, times, strict=True)),
-        (),
-        side.notes,
-    )
+    facts = {"items": len(side)}
+    if isinstance(side, LabelSets):
+        facts["labels"] = len(side.codes)
+    labels = _times(side.names, side.codes)
+    return FileCheck(opened.source.name, "table", "labels", facts, labels, (), side.notes)
 
 
-def _columns(opened: Input, options: Reading, scheme: str | None) -> FileCheck:
-    source, kind, task = opened.source, opened.kind, opened.task
+def _columns(opened: Input, scheme: str | None) -> FileCheck:
+    source, kind, task, options = opened.source, opened.kind, opened.task, opened.options
     shape = layout(source, comments=options.comments, skip_ragged=True)
     problems = []
     if shape.ragged is not None and len(shape.ragged):
-        lines = [
-            str(ragged_line(shape.table, row, shape.width))
-            for row in shape.ragged[:_LISTED_PROBLEMS]
-        ]
+        rows = shape.ragged[:_LISTED_PROBLEMS]
+        lines = [str(ragged_line(shape.table, row, shape.width)) for row in rows]
         problems += _shorten(lines, len(shape.ragged), f"{source.name}: … ragged lines")
     text = shape.text
     facts: dict[str, Any] = {"sentences": text.n_sentences, "tokens": text.n_tokens}
@@ -242,13 +231,11 @@ def _columns(opened: Input, options: Reading, scheme: str | None) -> FileCheck:
         problems += _shorten(lines, len(empty), f"{source.name}: … empty tokens")
     if task == "segmentation":
         words = read_forms(shape)
-        facts["words"] = len(words.sentence)
-        facts["characters"] = int(words.first[-1])
+        facts |= {"words": len(words.sentence), "characters": int(words.first[-1])}
         return FileCheck(source.name, kind, task, facts, {}, tuple(problems), words.notes)
     tags = read_tags(shape, options.tag_column, any_values=task == "labels")
     if task == "labels":
-        times = np.bincount(tags.tags, minlength=len(tags.names)).tolist()
-        labels = dict(sorted(zip(tags.names, times, strict=True)))
+        labels = dict(sorted(_times(tags.names, tags.tags).items()))
         return FileCheck(source.name, kind, task, facts, labels, tuple(problems), tags.notes)
     return _tags(source, kind, tags, scheme, facts, problems)
 
@@ -275,8 +262,7 @@ def _tags(
     problems += _shorten(wrong, number, f"{source.name}: … tags out of place")
     spans = decode(tags, scheme=name)
     facts["spans"] = len(spans)
-    times = np.bincount(spans.label, minlength=len(spans.labels)).tolist()
-    labels = dict(zip(spans.labels, times, strict=True))
+    labels = _times(spans.labels, spans.label)
     return FileCheck(source.name, kind, "entities", facts, labels, tuple(problems), tags.notes)
 
 
@@ -300,47 +286,22 @@ def _shorten(lines: list[str], number: int, rest: str) -> list[str]:
     return [*lines, rest.replace("…", f"{number - len(lines)} more")]
 
 
-def _spans(source: Source) -> FileCheck:
-    problems = problems_of(source)
+def _spans(opened: Input, _: str | None) -> FileCheck:
+    name, problems = opened.source.name, problems_of(opened.source)
     if problems:
-        shown = _shorten(problems[:_LISTED_PROBLEMS], len(problems), f"{source.name}: … problems")
-        return FileCheck(source.name, "jsonl", "entities", {}, {}, tuple(shown))
-    spans = read_spans(source)
+        shown = _shorten(problems[:_LISTED_PROBLEMS], len(problems), f"{name}: … problems")
+        return FileCheck(name, "jsonl", "entities", {}, {}, tuple(shown))
+    spans = read_spans(opened.source)
     facts = {"texts": spans.n_sentences, "spans": len(spans)}
-    times = np.bincount(spans.label, minlength=len(spans.labels)).tolist()
-    labels = dict(sorted(zip(spans.labels, times, strict=True)))
-    return FileCheck(source.name, "jsonl", "entities", facts, labels, (), spans.notes)
+    labels = dict(sorted(_times(spans.labels, spans.label).items()))
+    return FileCheck(name, "jsonl", "entities", facts, labels, (), spans.notes)
 
 
-def _segmented(source: Source) -> FileCheck:
-    words: Segmented = read_segmented(source)
+def _segmented(opened: Input, _: str | None) -> FileCheck:
+    name, words = opened.source.name, read_segmented(opened.source)
     empty = np.flatnonzero(words.lengths == 0)
-    lines = [
-        f"{source.name}:{i + 1}: the sentence is empty" for i in empty[:_LISTED_PROBLEMS].tolist()
-    ]
-    facts = {
-        "sentences": words.n_sentences,
-        "words": len(words.sentence),
-        "characters": int(words.first[-1]),
-    }
-    problems = _shorten(lines, len(empty), f"{source.name}: … empty sentences")
-    return FileCheck(
-        source.name, "segmented", "segmentation", facts, {}, tuple(problems), words.notes
-    )
-
-
-def _labels(source: Source) -> FileCheck:
-    try:
-        labels = read_labels(source)
-    except InputError as error:
-        return FileCheck(source.name, "labels", "labels", {}, {}, (str(error),))
-    times = np.bincount(labels.codes, minlength=len(labels.names)).tolist()
-    return FileCheck(
-        source.name,
-        "labels",
-        "labels",
-        {"items": len(labels)},
-        dict(zip(labels.names, times, strict=True)),
-        (),
-        labels.notes,
-    )
+    lines = [f"{name}:{i + 1}: the sentence is empty" for i in empty[:_LISTED_PROBLEMS].tolist()]
+    facts = {"sentences": words.n_sentences, "words": len(words.sentence)}
+    facts["characters"] = int(words.first[-1])
+    problems = tuple(_shorten(lines, len(empty), f"{name}: … empty sentences"))
+    return FileCheck(name, "segmented", "segmentation", facts, {}, problems, words.notes)

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     Hashes = NDArray[np.uint64]
     Side = Spans | Segmented | Labels | LabelSets
 
-__all__ = ["fingerprints_of"]
-
 _DIGITS = 16  # hexadecimal, of a fingerprint: among 10^6 test sets P(any collision) is about 3e-8
 _CONTEXT_WORDS, _CONTEXT_CHARACTERS = 2, 12  # of the text before or after a span
 _SPANS_PER_PLACE = 16  # spans (runs of equal labels) in a row that identify a place without text
@@ -30,49 +28,33 @@ _BASE = 0x9E3779B97F4A7C15  # of the polynomial hash of tokens; odd, so invertib
 
 
 def fingerprints_of(matched: Matched, unit: str, units: int) -> Fingerprints:
-    """Return the fingerprints of this test set and of the outputs of each challenger.
-
-    A test set is identified by the contents of gold: the spans (words) of every sentence, or the
-    labels of every item, in any order of sentences and items. Formats, tag schemes and columns do
-    not matter. Outputs are identified by what gold, the baseline and the challenger hold together
-    in each unit. `unit` and `units` are the kind and the number of units.
-    """
+    """Return the fingerprints of this test set and of the outputs of each challenger."""
+    # A test set is identified by the contents of gold in any order, whatever the format, scheme or
+    # column; outputs by what gold, the baseline and the challenger hold together in each unit.
     if matched.task == "samples":
         raise InputError("ledger: logs hold no answer to know the test set by; expected the answer")
     gold = matched.gold
     number = _number(gold)
     contents = [_contents(gold), *map(_contents, matched.systems)]
-    systems = (
-        {group.name: list(group.places) for group in matched.runs}
-        if matched.runs
-        else {name: [place] for place, name in enumerate(matched.names)}
-    )
+    systems = {group.name: group.places for group in matched.runs}
+    systems = systems or {name: (place,) for place, name in enumerate(matched.names)}
     baseline, *challengers = systems
     outputs = {}
     for name in challengers:
         said = [contents[place + 1] for place in (*systems[baseline], *systems[name])]
         outputs[name] = _digest(*_by_unit(gold, _mix(contents[0], *said), number))
     by, sketch = _sketch(gold)
-    return Fingerprints(
-        _joined([matched.task, _digest(contents[0], number)]),
-        _joined([matched.task, _digest(_contents(gold, named=False), number)]),
-        str(getattr(gold, "name", None) or gold.text.name),
-        units,
-        unit,
-        by,
-        sketch,
-        outputs,
-    )
+    named = _joined([matched.task, _digest(contents[0], number)])
+    unnamed = _joined([matched.task, _digest(_contents(gold, named=False), number)])
+    name = str(getattr(gold, "name", None) or gold.text.name)
+    return Fingerprints(named, unnamed, name, units, unit, by, sketch, outputs)
 
 
 # --- Contents of units
 
 
 def _contents(side: Side, *, named: bool = True) -> Hashes:
-    """Return a hash of the contents of each sentence (item).
-
-    With `named=False`, spans are hashed by their places alone, and a label by its frequency.
-    """
+    """Return a hash of the contents of each sentence (item); places alone if not `named`."""
     if isinstance(side, Labels):
         return _mix(_of_labels(side, named=named)[side.codes])
     if isinstance(side, LabelSets):
@@ -112,8 +94,7 @@ def _by_unit(
     units = gold.units if isinstance(gold, (Labels, LabelSets)) else text.document  # type: ignore[union-attr]
     if units is None:
         return contents, number
-    _, units = np.unique(units, return_inverse=True)
-    units = units.reshape(-1)
+    units = np.unique(units, return_inverse=True)[1].reshape(-1)
     repeats = getattr(gold, "repeats", None)
     if repeats is not None and repeats.times is not None:
         contents = contents * repeats.times.astype(np.uint64)
@@ -125,11 +106,9 @@ def _by_unit(
 
 
 def _sketch(gold: Side) -> tuple[str, tuple[str, ...]]:
-    """Return the kind of places, and a sample of hashes of places of the test set.
-
-    A place is a span with the words before or after it, regardless of sentence ends; without text,
-    several spans (labels) in a row and their distances. Names of labels do not matter.
-    """
+    """Return the kind of places, and a sample of hashes of places of the test set."""
+    # A place is a span with the words before or after it; without text, several spans (labels) in a
+    # row and their distances. Names of labels do not matter.
     by, places = _places(gold)
     if not len(places):
         return "", ()
@@ -174,8 +153,7 @@ def _places_of_labels(gold: Labels | LabelSets) -> tuple[str, Hashes]:
         if tokens is not None:
             place = np.arange(len(tokens))
             return "texts", _with_context(tokens, place, place + 1, context)
-    _, kinds = np.unique(_contents(gold), return_inverse=True)
-    kinds = kinds.reshape(-1)
+    kinds = np.unique(_contents(gold), return_inverse=True)[1].reshape(-1)
     order = np.argsort(kinds, kind="stable")
     # the distance to the previous item of the same label does not depend on its name
     back = np.zeros(len(kinds), dtype=np.int64)

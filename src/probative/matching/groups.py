@@ -24,27 +24,13 @@ if TYPE_CHECKING:
     from probative.options import ReadingOptions
 
 
-if TYPE_CHECKING:
-    Codes = NDArray[np.int32]
-
-
 @dataclass(frozen=True, eq=False)
 class _MatchedGroup:
-    """Part of a `Matched` that belongs to one group.
-
-    Attributes
-    ----------
-    name
-        The group.
-    matched
-        The systems on the items of this group alone.
-    rows
-        The number of its table rows (sentences, for tags).
-    """
+    """Part of a `Matched` that belongs to one group."""
 
     name: str
-    matched: Matched
-    rows: int
+    matched: Matched  # the systems on the items of this group alone
+    rows: int  # number of its table rows (sentences, for tags)
 
     def units(self, unit: str) -> int:
         """Return the number of units of this kind."""
@@ -55,34 +41,28 @@ class _MatchedGroup:
 
 
 def part_by_group(matched: Matched, reading: ReadingOptions) -> Iterator[_MatchedGroup]:
-    """Yield every group by itself, in natural order of the names; missing values come last.
-
-    `reading` decides which labels a macro average is taken over, in the same way for all groups.
-    """
+    """Yield every group by itself, in natural order of the names; missing values come last."""
     groups = groups_of(matched.gold)
     if groups is None:
         return
     order = np.argsort(groups.codes, kind="stable")
     ends = np.cumsum(np.bincount(groups.codes, minlength=len(groups.names)))
     rows = dict(zip(groups.names, np.split(order, ends[:-1]), strict=True))
-    for name in _groups_in_order(rows):
+    repeats = getattr(
+        matched.gold, "repeats", None
+    )  # equal rows may be kept once, with their number
+    for name in sorted(rows, key=lambda name: (name == MISSING_GROUP, natural_order(name), name)):
         members = np.sort(rows[name])
         if not len(members):
             continue
         part = _part_of_rows(matched, members)
-        part = replace(part, averaged=_averaged(matched, part.items, reading))
-        yield _MatchedGroup(name, part, _number_of_rows(matched.gold, members))
-
-
-def _number_of_rows(gold: Any, rows: NDArray[Any]) -> int:
-    """Return the number of table rows; equal rows may be kept once, with their number."""
-    repeats = getattr(gold, "repeats", None)
-    return len(rows) if repeats is None else int(repeats.of_rows(gold.units)[rows].sum())
-
-
-def _groups_in_order(names: Any) -> list[str]:
-    """Sort the names of groups in natural order, the one of missing values last."""
-    return sorted(names, key=lambda name: (name == MISSING_GROUP, natural_order(name), name))
+        if matched.own_labels or reading.labels is None:  # macro averages as for the whole
+            own = averaged_labels(part.items, UNION if matched.own_labels else None)
+            part = replace(part, averaged=own)
+        number = len(members)
+        if repeats is not None:
+            number = int(repeats.of_rows(matched.gold.units)[members].sum())
+        yield _MatchedGroup(name, part, number)
 
 
 def crossing_units(matched: Matched) -> int:
@@ -111,7 +91,7 @@ def _part_of_rows(matched: Matched, rows: NDArray[Any]) -> Matched:
 
 
 def _rows_of(side: Labels | LabelSets, rows: NDArray[Any]) -> Labels | LabelSets:
-    units: Codes | None = None
+    units: NDArray[np.int32] | None = None
     kept = rows
     if side.units is not None:
         kept, number = np.unique(side.units[rows], return_inverse=True)
@@ -127,27 +107,11 @@ def _rows_of(side: Labels | LabelSets, rows: NDArray[Any]) -> Labels | LabelSets
     item = place[side.item]
     here = item >= 0
     return replace(
-        side,
-        item=item[here],
-        codes=side.codes[here],
-        n_items=len(rows),
-        units=units,
-        groups=None,
+        side, item=item[here], codes=side.codes[here], n_items=len(rows), units=units, groups=None
     )
 
 
-def _averaged(matched: Matched, items: Items, reading: ReadingOptions) -> Any:
-    """Return the labels of macro averages in a group, chosen as for the whole."""
-    if matched.own_labels:
-        return averaged_labels(items, UNION)
-    return averaged_labels(items, None) if reading.labels is None else matched.averaged
-
-
 # --- Buckets of items: by length, by presence in training, by label frequency
-
-if TYPE_CHECKING:
-    BucketsCodes = NDArray[np.int64]
-
 
 _SHORT_LENGTHS = (1, 2, 3, 4)  # where buckets begin if the median length is at most 2
 _MOST_LABELS_WITHOUT_BUCKETS = 4
@@ -156,21 +120,11 @@ _SEEN = "presence in training"
 
 @dataclass(frozen=True, eq=False)
 class _Bucketing:
-    """One way to sort the items into buckets.
+    """One way to sort the items into buckets."""
 
-    Attributes
-    ----------
-    kind
-        The property that decides.
-    names
-        The buckets, in order.
-    code
-        The bucket of every item as its index in `names`.
-    """
-
-    kind: str
-    names: tuple[str, ...]
-    code: BucketsCodes
+    kind: str  # the property that decides
+    names: tuple[str, ...]  # the buckets, in order
+    code: NDArray[np.int64]  # the bucket of every item as its index in `names`
 
     def parts(self, items: Items) -> Iterator[tuple[str, Items]]:
         """Yield every bucket with its items."""
@@ -179,11 +133,7 @@ class _Bucketing:
 
 
 def bucketings_of(matched: Matched, train: Any = None) -> tuple[_Bucketing, ...]:
-    """Return the ways to sort the items that give several buckets.
-
-    Presence in training is returned even with a single bucket. `train` holds the training data as
-    annotations, or None; for words the lexicon of `matched` is used.
-    """
+    """Return the ways to sort the items into several buckets, and presence in training."""
     items = matched.items
     bucketings = []
     if matched.task == "samples":
@@ -191,22 +141,19 @@ def bucketings_of(matched: Matched, train: Any = None) -> tuple[_Bucketing, ...]
     if matched.task != "labels" and items.start is not None and items.end is not None:
         what = "word length" if matched.task == "segmentation" else "entity length"
         bucketings.append(_lengths(what, items, items.end - items.start))
-        sentences = matched.gold.lengths if matched.task == "segmentation" else _lengths_of(matched)
-        if sentences is not None:
+        words = matched.task == "segmentation"
+        sentences = np.asarray((matched.gold if words else matched.gold.text).lengths)
+        if words or sentences.any():  # else they are unknown
             bucketings.append(_lengths("sentence length", items, sentences[items.unit]))
         known = _known_texts(matched, train)
         if known is not None:
-            unseen = np.array([text not in known for text in _texts(matched)], dtype=np.int64)
+            text = matched.gold.spans().text if words else matched.gold.text
+            texts = _texts_of(text, items.unit, items.start, items.end)
+            unseen = np.array([own not in known for own in texts], dtype=np.int64)
             bucketings.append(_named(_SEEN, unseen, ["seen", "not seen"]))
     if matched.task != "segmentation":
         bucketings.append(_label_frequency(items, train))
     return tuple(each for each in bucketings if len(each.names) > 1 or each.kind == _SEEN)
-
-
-def _lengths_of(matched: Matched) -> NDArray[Any] | None:
-    """Return the number of tokens (or characters) of every sentence; None if unknown."""
-    lengths = np.asarray(matched.gold.text.lengths)
-    return lengths if lengths.any() else None
 
 
 def _lengths(kind: str, items: Items, length: NDArray[Any]) -> _Bucketing:
@@ -222,7 +169,8 @@ def _label_frequency(items: Items, train: Any) -> _Bucketing:
     if train is None:
         number = items.positives_by_label
     else:
-        names, codes = _labels_of(train)
+        spans = isinstance(train, Spans)
+        names, codes = (train.labels, train.label) if spans else (train.names, train.codes)
         times = dict(zip(names, np.bincount(codes, minlength=len(names)).tolist(), strict=True))
         number = np.array([times.get(label, 0) for label in items.labels], dtype=np.int64)
     used = number[items.uses()]
@@ -252,10 +200,6 @@ def _ranges(kind: str, value: NDArray[Any], starts: list[int]) -> _Bucketing:
     return _named(kind, np.searchsorted(starts, value, side="right") - 1, names)
 
 
-def _labels_of(train: Any) -> tuple[tuple[str, ...], Any]:
-    return (train.labels, train.label) if isinstance(train, Spans) else (train.names, train.codes)
-
-
 def _named(kind: str, code: NDArray[Any], names: list[str]) -> _Bucketing:
     """Make a bucketing without the empty buckets."""
     there = np.bincount(code, minlength=len(names)) > 0
@@ -267,9 +211,8 @@ def _known_texts(matched: Matched, train: Any) -> set[str] | None:
     """Return the words, or the texts of entities of any label, of the training data."""
     if matched.task == "segmentation":
         lexicon: Segmented | None = matched.lexicon
-        if lexicon is None:
-            return None
-        return {word for k in range(lexicon.n_sentences) for word in lexicon.words(k)}
+        of = range(0 if lexicon is None else lexicon.n_sentences)
+        return None if lexicon is None else {word for k in of for word in lexicon.words(k)}
     if train is None:
         return None
     if not isinstance(train, Spans) or (len(train) and not train.text.words(0)):
@@ -279,13 +222,6 @@ def _known_texts(matched: Matched, train: Any) -> set[str] | None:
             "train: the answer has no words to be looked up; expected a file of tokens"
         )
     return set(_texts_of(train.text, train.sentence, train.start, train.end))
-
-
-def _texts(matched: Matched) -> Iterator[str]:
-    """Yield the text of every item."""
-    gold, items = matched.gold, matched.items
-    text = gold.spans().text if isinstance(gold, Segmented) else gold.text
-    return _texts_of(text, items.unit, items.start, items.end)
 
 
 def _texts_of(text: Any, sentence: Any, start: Any, end: Any) -> Iterator[str]:
@@ -306,13 +242,15 @@ Confusions = tuple[tuple[str | None, str | None, int], ...]
 
 
 def span_confusions(gold: Spans, system: Spans) -> Confusions:
-    """Count the pairs of different labels of spans with equal boundaries, most frequent first.
-
-    None stands for a side without such a span. If one side has several spans with equal boundaries,
-    its first label counts.
-    """
-    sizes = [int(max(g.max(initial=0), s.max(initial=0))) + 1 for g, s in _columns(gold, system)]
-    places = [_key(side, sizes) for side in (gold, system)]
+    """Count the pairs of different labels (or None) of spans with equal boundaries."""
+    start, end = (
+        int(max(getattr(side, name).max(initial=0) for side in (gold, system))) + 1
+        for name in ("start", "end")
+    )
+    places = [
+        (side.sentence.astype(np.int64) * start + side.start) * end + side.end
+        for side in (gold, system)
+    ]
     distinct = [np.unique(place, return_index=True) for place in places]
     # both parts are sorted: a merge sort is many times faster than NumPy's union by hashing
     both = np.sort(np.concatenate([place for place, _ in distinct]), kind="stable")
@@ -329,21 +267,6 @@ def label_confusions(gold: Labels, system: Labels) -> Confusions:
     """Count the pairs of the gold label and a different one, most frequent first."""
     times = None if gold.repeats is None else gold.repeats.of_rows(gold.units)
     return _count(gold.codes, system.codes, gold.names, system.names, times)
-
-
-def _columns(gold: Spans, system: Spans) -> list[tuple[NDArray[Any], NDArray[Any]]]:
-    return [
-        (gold.sentence, system.sentence),
-        (gold.start, system.start),
-        (gold.end, system.end),
-    ]
-
-
-def _key(side: Spans, sizes: list[int]) -> NDArray[np.int64]:
-    key = side.sentence.astype(np.int64)
-    for column, size in zip((side.start, side.end), sizes[1:], strict=True):
-        key = key * size + column
-    return key
 
 
 def _count(

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from probative.matching.matched import Matched
 
-
-if TYPE_CHECKING:
     Ints = NDArray[np.int32]
 
 
@@ -36,51 +34,23 @@ _MOST_CELLS_PER_ITEM = 8  # up to which a table of all cells replaces a sort
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """Distinct items of gold and systems, and which side has which.
+    """Distinct items of gold and systems, and which side has which."""
 
-    Attributes
-    ----------
-    unit, label
-        The unit (sentence) and the code of the label of every item.
-    labels
-        The label of every code, in alphabetical order.
-    answer
-        True where gold has the item.
-    says
-        True where a system has the item: one row per system.
-    n_units
-        The number of units, with or without items.
-    document
-        The document of every unit; None if none are marked.
-    universe
-        The number of decisions in every unit, where "no" can be counted too (a single class);
-        else None.
-    start, end
-        The start and end of every item in its unit, for spans; else None.
-    times
-        The number of equal items of its unit that every item stands for; None if it is one.
-    number
-        The number of equal units that every unit stands for; None if it is one.
-    weight
-        The weight of an item: 1, or ½ where a span is two items because half of it can be right.
-    within_labels
-        The items if every label is matched by itself, where these differ: scores of single labels
-        are computed from them. None if they are the same.
-    """
-
-    unit: Ints
+    unit: Ints  # the unit (sentence) and the code of the label of every item
     label: Ints
-    labels: tuple[str, ...]
-    answer: NDArray[np.bool_]
-    says: NDArray[np.bool_]
-    n_units: int
-    document: Ints | None = None
-    universe: NDArray[Any] | None = None
-    start: NDArray[Any] | None = None
+    labels: tuple[str, ...]  # the label of every code, in alphabetical order
+    answer: NDArray[np.bool_]  # True where gold has the item
+    says: NDArray[np.bool_]  # True where a system has the item: one row per system
+    n_units: int  # number of units, with or without items
+    document: Ints | None = None  # the document of every unit; None if none are marked
+    universe: NDArray[Any] | None = None  # decisions in every unit, where "no" can be counted too
+    start: NDArray[Any] | None = None  # of every item in its unit, for spans
     end: NDArray[Any] | None = None
-    times: NDArray[Any] | None = None
-    number: NDArray[Any] | None = None
-    weight: float = field(default=1.0, kw_only=True)
+    times: NDArray[Any] | None = None  # equal items of its unit that an item stands for
+    number: NDArray[Any] | None = None  # equal units that a unit stands for
+    weight: float = field(default=1.0, kw_only=True)  # ½ if a span is two items
+    # the items if every label is matched by itself, where these differ: scores of single labels are
+    # computed from them. None if they are the same
     within_labels: Items | None = field(default=None, kw_only=True)
 
     @property
@@ -97,9 +67,8 @@ class Items:
     def positives(self) -> int:
         """Return the number of gold spans (words, labels)."""
         weights = self.weights(None)
-        if weights is None:
-            return round(self.weight * np.count_nonzero(self.answer))
-        return round(self.weight * float(weights[self.answer].sum()))
+        there = np.count_nonzero(self.answer) if weights is None else weights[self.answer].sum()
+        return round(self.weight * float(there))
 
     @property
     def positives_by_label(self) -> NDArray[np.int64]:
@@ -110,10 +79,7 @@ class Items:
         return np.asarray(np.rint(self.weight * parts), dtype=np.int64)
 
     def weights(self, by: str | None) -> NDArray[np.float64] | None:
-        """Return the number of items that each one stands for; None if it is one.
-
-        By sentence, equal items of its unit are counted; otherwise those of all equal units.
-        """
+        """Return how many equal items (of its unit, or of all) each stands for; None if one."""
         if not self.is_condensed:
             return None
         times = np.ones(len(self.unit)) if self.times is None else self.times.astype(np.float64)
@@ -132,10 +98,7 @@ class Items:
         return counts if by is not None else counts[0]
 
     def by_unit_and_label(self, system: int = 0, *, by: str = "sentence") -> LabelCounts:
-        """Count a system's outcomes in every cell of units and labels that holds an item.
-
-        The cells are the same for all systems. With `by="item"` each item is a cell.
-        """
+        """Count a system's outcomes in every cell of units and labels that holds an item."""
         if self.within_labels is not None:
             return self.within_labels.by_unit_and_label(system, by=by)
         if by not in self._cells_of:
@@ -187,10 +150,7 @@ class Items:
         return np.bincount(self.label[which], minlength=len(self.labels)) > 0
 
     def paired(self, a: int, b: int, *, by: str | None = "sentence") -> PairedCounts:
-        """Count the eight cases of two systems, one row per sentence, document or label.
-
-        `a` and `b` are the numbers of the baseline and the challenger; `by=None` gives one table.
-        """
+        """Count the eight cases of two systems, one row per sentence, document or label."""
         if by == "label" and self.within_labels is not None:
             return self.within_labels.paired(a, b, by=by)
         group, size = self._groups(by)
@@ -324,15 +284,13 @@ class Items:
         if self.document is not None:
             _, number = np.unique(self.document[units], return_inverse=True)
             document = number.reshape(-1).astype(np.int32)
-        universe = None if self.universe is None else self.universe[units]
-        there = self.where(place[self.unit] >= 0)
-        within = self.within_labels
+        there, within = self.where(place[self.unit] >= 0), self.within_labels
         return replace(
             there,
             unit=place[there.unit],
             n_units=len(units),
             document=document,
-            universe=universe,
+            universe=None if self.universe is None else self.universe[units],
             within_labels=None if within is None else within.of_units(units),
         )
 
@@ -363,8 +321,7 @@ class Items:
             return self.universe
         if by == "document" and self.document is not None:
             return np.bincount(self.document, weights=self.universe)
-        size = len(self.labels) if by == "label" else 1
-        return np.full(size, self.decisions)
+        return np.full(len(self.labels) if by == "label" else 1, self.decisions)
 
 
 def union(names: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], list[Ints]]:
@@ -381,11 +338,7 @@ def collect(
     document: Ints | None = None,
     universe: NDArray[Any] | None = None,
 ) -> Items:
-    """Find the distinct items of gold and of each system.
-
-    Each side is a tuple of arrays: unit, place (start and end, for spans, and the code of their
-    pieces), label. The other arguments are those of `Items`.
-    """
+    """Find the distinct items (tuples of arrays: unit, place, label) of gold and of each system."""
     number = [len(side[0]) for side in sides]
     columns = [np.concatenate(parts) for parts in zip(*sides, strict=True)]
     first, item = _distinct(columns)
@@ -460,9 +413,8 @@ def _of_all_classes(matched: Matched, paired: PairedCounts) -> PairedCounts:
     """Leave out wrong labels of single-label data: they are not counted beside the right ones."""
     if not matched.all_classes:
         return paired
-    wrong = [1, 3, 5]
     cases = paired.cases[..., :7].copy()
-    cases[..., wrong] = 0
+    cases[..., [1, 3, 5]] = 0
     return PairedCounts(cases, paired.multiplicity)
 
 

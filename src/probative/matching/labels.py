@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from probative.options import ReadingOptions
 
-
-if TYPE_CHECKING:
     Side = Labels | LabelSets
 
 
@@ -39,11 +37,8 @@ def positive_class(*answers: Labels) -> str | None:
 
 
 def averaged_labels(items: Items, labels: str | Sequence[str] | None) -> NDArray[np.bool_]:
-    """Return the labels over which the macro average of each system is taken: one row per system.
-
-    `labels`: None for those of gold; "union" for those of gold and of the system itself, as in
-    scikit-learn; or names. A row never depends on the other systems.
-    """
+    """Return the labels that the macro average of each system is taken over: a row per system."""
+    # None: those of gold; "union": of gold and the system itself, as in scikit-learn; or names
     systems = range(len(items.says))
     if labels is None:
         return np.stack([items.uses() for _ in systems])
@@ -75,21 +70,14 @@ def only_in_a_system(items: Items, names: Sequence[str]) -> list[str]:
     return notes
 
 
-def _what(side: Side) -> str:
-    return "items" if isinstance(side, LabelSets) else "labels"
-
-
 def match_labels(gold: Side, *systems: Side, positive: str | None = None) -> Items:
-    """Find the distinct (item, label) pairs of gold and of the systems.
-
-    `positive` is the class that counts as "yes"; by default all classes count, each against the
-    rest.
-    """
+    """Find the distinct (item, label) pairs of gold and of the systems."""
     for system in systems:
         if len(system) != len(gold):
+            what = "items" if isinstance(system, LabelSets) else "labels"
             raise InputError(
-                f"{system.name}: {len(system)} {_what(system)}, but {gold.name} has {len(gold)}; "
-                f"expected as many"
+                f"{system.name}: {len(system)} {what}, but {gold.name} has {len(gold)}; expected "
+                f"as many"
             )
     everyone = (gold, *systems)
     labels, codes = union([side.names for side in everyone])
@@ -106,6 +94,8 @@ def match_labels(gold: Side, *systems: Side, positive: str | None = None) -> Ite
     items = collect(sides, labels, len(gold))
     repeats = None if isinstance(gold, LabelSets) else gold.repeats
     times = None if repeats is None else repeats.times
+    # the number of labels that a set could have is unknown
+    sets = isinstance(gold, LabelSets)
     items = Items(
         unit[items.unit],
         items.label,
@@ -113,19 +103,11 @@ def match_labels(gold: Side, *systems: Side, positive: str | None = None) -> Ite
         items.answer,
         items.says,
         n_units,
-        # the number of labels that a set could have is unknown
-        universe=(
-            None
-            if isinstance(gold, LabelSets)
-            else np.bincount(unit, weights=times, minlength=n_units)
-        ),
+        universe=None if sets else np.bincount(unit, weights=times, minlength=n_units),
         times=None if times is None else times[items.unit],
         number=None if repeats is None else repeats.number,
     )
-    if positive is None:
-        return items
-    one_of("positive", positive, labels)
-    return items.only([positive])
+    return items if positive is None else items.only([one_of("positive", positive, labels)])
 
 
 # --- Renaming labels: by a mapping, or by ignoring case
@@ -158,10 +140,7 @@ def written_alike(name: str, options: ReadingOptions) -> str:
 
 
 def relabel(sides: Sequence[Any], options: ReadingOptions, *, strict: bool = True) -> list[Any]:
-    """Rename the labels (types of tags) of all sides by `mapping` and `ignore_case`.
-
-    A type that is mapped to O is removed. `strict`: a label that is mapped must occur.
-    """
+    """Rename the labels (types of tags) of all sides; a type mapped to O is removed."""
     mapping: Mapping[str, str] = dict(options.mapping or {})
     if not mapping and not options.ignore_case:
         return list(sides)
@@ -203,10 +182,8 @@ def _renamed(side: Any, new: Callable[[str], str]) -> Any:
 def _new_tag(tag: str, new: Callable[[str], str]) -> str:
     """Return a tag with its type renamed."""
     prefix, hyphen, kind = tag.partition("-")
-    if not hyphen:
-        return tag
-    kind = new(kind)
-    return _OUTSIDE if kind == _OUTSIDE else f"{prefix}-{kind}"
+    kind = new(kind) if hyphen else ""
+    return tag if not hyphen else _OUTSIDE if kind == _OUTSIDE else f"{prefix}-{kind}"
 
 
 def _merged(names: Sequence[str]) -> tuple[tuple[str, ...], Any]:
@@ -221,14 +198,8 @@ def _without_doubles(spans: Spans) -> Spans:
     rows = np.unique(rows.astype(np.int64), axis=0).reshape(-1, 4)
     if _OUTSIDE in spans.labels:
         rows = rows[rows[:, 3] != spans.labels.index(_OUTSIDE)]
-    sentence, start, end, label = rows.T
-    return replace(
-        spans,
-        sentence=sentence.astype(np.int32),
-        start=start,
-        end=end,
-        label=label.astype(np.int32),
-    )
+    sentence, label = rows[:, 0].astype(np.int32), rows[:, 3].astype(np.int32)
+    return replace(spans, sentence=sentence, start=rows[:, 1], end=rows[:, 2], label=label)
 
 
 # --- Labels from probabilities
@@ -237,11 +208,7 @@ def _without_doubles(spans: Spans) -> Spans:
 def by_threshold(
     gold: Labels, system: Labels, name: str, options: ReadingOptions, names: Sequence[str] = ()
 ) -> Labels:
-    """Return labels from numbers cut at `options.threshold`.
-
-    Without a threshold, refuse fractional numbers where gold has classes. `names` are those of all
-    outputs, which may be classes.
-    """
+    """Return labels from numbers cut at `options.threshold`; refuse fractions without one."""
     numbers = _scores(system.names)
     threshold = options.threshold
     if threshold is None:
@@ -309,19 +276,19 @@ def _some(names: Sequence[str]) -> str:
 
 
 def refuse_other_labels(gold: Any, system: Any, name: str) -> None:
-    """Refuse a system that shares no label with gold: its score would be 0 for a formal reason.
-
-    This is allowed if gold has one class alone, which a system may miss everywhere, and with few
-    spans of one type, which may differ by chance.
-    """
-    known, own = (set(_names_of(side)) - {NOTHING} for side in (gold, system))
+    """Refuse a system that shares no label with gold, unless chance or one class explain it."""
+    known, own = (
+        set(side.labels if isinstance(side, Spans) else side.names) - {NOTHING}
+        for side in (gold, system)
+    )
     if not own or not known or own & known:
         return
     if isinstance(gold, Labels):
         yes_and_no = positive_label(known) and positive_label(own)
         refused = len(known) > 1 or (yes_and_no and not positive_label(known | own))
     else:
-        few = min(len(_codes_of(gold)), len(_codes_of(system))) < _ENOUGH_SPANS_OF_ONE_TYPE
+        sizes = (len(s) if isinstance(s, Spans) else len(s.codes) for s in (gold, system))
+        few = min(sizes) < _ENOUGH_SPANS_OF_ONE_TYPE
         refused = min(len(known), len(own)) > 1 or not few
     if refused:
         raise InputError(
@@ -330,25 +297,14 @@ def refuse_other_labels(gold: Any, system: Any, name: str) -> None:
         )
 
 
-def _names_of(side: Any) -> Sequence[str]:
-    return side.labels if isinstance(side, Spans) else side.names
-
-
-def _codes_of(side: Any) -> Any:
-    return side.label if isinstance(side, Spans) else side.codes
-
-
 def differ_in_writing(gold: Sequence[str], system: Sequence[str], name: str) -> list[str]:
-    """Return a note on labels that differ from those of gold in spelling alone.
-
-    Refuse a system all of whose labels differ: its score would be 0 for a formal reason.
-    """
+    """Return a note on labels that differ from those of gold in spelling alone, or refuse them."""
     known = {_normalised(label): label for label in gold}
     extra = sorted(set(system) - set(gold))
     twins = [(known[_normalised(label)], label) for label in extra if _normalised(label) in known]
     if not twins:
         return []
-    (there, here), *_ = twins
+    there, here = twins[0]
     cases = there.casefold() == here.casefold()
     way_out = "ignore_case=True" if cases else "mapping="
     if not set(system) & set(gold):
@@ -364,11 +320,7 @@ def differ_in_writing(gold: Sequence[str], system: Sequence[str], name: str) -> 
 
 
 def parted_alike(gold: Any, system: Any, name: str, options: ReadingOptions) -> list[str]:
-    """Refuse labels that may be sets: ``a,b`` on one side, ``b,a`` on the other.
-
-    Return a note if labels contain a separator and their parts are labels too. Nothing is checked
-    if `multilabel` was given.
-    """
+    """Refuse labels that may be sets (``a,b`` beside ``b,a``); note parts that are labels too."""
     if options.multilabel is not None or not isinstance(gold, Labels):
         return []
     for sign in _SEPARATORS:

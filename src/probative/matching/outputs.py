@@ -7,12 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
-from probative.reading.annotations import (
-    Labels,
-    LabelSets,
-    Spans,
-    Tagged,
-)
+from probative.reading.annotations import Labels, LabelSets, Spans, Tagged
 from probative.reading.formats import Options, open_input
 from probative.reading.inputs import annotations_of, is_path, settled, task_of
 from probative.reading.large_tables import Engine, read_large_joined
@@ -37,22 +32,6 @@ if TYPE_CHECKING:
 
 from probative.matching.choices import refuse_unused
 
-__all__ = [
-    "RunGroup",
-    "SystemOutputs",
-    "distinct_names",
-    "group_runs",
-    "name_of",
-    "name_run",
-    "names_of_runs",
-    "paths_of",
-    "read_apart",
-    "read_joined",
-    "read_runs_together",
-    "share_notes",
-    "short_name",
-]
-
 _ENDINGS = {
     *(".gz", ".txt", ".conll", ".conllu", ".iob2", ".tsv", ".csv", ".json", ".jsonl", ".utf8"),
     *(".eval", ".parquet", ".spacy"),
@@ -61,24 +40,12 @@ _ENDINGS = {
 
 @dataclass(frozen=True)
 class RunGroup:
-    """Runs of one system.
-
-    Attributes
-    ----------
-    name
-        The system.
-    places
-        The numbers of its runs among all outputs.
-    runs
-        The names of the runs.
-    files
-        The files of the runs; None for a run that is not from a file.
-    """
+    """Runs of one system."""
 
     name: str
-    places: tuple[int, ...]
-    runs: tuple[str, ...]
-    files: tuple[str | None, ...] = ()
+    places: tuple[int, ...]  # the numbers of its runs among all outputs
+    runs: tuple[str, ...]  # names of the runs
+    files: tuple[str | None, ...] = ()  # files of the runs; None for a run that is not from a file
 
 
 @dataclass(frozen=True)
@@ -98,15 +65,17 @@ def paths_of(gold: Any, systems: Sequence[Any], train_words: Any) -> Iterator[An
         yield from system if isinstance(system, Runs) else (system,)
 
 
+def _wanted(choices: ReadingOptions) -> list[str | None]:
+    """Return the requested column of gold and those of the systems; None for the usual one."""
+    columns = [None if c is None else str(c) for c in (choices.gold_column, *choices.columns)]
+    return columns if choices.columns else [*columns, None]
+
+
 def read_apart(
-    gold: Any,
-    systems: Sequence[Any],
-    options: Options,
-    choices: ReadingOptions,
+    gold: Any, systems: Sequence[Any], options: Options, choices: ReadingOptions
 ) -> tuple[Annotations, list[SystemOutputs]]:
     """Read gold and systems from inputs of their own, all in the same way."""
-    named = [None if c is None else str(c) for c in (choices.gold_column, *choices.columns)]
-    wanted = [named[0], *(named[1:] or [None])]
+    wanted = _wanted(choices)
     refuse_mixture(gold, systems)
     beside = [output for system in systems for output in single_outputs(gold, system)]
     options = settled([gold, *beside], options)
@@ -134,12 +103,8 @@ def read_apart(
             itself = gold if column == wanted[0] else None
             given.append(_several(several, usual, answer, of_system, choices, itself))
         else:
-            opened = open_input(system, of_system) if is_path(system) else None
-            output = read(opened) if opened else annotations_of(system, usual, of_system)
-            output = _same_task(output, answer)
-            if opened:
-                is_gold = column == wanted[0] and same_file(system, gold)
-                output = _beside_gold(opened, output, answer, is_gold=is_gold)
+            itself = gold if column == wanted[0] else None
+            _, output = _output(system, usual, answer, of_system, itself)
             name = short_name(system) if is_path(system) else _own_name(system) or usual
             given.append(SystemOutputs(name, [output]))
     return answer, given
@@ -149,8 +114,7 @@ def read_joined(
     gold: Any, systems: Sequence[Any], options: Options, choices: ReadingOptions
 ) -> tuple[Annotations, list[SystemOutputs]] | None:
     """Read gold and systems from tables that DuckDB joins by key; None if it does not apply."""
-    named = [None if c is None else str(c) for c in (choices.gold_column, *choices.columns)]
-    wanted = [named[0], *(named[1:] or [None])]
+    wanted = _wanted(choices)
     columns = [wanted[min(number, len(wanted) - 1)] for number in range(len(systems) + 1)]
     engine = Engine(choices.memory_limit, choices.table)
     found = read_large_joined([gold, *systems], columns, options, engine, choices.on_missing)
@@ -159,22 +123,23 @@ def read_joined(
     answer, outputs, notes = found
     refuse_unused(choices, answer, separate=True)
     answer = replace(answer, notes=(*answer.notes, *notes))
-    return answer, [
-        SystemOutputs(short_name(system), [own])
-        for system, own in zip(systems, outputs, strict=True)
-    ]
+    pairs = zip(systems, outputs, strict=True)
+    return answer, [SystemOutputs(short_name(system), [own]) for system, own in pairs]
 
 
-def _beside_gold(opened: Input, output: Any, answer: Annotations, *, is_gold: bool) -> Any:
-    """Return the output, with a note if it was read from the gold file itself.
-
-    Refuse a different file that looks like gold.
-    """
-    if is_gold and not are_other_labels(output, answer):
+def _output(
+    system: Any, usual: str, answer: Annotations, options: Options, gold: Any
+) -> tuple[Input | None, Any]:
+    """Read an output; note if it is gold's file, and refuse one that looks like gold."""
+    opened = open_input(system, options) if is_path(system) else None
+    output: Any = read(opened) if opened else annotations_of(system, usual, options)
+    _check_task(output, answer)
+    if opened and same_file(system, gold) and not are_other_labels(output, answer):
         note = f"{name_of(output)}: is gold itself, so all of it is right"
-        return replace(output, notes=(*output.notes, note))
-    refuse_answer_again(opened, output, answer)
-    return output
+        output = replace(output, notes=(*output.notes, note))
+    elif opened:
+        refuse_answer_again(opened, output, answer)
+    return opened, output
 
 
 def _several(
@@ -188,12 +153,8 @@ def _several(
     """Read the runs of a system; one of them may be the gold file itself."""
     outputs, files = [], []
     for number, run in enumerate(several, start=1):
-        opened = open_input(run, options) if is_path(run) else None
-        output = read(opened) if opened else annotations_of(run, f"{usual}, run {number}", options)
-        output = _same_task(output, answer)
+        opened, output = _output(run, f"{usual}, run {number}", answer, options, gold)
         files.append(str(run) if opened else None)
-        if opened:
-            output = _beside_gold(opened, output, answer, is_gold=same_file(run, gold))
         outputs.append(output)
         if opened and choices.tag_column is None:
             check_own_answer(opened, answer, choices.gold_column)
@@ -216,12 +177,14 @@ def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _same_task(output: Annotations, answer: Annotations) -> Annotations:
-    """Return the output; refuse one of another task or kind of labels than gold."""
+def _check_task(output: Annotations, answer: Annotations) -> None:
+    """Refuse an output of another task or kind of labels than gold."""
     if isinstance(output, LabelSets) != isinstance(answer, LabelSets):
+        kinds = "one label per item", "sets of labels"
+        own, other = (kinds[isinstance(side, LabelSets)] for side in (output, answer))
         raise InputError(
-            f"{name_of(output)}: has {_per_item(output)}, but {name_of(answer)} has "
-            f"{_per_item(answer)}; expected the same (multilabel=)"
+            f"{name_of(output)}: has {own}, but {name_of(answer)} has {other}; expected the same "
+            f"(multilabel=)"
         )
     if task_of(output) != task_of(answer):
         files = isinstance(output, Labels) and output.origin is None
@@ -230,7 +193,6 @@ def _same_task(output: Annotations, answer: Annotations) -> Annotations:
             f"{name_of(output)}: is {task_of(output)}, but {name_of(answer)} is "
             f"{task_of(answer)}{hint}"
         )
-    return output
 
 
 def _runs_in_tables(
@@ -247,8 +209,7 @@ def _runs_in_tables(
             for run, own in zip(parted.runs, parted.sides[0], strict=True)
         )
         runs += parted.runs
-    single = len(tables) == 1
-    name = short_name(tables[0]) if single and is_path(tables[0]) else usual
+    name = short_name(tables[0]) if len(tables) == 1 and is_path(tables[0]) else usual
     return SystemOutputs(name, outputs, distinct_names(runs), (None,) * len(outputs))
 
 
@@ -265,10 +226,8 @@ def read_runs_together(
     parted = read_run_table(gold, columns, str(choices.run_column), options)
     parted.check_answers()
     (first, *_), *systems = parted.sides
-    without_files = (None,) * len(parted.runs)
-    return first, [
-        SystemOutputs(own[0].name, list(own), parted.runs, without_files) for own in systems
-    ]
+    files = (None,) * len(parted.runs)
+    return first, [SystemOutputs(own[0].name, list(own), parted.runs, files) for own in systems]
 
 
 def group_runs(given: Sequence[SystemOutputs], called: tuple[str, ...]) -> tuple[RunGroup, ...]:
@@ -295,8 +254,10 @@ def share_notes(notes: tuple[str, ...], groups: tuple[RunGroup, ...]) -> tuple[s
         name = next((f for f in files if note.startswith((f"{f}: ", f"{f} "))), "")
         about.setdefault(note.removeprefix(name), []).append(name)
     # a note that names no run is about all of them, such as one on the columns of a table
-    more = {words: _and_more(len(names) - 1) if names[0] else "" for words, names in about.items()}
-    return tuple(f"{names[0]}{more[words]}{words}" for words, names in about.items())
+    return tuple(
+        names[0] + (f" and {len(names) - 1} more" if names[0] and names[1:] else "") + words
+        for words, names in about.items()
+    )
 
 
 def name_run(error: InputError, groups: tuple[RunGroup, ...]) -> InputError:
@@ -309,17 +270,9 @@ def name_run(error: InputError, groups: tuple[RunGroup, ...]) -> InputError:
     return error
 
 
-def _and_more(number: int) -> str:
-    return f" and {number} more" if number else ""
-
-
 def name_of(side: Any) -> str:
     """Return the name of a side for messages."""
     return str(side.text.name if isinstance(side, (Tagged, Spans)) else side.name)
-
-
-def _per_item(side: Any) -> str:
-    return "sets of labels" if isinstance(side, LabelSets) else "one label per item"
 
 
 def _own_name(system: Any) -> str | None:

@@ -24,28 +24,15 @@ UNTYPED = "_"
 
 @dataclass(frozen=True)
 class Scheme:
-    """Rules by which a tag scheme writes spans.
-
-    Attributes
-    ----------
-    name
-        Its name.
-    begin, inside, end, single
-        The prefixes of a span's tokens; `begin` holds one prefix for each of the first tokens.
-    follow
-        The prefixes that may follow each prefix: those of any type, and those of the same type
-        only. O also stands for the edges of the sentence.
-    split_only
-        ``begin`` or ``end`` if that prefix is written only between neighbours of one type.
-    """
+    """Rules by which a tag scheme writes spans."""
 
     name: str
-    begin: tuple[str, ...]
+    begin: tuple[str, ...]  # the prefixes of a span's tokens, of the first ones one each
     inside: str
     end: str
     single: str
-    follow: dict[str, tuple[str, str]]
-    split_only: str = ""
+    follow: dict[str, tuple[str, str]]  # what may follow a prefix: of any type, of the same type
+    split_only: str = ""  # ``begin`` or ``end``, if written only between neighbours of one type
 
     @property
     def prefixes(self) -> tuple[str, ...]:
@@ -96,10 +83,7 @@ _O, _B, _I, _E, _S = range(5)
 
 
 def _lenient_tables() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Make the tables of conlleval that decide where a chunk starts and where one ends.
-
-    Both are indexed by the previous prefix, this prefix and whether the types differ.
-    """
+    """Make conlleval's tables by previous prefix, prefix, other type: chunk starts, ends."""
     start = np.zeros((5, 5, 2), dtype=bool)
     end = np.zeros((5, 5, 2), dtype=bool)
     start[:, [_B, _S]] = True
@@ -129,27 +113,17 @@ _STRICT |= dict.fromkeys(("bilou", "bmes", "bb2b3mes"), _STRICT["iobes"])
 
 
 def strict_tables(scheme: Scheme) -> tuple[NDArray[np.bool_], ...]:
-    """Return the tables of seqeval's strict mode: where a span may start, continue and end.
-
-    Indexed by the previous prefix, this prefix (both as in `FIVE`) and whether the types differ.
-    """
-    return tuple(_strict_table(patterns) for patterns in _STRICT[scheme.name])
-
-
-def _strict_table(patterns: str) -> NDArray[np.bool_]:
-    table = np.zeros((5, 5, 2), dtype=bool)
-    for pattern in patterns.split():
-        types = {"=": [0], "!": [1]}.get(pattern[2:], [0, 1])
-        table[FIVE[pattern[0]], FIVE[pattern[1]], types] = True
-    return table
+    """Return seqeval's tables by previous prefix, prefix, other type: start, continue, end."""
+    tables = np.zeros((3, 5, 5, 2), dtype=bool)
+    for table, patterns in zip(tables, _STRICT[scheme.name], strict=True):
+        for pattern in patterns.split():
+            types = {"=": [0], "!": [1]}.get(pattern[2:], [0, 1])
+            table[FIVE[pattern[0]], FIVE[pattern[1]], types] = True
+    return tuple(tables)
 
 
 def encode(spans: Iterable[tuple[int, int, str | None]], length: int, *, scheme: str) -> list[str]:
-    """Write the spans of a sentence, each (start, end, label), as tags.
-
-    Spans must not overlap. The label None, ``""`` or ``"_"`` gives bare prefixes. Decoding the tags
-    gives the same spans, except that ``io`` merges neighbours of one label.
-    """
+    """Write the spans of a sentence, each (start, end, label), as tags; they must not overlap."""
     rules = SCHEMES[one_of("scheme", scheme, SCHEMES)]
     tags = ["O"] * length
     last_end, last_label = 0, ""
@@ -180,18 +154,10 @@ MATCHES = (STRICT, "exact", "partial", "type", "tokens", "characters", "boundary
 
 @dataclass(frozen=True)
 class MatchRule:
-    """Rule that decides when a span of a system counts as right.
-
-    Attributes
-    ----------
-    name
-        One of `MATCHES`.
-    tolerance
-        The largest distance of both ends from those of the gold span, for ``boundary``.
-    """
+    """Rule that decides when a span of a system counts as right."""
 
     name: str
-    tolerance: int = 0
+    tolerance: int = 0  # largest distance of both ends from those of gold, for ``boundary``
 
     @property
     def is_by_place(self) -> bool:

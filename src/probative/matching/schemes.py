@@ -51,46 +51,31 @@ REPAIRS = ("conlleval", "strict", "error")
 
 @dataclass(frozen=True, eq=False)
 class _Sequence:
-    """Tokens of a corpus that are not O, each with the step into it and the step out of it.
+    """Tokens of a corpus that are not O, each with the step into it and the step out of it."""
 
-    A step is the prefix before a border, the one after it and whether the types differ, as one
-    small number; rules are boolean tables of these three. O stands before and after a sentence.
-    Tokens tagged O, which are most in many corpora, are skipped.
+    # A step is the prefix before a border, the one after it and whether the types differ, as one
+    # small number; rules are boolean tables of these three. O stands before and after a sentence.
+    # Tokens tagged O, which are most in many corpora, are skipped.
 
-    Attributes
-    ----------
-    prefixes, labels
-        The texts of the codes of prefixes and types.
-    token, kind
-        The indices of the tokens and their types.
-    before, after
-        The steps into the tokens and out of them.
-    opens, closes
-        True where a token is the first or the last of its sentence.
-    """
-
-    prefixes: tuple[str, ...]
+    prefixes: tuple[str, ...]  # texts of the codes of prefixes and types
     labels: tuple[str, ...]
-    token: NDArray[np.intp]
+    token: NDArray[np.intp]  # indices of the tokens and their types
     kind: NDArray[np.int32]
-    before: NDArray[np.int32]
+    before: NDArray[np.int32]  # the steps into the tokens and out of them
     after: NDArray[np.int32]
-    opens: NDArray[np.bool_]
+    opens: NDArray[np.bool_]  # True where a token is the first or the last of its sentence
     closes: NDArray[np.bool_]
 
     def number(self) -> NDArray[np.intp]:
         """Count every step, except those from O to O."""
         size = len(self.prefixes)
-        shape = (size, size, 2)
-        times = np.bincount(self.before, minlength=size * size * 2).reshape(shape)
-        out = np.bincount(self.after, minlength=size * size * 2).reshape(shape)
+        times, out = (
+            np.bincount(steps, minlength=size * size * 2).reshape(size, size, 2)
+            for steps in (self.before, self.after)
+        )
         outside = self.prefixes.index("O")
         times[:, outside] += out[:, outside]  # other steps out are already counted as steps in
         return times
-
-    def leaving(self) -> NDArray[np.bool_]:
-        """Return True for the tokens that O follows."""
-        return np.asarray(self.after // 2 % len(self.prefixes) == self.prefixes.index("O"))
 
     def in_own_codes(self, rule: NDArray[np.bool_], code: dict[str, int]) -> NDArray[np.bool_]:
         """Translate a rule table from another numbering of the prefixes to this one's."""
@@ -116,10 +101,16 @@ def prefix_of(name: str) -> str | None:
 
 def _sequence(tagged: Tagged, scheme: Scheme) -> _Sequence:
     """Translate tags into steps; refuse the first one that the scheme does not have."""
-    parsed = [_parse(name) for name in tagged.names]
-    wrong = [c for c, tag in enumerate(parsed) if tag is None or tag[0] not in scheme.follow]
+    wrong = [c for c, name in enumerate(tagged.names) if prefix_of(name) not in scheme.follow]
     if wrong:
-        raise _unknown_tag(tagged, scheme, wrong)
+        token = int(np.flatnonzero(np.isin(tagged.tags, wrong))[0])
+        name = tagged.names[int(tagged.tags[token])]
+        shown = name if len(name) <= 60 else name[:60] + "…"
+        prefixes = ", ".join(prefix + "-" for prefix in scheme.follow if prefix != "O")
+        raise tagged.text.error(
+            f"unknown tag {shown!r}; expected O, or a type after one of {prefixes} ({scheme.name})",
+            token,
+        )
     return _translate(tagged)
 
 
@@ -159,28 +150,8 @@ def _steps_of(tagged: Tagged, tags: list[tuple[str, str]]) -> _Sequence:
         steps = (prefix[one] * len(prefixes) + prefix[other]) * 2
         return np.asarray(steps + (kind[one] != kind[other]), dtype=np.int32)
 
-    return _Sequence(
-        prefixes,
-        labels,
-        token,
-        kind[this],
-        step(previous, this),
-        step(this, following),
-        opens,
-        closes,
-    )
-
-
-def _unknown_tag(tagged: Tagged, scheme: Scheme, wrong: list[int]) -> InputError:
-    """Return the error for the first tag that the scheme does not have."""
-    token = int(np.flatnonzero(np.isin(tagged.tags, wrong))[0])
-    name = tagged.names[int(tagged.tags[token])]
-    shown = name if len(name) <= 60 else name[:60] + "…"
-    prefixes = ", ".join(prefix + "-" for prefix in scheme.follow if prefix != "O")
-    return tagged.text.error(
-        f"unknown tag {shown!r}; expected O, or a type after one of {prefixes} ({scheme.name})",
-        token,
-    )
+    steps = step(previous, this), step(this, following)
+    return _Sequence(prefixes, labels, token, kind[this], *steps, opens, closes)
 
 
 def _forbidden(scheme: Scheme, sequence: _Sequence) -> NDArray[np.bool_]:
@@ -196,26 +167,23 @@ def _forbidden(scheme: Scheme, sequence: _Sequence) -> NDArray[np.bool_]:
 
 
 def invalid(tagged: Tagged, scheme: str) -> int:
-    """Count the steps from tag to tag that break the rules of a scheme.
-
-    O stands before and after a sentence, so that a span left open at the end counts too.
-    """
+    """Count the steps from tag to tag that break the rules of a scheme; O stands at both edges."""
     rules = SCHEMES[one_of("scheme", scheme, SCHEMES)]
     sequence = _sequence(tagged, rules)
     return int(sequence.number()[_forbidden(rules, sequence)].sum())
 
 
 def recognise(tagged: Tagged) -> str:
-    """Return the name of the scheme whose rules the tags break least often.
-
-    Only schemes that have all the prefixes are considered; the first of `SCHEMES` wins ties. Tags
-    that fit no scheme get the one that has the prefixes of most tokens.
-    """
+    """Return the scheme that has all the prefixes and whose rules the tags break least often."""
+    # tags that fit no scheme get the one that has the prefixes of most tokens
     parsed = [_parse(name) for name in tagged.names]
     tags = [tag for tag in parsed if tag is not None]
     fitting = [s for s in SCHEMES.values() if {prefix for prefix, _ in tags} <= s.follow.keys()]
     if not fitting or len(tags) < len(parsed):
-        return _knows_most(tagged, parsed)
+        used = np.bincount(tagged.tags, minlength=len(parsed)).tolist()
+        times = [(tag[0], n) for tag, n in zip(parsed, used, strict=True) if tag is not None]
+        known = {s.name: sum(n for tag, n in times if tag in s.follow) for s in SCHEMES.values()}
+        return max(known, key=lambda name: known[name])
     sequence = _translate(tagged)
     if not len(sequence.token):
         return fitting[0].name
@@ -223,27 +191,10 @@ def recognise(tagged: Tagged) -> str:
     return min(fitting, key=lambda scheme: int(steps[_forbidden(scheme, sequence)].sum())).name
 
 
-def _knows_most(tagged: Tagged, parsed: list[tuple[str, str] | None]) -> str:
-    """Return the scheme that has the prefixes of most tokens."""
-    used = np.bincount(tagged.tags, minlength=len(parsed)).tolist()
-    number: dict[str, int] = {}
-    for tag, times in zip(parsed, used, strict=True):
-        if tag is not None and times:
-            number[tag[0]] = number.get(tag[0], 0) + times
-    known = {
-        name: sum(n for prefix, n in number.items() if prefix in scheme.follow)
-        for name, scheme in SCHEMES.items()
-    }
-    return max(known, key=lambda name: known[name])
-
-
 def decode(tagged: Tagged, *, scheme: str | None = None, repair: str = "conlleval") -> Spans:
-    """Decode tags into spans; `scheme` is recognised by default.
-
-    `repair` decides how tags that break the rules are read. ``conlleval``: as the Perl script of
-    the CoNLL shared tasks, a chunk starts wherever one can be read. ``strict``: as seqeval's strict
-    mode, only well-formed spans count. ``error``: the first such tag is an error.
-    """
+    """Decode tags into spans; `scheme` is recognised by default."""
+    # Tags that break the rules: ``conlleval`` starts a chunk wherever one can be read, ``strict``
+    # counts only well-formed spans (as seqeval), ``error`` refuses the first such tag.
     one_of("repair", repair, REPAIRS)
     recognised = scheme is None
     rules = SCHEMES[one_of("scheme", recognise(tagged) if scheme is None else scheme, SCHEMES)]
@@ -283,11 +234,9 @@ def _lenient(sequence: _Sequence) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def _well_formed(sequence: _Sequence, rules: Scheme) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the first and last tokens of spans as seqeval's strict mode reads them.
-
-    Tokens that may continue the one before them form runs. In a run the first token that may start
-    a span does, and its span reaches to the end of the run, if it may end there.
-    """
+    """Return the first and last tokens of spans as seqeval's strict mode reads them."""
+    # In a run of tokens that may continue each other, the span begins at the first that may start
+    # one and reaches to the end of the run, if it may end there.
     starts, inside, ends = (sequence.in_own_codes(table, FIVE) for table in strict_tables(rules))
     # B, B2, B3 must stand in order, which the five prefixes do not express
     inside &= ~_forbidden(rules, sequence)
@@ -305,43 +254,34 @@ def misplaced(tagged: Tagged, scheme: str, most: int) -> tuple[list[str], int]:
     """Return messages on the first tags that break the rules, and the number of all."""
     rules = SCHEMES[one_of("scheme", scheme, SCHEMES)]
     sequence = _sequence(tagged, rules)
-    forbidden = _forbidden(rules, sequence)
-    number = int(sequence.number()[forbidden].sum())
-    return [
-        str(_misplaced(tagged, rules, place)) for place in _places(sequence, forbidden, most)
-    ], number
+    places = _places(sequence, _forbidden(rules, sequence), most)
+    return [str(_misplaced(tagged, rules, place)) for place in places], invalid(tagged, scheme)
 
 
 def _places(sequence: _Sequence, forbidden: NDArray[np.bool_], most: int) -> list[tuple[int, int]]:
     """Return the first forbidden steps as (token before, token after); -1 for none."""
     rule = forbidden.reshape(-1)
     into = np.flatnonzero(rule[sequence.before])[:most]
-    out = np.flatnonzero(rule[sequence.after] & sequence.leaving())[:most]
-    steps = []
-    for at in into.tolist():
-        token = int(sequence.token[at])
-        steps.append((-1 if sequence.opens[at] else token - 1, token))
-    for at in out.tolist():
-        token = int(sequence.token[at])
-        steps.append((token, -1 if sequence.closes[at] else token + 1))
+    leaving = sequence.after // 2 % len(sequence.prefixes) == sequence.prefixes.index("O")
+    out = np.flatnonzero(rule[sequence.after] & leaving)[:most]
+    entered = zip(sequence.token[into].tolist(), sequence.opens[into].tolist(), strict=True)
+    left = zip(sequence.token[out].tolist(), sequence.closes[out].tolist(), strict=True)
+    steps = [(-1 if opens else token - 1, token) for token, opens in entered]
+    steps += [(token, -1 if closes else token + 1) for token, closes in left]
     return sorted(steps, key=max)[:most]
 
 
 def _misplaced(tagged: Tagged, rules: Scheme, place: tuple[int, int]) -> InputError:
-    before, after = place
-    if before < 0:
-        what = f"tag {_tag(tagged, after)} at the begin of a sentence"
-    elif after < 0:
-        what = f"tag {_tag(tagged, before)} at the end of a sentence"
+    tag_before, tag_after = (repr(tagged.names[tagged.tags[token]][:60]) for token in place)
+    if place[0] < 0:
+        what = f"tag {tag_after} at the begin of a sentence"
+    elif place[1] < 0:
+        what = f"tag {tag_before} at the end of a sentence"
     else:
-        what = f"tag {_tag(tagged, after)} after {_tag(tagged, before)}"
+        what = f"tag {tag_after} after {tag_before}"
     return tagged.text.error(
         f"{what} breaks the rules of {rules.name}; expected a valid tag", max(place)
     )
-
-
-def _tag(tagged: Tagged, token: int) -> str:
-    return repr(tagged.names[int(tagged.tags[token])][:60])
 
 
 def decode_tags(

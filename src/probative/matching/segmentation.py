@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from probative.reading.annotations import Segmented
     from probative.reading.segmented import Probabilities
 
+    Floats = NDArray[np.float64]
+
 
 def _same_characters(gold: Segmented, system: Segmented) -> None:
     """Refuse segmentations of different texts."""
@@ -37,12 +39,14 @@ def _same_characters(gold: Segmented, system: Segmented) -> None:
         wrong = int(np.searchsorted(gold.byte_first, np.argmax(differ), side="right")) - 1
     if wrong < n:
         raise _different_text(gold, system, wrong)
+    _same_number(gold, system)
+
+
+def _same_number(gold: Segmented, system: Segmented) -> None:
     if gold.n_sentences != system.n_sentences:
-        raise InputError(
-            f"{system.n_sentences} sentences, but {gold.name} has {gold.n_sentences}; expected "
-            f"as many",
-            system.name,
-        )
+        there = f"{gold.name} has {gold.n_sentences}"
+        problem = f"{system.n_sentences} sentences, but {there}; expected as many"
+        raise InputError(problem, system.name)
 
 
 def _different_text(gold: Segmented, system: Segmented, sentence: int) -> InputError:
@@ -73,11 +77,7 @@ def match_words(gold: Segmented, *systems: Segmented) -> Items:
 
 
 def true_negatives(gold: Segmented, counts: Counts) -> Counts:
-    """Add to the counts of each sentence the substrings that neither side calls a word.
-
-    N characters have N(N+1)/2 substrings; the true negative rate is the specificity of these
-    counts.
-    """
+    """Add to the counts of each sentence the N(N+1)/2 substrings that neither side has."""
     substrings = gold.lengths.astype(np.float64) * (gold.lengths + 1) / 2
     return Counts(counts.tp, counts.fp, counts.fn, substrings - counts.nu)
 
@@ -99,9 +99,8 @@ def boundary_counts(gold: Segmented, system: Segmented) -> Counts:
 def _boundaries(words: Segmented) -> NDArray[np.bool_]:
     """Return True where a word begins, except at the first character of a sentence."""
     begins = np.zeros(int(words.first[-1]) + 1, dtype=bool)
-    there = (
-        words.start < words.lengths[words.sentence]
-    )  # words that could not be aligned lie behind the end
+    # words that could not be aligned lie behind the end
+    there = words.start < words.lengths[words.sentence]
     begins[(words.start + words.first[words.sentence])[there]] = True
     begins[words.first] = False
     return begins
@@ -109,7 +108,12 @@ def _boundaries(words: Segmented) -> NDArray[np.bool_]:
 
 def known_words(words: Segmented, lexicon: Segmented) -> NDArray[np.bool_]:
     """Return True for the words that are in a lexicon (the words of a training file)."""
-    sides = [_byte_ranges(side) for side in (words, lexicon)]
+    sides = []  # where every word begins and ends among the bytes of the characters
+    for side in (words, lexicon):
+        byte_at = np.flatnonzero((side.characters & 0xC0) != 0x80).astype(np.int32)
+        byte_at = np.append(byte_at, np.int32(len(side.characters)))
+        first = side.first[side.sentence]
+        sides.append((byte_at[side.start + first], byte_at[side.end + first]))
     text = b"".join(side.characters.tobytes() for side in (words, lexicon))
     if len(text) > LARGEST:
         raise InputError("train_words: more than 2 GiB with the text itself; expected less")
@@ -118,14 +122,6 @@ def known_words(words: Segmented, lexicon: Segmented) -> NDArray[np.bool_]:
     codes, _ = distinct(Source(words.name, text), start, end)
     there, known = np.split(codes, [len(words.start)])
     return np.isin(there, np.unique(known))
-
-
-def _byte_ranges(words: Segmented) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return where every word begins and ends among the bytes of the characters."""
-    byte_at = np.flatnonzero((words.characters & 0xC0) != 0x80).astype(np.int32)
-    byte_at = np.append(byte_at, np.int32(len(words.characters)))
-    first = words.first[words.sentence]
-    return byte_at[words.start + first], byte_at[words.end + first]
 
 
 # --- Segmentations of a text that differs from gold: aligned character by character
@@ -140,26 +136,17 @@ _NOT_IN_GOLD = -1
 
 
 def carried_over(gold: Segmented, system: Segmented) -> tuple[Segmented, tuple[str, ...]]:
-    """Align the words of a system with the characters of gold; return them and a note.
-
-    Words that cannot be aligned are placed behind the end of their sentence. Sentences with the
-    text of gold stay as they are.
-    """
-    if gold.n_sentences != system.n_sentences:
-        raise InputError(
-            f"{system.n_sentences} sentences, but {gold.name} has {gold.n_sentences}; expected as "
-            f"many",
-            system.name,
-        )
-    different = [
-        k for k in range(gold.n_sentences) if gold.sentence_text(k) != system.sentence_text(k)
-    ]
+    """Align the words of a system with the characters of gold; return them and a note."""
+    # words that cannot be aligned are placed behind the end of their sentence
+    _same_number(gold, system)
+    texts = [(gold.sentence_text(k), system.sentence_text(k)) for k in range(gold.n_sentences)]
+    different = [k for k, (expected, given) in enumerate(texts) if expected != given]
     if not different:
         return system, ()
     start, end = system.start.copy(), system.end.copy()
     missing = extra = lost = 0
     for k in different:
-        expected, given = gold.sentence_text(k), system.sentence_text(k)
+        expected, given = texts[k]
         place = _places(system, k, expected, given)
         low, high = np.searchsorted(system.sentence, [k, k + 1]).tolist()
         behind = len(expected)
@@ -203,17 +190,12 @@ def _places(system: Segmented, k: int, expected: str, given: str) -> list[int]:
             None if system.line is None else int(system.line[k]),
         )
     places = [_NOT_IN_GOLD] * len(given)
-    matcher = SequenceMatcher(None, _normalised(expected), _normalised(given), autojunk=False)
+    # every character in its NFKC form: full-width as half-width
+    one, other = ([unicodedata.normalize("NFKC", c) for c in text] for text in (expected, given))
+    matcher = SequenceMatcher(None, one, other, autojunk=False)
     for in_gold, in_system, size in matcher.get_matching_blocks():
         places[in_system : in_system + size] = range(in_gold, in_gold + size)
     return places
-
-
-def _normalised(text: str) -> list[str]:
-    """Return the characters of a text, each in its NFKC form (full-width as half-width)."""
-    if text.isascii():
-        return list(text)
-    return [unicodedata.normalize("NFKC", character) for character in text]
 
 
 # --- Counts of every segmentation that a ranking of boundaries can give
@@ -222,34 +204,18 @@ def _normalised(text: str) -> list[str]:
 # first k of them. A gold word is right from the cut that accepts its two ends until the one that
 # accepts a position inside it, so one sort and cumulative sums give the counts of all cuts.
 
-if TYPE_CHECKING:
-    Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """Counts of every cut.
+    """Counts of every cut."""
 
-    Attributes
-    ----------
-    totals
-        tp, fp, fn and tn of the corpus, one row per cut: cut k accepts k positions.
-    at
-        Selected cuts, in ascending order.
-    events
-        The changes of the counts of sentences, in the order of the cuts: the cut, the sentence, and
-        the numbers added to its tp, fp, fn and tn.
-    ranked
-        The probabilities in the order in which the cuts accept them.
-    n_sentences
-        The number of sentences.
-    """
-
-    totals: Floats
-    at: Ints
+    totals: Floats  # tp, fp, fn and tn of the corpus, one row per cut: cut k accepts k positions
+    at: Ints  # selected cuts, in ascending order
+    # the changes of the counts of sentences, in the order of the cuts: the cut, the sentence, and
+    # the numbers added to its tp, fp, fn and tn
     events: tuple[Ints, Ints, Floats]
-    ranked: Floats
-    n_sentences: int
+    ranked: Floats  # the probabilities in the order in which the cuts accept them
+    n_sentences: int  # number of sentences
 
     @property
     def positions(self) -> int:
@@ -297,12 +263,7 @@ def flat_probabilities(gold: Segmented, probabilities: Probabilities) -> Floats:
 
 
 def all_cuts(gold: Segmented, probabilities: Floats, at: Ints) -> Cuts:
-    """Count every segmentation that these probabilities can give.
-
-    `probabilities` holds one number per inner position, in the order of the text; of equal ones the
-    first in the text is accepted first. `at` selects, in ascending order, the cuts for which counts
-    by sentence are needed.
-    """
+    """Count every segmentation that these probabilities, one per inner position, can give."""
     order = np.argsort(-probabilities, kind="stable")
     positions = len(order)
     accepted_by = np.empty(positions, dtype=np.int64)  # the first cut that accepts a position
@@ -350,14 +311,12 @@ def _accumulate(
     # tp, fp, fn, tn: of a sentence at cut 0, and the change by an event
     state = np.stack([0 * one, one, words, substrings - words - one], axis=1)
     change = {"accepted": (0, 1, 0, -1), "gained": (1, -1, -1, 1), "lost": (-1, 1, 1, -1)}
-    cut = np.concatenate([cut for cut, _, _ in events])
-    sentence = np.concatenate([sentence for _, sentence, _ in events])
-    step = np.concatenate(
-        [
-            state if name == "state" else np.tile(np.array(change[name], float), (len(cuts), 1))
-            for cuts, _, name in events
-        ]
-    )
+    steps = [
+        state if name == "state" else np.tile(np.array(change[name], float), (len(cuts), 1))
+        for cuts, _, name in events
+    ]
+    cut, sentence = (np.concatenate([event[i] for event in events]) for i in range(2))
+    step = np.concatenate(steps)
     order = np.argsort(cut, kind="stable")
     cut, sentence, step = cut[order], sentence[order], step[order]
     size = len(ranked) + 2

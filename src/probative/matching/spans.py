@@ -32,11 +32,7 @@ def _pieces_of(shape: str) -> list[tuple[int, int]]:
 
 
 def _covered_places(spans: Spans, kind: str, answer: Spans) -> tuple[Ints, Ints, Ints]:
-    """Return the sentence, place and label of every token or character that spans cover.
-
-    If the places are tokens, characters are those of the words of gold; the spaces between words
-    are not counted.
-    """
+    """Return sentence, place and label of every token or character (no spaces) in spans."""
     sentence, start, end, label = _pieces(spans)
     counted = _counted_in(answer)
     if kind == "tokens" and counted == "characters":
@@ -46,9 +42,9 @@ def _covered_places(spans: Spans, kind: str, answer: Spans) -> tuple[Ints, Ints,
     if kind == "characters" and counted == "tokens":
         first = answer.text.first
         offset = _characters_before(answer.text)
-        base = offset[first[sentence]]
-        start = offset[first[sentence] + start] - base
-        end = offset[first[sentence] + end] - base
+        start, end = (
+            offset[first[sentence] + place] - offset[first[sentence]] for place in (start, end)
+        )
     length = end - start
     before = np.cumsum(length) - length
     place = np.arange(int(length.sum()), dtype=np.int64) - np.repeat(before - start, length)
@@ -69,10 +65,8 @@ def _pieces(spans: Spans) -> tuple[Ints, Ints, Ints, Ints]:
     ]
     table = np.array(parts, dtype=np.int64).reshape(-1, 4)
     whole = (column[~several] for column in (sentence, start, end, label))
-    sentence, start, end, label = (
-        np.concatenate([single, more]) for single, more in zip(whole, table.T, strict=True)
-    )
-    return sentence, start, end, label
+    joined = [np.concatenate([one, more]) for one, more in zip(whole, table.T, strict=True)]
+    return joined[0], joined[1], joined[2], joined[3]
 
 
 def _counted_in(spans: Spans) -> str | None:
@@ -83,9 +77,7 @@ def _counted_in(spans: Spans) -> str | None:
     if text.names is not None:
         return "characters"  # documents of annotation tools
     first = next((s for s in text.sentences or () if len(s)), None)
-    if first is None:
-        return None
-    return "characters" if isinstance(first, str) else "tokens"
+    return None if first is None else "characters" if isinstance(first, str) else "tokens"
 
 
 def _characters_before(text: Text) -> Ints:
@@ -95,7 +87,8 @@ def _characters_before(text: Text) -> Ints:
         begun = np.concatenate([[0], np.cumsum((data & 0xC0) != 0x80, dtype=np.int64)])
         lengths = begun[text.end] - begun[text.start]
     else:
-        lengths = np.array(list(map(len, _words(text))), dtype=np.int64)
+        words = chain.from_iterable(text.sentences or ())
+        lengths = np.array(list(map(len, words)), dtype=np.int64)
     if len(lengths) != text.n_tokens:
         raise InputError(
             f"match: {text.name} has tags without words, which have no characters; expected "
@@ -104,19 +97,11 @@ def _characters_before(text: Text) -> Ints:
     return np.concatenate([[0], np.cumsum(lengths)])
 
 
-def _words(text: Text) -> Sequence[Any]:
-    return list(chain.from_iterable(text.sentences or ()))
-
-
 # --- Pairing the spans of a system with overlapping gold spans, one to one
 #
 # The spans of a system are taken from left to right. Each takes, among the free gold spans that
 # overlap it, the one with the most credit under the rule. This is the order of nervaluate 1.2.1,
 # so the counts agree with it.
-
-if TYPE_CHECKING:
-    Flags = NDArray[np.bool_]
-
 
 _PAIRS_PER_BLOCK = 2**22  # limits memory
 _VECTORISED_ROUNDS = 4  # pairs that are still open after these are decided one by one
@@ -126,22 +111,14 @@ _SMALLEST_SHARE_INVERSE = 100
 
 @dataclass(frozen=True, eq=False)
 class _Side:
-    """Distinct spans of one side, sorted by unit, start, end, label and pieces.
+    """Distinct spans of one side, sorted by unit, start, end, label and pieces."""
 
-    Attributes
-    ----------
-    unit, start, end, shape, label
-        One entry per span; the shape is 0 for one piece, else a code in `shapes`.
-    shapes
-        The texts of the codes of shapes.
-    """
-
-    unit: Ints
+    unit: Ints  # one entry per span; the shape is 0 for one piece, else a code in `shapes`
     start: Ints
     end: Ints
     shape: Ints
     label: Ints
-    shapes: tuple[str, ...] = field(default=("",), kw_only=True)
+    shapes: tuple[str, ...] = field(default=("",), kw_only=True)  # texts of the codes of shapes
 
     def __len__(self) -> int:
         return len(self.unit)
@@ -195,17 +172,13 @@ class _Pairs:
     system: Ints
     gold: Ints
 
-    def where(self, wanted: Flags | NDArray[np.intp]) -> _Pairs:
+    def where(self, wanted: NDArray[np.bool_] | NDArray[np.intp]) -> _Pairs:
         """Return the pairs of a mask, or at these indices."""
         return _Pairs(self.system[wanted], self.gold[wanted])
 
 
 def _credits_of(gold: _Side, system: _Side, rule: MatchRule, met: _Pairs) -> tuple[Ints, Ints]:
-    """Return the credit of every gold span and of every span of the system.
-
-    Credit is counted in `rule.parts`: 0 to 2 for ``partial``, 0 or 1 for the other rules. `met`
-    holds the pairs that may be partners.
-    """
+    """Return the credit of every gold span and of every span of the system, in `rule.parts`."""
     pairs, credit = _pair_off(gold, system, rule, met)
     of_gold, of_system = (np.zeros(len(side), dtype=np.int64) for side in (gold, system))
     of_gold[pairs.gold] = credit
@@ -221,11 +194,8 @@ def _possible_pairs(gold: _Side, system: _Side, rule: MatchRule) -> _Pairs:
 
 
 def _pair_off(gold: _Side, system: _Side, rule: MatchRule, met: _Pairs) -> tuple[_Pairs, Ints]:
-    """Choose partners by a rule; return the pairs and their credit in `rule.parts`.
-
-    Under ``strict``, equal spans become partners before all others. `met` holds the pairs that may
-    be partners, in the order of the system's spans.
-    """
+    """Choose partners by a rule among the pairs `met`; return the pairs and their credit."""
+    # under ``strict``, equal spans become partners before all others
     if rule.name == "boundary":
         pairs = _largest_matching(met, len(gold), len(system))
         return pairs, np.ones(len(pairs.gold), dtype=np.int64)
@@ -243,7 +213,6 @@ def _pair_off(gold: _Side, system: _Side, rule: MatchRule, met: _Pairs) -> tuple
 def _credit_of_pairs(gold: _Side, system: _Side, rule: MatchRule, met: _Pairs) -> tuple[Ints, Ints]:
     """Return the credit of pairs and, for ``type``, the distance of their ends."""
     g, s = met.gold, met.system
-    zeros = np.zeros(len(g), dtype=np.int64)
     if rule.name == "type":
         same = gold.label[g] == system.label[s]
         distance = np.abs(gold.start[g] - system.start[s]) + np.abs(gold.end[g] - system.end[s])
@@ -253,14 +222,11 @@ def _credit_of_pairs(gold: _Side, system: _Side, rule: MatchRule, met: _Pairs) -
     if rule.name == "strict":
         same &= gold.label[g] == system.label[s]
     # an overlap alone gets half the credit under partial, and none under the other rules
-    return same.astype(np.int64) + (rule.parts - 1), zeros
+    return same.astype(np.int64) + (rule.parts - 1), np.zeros(len(g), dtype=np.int64)
 
 
 def _by_preference(met: _Pairs, credit: Ints, distance: Ints) -> NDArray[np.intp]:
-    """Sort the pairs of each of the system's spans by preference.
-
-    The most credit comes first, then the smallest distance, then the first gold span.
-    """
+    """Sort the pairs of each of the system's spans: most credit, least distance, first in gold."""
     order = np.arange(len(met.system))
     again = met.system[1:] == met.system[:-1]
     several = np.flatnonzero(np.append(again, False) | np.append(False, again))
@@ -270,10 +236,7 @@ def _by_preference(met: _Pairs, credit: Ints, distance: Ints) -> NDArray[np.intp
 
 
 def _first_come(pairs: _Pairs, n_gold: int, n_system: int) -> NDArray[np.intp]:
-    """Return the pairs that form if each span of the system takes its first free partner.
-
-    The pairs are in the order of the system's spans, and within a span in order of preference.
-    """
+    """Return the pairs that form if each span of the system takes its first free partner."""
     taken: list[NDArray[np.intp]] = []
     alive = np.arange(len(pairs.gold))
     for _ in range(_VECTORISED_ROUNDS):
@@ -298,10 +261,8 @@ def _one_by_one(pairs: _Pairs, alive: NDArray[np.intp]) -> NDArray[np.intp]:
     """Give each span of the system its first free partner, in a plain loop."""
     chosen = []
     served, free = set(), set(pairs.gold[alive].tolist())
-    rows = zip(
-        alive.tolist(), pairs.system[alive].tolist(), pairs.gold[alive].tolist(), strict=True
-    )
-    for number, s, g in rows:
+    columns = (alive, pairs.system[alive], pairs.gold[alive])
+    for number, s, g in zip(*(column.tolist() for column in columns), strict=True):
         if s not in served and g in free:
             served.add(s)
             free.discard(g)
@@ -319,23 +280,18 @@ def _meeting(gold: _Side, system: _Side) -> _Pairs:
         for k in np.flatnonzero((gold.shape[g] > 0) | (system.shape[s] > 0)).tolist():
             of_gold, of_system = gold.pieces(int(g[k])), system.pieces(int(s[k]))
             length[k] = sum(end - start for start, end in of_gold)
-            shared[k] = _shared(of_gold, of_system)
+            both = ((min(i[1], j[1]), max(i[0], j[0])) for i in of_gold for j in of_system)
+            shared[k] = sum(max(0, end - start) for end, start in both)
         parts.append(pairs.where((shared > 0) & (shared * _SMALLEST_SHARE_INVERSE >= length)))
     return _joined(parts)
-
-
-def _shared(a: list[tuple[int, int]], b: list[tuple[int, int]]) -> int:
-    """Return the number of places that two spans of several pieces share."""
-    return sum(max(0, min(i[1], j[1]) - max(i[0], j[0])) for i in a for j in b)
 
 
 def _overlapping(gold: _Side, system: _Side) -> Iterator[_Pairs]:
     """Yield, in blocks, the pairs whose extents (first start to last end) overlap."""
     stride = max(int(side.end.max(initial=0)) for side in (gold, system)) + 1
     start, end = (gold.unit * stride + place for place in (gold.start, gold.end))
-    reach = (
-        np.maximum.accumulate(end) if len(end) else end
-    )  # a long span may overlap many later ones
+    # a long span may overlap many later ones
+    reach = np.maximum.accumulate(end) if len(end) else end
     low = np.searchsorted(reach, system.unit * stride + system.start, side="right")
     high = np.searchsorted(start, system.unit * stride + system.end, side="left")
     for pairs in _ranges(low, high):
@@ -382,11 +338,10 @@ def _ranges(low: NDArray[np.intp], high: NDArray[np.intp]) -> Iterator[_Pairs]:
 
 
 def _joined(parts: list[_Pairs]) -> _Pairs:
-    if not parts:
-        return _Pairs(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+    none = [np.zeros(0, dtype=np.int64)]
     return _Pairs(
-        np.concatenate([part.system for part in parts]),
-        np.concatenate([part.gold for part in parts]),
+        np.concatenate([part.system for part in parts] or none),
+        np.concatenate([part.gold for part in parts] or none),
     )
 
 
@@ -411,10 +366,7 @@ def match_spans(
     ignore_type: bool = False,
     only: Sequence[str] = (),
 ) -> Items:
-    """Find the distinct spans of gold and of the systems, and which side has which.
-
-    With `ignore_type` boundaries alone count; `only` names the labels to look at (default: all).
-    """
+    """Find the distinct spans of gold and of the systems, and which side has which."""
     for system in systems:
         if system.n_sentences != gold.n_sentences:
             raise InputError(
@@ -442,36 +394,24 @@ def match_spans(
     return items.only(list(only)) if only and not ignore_type else items
 
 
-def _columns(sides: Sequence[Spans], rule: MatchRule) -> list[tuple[NDArray[Any], ...]]:
+def _columns(sides: Sequence[Spans], rule: MatchRule) -> Sequence[tuple[NDArray[Any], ...]]:
     """Return unit, place and label of the spans of every side, or of the places they cover."""
     if rule.is_by_place:
         covered = [_covered_places(side, rule.name, sides[0]) for side in sides]
         return [(unit, place, place + 1, label) for unit, place, label in covered]
-    shapes = _shapes(sides)
-    if shapes is None and rule.name == STRICT:
+    if rule.name == STRICT and all(side.shape is None for side in sides):
         return [(side.sentence, side.start, side.end, side.label) for side in sides]
-    shapes = shapes or [np.zeros(len(side), dtype=np.int32) for side in sides]
-    return [
-        (side.sentence, side.start, side.end, shape, side.label)
-        for side, shape in zip(sides, shapes, strict=True)
-    ]
+    _, codes = union([side.shapes or ("",) for side in sides])
+    columns = []
+    for side, code in zip(sides, codes, strict=True):
+        shape = np.zeros(len(side), dtype=np.int32) if side.shape is None else side.shape
+        columns.append((side.sentence, side.start, side.end, code[shape], side.label))
+    return columns
 
 
 def _all_shapes(sides: Sequence[Spans]) -> tuple[str, ...]:
-    """Return the texts of the codes of `_shapes`; code 0 is a single piece."""
+    """Return the texts of the codes of shapes of all sides; code 0 is a single piece."""
     return union([side.shapes or ("",) for side in sides])[0]
-
-
-def _shapes(sides: Sequence[Spans]) -> list[NDArray[Any]] | None:
-    """Return the shape codes of all spans in one numbering; None if all have a single piece."""
-    if all(side.shape is None for side in sides):
-        return None
-    _, codes = union([side.shapes or ("",) for side in sides])
-    zeros = [np.zeros(len(side), dtype=np.int32) for side in sides]
-    return [
-        code[zero if side.shape is None else side.shape]
-        for side, code, zero in zip(sides, codes, zeros, strict=True)
-    ]
 
 
 def _match_by_rule(
@@ -481,12 +421,9 @@ def _match_by_rule(
     n_units: int,
     document: NDArray[Any] | None,
 ) -> Items:
-    """Make items of the gold spans, found or not, and of the distinct wrong spans of systems.
-
-    The counts of a system do not depend on the other systems: a gold span with credit is right, a
-    span of the system without credit is wrong. Where half a span can be right, every span becomes
-    two items of half the weight.
-    """
+    """Make items of the gold spans, found or not, and of the distinct wrong spans of systems."""
+    # The counts of a system do not depend on the others. Where half a span can be right, every span
+    # becomes two items of half the weight.
     gold, *systems = sides
     met = [_possible_pairs(gold, system, rule) for system in systems]
     found = [_credits_of(gold, own, rule, m) for own, m in zip(systems, met, strict=True)]
@@ -523,36 +460,31 @@ def _items(
     ]
     of_gold = [np.stack([credit >= part for credit, _ in found]) for part in parts]
     n_gold, n_wrong = len(gold), sum(len(kind.unit) for kind in kinds)
-    columns = {
-        name: np.concatenate([np.tile(own, rule.parts), *(getattr(k, name) for k in kinds)])
-        for name, own in (("unit", gold.unit), ("label", gold.label))
-    }
+    unit, label, start, end = (
+        np.concatenate(
+            [np.tile(getattr(gold, name), rule.parts), *(getattr(k, name) for k in kinds)]
+        )
+        for name in ("unit", "label", "start", "end")
+    )
     return Items(
-        columns["unit"].astype(np.int32),
-        columns["label"].astype(np.int32),
+        unit.astype(np.int32),
+        label.astype(np.int32),
         labels,
         np.arange(rule.parts * n_gold + n_wrong) < rule.parts * n_gold,
         np.concatenate([*of_gold, *(kind.says for kind in kinds)], axis=1),
         n_units,
         document,
-        start=np.concatenate([np.tile(gold.start, rule.parts), *(k.start for k in kinds)]),
-        end=np.concatenate([np.tile(gold.end, rule.parts), *(k.end for k in kinds)]),
+        start=start,
+        end=end,
         weight=1 / rule.parts,
     )
 
 
 @dataclass(frozen=True)
 class _Overlap:
-    """Outcomes of pairing a system's spans with gold spans, under one of four rules.
+    """Outcomes of pairing a system's spans with gold spans, under one of four rules."""
 
-    Attributes
-    ----------
-    correct, incorrect, partial, missed, spurious
-        The five outcomes. `correct`, `incorrect` and `partial` count pairs of spans; `missed` gold
-        spans and `spurious` spans of the system are in no pair.
-    """
-
-    correct: int
+    correct: int  # with `incorrect` and `partial`, pairs of spans; the others are in no pair
     incorrect: int
     partial: int
     missed: int
@@ -592,12 +524,7 @@ def _share(number: float, total: int) -> float:
 
 
 def overlaps(gold: Spans, system: Spans) -> dict[str, _Overlap]:
-    """Count the outcomes of pairing the spans of a system with gold spans.
-
-    The four rules have nervaluate's names: ``strict`` (boundaries and type), ``exact``
-    (boundaries), ``partial`` (boundaries, half the credit for an overlap) and ``ent_type`` (type,
-    for spans that overlap). A span is in at most one pair, chosen as in `match_spans`.
-    """
+    """Count the outcomes of pairing spans with gold under nervaluate's four rules."""
     everyone = (gold, system)
     _, codes = union([side.labels for side in everyone])
     shapes = _all_shapes(everyone)

@@ -23,11 +23,7 @@ ALIGNMENTS = ("tokens", "position", "characters")
 
 
 def align(gold: Text, other: Text, *, by: str = "tokens") -> tuple[str, ...]:
-    """Refuse texts whose sentences or tokens differ; return notes.
-
-    With ``by="tokens"`` the first different token is an error. With ``by="position"`` only the
-    numbers of tokens must agree, and a note says how many differ.
-    """
+    """Refuse texts whose tokens differ; with ``by="position"`` only note how many do."""
     if gold is other:
         return ()
     _same_documents(gold, other)
@@ -72,18 +68,10 @@ def _same_shape(gold: Text, other: Text, by: str) -> None:
     by_text = gold.sentences is not None and other.sentences is not None
     if by_text and by == "position" and gold.n_sentences and other.n_sentences:
         by_text = isinstance(gold.words(0), str) or isinstance(other.words(0), str)
-    if (
-        by_text or not gold.n_tokens or not other.n_tokens
-    ):  # lengths are compared with the words, or are unknown
-        if gold.n_sentences != other.n_sentences:
-            raise InputError(
-                f"{other.n_sentences} sentences, but {gold.name} has {gold.n_sentences}; expected "
-                f"as many",
-                other.name,
-            )
-        return
     n = min(gold.n_sentences, other.n_sentences)
     wrong = np.flatnonzero(gold.lengths[:n] != other.lengths[:n])
+    if by_text or not gold.n_tokens or not other.n_tokens:
+        wrong = wrong[:0]  # lengths are compared with the words, or are unknown
     place = ""
     if len(wrong):
         i = int(wrong[0])
@@ -99,8 +87,7 @@ def _same_shape(gold: Text, other: Text, by: str) -> None:
             other.name,
         )
     if place:
-        message = f"{place}; expected sentences of the same tokens"
-        raise _error(other, message, int(wrong[0]), 0)
+        raise _error(other, f"{place}; expected sentences of the same tokens", int(wrong[0]), 0)
 
 
 def _same_sentences(gold: Text, other: Text, by: str) -> tuple[str, ...]:
@@ -115,7 +102,8 @@ def _same_sentences(gold: Text, other: Text, by: str) -> tuple[str, ...]:
         pairs = enumerate(zip_longest(expected, given))
         at = next(place for place, (mine, theirs) in pairs if mine != theirs)
         raise _other_token(gold, other, first, at)
-    here, there = where_they_differ(_as_text(given), _as_text(expected))
+    own, right = (w if isinstance(w, str) else " ".join(w) for w in (given, expected))
+    here, there = where_they_differ(own, right)
     raise InputError(
         f"text {first + 1} is {here}, but {there} in {gold.name}; expected the same text "
         f"(align_by='position' accepts others)",
@@ -159,13 +147,8 @@ def _line(text: Text, sentence: int, at: int) -> int | None:
 
 def _place(text: Text, sentence: int, at: int) -> str:
     line = _line(text, sentence, at)
-    if line is not None:
-        return f"{text.name}:{line}"
-    return f"{text.name}, sentence {sentence + 1}, token {at + 1}"
-
-
-def _as_text(words: Sequence[str]) -> str:
-    return words if isinstance(words, str) else " ".join(words)
+    place = f", sentence {sentence + 1}, token {at + 1}" if line is None else f":{line}"
+    return text.name + place
 
 
 def _first_difference(gold: Text, other: Text) -> int | None:
@@ -175,26 +158,18 @@ def _first_difference(gold: Text, other: Text) -> int | None:
     uneven = np.flatnonzero(length != other_end - other_start)
     limit = int(uneven[0]) if len(uneven) else len(length)
     size = int(length[:limit].sum())
-    mine, theirs = gold.token_bytes[:size], other.token_bytes[:size]
-    differ = mine != theirs
+    differ = gold.token_bytes[:size] != other.token_bytes[:size]
     if differ.any():
-        ends = np.cumsum(length)
-        return int(np.searchsorted(ends, np.argmax(differ), side="right"))
+        return int(np.searchsorted(np.cumsum(length), np.argmax(differ), side="right"))
     return limit if len(uneven) else None
 
 
 def align_rows(
     gold: Labels | LabelSets, other: Labels | LabelSets, name: str, *, by: str = "tokens"
 ) -> tuple[str, ...]:
-    """Refuse tables whose rows have different ids, if both have a column of them.
-
-    With ``by="tokens"`` the first different id is an error. With ``by="position"``, or if the
-    tables have no id in common, a note says how many differ. ``name`` is that of the output.
-    """
+    """Refuse tables whose rows have different ids; note them with ``by="position"``."""
     mine, theirs = gold.aligned, other.aligned
-    if not isinstance(mine, RowIds) or not isinstance(theirs, RowIds):
-        return ()
-    if len(gold) != len(other):
+    if not isinstance(mine, RowIds) or not isinstance(theirs, RowIds) or len(gold) != len(other):
         return ()
     if mine.column != theirs.column:
         note = (
@@ -202,8 +177,6 @@ def align_rows(
             f"the {mine.column!r} of {gold.name}"
         )
         return (note,)
-    if mine.names == theirs.names and np.array_equal(mine.codes, theirs.codes):
-        return ()
     code = {text: i for i, text in enumerate(mine.names)}
     same = np.array([code.get(text, -1) for text in theirs.names], dtype=np.int32)[theirs.codes]
     different = np.flatnonzero(same != mine.codes)
@@ -230,9 +203,7 @@ def align_rows(
     )
 
 
-# -----------------------------------------------------------------------------
-# Check the ids by which rows of several tables are joined.
-# -----------------------------------------------------------------------------
+# --- The ids by which rows of several tables are joined
 
 ON_MISSING = ("error", "drop", "negative")
 NOTHING = ""  # label of a row that a system lacks; no real label is empty
@@ -241,27 +212,13 @@ _MOST_EXAMPLES = 3  # ids listed in a message
 
 @dataclass(frozen=True)
 class Mismatch:
-    """Errors in the ids of a table: for each kind, the number of ids and some examples.
-
-    Attributes
-    ----------
-    name
-        The table.
-    missing
-        Ids of gold that it does not have.
-    extra
-        Ids that gold does not have.
-    doubled
-        Ids that occur more than once.
-    without
-        Number of rows without an id.
-    """
+    """Errors in the ids of a table: for each kind, the number of ids and some examples."""
 
     name: str
-    missing: tuple[int, tuple[str, ...]] = (0, ())
-    extra: tuple[int, tuple[str, ...]] = (0, ())
-    doubled: tuple[int, tuple[str, ...]] = (0, ())
-    without: int = 0
+    missing: tuple[int, tuple[str, ...]] = (0, ())  # ids of gold that it does not have
+    extra: tuple[int, tuple[str, ...]] = (0, ())  # ids that gold does not have
+    doubled: tuple[int, tuple[str, ...]] = (0, ())  # ids that occur more than once
+    without: int = 0  # number of rows without an id
 
 
 def called(key: Sequence[str]) -> str:
@@ -272,11 +229,7 @@ def called(key: Sequence[str]) -> str:
 def settle(
     tables: Sequence[Mismatch], key: Sequence[str], on_missing: str, n_answer: int, n_common: int
 ) -> list[str]:
-    """Refuse ids that do not match, or return notes on them, as ``on_missing`` asks.
-
-    The gold table comes first. ``n_answer`` is the number of ids of gold, ``n_common`` that of ids
-    in all tables.
-    """
+    """Refuse ids that do not match, or return notes, as ``on_missing`` asks; gold is first."""
     answer, *systems = tables
     for table in tables:
         if table.without:
@@ -296,8 +249,7 @@ def settle(
         )
     notes = [f"rows are joined by {called(key)}, compared as text"] if systems else []
     for table in systems:
-        missing, extra = table.missing, table.extra
-        parts = []
+        missing, extra, parts = table.missing, table.extra, []
         if missing[0]:
             parts.append(f"{_ids(*missing)} of {n_answer:,} in {answer.name} missing")
         if extra[0]:
@@ -306,11 +258,8 @@ def settle(
             continue
         what = f"by {called(key)}: " + ", ".join(parts)
         if on_missing == "error" or (on_missing == "negative" and extra[0]):
-            ways = (
-                "on_missing='drop' leaves them out"
-                if extra[0]
-                else "on_missing='drop' leaves them out, on_missing='negative' counts them as no"
-            )
+            ways = "on_missing='drop' leaves them out"
+            ways += "" if extra[0] else ", on_missing='negative' counts them as no"
             raise InputError(f"{what}; expected the same ids ({ways})", table.name)
         done = "left out of all systems" if on_missing == "drop" else "they count as no"
         notes.append(f"{table.name}: {what}; {done}")

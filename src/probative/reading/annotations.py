@@ -16,10 +16,8 @@ if TYPE_CHECKING:
 
     from probative.reading.source import Source
 
-
-if TYPE_CHECKING:
     Ints = NDArray[np.int32]
-
+    Places = NDArray[np.intp]
 
 TEXT_COLUMNS = ("text", "sentence", "content")  # usual names of a table's column of texts
 
@@ -33,51 +31,25 @@ class Origin(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Text:
-    """The sentences of annotations: their lengths, their words and their place in the file.
-
-    Attributes
-    ----------
-    name
-        The file, or the parameter, for messages.
-    first
-        The first token of every sentence in the corpus, and the number of tokens at the end.
-    row
-        The line of every token in the file, from 0; None for Python sequences. For texts without
-        tokens, the line of every sentence.
-    document
-        The number of every sentence's document; None if none are marked.
-    document_lines
-        The number of ``-DOCSTART-`` lines.
-    source, start, end
-        The bytes of every token in the file; None if there are no tokens.
-    sentences
-        The sentences, if they came as Python objects or JSON.
-    block
-        The bytes of every sentence in the file with its comments, as an array of (begin, end).
-    names
-        The names of the sentences, if they are documents with names.
-    left_out
-        True for every sentence that is left out; None if there are none.
-    parted_by
-        In a table, how sentences are separated.
-    groups
-        In a table, the group of every sentence; None if not requested.
-    """
+    """The sentences of annotations: their lengths, their words and their place in the file."""
 
     name: str
-    first: NDArray[Any]
+    first: NDArray[Any]  # the first token of every sentence, and the number of tokens at the end
+    # the line of every token in the file, from 0; None for Python sequences. For texts without
+    # tokens, the line of every sentence
     row: Ints | None = None
-    document: Ints | None = None
-    document_lines: int = 0
-    source: Source | None = field(default=None, repr=False)
+    document: Ints | None = None  # number of every sentence's document; None if none are marked
+    document_lines: int = 0  # number of ``-DOCSTART-`` lines
+    source: Source | None = field(default=None, repr=False)  # with the bytes of every token in it
     start: Ints | None = None
     end: Ints | None = None
+    # the sentences, if they came as Python objects or JSON
     sentences: Sequence[Sequence[str]] | None = field(default=None, repr=False)
-    block: Ints | None = None
-    names: tuple[str, ...] | None = field(default=None, repr=False)
-    left_out: NDArray[np.bool_] | None = field(default=None, repr=False)
-    parted_by: str | None = None
-    groups: RowGroups | None = field(default=None, repr=False)
+    block: Ints | None = None  # the bytes (begin, end) of every sentence with its comments
+    names: tuple[str, ...] | None = field(default=None, repr=False)  # names of documents
+    left_out: NDArray[np.bool_] | None = field(default=None, repr=False)  # by sentence
+    parted_by: str | None = None  # in a table, how sentences are separated
+    groups: RowGroups | None = field(default=None, repr=False)  # of sentences, in a table
 
     @property
     def n_sentences(self) -> int:
@@ -140,8 +112,6 @@ class Text:
 
     def error(self, message: str, token: int | None = None) -> InputError:
         """Return an error at a token, or in the whole text."""
-        from probative.errors import InputError
-
         if token is None:
             return InputError(message, self.name)
         if self.row is not None and len(self.row):
@@ -153,27 +123,13 @@ class Text:
 
 @dataclass(frozen=True, eq=False)
 class Tagged:
-    """One tag per token.
-
-    Attributes
-    ----------
-    text
-        The sentences.
-    tags, names
-        One code per token, and the tag of every code.
-    notes
-        What was recognised.
-    column
-        The column of the file, if it holds several sides.
-    origin
-        The format of the file and the reason; None for Python data.
-    """
+    """One tag per token."""
 
     text: Text
-    tags: Ints
+    tags: Ints  # one code per token, and the tag of every code
     names: tuple[str, ...]
     notes: tuple[str, ...] = ()
-    column: int | str | None = None
+    column: int | str | None = None  # the column of the file, if it holds several sides
     origin: Origin | None = None
 
     @property
@@ -193,37 +149,21 @@ class Tagged:
 
 @dataclass(frozen=True, eq=False)
 class Spans:
-    """Labelled spans of a corpus, in the order of their sentences.
+    """Labelled spans of a corpus, in the order of their sentences."""
 
-    Attributes
-    ----------
-    sentence, start, end, label
-        One entry per span: its sentence, its begin and end (exclusive) in the tokens or characters
-        of the sentence, and the code of its label.
-    labels
-        The label of every code.
-    text
-        The sentences.
-    notes
-        What was recognised, repaired or left out.
-    scheme, repaired
-        The tag scheme, and the number of tags out of place; None and 0 for spans that were no tags.
-    shape, shapes
-        For spans of several pieces, the code of the pieces, and the text of every code, which is
-        empty for one piece; None if all spans have one piece.
-    origin
-        The format of the file and the reason; None for Python data.
-    """
-
+    # one entry per span: its sentence, its begin and end (exclusive) in the tokens or characters of
+    # the sentence, and the code of its label
     sentence: Ints
     start: NDArray[Any]
     end: NDArray[Any]
     label: Ints
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  # the label of every code
     text: Text
     notes: tuple[str, ...] = ()
-    scheme: str | None = None
+    scheme: str | None = None  # of tags, and the number of tags out of place
     repaired: int = 0
+    # for spans of several pieces, the code of the pieces, and the text of every code, which is
+    # empty for one piece; None if all spans have one piece
     shape: Ints | None = None
     shapes: tuple[str, ...] = ()
     origin: Origin | None = None
@@ -239,45 +179,24 @@ class Spans:
     def of(self, sentence: int) -> list[tuple[int, int, str]]:
         """Return the spans of one sentence as (start, end, label)."""
         low, high = np.searchsorted(self.sentence, [sentence, sentence + 1]).tolist()
-        rows = zip(
-            self.start[low:high].tolist(),
-            self.end[low:high].tolist(),
-            self.label[low:high].tolist(),
-            strict=True,
-        )
-        return [(start, end, self.labels[label]) for start, end, label in rows]
+        columns = (values[low:high].tolist() for values in (self.start, self.end, self.label))
+        return [
+            (start, end, self.labels[label]) for start, end, label in zip(*columns, strict=True)
+        ]
 
 
 @dataclass(frozen=True, eq=False)
 class Segmented:
-    """Words of sentences, over the characters that are not spaces.
-
-    Attributes
-    ----------
-    name
-        The file or the parameter, for messages.
-    characters
-        The characters of the corpus without spaces, as UTF-8.
-    byte_first, first
-        The begin of every sentence in these bytes and in the characters, with the end added.
-    sentence, start, end
-        One entry per word: its sentence, and its characters in the sentence (end exclusive).
-    line
-        The first line of every sentence in the file, from 1, or None.
-    notes
-        What was recognised.
-    origin
-        The format of the file and the reason; None for Python data.
-    """
+    """Words of sentences, over the characters that are not spaces."""
 
     name: str
-    characters: NDArray[np.uint8] = field(repr=False)
-    byte_first: NDArray[Any]
+    characters: NDArray[np.uint8] = field(repr=False)  # without spaces, as UTF-8
+    byte_first: NDArray[Any]  # the begin of every sentence in bytes and in characters, and the end
     first: NDArray[Any]
-    sentence: Ints
+    sentence: Ints  # of every word, and its characters in the sentence (end exclusive)
     start: NDArray[Any]
     end: NDArray[Any]
-    line: Ints | None = None
+    line: Ints | None = None  # the first line of every sentence in the file, from 1, or None
     document: Ints | None = None
     notes: tuple[str, ...] = ()
     source: Source | None = field(default=None, repr=False)
@@ -348,18 +267,11 @@ _ROWS_ONE_BY_ONE = 20_000_000  # largest number of rows that `Repeats.one_by_one
 
 @dataclass(frozen=True, eq=False)
 class Repeats:
-    """The number of rows of a table that each row stands for, if equal rows are kept once.
+    """The number of rows of a table that each row stands for, if equal rows are kept once."""
 
-    Attributes
-    ----------
-    times
-        The number of equal rows of its unit that each row stands for; None if it is one.
-    number
-        The number of equal units that each unit stands for. Without units, every row is a unit.
-    """
-
+    # number of equal rows of its unit that each row stands for; None if it is one
     times: NDArray[np.int64] | None
-    number: NDArray[np.int64]
+    number: NDArray[np.int64]  # equal units that each unit (without units, row) stands for
 
     def of_rows(self, units: Ints | None) -> NDArray[np.int64]:
         """Return the number of rows of the table that each row stands for, over all equal units."""
@@ -383,60 +295,32 @@ class Repeats:
         first, copies = np.cumsum(self.number) - self.number, self.number[units]
         rows = np.repeat(rows, copies)
         which = np.arange(len(rows)) - np.repeat(np.cumsum(copies) - copies, copies)
-        unit = first[units[rows]] + which
-        if self.times is not None:
-            times = self.times[rows]
-            rows, unit = np.repeat(rows, times), np.repeat(unit, times)
-        return rows, unit
+        times = 1 if self.times is None else self.times[rows]
+        return np.repeat(rows, times), np.repeat(first[units[rows]] + which, times)
 
 
-@dataclass(frozen=True, eq=False)
-class RowGroups:
-    """The group of every row of a table: the column, one code per row, the names of the codes."""
-
-    column: str
-    codes: Ints
-    names: tuple[str, ...]
+class RowGroups(RowIds):
+    """The group of every row of a table, in the same form."""
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """One label per item.
-
-    Attributes
-    ----------
-    name
-        The file, column or parameter, for messages.
-    codes, names
-        One code per item, and the label of every code.
-    units
-        The unit (document, group) of every item as a code, or None.
-    notes
-        What was recognised.
-    texts
-        A function that reads the texts of the items from their table: one per item, or none if the
-        table has no column of texts. None if there is no table.
-    aligned
-        The sentences whose tokens the items are, or the ids of the rows of a table; they must be
-        equal on both sides. None if items have only their position.
-    origin
-        The format of the file and the reason; None for Python data.
-    repeats
-        The number of rows that each item stands for, if equal rows of a table are kept once.
-    groups
-        The group of every item, if requested.
-    """
+    """One label per item."""
 
     name: str
-    codes: Ints
+    codes: Ints  # one code per item, and the label of every code
     names: tuple[str, ...]
-    units: Ints | None = None
+    units: Ints | None = None  # the unit (document, group) of every item as a code, or None
     notes: tuple[str, ...] = ()
+    # A function that reads the texts of the items from their table: one per item, or none if the
+    # table has no column of texts. None if there is no table
     texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
+    # the sentences whose tokens the items are, or the ids of the rows of a table; they must be
+    # equal on both sides. None if items have only their position
     aligned: Text | RowIds | None = field(default=None, repr=False)
     origin: Origin | None = None
-    groups: RowGroups | None = field(default=None, repr=False)
-    repeats: Repeats | None = field(default=None, repr=False)
+    groups: RowGroups | None = field(default=None, repr=False)  # of items, if requested
+    repeats: Repeats | None = field(default=None, repr=False)  # if equal rows are kept once
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -444,23 +328,13 @@ class Labels:
 
 @dataclass(frozen=True, eq=False)
 class LabelSets:
-    """Any number of labels per item.
+    """Any number of labels per item."""
 
-    Attributes
-    ----------
-    name, names, units, notes, texts, aligned, origin, groups
-        As in `Labels`.
-    item, codes
-        One entry per label of an item: the item (from 0), and the code of the label.
-    n_items
-        The number of items, with or without labels.
-    """
-
-    name: str
-    item: Ints
+    name: str  # as in `Labels`
+    item: Ints  # one entry per label of an item: the item (from 0), and the code of the label
     codes: Ints
     names: tuple[str, ...]
-    n_items: int
+    n_items: int  # number of items, with or without labels
     units: Ints | None = None
     notes: tuple[str, ...] = ()
     texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
@@ -474,34 +348,17 @@ class LabelSets:
 
 # --- Subsets of annotations
 
-if TYPE_CHECKING:
-    Places = NDArray[np.intp]
-
 
 @overload
 def part_of(side: Tagged, places: NDArray[Any]) -> Tagged: ...
-
-
 @overload
 def part_of(side: Spans, places: NDArray[Any]) -> Spans: ...
-
-
 @overload
 def part_of(side: Labels, places: NDArray[Any]) -> Labels: ...
-
-
 @overload
 def part_of(side: LabelSets, places: NDArray[Any]) -> LabelSets: ...
-
-
-def part_of(
-    side: Tagged | Spans | Labels | LabelSets, places: NDArray[Any]
-) -> Tagged | Spans | Labels | LabelSets:
-    """Return the annotations of some sentences, in this order.
-
-    ``places`` are the numbers of the sentences, each at most once; for labels, those of the units,
-    or of the items if there are no units.
-    """
+def part_of(side: Any, places: NDArray[Any]) -> Any:
+    """Return the annotations of some sentences (units or items of labels), in this order."""
     places = np.asarray(places, dtype=np.intp)
     if isinstance(side, Tagged):
         tokens = _ranges(side.text.first, places)

@@ -21,17 +21,6 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int32]
 
-__all__ = [
-    "ODD_TAG",
-    "TAG",
-    "Layout",
-    "column_of",
-    "layout",
-    "ragged_line",
-    "read_tags",
-    "share_of_tags",
-]
-
 # A tag of any scheme.
 TAG = re.compile(r"O|(?:[BIESMLU]|B[23])(?:-.+)?", re.DOTALL)
 # A tag in another notation: b-per, B_PER, PER-B.
@@ -42,31 +31,14 @@ _DOCUMENT_MARKS = (b"-DOCSTART-", b"-X-")
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """The lines of a column file that are tokens, and where sentences and documents begin.
+    """The lines of a column file that are tokens, and where sentences and documents begin."""
 
-    Attributes
-    ----------
-    table
-        Lines and fields.
-    rows
-        The lines (from 0) that hold tokens.
-    text
-        The sentences over these tokens.
-    numbered
-        True if the first column numbers the tokens.
-    surface
-        The lines (from 0) of surface tokens if they differ from `rows`: a multiword range stands
-        for its words. Only in numbered files.
-    ragged
-        The lines (from 0) that were skipped.
-    """
-
-    table: Table
-    rows: Ints
+    table: Table  # lines and fields
+    rows: Ints  # the lines (from 0) that hold tokens
     text: Text
-    numbered: bool
-    surface: Ints | None = None
-    ragged: Ints | None = None
+    numbered: bool  # True if the first column numbers the tokens
+    surface: Ints | None = None  # lines (from 0) of surface tokens, where ranges stand for words
+    ragged: Ints | None = None  # the lines (from 0) that were skipped
     _coded: dict[int, tuple[Ints, tuple[bytes, ...]]] = field(default_factory=dict, repr=False)
 
     @property
@@ -81,12 +53,7 @@ class Layout:
 
 
 def layout(source: Source, *, comments: bool = False, skip_ragged: bool = False) -> Layout:
-    """Find tokens, sentences and documents.
-
-    ``#`` starts a comment if ``comments`` is set, and always in files whose first column numbers
-    the tokens; elsewhere it is a token. ``skip_ragged`` skips lines with an unusual number of
-    columns; by default the first one is an error.
-    """
+    """Find tokens, sentences and documents; ``#`` always starts a comment in numbered files."""
     table = split(source)
     array = np.frombuffer(source.data, np.uint8)
     filled = table.width > 0
@@ -118,7 +85,9 @@ def layout(source: Source, *, comments: bool = False, skip_ragged: bool = False)
         raise source.error("holds document lines only; expected at least one token")
     ragged = rows[:0]
     if not table.uniform:
-        ragged = rows[table.width[rows] != _usual_width(table, rows, most=skip_ragged)]
+        width = table.width[rows]
+        widths, times = np.unique(width, return_counts=True)
+        ragged = rows[width != (widths[np.argmax(times)] if skip_ragged else width[0])]
     if len(ragged) and not skip_ragged:
         raise ragged_line(table, int(ragged[0]), int(table.width[rows[0]]))
     rows = np.setdiff1d(rows, ragged, assume_unique=True) if len(ragged) else rows
@@ -202,14 +171,6 @@ def _newdoc(source: Source, table: Table, comment: NDArray[np.bool_]) -> NDArray
     return begins
 
 
-def _usual_width(table: Table, rows: Ints, *, most: bool) -> int:
-    width = table.width[rows]
-    if not most:
-        return int(width[0])
-    distinct_widths, times = np.unique(width, return_counts=True)
-    return int(distinct_widths[np.argmax(times)])
-
-
 def ragged_line(table: Table, row: int, expected: int) -> InputError:
     """Return the error for a line (from 0) with an unexpected number of columns."""
     width = int(table.width[row])
@@ -241,7 +202,10 @@ def _sentences(
         number = np.cumsum(new_document, dtype=np.int32)[opening]
         document = number - number[0]
     closing = rows[first[1:] - 1]
-    block = np.stack([table.begin[_comments_before(opening, closing, breaks)], table.end[closing]])
+    # the first line of the comments before a sentence: after the last sentence and the last break
+    after, marks = np.append(0, closing[:-1] + 1), np.append(-1, broken)
+    start = np.maximum(after, marks[np.searchsorted(marks, opening) - 1] + 1)
+    block = np.stack([table.begin[start], table.end[closing]])
     return Text(
         source.name,
         first,
@@ -253,19 +217,9 @@ def _sentences(
     )
 
 
-def _comments_before(opening: Ints, closing: Ints, breaks: NDArray[np.bool_]) -> Ints:
-    """Return the first line of the comments before every sentence, or its own first line."""
-    after = np.concatenate([[0], closing[:-1] + 1])
-    broken = np.append(-1, np.flatnonzero(breaks))
-    last = broken[np.searchsorted(broken, opening) - 1] + 1  # after the last break before it
-    return np.asarray(np.maximum(after, last), dtype=np.int32)
-
-
 def column_of(shape: Layout, number: int) -> tuple[Ints, tuple[bytes, ...]]:
-    """Return codes and distinct values of a column; from 0, or from -1 backwards.
-
-    The last one is cached, because the column that is recognised by its tags is read next.
-    """
+    """Return codes and distinct values of a column, from 0 or from -1 backwards."""
+    # the last one is cached, because the column that is recognised by its tags is read next
     if number not in shape._coded:
         found = distinct(shape.table.source, *shape.table.column(number, shape.rows))
         shape._coded.clear()
@@ -276,23 +230,15 @@ def column_of(shape: Layout, number: int) -> tuple[Ints, tuple[bytes, ...]]:
 def share_of_tags(shape: Layout, column: int) -> float:
     """Return the share of tokens whose value in this column (from 0) looks like a tag."""
     codes, values = column_of(shape, column)
-    is_tag = np.array([_is_tag(value) for value in values])
+    names = (value.decode("utf-8", "replace") if len(value) <= 1000 else "" for value in values)
+    is_tag = np.array([TAG.fullmatch(name) is not None for name in names])
     return float(is_tag[codes].mean())
-
-
-def _is_tag(value: bytes) -> bool:
-    return len(value) <= 1000 and TAG.fullmatch(value.decode("utf-8", "replace")) is not None
 
 
 def read_tags(
     shape: Layout, column: int | str | None = None, *, any_values: bool = False
 ) -> Tagged:
-    """Read the tags of a column file.
-
-    ``column`` counts from 1, or from -1 backwards; by default it is the last one if it holds tags,
-    or else the only one that does. With ``any_values`` any value is accepted, and the default is
-    the last column.
-    """
+    """Read the tags of a column (from 1, or -1 backwards), by default the last that holds tags."""
     source = shape.table.source
     if isinstance(column, str):
         raise source.error(
@@ -302,23 +248,17 @@ def read_tags(
     if column is None:
         at = shape.width - 1 if any_values else _recognise_tag_column(shape)
     else:
-        at = _place_of_column(shape, column)
+        at = column - 1 if column > 0 else shape.width + column
+        if column == 0 or not 0 <= at < shape.width:
+            raise source.error(
+                f"there is no column {column}; expected 1 to {shape.width}", int(shape.rows[0]) + 1
+            )
     codes, values = column_of(shape, at)
     names = tuple(value.decode("utf-8", "replace") for value in values)
     separator = "TAB" if shape.table.tabs else "white space"
-    note = (
-        f"{source.name}: columns separated by {separator}, tags in column {at + 1} of {shape.width}"
-    )
+    place = f"tags in column {at + 1} of {shape.width}"
+    note = f"{source.name}: columns separated by {separator}, {place}"
     return Tagged(shape.text, codes, names, (note,))
-
-
-def _place_of_column(shape: Layout, column: int) -> int:
-    at = column - 1 if column > 0 else shape.width + column
-    if column == 0 or not 0 <= at < shape.width:
-        raise shape.table.source.error(
-            f"there is no column {column}; expected 1 to {shape.width}", int(shape.rows[0]) + 1
-        )
-    return at
 
 
 def _recognise_tag_column(shape: Layout) -> int:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     # rows with their line numbers
     Rows = list[tuple[int, dict[str, Any]]]
 
-__all__ = ["LIMIT", "pair_units", "read_counts", "read_folds", "read_rows", "read_run_rows"]
-
 # largest size of a file of counts, in bytes
 LIMIT = 1 << 26
 
@@ -37,56 +35,39 @@ _NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?\s*", re.
 
 
 def read_counts(path: Path | str) -> Counts:
-    """Read tables of counts, one per row, into an array-valued `Counts`.
-
-    The file is CSV or TSV with a header that names tp, fp, fn and optionally tn, or a JSON list of
-    objects (or JSON lines) with these keys; ``-`` is standard input. Other columns are ignored.
-    """
+    """Read tables of counts, one per row of CSV, TSV or JSON, into an array-valued `Counts`."""
     return _to_counts(read_rows(path), path)
 
 
 def _to_counts(rows: Rows, path: Path | str) -> Counts:
     """Convert the rows of a file to counts, checking every cell."""
-    has_tn = "tn" in rows[0][1]
-    names = (*_NEEDED, "tn") if has_tn else _NEEDED
+    names = (*_NEEDED, "tn") if "tn" in rows[0][1] else _NEEDED
     return Counts(**{n: [_amount(row, n, path, line) for line, row in rows] for n in names})
 
 
 def read_folds(path: Path | str) -> dict[str, list[Counts]]:
-    """Read the counts of folds, one per row, by model.
-
-    With a column ``model``, the rows of each model are its folds, in their order; without one, the
-    only model is named after the file.
-    """
-    rows = read_rows(path)
-    if "model" not in rows[0][1]:
-        name = "stdin" if str(path) == "-" else Path(path).stem
-        return {name: list(_to_counts(rows, path))}
+    """Read the counts of folds, one per row, by ``model`` (else the name of the file)."""
     models: dict[str, Rows] = {}
-    for line, row in rows:
-        name = str(row.get("model") or "").strip()
-        if not name:
-            raise InputError("model is empty; expected a name in every row", path, line)
-        models.setdefault(name, []).append((line, row))
+    for line, row in read_rows(path):
+        models.setdefault(_name(path, line, row, "model"), []).append((line, row))
     return {name: list(_to_counts(some, path)) for name, some in models.items()}
 
 
-def read_run_rows(path: Path | str) -> dict[str, dict[str, Rows]]:
-    """Read rows of counts, one per unit, by system and run.
+def _name(path: Path | str, line: int, row: dict[str, Any], column: str) -> str:
+    """Return the name of a row's model or run; without the column, the file or run 1."""
+    usual = "run 1" if column == "run" else "stdin" if str(path) == "-" else Path(path).stem
+    name = str(row.get(column, usual) or "").strip()
+    if not name:
+        raise InputError(f"{column} is empty; expected a name in every row", path, line)
+    return name
 
-    The columns ``model`` and ``run`` name the system and the run of a row; without them the file
-    holds one system, named after the file, and one run.
-    """
-    usual = "stdin" if str(path) == "-" else Path(path).stem
+
+def read_run_rows(path: Path | str) -> dict[str, dict[str, Rows]]:
+    """Read rows of counts, one per unit, by system (``model``) and ``run``."""
     parted: dict[str, dict[str, Rows]] = {}
     for line, row in read_rows(path):
-        names = []
-        for column, otherwise in (("model", usual), ("run", "run 1")):
-            name = str(row.get(column, otherwise) or "").strip()
-            if not name:
-                raise InputError(f"{column} is empty; expected a name in every row", path, line)
-            names.append(name)
-        parted.setdefault(names[0], {}).setdefault(names[1], []).append((line, row))
+        model, run = (_name(path, line, row, column) for column in ("model", "run"))
+        parted.setdefault(model, {}).setdefault(run, []).append((line, row))
     return parted
 
 
@@ -100,17 +81,13 @@ def pair_units(tables: Sequence[tuple[Path | str, Rows]]) -> tuple[list[Counts],
     counts = [_to_counts(rows, path) for path, rows in tables]
     if len(tables) < 2 or max(len(rows) for _, rows in tables) < 2:
         return counts, []
-    if column is None:
-        note = "paired by row order, as no column such as doc, id or unit tells the rows apart"
-        return counts, [note]
-    return counts, [f"paired by column {column!r}"]
+    by_order = "paired by row order, as no column such as doc, id or unit tells the rows apart"
+    return counts, [by_order if column is None else f"paired by column {column!r}"]
 
 
 def _unit_column(tables: Sequence[tuple[Path | str, Rows]]) -> str | None:
-    """Return the column that names every unit once, the same units in all tables; or None.
-
-    A column of numbers needs a usual name of units, because ranks also occur in every table.
-    """
+    """Return the column that names every unit once, the same units in all tables; or None."""
+    # numbers need a usual name of units, because ranks also occur in every table
     rows = [row for _, own in tables for _, row in own]
     if len(tables) < 2 or max(len(own) for _, own in tables) < 2:
         return None

@@ -50,11 +50,11 @@ from probative.reading.tables import (
     single_name,
 )
 from probative.reading.tools import (
-    read_chosen,
-    read_docs,
+    read_choices,
+    read_docbin,
     read_folder,
-    read_hipe_column,
-    read_label_studio_side,
+    read_hipe,
+    read_label_studio,
     read_samples,
     read_tagged_rows,
     tool_of_file,
@@ -67,10 +67,6 @@ if TYPE_CHECKING:
     from probative.reading.columns import Layout
     from probative.reading.logs import Samples
 
-
-# --- Recognition
-
-if TYPE_CHECKING:
     Annotations = Tagged | Spans | Segmented | Labels | LabelSets | Samples
 
 
@@ -80,21 +76,11 @@ _COLUMN_ENDINGS = (".conll", ".conllu", ".iob", ".iob2", ".bio", ".pos")
 
 
 class _Claim(NamedTuple):
-    """Evidence that a file is of a format.
+    """Evidence that a file is of a format."""
 
-    Attributes
-    ----------
-    reason
-        The evidence, as the rest of a sentence that begins "because".
-    strength
-        ``SURE``, ``LIKELY`` or ``POSSIBLE``.
-    task
-        The task to read it for, if not the usual one of the format.
-    """
-
-    reason: str
-    strength: int = SURE
-    task: str | None = None
+    reason: str  # the evidence, as the rest of a sentence that begins "because"
+    strength: int = SURE  # ``SURE``, ``LIKELY`` or ``POSSIBLE``
+    task: str | None = None  # the task to read it for, if not the usual one of the format
 
 
 class _Recognised(NamedTuple):
@@ -160,7 +146,10 @@ class Glance:
         except InputError:
             return None
         cells = [cell for row in rows if isinstance(row, dict) for cell in row.values()]
-        return rows[0] if all(map(_is_cell, cells)) else None
+        # a cell holds a single value or a list of texts
+        entries = (entry for cell in cells if isinstance(cell, list) for entry in cell)
+        plain = not any(isinstance(cell, dict) for cell in cells)
+        return rows[0] if plain and all(isinstance(entry, str) for entry in entries) else None
 
     @cached_property
     def shape(self) -> Layout | None:
@@ -172,11 +161,8 @@ class Glance:
 
     @cached_property
     def tags(self) -> tuple[int, tuple[str, ...], float] | None:
-        """Return the column (from 1) that mostly holds tags, some of the tags, and their share.
-
-        The first of several columns holds tokens. Letters without O or a type (``I`` in English
-        text) count as tags only in the last column, and only if there are several.
-        """
+        """Return the column (from 1) that mostly holds tags, some of the tags, and their share."""
+        # Letters without O or a type (I in English text) count only in the last of several columns.
         if self.shape is None:
             return self._tags_of_ragged
         last = self.shape.width - 1
@@ -191,10 +177,7 @@ class Glance:
 
     @cached_property
     def _tags_of_ragged(self) -> tuple[int, tuple[str, ...], float] | None:
-        """Return the same as `tags` for a column file with a few broken lines.
-
-        It looks at the last column of the lines with the most frequent number of columns.
-        """
+        """Return the same as `tags` for a column file with a few broken lines."""
         table = split(self.head)
         width = table.width[table.width > 0]
         usual = int(np.bincount(width).argmax()) if len(width) else 0
@@ -215,18 +198,6 @@ class Glance:
             return False
         width = split(self.head).width
         return len(np.unique(width[width > 0])) > 1
-
-    @cached_property
-    def has_breaks(self) -> bool:
-        """Return True if there are empty lines between others."""
-        return b"\n\n" in self.head.data.strip().replace(b"\r", b"")
-
-
-def _is_cell(value: Any) -> bool:
-    """Return True if a cell of a table may hold this: a single value or a list of texts."""
-    if isinstance(value, list):
-        return all(isinstance(entry, str) for entry in value)
-    return not isinstance(value, dict)
 
 
 def _tags_among(
@@ -254,19 +225,15 @@ class _Format:
 
 
 def recognise(source: Source, options: Options) -> _Recognised:
-    """Return format, task and reason of a file; refuse a file that could be two things.
-
-    A format that the options name is not checked.
-    """
+    """Return format, task and reason of a file; refuse a file that could be two things."""
     if options.input_format is not None:
         kind = options.input_format
-        return _Recognised(kind, options.task or _usual_task(kind), "")
+        return _Recognised(kind, options.task or FORMATS[kind].tasks[0], "")
     glance = Glance(source, options)
     claims = [(f, claim) for f in FORMATS.values() if (claim := f.recognise(glance)) is not None]
     if not claims:
         raise source.error("is of no format that is known; expected it named (input_format=)")
-    fitting = [(f, c) for f, c in claims if options.task is None or options.task in f.tasks]
-    fitting = fitting or claims
+    fitting = [(f, c) for f, c in claims if options.task in (None, *f.tasks)] or claims
     strength = max(claim.strength for _, claim in fitting)
     best = [(f, claim) for f, claim in fitting if claim.strength == strength]
     alike = [(f, claim) for f, claim in fitting if f.name == options.like]
@@ -278,10 +245,6 @@ def recognise(source: Source, options: Options) -> _Recognised:
     if strength == POSSIBLE and options.task is not None:
         return _Recognised(found.name, options.task, f"{options.task} is asked for")
     return _Recognised(found.name, options.task or _task(found, claim), claim.reason)
-
-
-def _usual_task(kind: str) -> str:
-    return FORMATS[kind].tasks[0]
 
 
 def _task(found: _Format, claim: _Claim) -> str:
@@ -315,15 +278,14 @@ def _is_columns(glance: Glance) -> _Claim | None:
     if not glance.is_text or _is_conllu(glance) or _asks_for_table(glance):
         return None
     options, shape, tags = glance.options, glance.shape, glance.tags
-    numbered = isinstance(options.tag_column, int)
-    if numbered or options.comments:
-        what = "a tag column is" if numbered else "comments are"
-        return _Claim(f"{what} asked for")
+    if isinstance(options.tag_column, int):
+        return _Claim("a tag column is asked for")
+    if options.comments:
+        return _Claim("comments are asked for")
     if shape is not None and shape.numbered:
         return _Claim("the first column numbers the tokens")
     if tags is not None and not _has_header(glance):
-        column, some, share = tags
-        return _columns_of_tags(glance, column, some, share)
+        return _columns_of_tags(glance, *tags)
     if options.task == "entities":
         return _Claim("entities are asked for", LIKELY)
     if shape is None or shape.width == 1:
@@ -338,7 +300,7 @@ def _is_columns(glance: Glance) -> _Claim | None:
         return _Claim(f"{reason}, between TABs", LIKELY, "labels")
     if options.task == "labels" and glance.suffix in _COLUMN_ENDINGS:
         return _Claim(f"{reason}, and its name ends in {glance.suffix}", LIKELY, "labels")
-    if glance.has_breaks:
+    if b"\n\n" in glance.head.data.strip().replace(b"\r", b""):
         return _Claim(f"{reason}, and empty lines stand between", LIKELY, "labels")
     return _Claim(reason, POSSIBLE, "labels")
 
@@ -369,13 +331,11 @@ def _columns_of_tags(glance: Glance, column: int, some: tuple[str, ...], share: 
 def _is_segmented(glance: Glance) -> _Claim | None:
     if not glance.is_text:
         return None
-    is_table = glance.suffix == ".tsv" or header_of(glance.head) is not None
-    if is_table:
-        return _Claim("it has lines", POSSIBLE)
-    if glance.is_ragged:
-        return _Claim("its lines have different numbers of words", LIKELY)
     shape = glance.shape
-    if shape is None or shape.width == 1 or shape.table.tabs:
+    is_table = glance.suffix == ".tsv" or header_of(glance.head) is not None
+    if not is_table and glance.is_ragged:
+        return _Claim("its lines have different numbers of words", LIKELY)
+    if is_table or shape is None or shape.width == 1 or shape.table.tabs:
         return _Claim("it has lines", POSSIBLE)
     return _Claim(f"its lines are {shape.width} words each", LIKELY)
 
@@ -447,15 +407,12 @@ def _is_table(glance: Glance) -> _Claim | None:
     names = header_of(glance.head)
     if names is not None:
         return _Claim(f"its first line names columns: {_listed(names)}", LIKELY)
-    shape = glance.shape
-    if shape is not None and shape.width == 1:
-        name = single_name(glance.head)
-        if name is not None:
-            return _Claim(f"its first line, {name!r}, stands there only, as a name does", LIKELY)
-    commas = number_of_commas(glance.head) if shape is not None and shape.width == 1 else 0
-    if commas:
-        return _Claim(f"every line has {commas} comma{'s' * (commas > 1)}", LIKELY)
-    return None
+    if glance.shape is None or glance.shape.width > 1:
+        return None
+    name, commas = single_name(glance.head), number_of_commas(glance.head)
+    if name is not None:
+        return _Claim(f"its first line, {name!r}, stands there only, as a name does", LIKELY)
+    return _Claim(f"every line has {commas} comma{'s' * (commas > 1)}", LIKELY) if commas else None
 
 
 def _asks_for_table(glance: Glance) -> bool:
@@ -489,12 +446,9 @@ def _listed(names: list[str]) -> str:
 
 def _by_tool(name: str) -> Callable[[Glance], _Claim | None]:
     """Return the recogniser of a format of another tool, whose claim is always sure."""
-
-    def recognise_tool(glance: Glance) -> _Claim | None:
-        tool = glance.tool
-        return _Claim(tool[1]) if tool is not None and tool[0] == name else None
-
-    return recognise_tool
+    return lambda glance: (
+        _Claim(glance.tool[1]) if glance.tool is not None and glance.tool[0] == name else None
+    )
 
 
 # --- Readers
@@ -505,66 +459,41 @@ def _read_columns(opened: Input) -> Annotations:
         return read_forms(opened.layout)
     column = opened.options.tag_column
     if column is None and opened.options.column is not None:
-        column = _number_of(opened)
+        column = str(opened.options.column)
+        if not is_number(column):
+            raise opened.source.error(
+                f"there is no column {column!r}: columns have no names here; expected a number "
+                f"(or input_format='table')"
+            )
+        column = int(column)
     tags = read_tags(opened.layout, column, any_values=opened.task == "labels")
     return tags if opened.task == "entities" else tags.as_labels()
 
 
-def _number_of(opened: Input) -> int:
-    """Return the number of the requested column; columns have no names here."""
-    column = str(opened.options.column)
-    if not is_number(column):
-        raise opened.source.error(
-            f"there is no column {column!r}: columns have no names here; expected a number "
-            f"(or input_format='table')"
-        )
-    return int(column)
+def _content(read: Callable[[Source], Annotations]) -> Callable[[Input], Annotations]:
+    return lambda opened: read(opened.source)
 
 
-_COLUMN_TASKS = ("entities", "segmentation", "labels")
+_SPANS, _WORDS, _LABELS = ("entities",), ("segmentation",), ("labels",)
+_COLUMN_TASKS, _CONLLU_TASKS = _SPANS + _WORDS + _LABELS, _WORDS + _SPANS + _LABELS
 FORMATS: dict[str, _Format] = {
     entry.name: entry
     for entry in (
         _Format("columns", "columns", _COLUMN_TASKS, _is_columns, _read_columns),
-        _Format(
-            "conllu", "CoNLL-U", ("segmentation", "entities", "labels"), _is_conllu, _read_columns
-        ),
-        _Format(
-            "segmented",
-            "segmented text",
-            ("segmentation",),
-            _is_segmented,
-            lambda opened: read_segmented(opened.source),
-        ),
-        _Format(
-            "labels",
-            "a list of labels",
-            ("labels",),
-            _is_labels,
-            lambda opened: read_labels(opened.source),
-        ),
-        _Format(
-            "jsonl",
-            "JSON lines with spans",
-            ("entities",),
-            _is_jsonl,
-            lambda opened: read_spans(opened.source),
-        ),
+        _Format("conllu", "CoNLL-U", _CONLLU_TASKS, _is_conllu, _read_columns),
+        _Format("segmented", "segmented text", _WORDS, _is_segmented, _content(read_segmented)),
+        _Format("labels", "a list of labels", _LABELS, _is_labels, _content(read_labels)),
+        _Format("jsonl", "JSON lines with spans", _SPANS, _is_jsonl, _content(read_spans)),
         _Format("table", "a table", ("labels", "entities"), _is_table, read_one_table),
         *(
             _Format(name, title, tasks, _by_tool(name), reader)
             for name, title, tasks, reader in (
-                ("rows", "rows of tokens and tags", ("entities", "labels"), read_tagged_rows),
-                ("choices", "labels chosen for texts", ("labels",), read_chosen),
-                (
-                    "labelstudio",
-                    "an export of Label Studio",
-                    ("entities", "labels"),
-                    read_label_studio_side,
-                ),
-                ("brat", "a folder of brat", ("entities",), read_folder),
-                ("docbin", "documents of spaCy", ("entities",), read_docs),
-                ("hipe", "a file of HIPE", ("entities", "labels"), read_hipe_column),
+                ("rows", "rows of tokens and tags", _SPANS + _LABELS, read_tagged_rows),
+                ("choices", "labels chosen for texts", _LABELS, _content(read_choices)),
+                ("labelstudio", "an export of Label Studio", _SPANS + _LABELS, read_label_studio),
+                ("brat", "a folder of brat", _SPANS, read_folder),
+                ("docbin", "documents of spaCy", _SPANS, _content(read_docbin)),
+                ("hipe", "a file of HIPE", _SPANS + _LABELS, read_hipe),
                 ("log", "a log of an evaluation", ("samples",), read_samples),
             )
         ),
@@ -579,62 +508,28 @@ TASKS = ("entities", "segmentation", "labels", "samples")
 
 @dataclass(frozen=True)
 class Options:
-    """Choices of reading a file; None means that it is recognised.
+    """Choices of reading a file; None means that it is recognised."""
 
-    Attributes
-    ----------
-    task, input_format
-        One of `TASKS` and of `FORMATS`.
-    encoding
-        The file's encoding.
-    tag_column
-        The column of the tags in a column file: its number from 1, or from -1 backwards, or its
-        name in a file that names its columns.
-    comments
-        True if ``#`` starts a comment in a column file that does not number its tokens.
-    column, unit
-        The columns of the labels and of the units in a table.
-    header
-        True if the first line of a table, or of a column file, names its columns.
-    multilabel
-        A table has several labels per row: in lists (True), or separated by this text.
-    probability_columns
-        Columns of a table with the probabilities of classes, named after the classes; the most
-        probable class is the label.
-    like
-        The format of gold; an output that could have that format is read so.
-    label_names
-        Names of labels that are stored as numbers, from 0 on.
-    score_name, threshold
-        The score of a log, and the value from which on an answer is right.
-    predicted
-        True for the output of a system: of several columns, one of predictions is meant.
-    key
-        The id columns by which rows of several tables are joined.
-    group
-        The column of the groups in a table.
-    blank
-        The label for blank cells of a table; None: they are refused.
-    """
-
-    task: str | None = None
+    task: str | None = None  # one of `TASKS` and of `FORMATS`
     input_format: str | None = None
-    encoding: str | None = None
-    tag_column: int | str | None = None
-    comments: bool = False
-    column: str | None = None
+    encoding: str | None = None  # the file's encoding
+    tag_column: int | str | None = None  # in a column file: from 1, from -1 backwards, or a name
+    comments: bool = False  # ``#`` starts a comment even where tokens have no numbers
+    column: str | None = None  # the columns of the labels and of the units in a table
     unit: str | None = None
-    header: bool | None = None
+    header: bool | None = None  # the first line names the columns
+    # A table has several labels per row: in lists (True), or separated by this text
     multilabel: bool | str | None = None
-    probability_columns: tuple[str, ...] = ()
-    like: str | None = None
-    label_names: tuple[str, ...] = ()
+    probability_columns: tuple[str, ...] = ()  # named after classes; the most probable is the label
+    like: str | None = None  # the format of gold; an output that could have that format is read so
+    label_names: tuple[str, ...] = ()  # names of labels that are stored as numbers, from 0 on
+    # the score of a log, and the value from which on an answer is right
     score_name: str | None = None
     threshold: float | None = None
-    predicted: bool = False
-    key: tuple[str, ...] = ()
-    group: str | None = None
-    blank: str | None = None
+    predicted: bool = False  # the output of a system: of several columns, one of predictions
+    key: tuple[str, ...] = ()  # the id columns by which rows of several tables are joined
+    group: str | None = None  # the column of the groups in a table
+    blank: str | None = None  # the label for blank cells of a table; None: they are refused
 
     @property
     def named_column(self) -> str | None:
@@ -651,25 +546,13 @@ class Options:
 
 @dataclass(frozen=True, eq=False)
 class Input:
-    """A file that has been read and recognised.
+    """A file that has been read and recognised."""
 
-    Attributes
-    ----------
-    source
-        Its content.
-    kind, task
-        One of `FORMATS` and of `TASKS`, requested or recognised.
-    options
-        How to read it.
-    reason
-        The evidence for this format, as the rest of a sentence that begins "because".
-    """
-
-    source: Source
-    kind: str
+    source: Source  # its content
+    kind: str  # one of `FORMATS` and of `TASKS`, requested or recognised
     task: str
-    options: Options
-    reason: str = ""
+    options: Options  # how to read it
+    reason: str = ""  # the evidence for this format, after "because"
 
     @cached_property
     def layout(self) -> Layout:
@@ -690,19 +573,11 @@ def open_input(
     data: bytes | None = None,
     limit: int | None = None,
 ) -> Input:
-    """Read a file, a pipe or standard input (``-``) once, and recognise it.
-
-    ``data`` and ``limit`` are passed to `load`.
-    """
+    """Read a file, a pipe or standard input (``-``) once, and recognise it."""
     options = options or Options()
     source = load(path, encoding=options.encoding, data=data, limit=limit)
     kind, task, reason = recognise(source, options)
-    _refuse_binary(source, kind)
-    return Input(source, kind, task, options, reason)
-
-
-def _refuse_binary(source: Source, kind: str) -> None:
-    """Refuse to read a binary file in a format for another kind of file."""
+    # refuse to read a binary file in a format for another kind of file
     fitting = {
         "a folder": (source.is_folder, ("brat",)),
         "a file of spaCy": (source.is_docbin, ("docbin",)),
@@ -714,6 +589,7 @@ def _refuse_binary(source: Source, kind: str) -> None:
             raise source.error(f"is {what}; expected input_format={kinds[0]!r}, or {kind}")
     if (kind == "brat" and not source.is_folder) or (kind == "docbin" and not source.is_docbin):
         raise source.error(f"is something else; expected {FORMATS[kind].title}")
+    return Input(source, kind, task, options, reason)
 
 
 def format_of(source: Source, task: str | None = None) -> str:

@@ -20,13 +20,12 @@ from probative.reading.recognise import read, read_pair
 from probative.reading.rows import (
     Rows,
     are_rows,
-    choose_column,
     is_dataset,
     label_names_of_features,
     labels_of_dataset,
     numbered_tags,
     rows_of,
-    tagged_rows,
+    side_of_rows,
 )
 from probative.reading.segmented import segmented_from_lists
 from probative.reading.sequences import (
@@ -46,16 +45,6 @@ if TYPE_CHECKING:
     from probative.reading.formats import Options
     from probative.reading.recognise import Annotations
 
-__all__ = [
-    "annotations_of",
-    "both_of",
-    "is_frame",
-    "is_path",
-    "is_series",
-    "settled",
-    "task_of",
-]
-
 
 def is_path(data: Any) -> bool:
     """Return True if this names a file."""
@@ -72,22 +61,21 @@ def task_of(annotations: Annotations) -> str:
 
 
 def annotations_of(data: Any, name: str, options: Options) -> Annotations:
-    """Read one side from a path or from Python data.
-
-    Python data are one list of tags or words, or one set of spans, per sentence; or one label per
-    item. Annotations that were already read are returned unchanged. ``name`` is used in messages if
-    the input is no file.
-    """
+    """Read one side from a path or from Python data; return annotations as they are."""
     if isinstance(data, (Tagged, Spans, Segmented, Labels, LabelSets, Samples)):
         return data
     if is_path(data):
         return read(data, options)
-    if is_dataset(data):
-        return _of_dataset(data, name, options)
+    if is_dataset(data):  # rows of tokens, or one label per row
+        names, items = label_names_of_features(data.features), [dict(row) for row in data]
+        if not are_rows(items):
+            return labels_of_dataset(name, items, names, options)
+        rows = rows_of(name, items, None, names, options.label_names)
+        return side_of_rows(rows, options, options.task)
     numbers = numbered_tags(data) if options.label_names and not options.multilabel else None
     if numbers is not None:
-        rows = Rows(name, None, {"tags": numbers}, dict.fromkeys(["tags"], options.label_names))
-        return _side_of_rows(rows, options)
+        rows = Rows(name, None, {"tags": numbers}, {"tags": options.label_names})
+        return side_of_rows(rows, options, options.task)
     if is_frame(data):
         if options.column is None:
             raise InputError(f"{name}: is a data frame; expected its column to be named")
@@ -112,25 +100,8 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
         return spans_from_docs(name, items)
     if are_rows(items):
         rows = rows_of(name, items, label_names=options.label_names)
-        return _side_of_rows(rows, options)
+        return side_of_rows(rows, options, options.task)
     return _from_sequence(items, name, options)
-
-
-def _of_dataset(data: Any, name: str, options: Options) -> Annotations:
-    """Read a dataset of rows of tokens, or of one label per row."""
-    names = label_names_of_features(data.features)
-    items = [dict(row) for row in data]
-    if are_rows(items):
-        return _side_of_rows(rows_of(name, items, None, names, options.label_names), options)
-    return labels_of_dataset(name, items, names, options)
-
-
-def _side_of_rows(rows: Rows, options: Options) -> Annotations:
-    column = choose_column(
-        rows.name, list(rows.columns), options.named_column, predicted=options.predicted
-    )
-    tags = tagged_rows(rows, column)
-    return tags.as_labels() if options.task == "labels" else tags
 
 
 def _from_matrix(values: Any, name: str) -> LabelSets:
@@ -171,8 +142,7 @@ def _from_sequence(sentences: list[Any], name: str, options: Options) -> Annotat
         if not _is_nested(sentence):
             raise InputError(f"{name}: sentence {number} is {shown(sentence)}; expected a list")
     if options.multilabel or any(_is_set_of_labels(sentence) for sentence in sentences):
-        given = task == "labels" or options.multilabel is not None
-        return _sets(sentences, name, given=given)
+        return _sets(sentences, name, given=task == "labels" or options.multilabel is not None)
     if task == "labels":
         return labels_from_lists(name, sentences)
     example = next((item for sentence in sentences for item in sentence), None)
@@ -232,12 +202,9 @@ def _sets(items: list[Any], name: str, *, given: bool) -> LabelSets:
 
 
 def settled(sides: Sequence[Any], options: Options) -> Options:
-    """Decide what lists of lists of texts are (tags, words or labels) from all sides together.
-
-    Tags are recognised by their form. Otherwise, the words of a sentence make up the same
-    characters on all sides, and labels do not. Whether labels are one per token or any number per
-    item, only the caller knows, so that is an error. Files and arrays among the sides are ignored.
-    """
+    """Decide what lists of lists of texts are (tags, words or labels) from all sides together."""
+    # Tags have a form. Words make up the same characters on all sides, labels do not. Whether
+    # labels are one per token or any number per item only the caller knows: that is an error.
     if options.task is not None or options.multilabel is not None:
         return options
     lists = [list(side) for side in sides if isinstance(side, (list, tuple)) and len(side)]
@@ -282,23 +249,15 @@ def _texts_of(side: list[Any]) -> set[str] | None:
     return values if all(isinstance(value, str) for value in values) else None
 
 
-def _is_of_texts(sentence: Any) -> bool:
-    """Return True if this is a list of texts."""
-    return not isinstance(sentence, (Set, Mapping)) and all(isinstance(t, str) for t in sentence)
-
-
 def _refuse_sentences(lists: list[list[Any]]) -> None:
     """Refuse texts that differ only in their spaces: sentences or labels."""
-    texts = [side for side in lists if _is_of_texts(side)]
+    texts = [side for side in lists if all(isinstance(text, str) for text in side)]
     if len(texts) < 2 or len({len(side) for side in texts}) > 1:
         return
     gold, *others = texts
     spaced = any(" " in text.strip() for text in gold)
-    if (
-        spaced
-        and gold not in others
-        and all(_letters_each(o) == _letters_each(gold) for o in others)
-    ):
+    letters, *theirs = ([_letters([text]) for text in side] for side in texts)
+    if spaced and gold not in others and all(other == letters for other in theirs):
         raise InputError(
             f"gold: texts such as {shown(gold[0])} could be sentences or labels, and all sides "
             f"differ in their spaces alone; expected task='segmentation' or task='labels'"
@@ -314,22 +273,14 @@ def _refuse_odd_tags(sides: list[set[str]], are_tags: list[bool]) -> None:
                 f"gold, pred: {shown(odd)} looks like a tag in another writing; expected tags such "
                 f"as B-PER, I-PER, O (or task='labels')"
             )
-    typed = any(
-        is_tagged and any("-" in text for text in values)
-        for values, is_tagged in zip(sides, are_tags, strict=True)
-    )
-    if (
-        typed and not are_tags[0]
-    ):  # if gold has tags, the reader of each side reports its wrong ones
+    tagged = [values for values, is_tagged in zip(sides, are_tags, strict=True) if is_tagged]
+    # if gold has tags, the reader of each side reports its wrong ones
+    if any("-" in text for values in tagged for text in values) and not are_tags[0]:
         wrong = next(text for text in sorted(sides[0]) if not TAG.fullmatch(text))
         raise InputError(
             f"gold, pred: {shown(wrong)} is no tag, but a side has tags; expected tags such as "
             f"B-PER, I-PER, O (or task='labels')"
         )
-
-
-def _letters_each(texts: list[str]) -> list[str]:
-    return [_letters([text]) for text in texts]
 
 
 def _letters(words: list[str]) -> str:

@@ -13,7 +13,7 @@ from probative.errors import InputError
 from probative.reading.annotations import Labels
 from probative.reading.fields import distinct, lines_of
 from probative.reading.sequences import spans_from_sets
-from probative.reading.source import snippet
+from probative.reading.source import as_json, snippet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,12 +32,7 @@ _LABEL_KEYS = ("label", "type", "entity_group", "entity")
 
 
 def read_spans(source: Source) -> Spans:
-    """Read one text with its spans per line.
-
-    Each object has ``text`` (spans count its characters) or ``tokens`` (spans count tokens), and
-    ``spans``, ``entities``, ``labels`` or ``label`` with a list of ``[start, end, label]`` or
-    ``{"start": …, "end": …, "label": …}``. Spans may overlap and nest. Empty lines are skipped.
-    """
+    """Read one text with its spans (lists or objects) per line; empty lines are skipped."""
     texts: list[Sequence[str]] = []
     sentences: list[list[Any]] = []
     lines: list[int] = []
@@ -96,7 +91,7 @@ def _content(
     key = next((key for key in SPAN_KEYS if record.get(key) is not None), None)
     spans = record[key] if key else []
     if not isinstance(spans, list):
-        raise source.error(f"{key!r} holds {_shown(spans)}; expected a list of spans", number)
+        raise source.error(f"{key!r} holds {as_json(spans)}; expected a list of spans", number)
     triples = [_triple(source, number, span, len(text)) for span in spans]
     return text, triples, key, str(record.get("answer", _ACCEPTED))
 
@@ -128,26 +123,20 @@ def _triple(source: Source, number: int, span: Any, length: int) -> tuple[int, i
     if isinstance(span, list) and len(span) == 3:
         start, end, label = span
     elif isinstance(span, dict):
-        start, end, label = (_value(span, keys) for keys in (_START_KEYS, _END_KEYS, _LABEL_KEYS))
+        start, end, label = (
+            next((span[key] for key in keys if key in span), None)
+            for keys in (_START_KEYS, _END_KEYS, _LABEL_KEYS)
+        )
     else:
         start = end = label = None
     whole = all(isinstance(x, int) and not isinstance(x, bool) for x in (start, end))
     if whole and isinstance(label, str) and 0 <= start < end <= length:
         return start, end, label
     raise source.error(
-        f"span {_shown(span)}; expected [start, end, label] or an object with start, end and "
+        f"span {as_json(span)}; expected [start, end, label] or an object with start, end and "
         f"label, 0 <= start < end <= {length}",
         number,
     )
-
-
-def _value(span: dict[str, Any], keys: tuple[str, ...]) -> Any:
-    return next((span[key] for key in keys if key in span), None)
-
-
-def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else text[:60] + "…"
 
 
 # --- One label per line

@@ -23,7 +23,7 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError
-from probative.reading.source import where_they_differ
+from probative.reading.source import as_json, where_they_differ
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -51,41 +51,19 @@ _NO_METRICS = frozenset({"doc_id", "doc", "target", "arguments", "resps", "filte
 
 
 class _Record(NamedTuple):
-    """One answer in a log.
+    """One answer in a log."""
 
-    Attributes
-    ----------
-    sample
-        The id of the sample.
-    scores
-        Scores by name; counts of findings are a dictionary with tp, fp and fn.
-    system
-        The name of the system, if the log has it.
-    repeat
-        The repetition, from 0; None if only the order of the records gives it.
-    variant
-        How the answer was extracted (a filter), if there are several ways.
-    content
-        Hash of the question or document, to distinguish different samples with the same id.
-    text, target, said
-        Question, expected answer and given answer, if the log has them.
-    error
-        True if there is no answer because of an error.
-    line
-        Line number in the file.
-    """
-
-    sample: str
-    scores: dict[str, Any]
-    system: str | None = None
-    repeat: int | None = 0
-    variant: str = ""
-    content: str = ""
-    text: str = ""
+    sample: str  # the id of the sample
+    scores: dict[str, Any]  # scores by name; counts of findings are a dictionary with tp, fp and fn
+    system: str | None = None  # name of the system, if the log has it
+    repeat: int | None = 0  # the repetition, from 0; None if only the order of the records gives it
+    variant: str = ""  # how the answer was extracted (a filter), if there are several ways
+    content: str = ""  # hash of the question or document, because ids may repeat
+    text: str = ""  # question, expected answer and given answer, if the log has them
     target: str = ""
     said: str = ""
-    error: bool = False
-    line: int | None = None
+    error: bool = False  # True if there is no answer because of an error
+    line: int | None = None  # line number in the file
 
 
 def tool_of(source: Source) -> tuple[str, str] | None:
@@ -154,8 +132,7 @@ def _records_of(source: Source) -> tuple[str, str, list[_Record]]:
         "DeepEval": _deepeval,
         "plain JSON lines": _plain_lines,
     }
-    tool, reason = known
-    return tool, reason, list(readers[tool](source))
+    return *known, list(readers[known[0]](source))
 
 
 def _object(line: bytes) -> dict[str, Any] | None:
@@ -172,12 +149,7 @@ def _identity(source: Source, value: Any, what: str, line: int | None = None) ->
         return value
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    raise source.error(f"{what} is {_shown(value)}; expected text or a whole number", line)
-
-
-def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=repr)
-    return text if len(text) <= 60 else text[:60] + "…"
+    raise source.error(f"{what} is {as_json(value)}; expected text or a whole number", line)
 
 
 def _digest(value: Any) -> str:
@@ -197,9 +169,6 @@ def _with_counts(scores: dict[str, Any]) -> dict[str, Any]:
         return scores
     rest = {name: value for name, value in scores.items() if name not in _COUNTS}
     return {**rest, "counts": {name: scores[name] for name in _COUNTS}}
-
-
-# --- lm-evaluation-harness
 
 
 def _lm_eval(source: Source) -> Iterator[_Record]:
@@ -229,24 +198,21 @@ def _lm_eval(source: Source) -> Iterator[_Record]:
         )
 
 
-# --- Inspect
-
-
 def _inspect(source: Source) -> Iterator[_Record]:
     header, samples = _inspect_parts(source)
     status = header.get("status")
     if status != "success":
-        raise source.error(f"the run has the status {_shown(status)}; expected 'success'")
+        raise source.error(f"the run has the status {as_json(status)}; expected 'success'")
     spec = header.get("eval")
     system = spec.get("model") if isinstance(spec, dict) else None
     for number, sample in enumerate(samples, start=1):
         if not isinstance(sample, dict):
-            raise source.error(f"sample {number} is {_shown(sample)}; expected an object")
+            raise source.error(f"sample {number} is {as_json(sample)}; expected an object")
         scores: dict[str, Any] = {}
         given = sample.get("scores") or {}
         if not isinstance(given, dict):
             raise source.error(
-                f"sample {number} has {_shown(given)} for scores; expected an object"
+                f"sample {number} has {as_json(given)} for scores; expected an object"
             )
         for name, score in given.items():
             scores |= _inspect_score(str(name), score)
@@ -282,9 +248,7 @@ def _unwrapped(value: Any) -> Any:
 def _inspect_score(name: str, score: Any) -> dict[str, Any]:
     """Return the values of a score by name; a dictionary of values gives several, except counts."""
     value = score.get("value") if isinstance(score, dict) else score
-    if not isinstance(value, dict):
-        return {name: value}
-    if value.keys() >= set(_COUNTS):
+    if not isinstance(value, dict) or value.keys() >= set(_COUNTS):
         return {name: value}
     return {f"{name}/{key}": each for key, each in value.items()}
 
@@ -326,14 +290,14 @@ def _by_inspect(source: Source) -> tuple[dict[str, Any], list[Any]]:
 def _unzipped(source: Source) -> tuple[dict[str, Any], list[Any]]:
     """Read the header and the sample summaries, which hold all scores."""
     archive = _archive(source)
-    names = archive.namelist()
-    for needed in ("header.json", "summaries.json"):
-        if needed not in names:
+    needed_names = "header.json", "summaries.json"
+    for needed in needed_names:
+        if needed not in archive.namelist():
             raise source.error(
                 f"the archive has no {needed}; expected a finished log of Inspect (.eval)"
             )
         source.refuse_unpacking(archive.getinfo(needed).file_size)
-    header, samples = (_member(source, archive, name) for name in ("header.json", "summaries.json"))
+    header, samples = (_member(source, archive, name) for name in needed_names)
     if not isinstance(header, dict) or not isinstance(samples, list):
         raise source.error("header.json or summaries.json hold something else; expected a log")
     return header, samples
@@ -352,7 +316,10 @@ def _member(source: Source, archive: zipfile.ZipFile, name: str) -> Any:
     info = archive.getinfo(name)
     try:
         if info.compress_type == _ZSTANDARD:
-            return json.loads(_unpack_zstandard(_stored(source, info), info.file_size))
+            lengths = struct.unpack_from("<HH", source.data, info.header_offset + 26)
+            begin = info.header_offset + 30 + sum(lengths)
+            packed = source.data[begin : begin + info.compress_size]
+            return json.loads(_unpack_zstandard(packed, info.file_size))
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise ValueError("it is packed in another way than Inspect does")
         with archive.open(info) as file:  # the member may be longer than its header says
@@ -362,18 +329,8 @@ def _member(source: Source, archive: zipfile.ZipFile, name: str) -> Any:
         raise source.error(f"{name} in it is damaged: {reason}; expected JSON") from None
 
 
-def _stored(source: Source, info: zipfile.ZipInfo) -> bytes:
-    """Return the compressed bytes of a member of an archive."""
-    name, extra = struct.unpack_from("<HH", source.data, info.header_offset + 26)
-    begin = info.header_offset + 30 + name + extra
-    return source.data[begin : begin + info.compress_size]
-
-
 def _unpack_zstandard(data: bytes, size: int) -> str:
-    """Decompress Zstandard with DuckDB, because Python has it only from 3.14 on.
-
-    ``size`` is the decompressed size in bytes; it sets the memory limit.
-    """
+    """Decompress Zstandard with DuckDB (Python has it from 3.14 on) within ``size`` bytes."""
     import duckdb
 
     with tempfile.TemporaryDirectory() as folder:
@@ -394,16 +351,13 @@ def _unpack_zstandard(data: bytes, size: int) -> str:
     return str(rows[0][0])
 
 
-# --- promptfoo
-
-
 def _promptfoo(source: Source) -> Iterator[_Record]:
     rows = _promptfoo_rows(source)
     prompts = {json.dumps(_get(row, "prompt", "label")) for _, row in rows}
     for line, row in rows:
         if not isinstance(row.get("success"), bool):
             raise source.error(
-                f"a result has {_shown(row.get('success'))} for 'success'; expected true or false",
+                f"a result has {as_json(row.get('success'))} for 'success'; expected true or false",
                 line,
             )
         provider, prompt = row.get("provider"), _get(row, "prompt", "label")
@@ -443,27 +397,22 @@ def _promptfoo_rows(source: Source) -> list[tuple[int | None, dict[str, Any]]]:
     return [(None, row) for row in rows]
 
 
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
 def _get(value: Any, *keys: str) -> Any:
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
-# --- DeepEval
-
-
 def _deepeval(source: Source) -> Iterator[_Record]:
     document = source.document
-    cases = [*document["testCases"], *_list(document.get("conversationalTestCases"))]
+    others = document.get("conversationalTestCases")
+    cases = [*document["testCases"], *(others if isinstance(others, list) else [])]
     for number, case in enumerate(cases, start=1):
         if not isinstance(case, dict):
-            raise source.error(f"test case {number} is {_shown(case)}; expected an object")
+            raise source.error(f"test case {number} is {as_json(case)}; expected an object")
         scores: dict[str, Any] = {"pass": case.get("success")}
-        for metric in _list(case.get("metricsData")):
+        metrics = case.get("metricsData")
+        for metric in metrics if isinstance(metrics, list) else []:
             if isinstance(metric, dict) and isinstance(metric.get("name"), str):
                 scores[metric["name"]] = metric.get("success")
         asked = case.get("input")
@@ -477,9 +426,6 @@ def _deepeval(source: Source) -> Iterator[_Record]:
         )
 
 
-# --- Plain JSON lines
-
-
 def _plain_lines(source: Source) -> Iterator[_Record]:
     for number, record in source.json_lines():
         key = next((key for key in _IDS if key in record), None)
@@ -487,7 +433,7 @@ def _plain_lines(source: Source) -> Iterator[_Record]:
             raise source.error(f"the record has no id; expected one of {', '.join(_IDS)}", number)
         epoch = next((record[name] for name in _EPOCHS if name in record), 1)
         if not isinstance(epoch, int) or isinstance(epoch, bool):
-            raise source.error(f"epoch {_shown(epoch)}; expected a whole number", number)
+            raise source.error(f"epoch {as_json(epoch)}; expected a whole number", number)
         scores = {name: record[name] for name in ("correct", *_COUNTS) if name in record}
         asked = record.get("input", record.get("question", ""))
         yield _Record(
@@ -503,67 +449,32 @@ def _plain_lines(source: Source) -> Iterator[_Record]:
 _COUNTS = ("tp", "fp", "fn")
 _VERDICT = "pass"  # the tool's verdict from all its scores
 # words of graders for numbers; N is a missing answer
-_WORDS = {
-    "C": 1.0,
-    "I": 0.0,
-    "P": 0.5,
-    "N": 0.0,
-    "correct": 1.0,
-    "incorrect": 0.0,
-    "true": 1.0,
-    "false": 0.0,
-    "yes": 1.0,
-    "no": 0.0,
-    "pass": 1.0,
-    "fail": 0.0,
-}
+_RIGHT, _WRONG = (
+    ("C", "correct", "true", "yes", "pass"),
+    ("I", "N", "incorrect", "false", "no", "fail"),
+)
+_WORDS = dict.fromkeys(_RIGHT, 1.0) | dict.fromkeys(_WRONG, 0.0) | {"P": 0.5}
 _LARGEST_COUNT = 2**31 - 1
 _MOST_EXAMPLES = 3  # listed in a message
 
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """The graded answers of one system.
-
-    Attributes
-    ----------
-    name
-        The file, for messages.
-    system
-        The name of the system in the log, or None.
-    score
-        The name of the score that was read.
-    variant
-        How answers were extracted (the filter of lm-evaluation-harness); may be empty.
-    samples
-        The id of every sample.
-    repeat
-        The repetition of its sample that every row is, from 0.
-    content
-        Digest to distinguish different samples with the same id; may be empty.
-    tp, fp, fn
-        Correct, wrong and missed findings of every row; a right answer has tp = 1, a wrong one
-        fn = 1.
-    counted
-        True if rows count findings, False if they are right or wrong answers.
-    texts, targets, said
-        Questions, expected answers and given answers; empty if unknown.
-    notes
-        What was recognised.
-    """
+    """The graded answers of one system."""
 
     name: str
-    system: str | None
-    score: str
-    variant: str
-    samples: tuple[str, ...]
-    repeat: tuple[int, ...]
-    content: tuple[str, ...] = field(repr=False)
+    system: str | None  # name of the system in the log, or None
+    score: str  # name of the score that was read
+    variant: str  # how answers were extracted (the filter of lm-evaluation-harness); may be empty
+    samples: tuple[str, ...]  # the id of every sample
+    repeat: tuple[int, ...]  # the repetition of its sample that every row is, from 0
+    content: tuple[str, ...] = field(repr=False)  # hashes of questions or documents
+    # correct, wrong and missed findings of every row; a right answer has tp = 1, a wrong one fn = 1
     tp: NDArray[np.int64] = field(repr=False)
     fp: NDArray[np.int64] = field(repr=False)
     fn: NDArray[np.int64] = field(repr=False)
-    counted: bool
-    texts: tuple[str, ...] = field(repr=False)
+    counted: bool  # True if rows count findings, False if they are right or wrong answers
+    texts: tuple[str, ...] = field(repr=False)  # questions, expected and given answers, if known
     targets: tuple[str, ...] = field(repr=False)
     said: tuple[str, ...] = field(repr=False)
     notes: tuple[str, ...] = ()
@@ -581,38 +492,19 @@ class Log:
         place = {key: i for i, key in enumerate(self.keys)}
         order = [place[key] for key in keys]
         rows = np.array(order, dtype=np.intp)
-        return replace(
-            self,
-            samples=tuple(self.samples[i] for i in order),
-            repeat=tuple(self.repeat[i] for i in order),
-            content=tuple(self.content[i] for i in order),
-            tp=self.tp[rows],
-            fp=self.fp[rows],
-            fn=self.fn[rows],
-            texts=tuple(self.texts[i] for i in order),
-            targets=tuple(self.targets[i] for i in order),
-            said=tuple(self.said[i] for i in order),
-        )
+        names = ("samples", "repeat", "content", "texts", "targets", "said")
+        moved: dict[str, Any] = {
+            name: tuple(getattr(self, name)[i] for i in order) for name in names
+        }
+        return replace(self, **moved, tp=self.tp[rows], fp=self.fp[rows], fn=self.fn[rows])
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """The logs of one file, one per system.
-
-    Attributes
-    ----------
-    name
-        The file.
-    logs
-        The log of every system.
-    notes
-        What was recognised.
-    origin
-        The format of the file, and the reason.
-    """
+    """The logs of one file, one per system."""
 
     name: str
-    logs: tuple[Log, ...]
+    logs: tuple[Log, ...]  # the log of every system
     notes: tuple[str, ...] = ()
     origin: Origin | None = None
 
@@ -620,10 +512,7 @@ class Samples:
 def read_logs(
     source: Source, *, score_name: str | None = None, threshold: float | None = None
 ) -> list[Log]:
-    """Read the logs of one file, one per system.
-
-    ``score_name`` chooses one of several scores; a graded score of at least ``threshold`` is right.
-    """
+    """Read the logs of one file, one per system; a score of at least ``threshold`` is right."""
     tool, reason, records = _records_of(source)
     if not records:
         raise source.error(f"the log of {tool} holds no samples; expected at least one")
@@ -825,24 +714,19 @@ def join_logs(logs: Sequence[Log]) -> list[Log]:
             )
         _refuse_other_contents(first, own)
         if first.counted != own.counted:
+            kinds = "right or wrong answers", "counts of findings"
+            mine, theirs = kinds[own.counted], kinds[first.counted]
             raise InputError(
-                f"holds {_kind(own)}, but {first.name} {_kind(first)}; expected the same score",
-                own.name,
+                f"holds {mine}, but {first.name} {theirs}; expected the same score", own.name
             )
         joined.append(own)
     return joined
-
-
-def _kind(log: Log) -> str:
-    return "counts of findings" if log.counted else "right or wrong answers"
 
 
 def _refuse_other_samples(first: Log, other: Log) -> None:
     mine, theirs = dict.fromkeys(first.keys), dict.fromkeys(other.keys)
     missing = [key for key in mine if key not in theirs]
     extra = [key for key in theirs if key not in mine]
-    if not missing and not extra:
-        return
     parts = []
     if missing:
         parts.append(
@@ -853,14 +737,17 @@ def _refuse_other_samples(first: Log, other: Log) -> None:
         parts.append(
             f"{len(extra)} of its {len(theirs)} are not in {first.name} ({_listed_keys(extra)})"
         )
-    raise InputError(" and ".join(parts) + "; expected the same samples", other.name)
+    if parts:
+        raise InputError(" and ".join(parts) + "; expected the same samples", other.name)
 
 
 def _refuse_other_contents(first: Log, other: Log) -> None:
     different = [
         i
         for i, (mine, theirs) in enumerate(zip(first.content, other.content, strict=True))
-        if mine and theirs and mine != theirs and _are_alike(mine, theirs)
+        if mine and theirs and mine != theirs
+        # both are hashes of questions, or both of documents
+        if mine.startswith(_DOCUMENT_PREFIX) == theirs.startswith(_DOCUMENT_PREFIX)
     ]
     if not different:
         return
@@ -875,16 +762,10 @@ def _refuse_other_contents(first: Log, other: Log) -> None:
     )
 
 
-def _are_alike(one: str, other: str) -> bool:
-    """Return True if both are hashes of questions, or both of documents."""
-    return one.startswith(_DOCUMENT_PREFIX) == other.startswith(_DOCUMENT_PREFIX)
-
-
 def _listed_keys(keys: Sequence[tuple[str, int]]) -> str:
     return _listed([s if not repeat else f"{s} (repetition {repeat + 1})" for s, repeat in keys])
 
 
 def _listed(samples: Sequence[str]) -> str:
-    named = [s if len(s) <= 40 else s[:40] + "…" for s in samples[:_MOST_EXAMPLES]]
-    text = ", ".join(map(repr, named))
-    return text + (", …" if len(samples) > _MOST_EXAMPLES else "")
+    named = [repr(s if len(s) <= 40 else s[:40] + "…") for s in samples[:_MOST_EXAMPLES]]
+    return ", ".join(named) + (", …" if len(samples) > _MOST_EXAMPLES else "")

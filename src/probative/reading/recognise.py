@@ -34,10 +34,7 @@ Annotations = Tagged | Spans | Segmented | Labels | LabelSets | Samples
 
 
 def read(path: str | Path | Input, options: Options | None = None) -> Annotations:
-    """Read a file of any known format; ``-`` is standard input.
-
-    By default everything is recognised from its content.
-    """
+    """Read a file of any known format; ``-`` is standard input."""
     opened = path if isinstance(path, Input) else open_input(path, options)
     found = FORMATS[opened.kind]
     if opened.task not in found.tasks:
@@ -54,11 +51,7 @@ def read_pair(
     gold: int | str | None = None,
     columns: Sequence[int | str] = (),
 ) -> tuple[Annotations, list[Annotations], list[str]]:
-    """Read gold and systems from the columns of one file; return them and the systems' names.
-
-    Columns are numbers from 1 (from -1 backwards) in a column file, names in a table. By default
-    they are the last but one and the last column, or the columns with usual names.
-    """
+    """Read gold and systems from the columns of one file; return them and the systems' names."""
     options = options or Options()
     opened = _opened_pair(path, options, [gold, *columns])
     source = opened.source

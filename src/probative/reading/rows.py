@@ -42,27 +42,13 @@ _ROWS_TO_RECOGNISE = 20
 
 
 class Rows(NamedTuple):
-    """The tokens and tag columns of rows.
-
-    Attributes
-    ----------
-    name
-        The file or parameter.
-    tokens
-        The tokens of every row; None if there are none.
-    columns
-        The columns of tags by name.
-    names
-        The names of the numbers in each column, if known.
-    lines
-        The line of every row in a file.
-    """
+    """The tokens and tag columns of rows."""
 
     name: str
-    tokens: list[list[str]] | None
-    columns: dict[str, list[Any]]
-    names: Mapping[str, Sequence[str]]
-    lines: list[int] | None = None
+    tokens: list[list[str]] | None  # the tokens of every row; None if there are none
+    columns: dict[str, list[Any]]  # the columns of tags by name
+    names: Mapping[str, Sequence[str]]  # names of the numbers in each column, if known
+    lines: list[int] | None = None  # the line of every row in a file
 
 
 def is_row(record: Mapping[str, Any]) -> str | None:
@@ -139,14 +125,13 @@ def choose_column(
 
 def read_rows(source: Source, label_names: Sequence[str] | None = None) -> Rows:
     """Read the rows of JSON lines or of a Parquet file."""
+    lines: list[int] | None = None
+    own: dict[str, tuple[str, ...]] = {}
     if source.is_parquet:
         records, own = _parquet_records(source)
-        lines: list[int] | None = None
     else:
         records, lines = _json_records(source)
-        own = {}
-    known = own or _names_beside(source)
-    return rows_of(source.name, records, lines, known, label_names)
+    return rows_of(source.name, records, lines, own or _names_beside(source), label_names)
 
 
 def rows_of(
@@ -163,34 +148,19 @@ def rows_of(
     columns: dict[str, list[Any]] = {column: [] for column in there}
     tokens: list[list[str]] = []
     for number, record in enumerate(records):
-        line = None if lines is None else lines[number]
-        words = record.get(key) if key is not None else None
+        place = name, number, None if lines is None else lines[number]
         if key is not None:
+            words = record.get(key)
             if not isinstance(words, list | tuple) or not all(isinstance(w, str) for w in words):
-                raise _error(
-                    name,
-                    number,
-                    line,
-                    f"{key!r} is {shown(words)}; expected a list of texts",
-                )
+                raise _error(*place, f"{key!r} is {shown(words)}; expected a list of texts")
             tokens.append(list(words))
         for column, values in columns.items():
             tags = record.get(column)
             if not isinstance(tags, list | tuple):
-                raise _error(
-                    name,
-                    number,
-                    line,
-                    f"{column!r} is {shown(tags)}; expected a list of tags",
-                )
+                raise _error(*place, f"{column!r} is {shown(tags)}; expected a list of tags")
             if key is not None and len(tags) != len(tokens[-1]):
-                raise _error(
-                    name,
-                    number,
-                    line,
-                    f"{len(tags)} tags under {column!r}, but "
-                    f"{len(tokens[-1])} {key}; expected as many",
-                )
+                what = f"{len(tags)} tags under {column!r}, but {len(tokens[-1])} {key}"
+                raise _error(*place, f"{what}; expected as many")
             values.append(tags)
     if not columns:
         raise InputError("no row has tags; expected lists of them, such as 'ner_tags'", name)
@@ -212,14 +182,9 @@ def are_rows(items: Sequence[Any]) -> bool:
 
 
 def numbered_tags(data: Any) -> list[list[int]] | None:
-    """Return tags as lists of numbers from lists or an array; None for anything else.
-
-    Trainers of Hugging Face pass such data to the function that computes scores.
-    """
-    if (
-        getattr(data, "ndim", None) == 2
-        and getattr(getattr(data, "dtype", None), "kind", "") == "i"
-    ):
+    """Return tags as lists of numbers, as trainers of Hugging Face pass them, or None."""
+    kind = getattr(getattr(data, "dtype", None), "kind", "")
+    if getattr(data, "ndim", None) == 2 and kind == "i":
         return [list(row) for row in data.tolist()]
     if not isinstance(data, list | tuple) or not data:
         return None
@@ -265,10 +230,7 @@ def is_dataset(data: Any) -> bool:
 
 
 def labels_of_dataset(
-    name: str,
-    rows: Sequence[Mapping[str, Any]],
-    names: Mapping[str, Sequence[str]],
-    options: Any,
+    name: str, rows: Sequence[Mapping[str, Any]], names: Mapping[str, Sequence[str]], options: Any
 ) -> Labels:
     """Return one label per row of a dataset, with the names from its features."""
     there = list(dict.fromkeys(key for row in rows for key in row))
@@ -289,6 +251,14 @@ def labels_of_dataset(
                 )
         values = [classes[v] if isinstance(v, int) else v for v in values]
     return labels_from_array(name, values)
+
+
+def side_of_rows(rows: Rows, options: Any, task: str | None) -> Tagged | Labels:
+    """Return the tags of the requested or usual column, as labels if that is the task."""
+    there = list(rows.columns)
+    column = choose_column(rows.name, there, options.named_column, predicted=options.predicted)
+    tags = tagged_rows(rows, column)
+    return tags.as_labels() if task == "labels" else tags
 
 
 def tagged_rows(rows: Rows, column: str) -> Tagged:
@@ -317,35 +287,23 @@ def tagged_rows(rows: Rows, column: str) -> Tagged:
 
 def _name(rows: Rows, column: str, number: int, tag: Any, names: Sequence[str] | None) -> str:
     """Return the name of a tag; refuse numbers without a name."""
-    line = None if rows.lines is None else rows.lines[number]
     if isinstance(tag, str):
         return tag
     if isinstance(tag, bool) or not isinstance(tag, int):
-        raise _error(
-            rows.name,
-            number,
-            line,
-            f"{shown(tag)} under {column!r} is no tag; expected texts or numbers",
-        )
-    if tag == _IGNORED_NUMBER:
+        problem = f"{shown(tag)} under {column!r} is no tag; expected texts or numbers"
+    elif tag == _IGNORED_NUMBER:
         return IGNORED
-    if not names:
-        raise _error(
-            rows.name,
-            number,
-            line,
-            f"the tags under {column!r} are numbers; expected "
-            f"their names, from 0 on (label_names=), or a {_INFORMATION} beside the file",
+    elif not names:
+        problem = (
+            f"the tags under {column!r} are numbers; expected their names, from 0 on "
+            f"(label_names=), or a {_INFORMATION} beside the file"
         )
-    if not 0 <= tag < len(names):
-        raise _error(
-            rows.name,
-            number,
-            line,
-            f"tag {tag} under {column!r}; expected 0 to "
-            f"{len(names) - 1}, as there are {len(names)} names, or -100",
-        )
-    return str(names[tag])
+    elif not 0 <= tag < len(names):
+        expected = f"0 to {len(names) - 1}, as there are {len(names)} names, or -100"
+        problem = f"tag {tag} under {column!r}; expected {expected}"
+    else:
+        return str(names[tag])
+    raise _error(rows.name, number, None if rows.lines is None else rows.lines[number], problem)
 
 
 # --- Files
@@ -358,11 +316,8 @@ def _json_records(source: Source) -> tuple[list[dict[str, Any]], list[int] | Non
         if strange:
             raise source.error(f"{shown(strange[0])} is no row; expected objects in the list")
         return document, None
-    records, lines = [], []
-    for number, record in source.json_lines():
-        records.append(record)
-        lines.append(number)
-    return records, lines
+    numbered = list(source.json_lines())
+    return [record for _, record in numbered], [number for number, _ in numbered]
 
 
 def _parquet_records(source: Source) -> tuple[list[dict[str, Any]], dict[str, tuple[str, ...]]]:
@@ -370,13 +325,10 @@ def _parquet_records(source: Source) -> tuple[list[dict[str, Any]], dict[str, tu
     from probative.reading.parquet import parquet_rows
 
     records, metadata = parquet_rows(source)
-    names: dict[str, tuple[str, ...]] = {}
-    if metadata is not None:
-        try:
-            names = _label_names_of(json.loads(metadata))
-        except (ValueError, RecursionError):
-            names = {}
-    return records, names
+    try:
+        return records, {} if metadata is None else _label_names_of(json.loads(metadata))
+    except (ValueError, RecursionError):
+        return records, {}
 
 
 def _names_beside(source: Source) -> dict[str, tuple[str, ...]]:
@@ -391,15 +343,11 @@ def _names_beside(source: Source) -> dict[str, tuple[str, ...]]:
 
 
 def _label_names_of(description: Any) -> dict[str, tuple[str, ...]]:
-    """Return label names by column from a description in the form of Hugging Face datasets.
-
-    It describes a file (``features``), a Parquet file (``info``), or several configurations.
-    """
+    """Return label names by column from a description in the form of Hugging Face datasets."""
     names: dict[str, tuple[str, ...]] = {}
     for features in _features(description):
         for column, feature in features.items():
-            found = _class_names(feature)
-            if found is not None:
+            if (found := _class_names(feature)) is not None:
                 names.setdefault(str(column), found)
     return names
 
@@ -409,13 +357,11 @@ def _features(description: Any) -> Iterable[Mapping[str, Any]]:
         return
     if isinstance(description.get("features"), dict):
         yield description["features"]
-        return
-    if isinstance(description.get("info"), dict):
+    elif isinstance(description.get("info"), dict):
         yield from _features(description["info"])
-        return
-    for part in description.values():
-        if isinstance(part, dict) and isinstance(part.get("features"), dict):
-            yield part["features"]
+    else:
+        parts = (part for part in description.values() if isinstance(part, dict))
+        yield from (part["features"] for part in parts if isinstance(part.get("features"), dict))
 
 
 def _class_names(feature: Any) -> tuple[str, ...] | None:
@@ -451,11 +397,7 @@ def label_names_of_features(features: Any) -> dict[str, tuple[str, ...]]:
 
 
 def without_ignored_tokens(answer: Tagged, systems: Sequence[Tagged]) -> list[Tagged]:
-    """Remove the tokens without a gold tag from all sides.
-
-    A system may have tags where gold has none; a missing tag of a system where gold has one is an
-    error.
-    """
+    """Remove the tokens without a gold tag from all sides; refuse missing tags of systems."""
     if not any(IGNORED in side.names for side in (answer, *systems)):
         return [answer, *systems]
     kept = _tagged(answer)
@@ -476,8 +418,7 @@ def without_ignored_tokens(answer: Tagged, systems: Sequence[Tagged]) -> list[Ta
 
 def _tagged(side: Tagged) -> Mask:
     """Return True for every token with a tag."""
-    named = np.array([name != IGNORED for name in side.names], dtype=bool)
-    return np.asarray(named[side.tags])
+    return np.array([name != IGNORED for name in side.names], dtype=bool)[side.tags]
 
 
 def _keep_tokens(side: Tagged, kept: Mask) -> Tagged:
@@ -502,11 +443,11 @@ def _keep_tokens(side: Tagged, kept: Mask) -> Tagged:
 
 
 def without_left_out_texts(sides: Sequence[Spans]) -> tuple[list[Spans], tuple[str, ...]]:
-    """Remove the texts that one side marks as left out from all sides; return a note.
-
-    A system may have outputs for the remaining texts only.
-    """
-    masks = [_left_out(side.text) for side in sides]
+    """Remove the texts that one side marks as left out from all sides; return a note."""
+    masks = [
+        np.zeros(side.n_sentences, bool) if side.text.left_out is None else side.text.left_out
+        for side in sides
+    ]
     if not any(mask.any() for mask in masks):
         return list(sides), ()
     number = max(side.n_sentences for side in sides)
@@ -515,29 +456,17 @@ def without_left_out_texts(sides: Sequence[Spans]) -> tuple[list[Spans], tuple[s
     rest = number - int(out.sum())
     if not rest:
         raise InputError("no text has an answer; expected at least one", sides[0].text.name)
-    kept = []
-    for side in sides:
-        if side.n_sentences == number:
-            kept.append(_keep_texts(side, ~out))
-        else:
-            kept.append(side)  # should have only the remaining texts; the alignment checks it
+    # a shorter side should have only the remaining texts; the alignment checks it
+    kept = [_keep_texts(side, ~out) if side.n_sentences == number else side for side in sides]
     note = f"{number - rest} of {number} texts are left out, as they were not accepted"
     return kept, (note,)
-
-
-def _left_out(text: Text) -> Mask:
-    if text.left_out is None:
-        return np.zeros(text.n_sentences, dtype=bool)
-    return text.left_out
 
 
 def _keep_texts(side: Spans, kept: Mask) -> Spans:
     number = np.cumsum(kept) - 1
     mine = kept[side.sentence]
-    text = side.text
-    lengths = text.lengths[kept]
+    text, texts = side.text, side.text.sentences
     rows: Any = text.row
-    texts = text.sentences
     return replace(
         side,
         sentence=number[side.sentence[mine]].astype(np.int32),
@@ -547,7 +476,7 @@ def _keep_texts(side: Spans, kept: Mask) -> Spans:
         shape=None if side.shape is None else side.shape[mine],
         text=replace(
             text,
-            first=np.concatenate([[0], np.cumsum(lengths)]),
+            first=np.concatenate([[0], np.cumsum(text.lengths[kept])]),
             row=rows[kept] if rows is not None and len(rows) == len(kept) else None,
             sentences=None if texts is None else [texts[i] for i in np.flatnonzero(kept).tolist()],
             document=None if text.document is None else text.document[kept],

@@ -46,12 +46,7 @@ class Runs(tuple[Any, ...]):
 
 
 def find_runs(words: Iterable[str], *, beside: str | None = None) -> dict[str, Runs]:
-    """Return the files of every system's runs in natural order: run 2 comes before run 10.
-
-    Each word is ``name=files``, where files is a file, a folder (all files in it) or a pattern such
-    as ``a/*.conll``; a brat folder counts as one file. A name may be given several times.
-    ``beside`` is the gold file, which is no run even if a folder or pattern holds it.
-    """
+    """Return the files of every system's runs (``name=files``) in natural order."""
     systems: dict[str, list[str]] = {}
     for word in words:
         name, equals, files = word.partition("=")
@@ -110,10 +105,10 @@ def _refuse_twice(systems: Mapping[str, Sequence[str]]) -> None:
 
 def numbered_siblings(path: Any) -> int:
     """Return the number of files beside this one whose names differ only in numbers."""
-    if not isinstance(path, (str, Path)) or str(path) == "-" or not Path(path).is_file():
+    if not isinstance(path, (str, Path)) or str(path) == "-":
         return 0
     own = Path(path)
-    if not re.search("[0-9]", own.name):
+    if not own.is_file() or not re.search("[0-9]", own.name):
         return 0
     try:
         names = [p.name for p in own.parent.iterdir() if p.is_file()]
@@ -124,40 +119,32 @@ def numbered_siblings(path: Any) -> int:
 
 
 def check_own_answer(opened: Input, answer: Annotations, gold_column: int | str | None) -> None:
-    """Refuse a run whose file holds gold labels of its own that differ from gold.
-
-    They are in the last column but one of a column file, if its tags have the types of gold, or in
-    the column ``gold_column`` of a table.
-    """
-    own = None
+    """Refuse a run whose file holds gold labels of its own that differ from gold."""
+    # the last column but one of a column file, or ``gold_column`` of a table
     if isinstance(answer, Labels):
-        own = _labels_beside(opened, gold_column)
+        own, expected = _labels_beside(opened, gold_column), answer.codes
     elif isinstance(answer, Tagged):
-        own = _tags_beside(opened, answer)
-    if own is None or not isinstance(answer, (Tagged, Labels)):
+        own, expected = _tags_beside(opened, answer), answer.tags
+    else:
         return
-    if len(own[0]) != len(_codes(answer)):
+    if own is None or len(own[0]) != len(expected):
         return
     codes, names = own
     code = {name: i for i, name in enumerate(names)}
     same = np.array([code.get(name, -1) for name in answer.names], dtype=np.int64)
-    wrong = np.flatnonzero(codes != same[_codes(answer)])
+    wrong = np.flatnonzero(codes != same[expected])
     if len(wrong):
         at = int(wrong[0])
-        what, line = "item", None
+        what, line, remedy = "item", None, ""
         if isinstance(answer, Tagged):
             what, line = "token", opened.layout.text.line_of(at)
+            remedy = " (tag_column= says which column to read)"
         raise InputError(
             f"holds an answer of its own, {names[codes[at]]!r} for {what} {at + 1} where the "
-            f"answer has {answer.names[_codes(answer)[at]]!r}; expected runs on the same answer"
-            + (" (tag_column= says which column to read)" if what == "token" else ""),
+            f"answer has {answer.names[expected[at]]!r}; expected runs on the same answer{remedy}",
             opened.source.name,
             line,
         )
-
-
-def _codes(side: Tagged | Labels) -> Any:
-    return side.tags if isinstance(side, Tagged) else side.codes
 
 
 def _tags_beside(opened: Input, answer: Tagged) -> tuple[Any, tuple[str, ...]] | None:
@@ -216,12 +203,9 @@ def single_outputs(gold: Any, system: Any) -> Sequence[Any]:
 
 
 def runs_of(system: Any, answer: Annotations, gold: Any = None) -> Runs | None:
-    """Return the runs that a list holds, or None if it is one output.
-
-    The task of gold decides how deeply an output is nested: a list of labels, or a list of
-    sentences. A list of outputs is nested one level deeper. Strings in a list are files if gold is
-    a file, and labels otherwise.
-    """
+    """Return the runs that a list holds, or None if it is one output."""
+    # A list of outputs is nested one level deeper than the task of gold asks. Strings are files if
+    # gold is a file, and labels otherwise.
     if isinstance(system, Runs):
         return system
     if not isinstance(system, (list, tuple)) or not len(system):
@@ -229,27 +213,22 @@ def runs_of(system: Any, answer: Annotations, gold: Any = None) -> Runs | None:
     if all(map(_is_whole, system)):
         return Runs(system)
     if all(map(is_path, system)):
-        return _run_files(system) if is_path(gold) else None
+        if not is_path(gold):
+            return None
+        missing = next((p for p in system if str(p) != "-" and not os.path.exists(p)), None)  # noqa: PTH110
+        if missing is not None:
+            raise InputError(
+                "there is no such file, and gold is a file; expected files, one per run, or data "
+                "for all of them",
+                missing,
+            )
+        return Runs(system)
     return Runs(system) if _depth(system) > _depth_of_output(system, answer, gold) else None
-
-
-def _run_files(paths: Sequence[Any]) -> Runs:
-    """Return the files of runs; refuse files that do not exist."""
-    missing = next((p for p in paths if str(p) != "-" and not os.path.exists(p)), None)  # noqa: PTH110
-    if missing is not None:
-        raise InputError(
-            "there is no such file, and gold is a file; expected files, one per run, or data for "
-            "all of them",
-            missing,
-        )
-    return Runs(paths)
 
 
 def _is_whole(one: Any) -> bool:
     """Return True if this is a whole output by its type, or by the type of its entries."""
-    if _is_read(one):
-        return True
-    if is_frame(one) or is_dataset(one):
+    if _is_read(one) or is_frame(one) or is_dataset(one):
         return True
     return isinstance(one, (list, tuple)) and (are_rows(one) or are_docs(one))
 
@@ -310,31 +289,20 @@ def _is_span(data: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _RunTable:
-    """The columns of a table, split by the run of every row.
-
-    Attributes
-    ----------
-    name
-        The name of the table in messages.
-    runs
-        The names of the runs, in natural order.
-    sides
-        The labels of every requested column, one `Labels` per run.
-    """
+    """The columns of a table, split by the run of every row."""
 
     name: str
-    runs: tuple[str, ...]
-    sides: tuple[tuple[Labels, ...], ...]
+    runs: tuple[str, ...]  # names of the runs, in natural order
+    sides: tuple[tuple[Labels, ...], ...]  # labels of every requested column, one `Labels` per run
 
     def check_answers(self) -> None:
         """Refuse runs whose rows are not the same items; the first column is gold."""
         first, *others = self.sides[0]
         for run, own in zip(self.runs[1:], others, strict=True):
             self._check_order(first, run, own)
-            here = f"run {run!r}"
             if len(own) != len(first):
                 raise InputError(
-                    f"{self.name}: {here} has {len(own)} rows, but run {self.runs[0]!r} has "
+                    f"{self.name}: run {run!r} has {len(own)} rows, but run {self.runs[0]!r} has "
                     f"{len(first)}; expected the same items in every run"
                 )
             wrong = np.flatnonzero(first.codes != own.codes)
@@ -345,7 +313,7 @@ class _RunTable:
             if len(wrong):
                 row = int(wrong[0])
                 raise InputError(
-                    f"{self.name}: row {row + 1} of {here} has the answer "
+                    f"{self.name}: row {row + 1} of run {run!r} has the answer "
                     f"{own.names[own.codes[row]]!r}, that of run {self.runs[0]!r} "
                     f"{first.names[first.codes[row]]!r}; expected the same items in every run, in "
                     f"the same order or with unit_column= to find them by"
@@ -377,11 +345,7 @@ def read_run_table(
     *,
     sort: bool = True,
 ) -> _RunTable:
-    """Read columns of a file or data frame and split their rows by run.
-
-    ``sort`` puts the rows of every run in the order of their units; not if gold is another file
-    with an order of its own.
-    """
+    """Read columns of a file or frame and split their rows by run; ``sort`` them by unit."""
     table_options = replace(options, input_format="table", task="labels")
     # the column of runs is no prediction; numbers in it are no probabilities
     run_options = replace(table_options, predicted=False, probability_columns=(), multilabel=None)
@@ -390,23 +354,35 @@ def read_run_table(
         name = source.name
         # read separately: the choice of the label column depends on how many are requested
         read = read_table(source, columns, table_options, ids=True, run_column=run_column)
-        sides = [_single(name, side) for side in read]
-        (run,) = (_single(name, side) for side in read_table(source, [run_column], run_options))
+        of_run = read_table(source, [run_column], run_options)
     elif is_frame(data):
         name = "gold" if options.column is None else options.column
         named = [c for c in columns if c is not None]
         if len(named) < len(columns):
             raise InputError(f"{name}: is a data frame; expected its columns to be named")
-        sides = [
-            _single(name, side) for side in sides_from_frame("columns", data, named, table_options)
-        ]
-        (of_run,) = sides_from_frame("run_column", data, [run_column], run_options)
-        run = _single(name, of_run)
+        read = sides_from_frame("columns", data, named, table_options)
+        of_run = sides_from_frame("run_column", data, [run_column], run_options)
     else:
         raise InputError("run_column: there is no table to look it up in; expected a table")
-    _refuse_tags(name, sides[0], options.task)
+    labels = [side for side in (*of_run, *read) if isinstance(side, Labels)]
+    if len(labels) < len(of_run) + len(read):
+        raise InputError(
+            f"{name}: run_column= parts rows of one label each; expected such a table, or a file "
+            f"for each run"
+        )
+    run, *sides = labels
+    # the sentences of tags cannot be split by run
+    task, reason = options.task, tags_reason(sides[0].names)
+    if task not in (None, "labels") or (task is None and reason is not None):
+        what = "" if reason is None else f" and these are tags ({reason}),"
+        raise InputError(
+            f"{name}: run_column= parts rows of labels,{what} not of entities; expected a file for "
+            f"each run, or task='labels'"
+        )
     order = sorted(range(len(run.names)), key=lambda code: natural_order(run.names[code]))
-    rows = [_rows(run, code, sort=sort) for code in order]
+    rows = [np.flatnonzero(run.codes == code) for code in order]
+    if sort and run.units is not None:
+        rows = [own[np.argsort(run.units[own], kind="stable")] for own in rows]
     return _RunTable(
         name,
         tuple(run.names[code] for code in order),
@@ -414,36 +390,10 @@ def read_run_table(
     )
 
 
-def _single(name: str, side: Labels | LabelSets | Tagged) -> Labels:
-    """Return the side if its rows have one label each; refuse others."""
-    if not isinstance(side, Labels):
-        raise InputError(
-            f"{name}: run_column= parts rows of one label each; expected such a table, or a file "
-            f"for each run"
-        )
-    return side
-
-
-def _refuse_tags(name: str, answer: Labels, task: str | None) -> None:
-    """Refuse tags of tokens unless task='labels'; their sentences cannot be split by run."""
-    reason = tags_reason(answer.names)
-    if task not in (None, "labels") or (task is None and reason is not None):
-        what = "" if reason is None else f" and these are tags ({reason}),"
-        raise InputError(
-            f"{name}: run_column= parts rows of labels,{what} not of entities; expected a file for "
-            f"each run, or task='labels'"
-        )
-
-
-def _rows(run: Labels, code: int, *, sort: bool) -> NDArray[np.intp]:
-    """Return the rows of a run, ordered by unit if there are units and ``sort`` is set."""
-    own = np.flatnonzero(run.codes == code)
-    return own if run.units is None or not sort else own[np.argsort(run.units[own], kind="stable")]
-
-
 def _part(side: Labels, rows: NDArray[np.intp]) -> Labels:
-    units = None if side.units is None else side.units[rows]
-    read_texts = side.texts
+    read_texts, ids = side.texts, side.aligned
+    if not isinstance(ids, RowIds) or len(set(ids.codes[rows].tolist())) == 1 < len(rows):
+        ids = None  # the column names the run, not its rows
 
     def texts() -> Sequence[str]:
         everything = read_texts() if read_texts is not None else ()
@@ -452,17 +402,11 @@ def _part(side: Labels, rows: NDArray[np.intp]) -> Labels:
     return replace(
         side,
         codes=side.codes[rows],
-        units=units,
+        units=None if side.units is None else side.units[rows],
         texts=None if read_texts is None else texts,
-        aligned=_part_ids(side.aligned, rows),
+        aligned=None if ids is None else replace(ids, codes=ids.codes[rows]),
         groups=None if side.groups is None else replace(side.groups, codes=side.groups.codes[rows]),
     )
-
-
-def _part_ids(ids: object, rows: NDArray[np.intp]) -> RowIds | None:
-    if not isinstance(ids, RowIds) or len(set(ids.codes[rows].tolist())) == 1 < len(rows):
-        return None  # the column names the run, not its rows
-    return replace(ids, codes=ids.codes[rows])
 
 
 # --- Systems on the command line: files, folders, patterns, names
@@ -476,17 +420,12 @@ class _SystemFile(NamedTuple):
 
 
 def find_systems(words: Sequence[str], *, beside: str | None = None) -> list[_SystemFile]:
-    """Return the files that the words stand for, in their order; those of a folder by name.
-
-    A word is a file, a folder (all files in it), a pattern such as ``runs/*.conll``, or
-    ``name=file``. ``beside`` is the gold file, which is no system even if a folder or pattern holds
-    it.
-    """
+    """Return the files that words (files, folders, patterns, ``name=file``) stand for."""
     files = []
     for word in words:
         found_here = list(_systems_files_of(word))
         asked_for = len(found_here) == 1 and (found_here[0].name or found_here[0].path == word)
-        several = [file for file in found_here if asked_for or not _same_file(file, beside)]
+        several = [file for file in found_here if asked_for or not same_file(file.path, beside)]
         if not several:
             raise InputError("no file but the answer; expected outputs of systems", word)
         files += several
@@ -535,59 +474,38 @@ def _systems_files_of(word: str) -> Iterator[_SystemFile]:
         if not inside:
             raise InputError("the folder holds no files; expected outputs of systems", word)
         yield from (_SystemFile(str(path)) for path in inside)
-    elif "=" in word:
-        yield named_file(word)
-    elif has_magic(word):
+    elif "=" not in word and has_magic(word):
         matches = [path for path in find_paths(word) if is_output(path)]
         if not matches:
             raise InputError("no file matches this pattern", word)
         yield from map(_SystemFile, matches)
     else:
-        yield _SystemFile(word)
+        yield named_file(word)
 
 
-def _same_file(file: _SystemFile, other: str | None) -> bool:
-    if other is None or other == "-" or not Path(other).exists() or not Path(file.path).exists():
-        return False
-    return Path(file.path).samefile(other)
-
-
-# -----------------------------------------------------------------------------
-# Read a list of data sets in TOML: their files, and how to read each of them.
-# -----------------------------------------------------------------------------
+# --- A list of data sets in TOML: their files, and how to read each of them
 
 _FILES = ("gold", "a", "b", "train_words")
-_TOP = ("names", "datasets")
 
 
 def read_manifest(path: str | Path) -> tuple[list[str] | None, dict[str, dict[str, Any]]]:
-    """Read the names of the systems, or None, and the data sets by name.
-
-    The file has a table ``[datasets.NAME]`` for each, with ``gold``, ``a`` and ``b`` (or only
-    ``gold``, a table with all columns) and its options for reading; ``names = ["old", "new"]``
-    above them names the systems. Paths are relative to the manifest.
-    """
+    """Read the names of the systems, or None, and the tables ``datasets.NAME`` by name."""
     try:
         content = tomllib.loads(load(path).data.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        reason = " ".join(str(error).split())
-        raise InputError(
-            f"is no TOML: {reason:.200}; expected [datasets.NAME] tables", path
-        ) from None
-    odd = next((key for key in content if key not in _TOP), None)
+        reason = f"{' '.join(str(error).split()):.200}"
+        raise InputError(f"is no TOML: {reason}; expected [datasets.NAME] tables", path) from None
+    odd = next((key for key in content if key not in ("names", "datasets")), None)
     if odd is not None:
         raise InputError(f"{odd!r} is unknown; expected names and [datasets.NAME] tables", path)
     names, datasets = content.get("names"), content.get("datasets")
-    if names is not None and not _are_words(names):
+    words = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    if names is not None and not words:
         raise InputError(f"names = {shown(names)}; expected two names in a list", path)
     if not isinstance(datasets, dict) or not datasets:
         raise InputError("there are no data sets; expected [datasets.NAME] tables", path)
     folder = Path(path).parent
     return names, {name: _dataset(path, folder, name, own) for name, own in datasets.items()}
-
-
-def _are_words(names: object) -> bool:
-    return isinstance(names, list) and all(isinstance(name, str) for name in names)
 
 
 def _dataset(path: str | Path, folder: Path, name: str, own: object) -> dict[str, Any]:

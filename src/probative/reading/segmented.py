@@ -31,11 +31,8 @@ _SPACES = re.compile("[ \t\n\x0b\x0c\r\u3000]+")  # separate words in a file
 
 
 def read_segmented(source: Source) -> Segmented:
-    """Read one sentence per line, words separated by spaces (also U+3000).
-
-    An empty line is an empty sentence, so that lines keep their numbers; empty lines at the end of
-    the file do not count.
-    """
+    """Read one sentence per line, words separated by spaces (also U+3000)."""
+    # an empty line is an empty sentence, except at the end of the file
     array = np.frombuffer(source.data, np.uint8)
     begin, _ = lines_of(source)
     inside = ~_spaces(source)
@@ -96,11 +93,8 @@ def _segmented(
     block: NDArray[Any],
     notes: tuple[str, ...],
 ) -> Segmented:
-    """Convert words given as byte ranges to positions among characters that are not spaces.
-
-    `inside` is True for the bytes of words; `word_first` holds the first word of every sentence,
-    and the number of words.
-    """
+    """Convert words given as byte ranges to positions among characters that are not spaces."""
+    # `inside` marks the bytes of words; `word_first` holds the first word of every sentence
     array = np.frombuffer(source.data, np.uint8)
     characters = array[inside]
     n_bytes = end - start
@@ -115,8 +109,8 @@ def _segmented(
     sentence = np.repeat(np.arange(len(word_first) - 1, dtype=np.int32), np.diff(word_first))
     opening = first[sentence]
     word_start, word_end = at[:-1] - opening, at[1:] - opening
-    if not (n_bytes > 0).all():
-        kept = n_bytes > 0
+    kept = n_bytes > 0
+    if not kept.all():
         sentence, word_start, word_end = sentence[kept], word_start[kept], word_end[kept]
     return Segmented(
         name=source.name,
@@ -150,10 +144,7 @@ def _number_in(
 
 
 def segmented_from_lists(name: str, sentences: Sequence[Any]) -> Segmented:
-    """Read words from Python: one list of words, or one string with spaces, per sentence.
-
-    Spaces inside a word are dropped, and it stays one word.
-    """
+    """Read words from Python: one list of words, or one string with spaces, per sentence."""
     words: list[str] = []
     n_words = []
     for number, sentence in enumerate(sentences, start=1):
@@ -161,7 +152,8 @@ def segmented_from_lists(name: str, sentences: Sequence[Any]) -> Segmented:
             raise InputError(f"{name}: sentence {number} has no order; expected a list of words")
         try:
             parts = _SPACES.split(sentence) if isinstance(sentence, str) else list(sentence)
-            kept = parts if _are_bare(parts) else [w for p in parts if (w := _SPACES.sub("", p))]
+            bare = all(parts) and _SPACES.search("".join(parts)) is None
+            kept = parts if bare else [w for p in parts if (w := _SPACES.sub("", p))]
         except TypeError:
             raise InputError(
                 f"{name}: sentence {number} holds something else than words (str): "
@@ -176,35 +168,24 @@ def segmented_from_lists(name: str, sentences: Sequence[Any]) -> Segmented:
     first = length[word_first]
     sentence = np.repeat(np.arange(len(n_words), dtype=np.int32), n_words)
     text = "".join(words)
+    try:
+        characters = np.frombuffer(text.encode(), np.uint8)
+    except UnicodeEncodeError as error:
+        half = text[error.start]
+        raise InputError(f"{name}: {half!r} is half a character; expected text") from None
+    byte_first = first
+    if not text.isascii():  # the number of UTF-8 bytes before the characters
+        code = np.frombuffer(text.encode("utf-32-le"), np.uint32)
+        byte_first = _offsets(1 + (code > 0x7F) + (code > 0x7FF) + (code > 0xFFFF))[first]
     return Segmented(
         name=name,
-        characters=np.frombuffer(_utf8(name, text), np.uint8),
-        byte_first=first if text.isascii() else _byte_places(text, first),
+        characters=characters,
+        byte_first=byte_first,
         first=first,
         sentence=sentence,
         start=length[:-1] - first[sentence],
         end=length[1:] - first[sentence],
     )
-
-
-def _are_bare(words: list[str]) -> bool:
-    """Return True if no word is empty or has spaces."""
-    return all(words) and _SPACES.search("".join(words)) is None
-
-
-def _utf8(name: str, text: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"{name}: {text[error.start]!r} is half a character; expected text"
-        ) from None
-
-
-def _byte_places(text: str, places: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the number of UTF-8 bytes before the given characters."""
-    code = np.frombuffer(text.encode("utf-32-le"), np.uint32)
-    return _offsets(1 + (code > 0x7F) + (code > 0x7FF) + (code > 0xFFFF))[places]
 
 
 # --- Original text of sentences, with spaces
@@ -214,23 +195,15 @@ _RAWTEXT_SPACES = dict.fromkeys(map(ord, " \t\n\x0b\x0c\r\u3000"))
 
 
 def texts_of(words: Segmented) -> list[str]:
-    """Return the text of every sentence: its ``# text =`` comment, else its words without spaces.
-
-    A comment that does not match the words of the sentence is ignored.
-    """
-    return [_text(words, sentence) for sentence in range(words.n_sentences)]
-
-
-def _text(words: Segmented, sentence: int) -> str:
-    together = words.sentence_text(sentence)
-    if words.source is None or words.block is None:
-        return together
-    begin, end = words.block[sentence].tolist()
-    comment = _TEXT.search(words.source.data, begin, end)
-    if comment is None:
-        return together
-    text = comment[1].decode("utf-8", "replace")
-    return text if text.translate(_RAWTEXT_SPACES) == together else together
+    """Return the text of every sentence: its ``# text =`` if it matches, else its words."""
+    texts = [words.sentence_text(sentence) for sentence in range(words.n_sentences)]
+    if words.source is not None and words.block is not None:
+        for sentence, (begin, end) in enumerate(words.block.tolist()):
+            comment = _TEXT.search(words.source.data, begin, end)
+            text = "" if comment is None else comment[1].decode("utf-8", "replace")
+            if text.translate(_RAWTEXT_SPACES) == texts[sentence]:
+                texts[sentence] = text
+    return texts
 
 
 # --- Probabilities of word boundaries: JSON lines, or sequences of numbers
@@ -241,21 +214,11 @@ _EXPECTED = "expected a list of numbers, or an object with one under 'probabilit
 
 @dataclass(frozen=True, eq=False)
 class Probabilities:
-    """A number for every position between two characters of every sentence.
-
-    Attributes
-    ----------
-    name
-        The file or the parameter, for messages.
-    rows
-        The numbers of every sentence.
-    line
-        The line of every sentence in the file, or None.
-    """
+    """A number for every position between two characters of every sentence."""
 
     name: str
-    rows: Sequence[NDArray[np.float64]]
-    line: Sequence[int] | None = None
+    rows: Sequence[NDArray[np.float64]]  # the numbers of every sentence
+    line: Sequence[int] | None = None  # the line of every sentence in the file, or None
 
     def error(self, message: str, sentence: int | None = None) -> InputError:
         """Return an error at a sentence, or in the whole input."""
@@ -267,13 +230,13 @@ class Probabilities:
 
 
 def probabilities_of(data: Any, name: str = "probabilities") -> Probabilities:
-    """Read probabilities from a file of JSON lines or from Python.
-
-    A line is a list of numbers, or an object with one under "probabilities"; Python data are one
-    sequence of numbers per sentence.
-    """
+    """Read probabilities, one row per sentence, from a file of JSON lines or from Python."""
     if isinstance(data, (str, Path)):
-        return _read(load(data))
+        source = load(data)
+        # an empty line is a sentence without positions, except at the end
+        lines = enumerate(source.data.rstrip().split(b"\n"), start=1)
+        found = [_parsed(source, n, line) if line.strip() else np.empty(0) for n, line in lines]
+        return Probabilities(source.name, found, range(1, len(found) + 1))
     if isinstance(data, Probabilities):
         return data
     try:
@@ -286,14 +249,6 @@ def probabilities_of(data: Any, name: str = "probabilities") -> Probabilities:
         if row is None:
             raise probabilities.error("is no list of finite numbers", sentence)
     return probabilities
-
-
-def _read(source: Source) -> Probabilities:
-    """Read one list per line; an empty line is a sentence without positions, except at the end."""
-    rows = []
-    for number, line in enumerate(source.data.rstrip().split(b"\n"), start=1):
-        rows.append(_parsed(source, number, line) if line.strip() else np.empty(0))
-    return Probabilities(source.name, rows, range(1, len(rows) + 1))
 
 
 def _parsed(source: Source, number: int, line: bytes) -> NDArray[np.float64]:

@@ -21,15 +21,6 @@ if TYPE_CHECKING:
     from probative.reading.annotations import LabelSets
     from probative.reading.formats import Options
 
-__all__ = [
-    "labels_from_array",
-    "labels_from_lists",
-    "sides_from_frame",
-    "spans_from_sets",
-    "tagged_from_lists",
-    "units_of",
-]
-
 
 def _offsets(lengths: Iterable[int]) -> Any:
     return np.concatenate([[0], np.cumsum(np.fromiter(lengths, dtype=np.int64))])
@@ -55,11 +46,7 @@ def spans_from_sets(
     texts: Sequence[Sequence[str]] | None = None,
     lines: Sequence[int] | None = None,
 ) -> Spans:
-    """Read spans from Python: (start, end, label), any number per sentence, in any order.
-
-    Equal spans count once; they may overlap and nest. ``texts`` are the tokens or the string of
-    every sentence, in which spans must lie; ``lines`` are the lines of the sentences in a file.
-    """
+    """Read spans from Python: (start, end, label), any number per sentence, in any order."""
     code: dict[str, int] = {}
     rows: list[tuple[int, int, int, int]] = []
     for number, spans in enumerate(sentences):
@@ -73,15 +60,8 @@ def spans_from_sets(
     text = Text(name, _offsets(size), row=row, sentences=texts)
     doubled = len(rows) - len(table)
     notes = (f"{name}: {doubled} spans given twice, counted once",) if doubled else ()
-    return Spans(
-        table[:, 0].astype(np.int32),
-        table[:, 1],
-        table[:, 2],
-        table[:, 3].astype(np.int32),
-        tuple(code),
-        text,
-        notes,
-    )
+    sentence, kind = table[:, 0].astype(np.int32), table[:, 3].astype(np.int32)
+    return Spans(sentence, table[:, 1], table[:, 2], kind, tuple(code), text, notes)
 
 
 def _span(
@@ -105,11 +85,7 @@ def _span(
 
 
 def labels_from_array(name: str, values: Any, units: Any = None) -> Labels:
-    """Read one label per item from a list, an array or a column of any kind.
-
-    Labels are text, numbers or truth values, none missing. They are compared by their text, and
-    numbers by value: 1, 1.0 and True are one label.
-    """
+    """Read one label per item; numbers are compared by value: 1, 1.0 and True are one label."""
     items = items_of(name, values)
     if not items:
         raise InputError(f"{name}: is empty; expected one label per item")
@@ -153,12 +129,8 @@ def sides_from_frame(
     classes = options.probability_columns
     asked = [*columns[: 0 if len(columns) == 1 else 1], *classes] if classes else list(columns)
     ids = len(columns) == 1  # one side per frame; another frame may have other rows
-    wanted = Wanted(
-        [str(column) for column in asked],
-        options.unit,
-        partial(is_read, options.key, ids),
-        group=options.group,
-    )
+    chosen = partial(is_read, options.key, ids)
+    wanted = Wanted([str(column) for column in asked], options.unit, chosen, group=options.group)
     names, unit, read = choose_columns(
         wanted, there, lambda text: InputError(f"{name}: {text.split('; did you', 1)[0]}")
     )

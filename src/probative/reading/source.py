@@ -19,18 +19,6 @@ if TYPE_CHECKING:
     import gzip
     from collections.abc import Iterable, Iterator
 
-__all__ = [
-    "LARGEST",
-    "Source",
-    "TooLargeError",
-    "is_brat_folder",
-    "is_output",
-    "load",
-    "refuse_repeats",
-    "snippet",
-    "where_they_differ",
-]
-
 # Byte positions are kept in 32-bit integers.
 LARGEST = 2**31 - 64
 
@@ -44,7 +32,6 @@ _ALWAYS_UNPACKED, _UNPACKED_RATIO = 1 << 26, 100
 # Codecs that Python lists as text encodings, but in which no file is written.
 _NO_FILE_ENCODINGS = {"idna", "punycode", "undefined"}
 _BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -58,28 +45,17 @@ class TooLargeError(InputError):
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    r"""The content of a file, and its name in messages.
-
-    Attributes
-    ----------
-    name
-        The path as it was given.
-    data
-        The content: valid UTF-8 without byte-order mark, lines ended by ``\n`` or ``\r\n``.
-    notes
-        What was done to the content and the reader should know.
-    path
-        The place of content that is not read here: a Parquet file on disk, of which `data` is only
-        the beginning, or a brat folder. None if `data` holds everything.
-    limit
-        The most bytes that a packed file (Parquet, zip, spaCy) may unpack to; None: as many as its
-        reader can take.
-    """
+    """The content of a file, and its name in messages."""
 
     name: str
+    # the content: valid UTF-8 without byte-order mark, lines ended by ``\n`` or ``\r\n``
     data: bytes = field(repr=False)
     notes: tuple[str, ...] = ()
+    # the place of content that is not read here: a Parquet file on disk, of which `data` is only
+    # the beginning, or a brat folder. None if `data` holds everything
     path: Path | None = None
+    # the most bytes that a packed file (Parquet, zip, spaCy) may unpack to; None: as many as its
+    # reader can take
     limit: int | None = None
 
     @property
@@ -113,10 +89,8 @@ class Source:
         try:
             return json.loads(self.data)
         except (ValueError, RecursionError) as error:
-            reason = getattr(error, "msg", None) or "too deep or too large"
-            raise self.error(
-                f"is not JSON ({reason}); expected one value", getattr(error, "lineno", None)
-            ) from None
+            line, reason = getattr(error, "lineno", None), _reason(error)
+            raise self.error(f"is not JSON ({reason}); expected one value", line) from None
 
     def json_lines(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield the objects of JSON lines, each with its line number."""
@@ -129,10 +103,10 @@ class Source:
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
-            reason = getattr(error, "msg", None) or "too deep or too large"
-            raise self.error(
-                f"{snippet(line)} is not JSON ({reason}); expected one object per line", number
-            ) from None
+            problem = (
+                f"{snippet(line)} is not JSON ({_reason(error)}); expected one object per line"
+            )
+            raise self.error(problem, number) from None
         if not isinstance(record, dict):
             raise self.error(f"{snippet(line)} is not a JSON object; expected one per line", number)
         return record
@@ -144,11 +118,8 @@ class Source:
     @property
     def most_unpacked(self) -> int:
         """Return the most bytes that this may unpack to: the limit, or a multiple of its size."""
-        return (
-            max(_ALWAYS_UNPACKED, _UNPACKED_RATIO * len(self.data))
-            if self.limit is None
-            else self.limit
-        )
+        most = max(_ALWAYS_UNPACKED, _UNPACKED_RATIO * len(self.data))
+        return most if self.limit is None else self.limit
 
     def refuse_unpacking(self, size: float) -> None:
         """Refuse to unpack to so many bytes if that is more than allowed."""
@@ -162,10 +133,20 @@ class Source:
         )
 
 
+def _reason(error: Exception) -> str:
+    return getattr(error, "msg", None) or "too deep or too large"
+
+
 def snippet(raw: bytes, limit: int = 60) -> str:
     """Return a piece of a file for a one-line message, in quotes."""
     text = raw[: 4 * limit].decode("utf-8", "replace").rstrip("\r\n")
     return repr(text if len(text) <= limit else text[:limit] + "…")
+
+
+def as_json(value: Any) -> str:
+    """Return a value as JSON for a one-line message, shortened."""
+    text = json.dumps(value, ensure_ascii=False, default=repr)
+    return text if len(text) <= 60 else text[:60] + "…"
 
 
 def where_they_differ(one: str, other: str, limit: int = 30) -> tuple[str, str]:
@@ -191,13 +172,8 @@ def load(
     expected: str = "at least one line",
     data: bytes | None = None,
 ) -> Source:
-    """Read a file, a compressed file, a pipe or standard input (``-``), opening it once.
-
-    Content that begins like a gzip file is unpacked, whatever its name. The encoding is UTF-8 by
-    default, or that of a byte-order mark. ``limit`` is the most bytes, also unpacked; ``expected``
-    says in a message what an empty file should have held; ``data`` are its bytes if they were
-    already read.
-    """
+    """Read a file, a compressed file, a pipe or standard input (``-``), opening it once."""
+    # ``limit`` is the most bytes, also unpacked; ``data`` are the bytes if they were already read
     name = "standard input" if str(path) == "-" else str(path)
     most = LARGEST if limit is None else limit
     place = None
@@ -213,9 +189,8 @@ def load(
     if len(data) > LARGEST:  # another encoding may need fewer bytes than UTF-8
         raise _too_large(name, LARGEST)
     if b"\x00" in data:
-        raise InputError(
-            "is a binary file (it holds NUL bytes); expected text", name, _line(data, b"\x00")
-        )
+        line = data.count(b"\n", 0, data.index(b"\x00")) + 1
+        raise InputError("is a binary file (it holds NUL bytes); expected text", name, line)
     if not data or data.isspace():
         raise InputError(f"is empty; expected {expected}", name)
     if b"\r" in data and b"\n" not in data:
@@ -237,16 +212,10 @@ def is_output(path: str | Path) -> bool:
 
 
 def refuse_repeats(paths: Iterable[object]) -> None:
-    """Refuse a pipe or standard input that is named twice, as it can be read only once.
-
-    Entries that are no paths are ignored.
-    """
+    """Refuse a pipe or standard input that is named twice, as it can be read only once."""
     names: dict[object, str] = {}
     for path in paths:
-        if not isinstance(path, (str, Path)):
-            continue
-        stream = _stream(path)
-        if stream is None:
+        if not isinstance(path, (str, Path)) or (stream := _stream(path)) is None:
             continue
         if stream in names:
             also = "" if names[stream] == str(path) else f" (also called {names[stream]})"
@@ -263,14 +232,10 @@ def _stream(path: str | Path) -> object:
     try:
         status = os.fstat(0) if str(path) == "-" else Path(path).stat()
     except (OSError, ValueError):
-        return "-" if str(path) == "-" else None
-    if stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
+        status = None
+    if status is None or stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
         return "-" if str(path) == "-" else None
     return status.st_dev, status.st_ino
-
-
-def _line(data: bytes, what: bytes) -> int:
-    return data.count(b"\n", 0, data.index(what)) + 1
 
 
 def _raw(path: str | Path, name: str, limit: int) -> tuple[bytes, Path | None]:
@@ -339,14 +304,12 @@ def _unpack(name: str, data: bytes, limit: int) -> bytes:
 
 
 def _as_utf8(name: str, data: bytes, encoding: str | None) -> tuple[bytes, tuple[str, ...]]:
-    if encoding is None:
-        for mark, what in _BYTE_ORDER_MARKS:
-            if data.startswith(mark):
-                if what == "utf-8":
-                    return _check_utf8(name, data[len(mark) :]), ()
-                return _transcode(name, data, what), (f"{name}: {what}, by its byte-order mark",)
-        return _check_utf8(name, data), ()
-    return _transcode(name, data, encoding), ()
+    if encoding is not None:
+        return _transcode(name, data, encoding), ()
+    what = next((what for mark, what in _BYTE_ORDER_MARKS if data.startswith(mark)), "utf-8")
+    if what == "utf-8":
+        return _check_utf8(name, data.removeprefix(codecs.BOM_UTF8)), ()
+    return _transcode(name, data, what), (f"{name}: {what}, by its byte-order mark",)
 
 
 def _check_utf8(name: str, data: bytes) -> bytes:
@@ -384,11 +347,7 @@ def _transcode(name: str, data: bytes, encoding: str) -> bytes:
             f"gb18030"
         ) from None
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            f"byte 0x{data[error.start]:02x} is not {encoding}; expected another encoding",
-            name,
-            line,
-        ) from None
+        problem = f"byte 0x{data[error.start]:02x} is not {encoding}; expected another encoding"
+        raise InputError(problem, name, data.count(b"\n", 0, error.start) + 1) from None
     except (UnicodeError, ValueError) as error:
         raise InputError(f"is not {encoding}: {error}", name) from None

@@ -9,8 +9,8 @@ from probative.errors import InputError
 from probative.reading.rows import choose_column, read_rows, tagged_rows, without_ignored_tokens
 from probative.reading.tools import (
     predictions_of_label_studio,
-    read_hipe_column,
-    read_label_studio_side,
+    read_hipe,
+    read_label_studio,
     read_samples,
     side_of_choices,
 )
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from probative.reading.rows import Rows
 
     Pair = tuple[Any, list[Any], list[str]]
-
-__all__ = ["PAIRS", "pair_of_rows"]
 
 
 def _logs(opened: Input, gold: int | str | None, columns: Sequence[int | str]) -> Pair:
@@ -69,7 +67,7 @@ def _hipe(opened: Input, gold: int | str | None, columns: Sequence[int | str]) -
             "holds one side; expected a second file, or two columns (gold_column=, columns=)"
         )
     sides = [
-        read_hipe_column(replace(opened, options=replace(opened.options, tag_column=c)))
+        read_hipe(replace(opened, options=replace(opened.options, tag_column=c)))
         for c in (gold, *columns)
     ]
     return sides[0], sides[1:], [str(column) for column in columns]
@@ -86,7 +84,7 @@ def _label_studio(opened: Input, gold: int | str | None, columns: Sequence[int |
         side_of_choices(source, side, "predictions") if isinstance(side, list) else side
         for side in versions.values()
     ]
-    return read_label_studio_side(opened), sides, list(versions)
+    return read_label_studio(opened), sides, list(versions)
 
 
 PAIRS: dict[str, Callable[[Input, int | str | None, Sequence[int | str]], Pair]] = {

@@ -16,20 +16,17 @@ from probative._validation import shown
 from probative.errors import InputError
 from probative.reading.annotations import Labels, Spans, Tagged, Text
 from probative.reading.logs import Samples, read_logs, tool_of, whole_document
-from probative.reading.rows import choose_column, is_row, read_rows, tagged_rows
+from probative.reading.rows import is_row, read_rows, side_of_rows
 from probative.reading.sequences import spans_from_sets
-from probative.reading.source import is_brat_folder, load, snippet
+from probative.reading.source import Source, is_brat_folder, load, snippet
 from probative.reading.table_sides import label_sets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from probative.reading.annotations import LabelSets
     from probative.reading.formats import Input
-    from probative.reading.source import Source
 
-
-# --- Label Studio and Prodigy
 
 _MOST_EXAMPLES = 3  # listed in a message
 _JSON_MIN_KEYS = frozenset({"annotator", "annotation_id"})  # every text in JSON-MIN has these
@@ -39,18 +36,8 @@ _ACCEPTED = "accept"  # Prodigy's word for an annotation that is to be used
 # --- Prodigy: choices in lines (`accept`)
 
 
-def _is_choices(record: Mapping[str, Any]) -> str | None:
-    """Return why an object holds labels chosen for a text (Prodigy), or None."""
-    if isinstance(record.get("accept"), list) and "options" in record:
-        return "its first object has options and what was accepted of them"
-    return None
-
-
-def _read_choices(source: Source) -> list[tuple[str, list[str]]]:
-    """Read the text of every line and the labels chosen for it.
-
-    A rejected or ignored line has no label and is an error.
-    """
+def read_choices(source: Source) -> Labels | LabelSets:
+    """Read the text of every line and the labels chosen for it; refuse rejected lines."""
     chosen, refused = [], []
     for number, record in source.json_lines():
         labels = record.get("accept")
@@ -68,15 +55,15 @@ def _read_choices(source: Source) -> list[tuple[str, list[str]]]:
         )
     if not chosen:
         raise source.error("holds no JSON object; expected one per line")
-    return chosen
+    return side_of_choices(source, chosen, "labels chosen for texts")
 
 
-def _chosen_labels(
+def side_of_choices(
     source: Source, chosen: Sequence[tuple[str, Sequence[str]]], what: str
-) -> Labels | None:
-    """Return one label per text; None if some texts have several or none."""
+) -> Labels | LabelSets:
+    """Return one label per text, or label sets if some texts have several or none."""
     if any(len(labels) != 1 for _, labels in chosen):
-        return None
+        return label_sets(source.name, [list(labels) for _, labels in chosen])
     names = tuple(sorted({labels[0] for _, labels in chosen}))
     code = {name: i for i, name in enumerate(names)}
     codes = np.array([code[labels[0]] for _, labels in chosen], dtype=np.int32)
@@ -113,18 +100,21 @@ def _is_short(value: Any) -> bool:
     return isinstance(first, dict) and "labels" in first and "start" in first
 
 
-def _read_label_studio(
-    source: Source, task: str | None = None, *, predicted: bool = False
-) -> Spans | list[tuple[str, list[str]]]:
-    """Read the annotated spans of every text, or the choices made for it.
-
-    ``task`` decides where a project has both; a system (``predicted``) may have none of either.
-    """
+def read_label_studio(opened: Input) -> Spans | Labels | LabelSets:
+    """Read the annotated spans of every text of an export, or the choices made for it."""
+    # the task decides where a project has both; the output of a system may have none of either
+    source, options = opened.source, opened.options
     documents = _tasks(source)
-    if "annotation_id" in documents[0]:
-        _refuse_doubles(source, documents)
+    if "annotation_id" in documents[0]:  # JSON-MIN: several annotations of a task are texts
+        times = Counter(str(document["id"]) for document in documents if "id" in document)
+        for name, number in times.items():
+            if number > 1:
+                raise source.error(f"task {name} has {number} annotations; expected one")
     tasks = [_annotated(source, n, t) for n, t in enumerate(documents, start=1)]
-    return _side(source, source.name, tasks, task, predicted=predicted)
+    side = _side(source, source.name, tasks, options.task, predicted=options.predicted)
+    if isinstance(side, list):
+        return side_of_choices(source, side, "export of Label Studio, choices")
+    return side
 
 
 def predictions_of_label_studio(
@@ -141,9 +131,7 @@ def predictions_of_label_studio(
                 f"task {number + 1}: predictions are {shown(given)}; expected a list"
             )
         for prediction in given:
-            if not isinstance(
-                prediction, dict
-            ):  # a number is the id of a prediction that was not exported
+            if not isinstance(prediction, dict):  # the id of a prediction that was not exported
                 numbers.append((number + 1, prediction))
                 continue
             version = str(prediction.get("model_version") or "predictions")
@@ -206,11 +194,8 @@ def _annotated(source: Source, number: int, task: dict[str, Any]) -> _Task:
 
 
 def _short_task(name: str, task: dict[str, Any]) -> _Task:
-    """Read a task of JSON-MIN: keys for data, id, the results of every control, the annotator.
-
-    A single choice is a string, as the data are; only its position between ``id`` and ``annotator``
-    distinguishes them.
-    """
+    """Read a task of JSON-MIN: keys for data, id, the results of every control, the annotator."""
+    # a single choice is a string, as data are; only its place after ``id`` distinguishes them
     keys = list(task)
     begin = keys.index("id") + 1 if "id" in keys else len(keys)
     end = keys.index("annotator") if "annotator" in keys else begin
@@ -238,14 +223,6 @@ def _long_result(control: str, value: Any) -> dict[str, Any] | None:
         return None
     kind = "choices" if "choices" in value else "labels"
     return {"type": kind, "from_name": control, "value": value}
-
-
-def _refuse_doubles(source: Source, documents: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse several annotations of one task, which JSON-MIN writes as separate texts."""
-    times = Counter(str(document["id"]) for document in documents if "id" in document)
-    for name, number in times.items():
-        if number > 1:
-            raise source.error(f"task {name} has {number} annotations; expected one")
 
 
 def _results(source: Source, number: int, annotation: dict[str, Any]) -> list[Any]:
@@ -348,18 +325,23 @@ _NO_ENTITY = "EARMN#*"  # first letters of events, attributes, relations, notes
 
 
 def read_brat(path: str | Path, encoding: str | None = None) -> Spans:
-    """Read the entities of every document in a brat folder; skip relations, events and notes.
-
-    Entities may nest, overlap and consist of several pieces; they are compared as sets, by label
-    and all their characters. Every document is a unit.
-    """
+    """Read the entities of every document in a brat folder; skip relations, events and notes."""
     place = Path(path)
     if not is_brat_folder(place):
         raise InputError("holds no .ann files; expected a folder of brat", path)
     texts: dict[str, Path] = {file.stem: file for file in sorted(place.glob("*.txt"))}
     annotations = {file.stem: file for file in sorted(place.glob("*.ann"))}
     if texts:  # a system may provide annotations without texts
-        _refuse_missing(place, texts, annotations)
+        for there, needed, kind in ((texts, annotations, ".ann"), (annotations, texts, ".txt")):
+            missing = [name for name in there if name not in needed]
+            if missing:
+                more = ", …" if len(missing) > _MOST_EXAMPLES else ""
+                listed = ", ".join(map(repr, missing[:_MOST_EXAMPLES])) + more
+                raise InputError(
+                    f"{len(missing)} of {len(there)} documents have no {kind} ({listed}); expected "
+                    f"a .txt and an .ann for each",
+                    place,
+                )
     code: dict[str, int] = {}
     shapes: dict[str, int] = {"": 0}
     rows: list[tuple[int, int, int, int, int]] = []
@@ -374,13 +356,9 @@ def read_brat(path: str | Path, encoding: str | None = None) -> Spans:
         for label, places in found:
             shape = ";".join(f"{i}-{j}" for i, j in places) if len(places) > 1 else ""
             pieces += len(places) > 1
-            row = (
-                number,
-                places[0][0],
-                max(end for _, end in places),
-                code.setdefault(label, len(code)),
-                shapes.setdefault(shape, len(shapes)),
-            )
+            end = max(end for _, end in places)
+            codes = code.setdefault(label, len(code)), shapes.setdefault(shape, len(shapes))
+            row = (number, places[0][0], end, *codes)
             doubled += row in own
             own.add(row)
         rows += sorted(own)
@@ -414,24 +392,8 @@ def read_brat(path: str | Path, encoding: str | None = None) -> Spans:
     )
 
 
-def _refuse_missing(place: Path, texts: dict[str, Path], annotations: dict[str, Path]) -> None:
-    for there, needed, kind in ((texts, annotations, ".ann"), (annotations, texts, ".txt")):
-        missing = [name for name in there if name not in needed]
-        if missing:
-            raise InputError(
-                f"{len(missing)} of {len(there)} documents have no {kind} "
-                f"({_listed(missing)}); expected a .txt and an .ann for each",
-                place,
-            )
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = ", …" if len(names) > _MOST_EXAMPLES else ""
-    return ", ".join(map(repr, names[:_MOST_EXAMPLES])) + more
-
-
 def _content(path: Path, encoding: str | None) -> str:
-    """Read the text of a document unchanged, because offsets count every character."""
+    """Read a file unchanged, even an empty one, because offsets count every character."""
     if path.stat().st_size == 0:
         return ""
     try:
@@ -448,15 +410,9 @@ def _entities(
     """Return label and pieces of every entity of a document, and the number of other lines."""
     entities = []
     others = 0
-    if path.stat().st_size == 0:
-        return [], 0
-    try:
-        source = load(path, encoding=encoding)
-    except InputError as error:
-        if "is empty" in str(error):
-            return [], 0
-        raise
-    for number, raw in enumerate(source.data.decode().split("\n"), start=1):
+    text = _content(path, encoding)
+    source = Source(str(path), text.encode())
+    for number, raw in enumerate(text.split("\n"), start=1):
         line = raw.rstrip("\r")
         if not line.strip():
             continue
@@ -478,11 +434,7 @@ def _entities(
 
 
 def _check_text(
-    source: Source,
-    number: int,
-    match: re.Match[str],
-    places: list[tuple[int, int]],
-    content: str,
+    source: Source, number: int, match: re.Match[str], places: list[tuple[int, int]], content: str
 ) -> None:
     """Refuse an entity whose text differs from the document at its offsets."""
     if places[-1][1] > len(content):
@@ -492,17 +444,13 @@ def _check_text(
             number,
         )
     in_text = " ".join(content[i:j] for i, j in places)
-    if _squeezed(in_text) != _squeezed(match["text"]):
+    # brat writes a space for a line end and between pieces
+    if "".join(in_text.split()) != "".join(match["text"].split()):
         raise source.error(
             f"entity {match['id']} is {snippet(match['text'].encode())}, but the text has "
             f"{snippet(in_text.encode())} there; expected the same text",
             number,
         )
-
-
-def _squeezed(text: str) -> str:
-    """Remove white space: brat writes a space for a line end and between pieces."""
-    return "".join(text.split())
 
 
 def _places(text: str) -> list[tuple[int, int]]:
@@ -520,35 +468,20 @@ def _places(text: str) -> list[tuple[int, int]]:
 
 # --- HIPE shared tasks: one token per line with nine columns, named in the first line
 
-_HIPE_HEADER = b"TOKEN\tNE-COARSE-LIT"
-_DOCUMENT_COMMENT = "# document_id"
-_TAG_COLUMN_PREFIX = "NE-"
-_SENTENCE_END = "EndOfSentence"
 _DEFAULT_COLUMN = "NE-COARSE-LIT"
 
 
-def _is_hipe(source: Source) -> str | None:
-    """Return why a file is one of HIPE, or None."""
-    if source.data.lstrip().startswith(_HIPE_HEADER):
-        return "its first line names the columns TOKEN, NE-COARSE-LIT and others"
-    return None
-
-
-def _read_hipe(source: Source, column: str | int | None = None) -> Tagged:
-    """Read the tags of one column; NE-COARSE-LIT by default.
-
-    A document begins at ``# document_id``. A line that begins with ``# `` is a comment, even if
-    TABs fill it up. Missing cells of a short row count as underscores, and a note says how many
-    such rows there are. A sentence ends where the MISC column has EndOfSentence, or at an empty
-    line; without either, a document is one sentence. An underscore is a missing tag: the token is
-    outside.
-    """
+def read_hipe(opened: Input) -> Tagged | Labels:
+    """Read the tags of one column (NE-COARSE-LIT by default); an underscore is outside."""
+    # A sentence ends where MISC has EndOfSentence, or at an empty line; without either a document
+    # is one sentence. Missing cells of a short row count as underscores.
+    source, options = opened.source, opened.options
     lines = source.data.decode().split("\n")
     header = next((i for i, line in enumerate(lines) if line.strip()), None)
     if header is None:
         raise source.error("holds nothing but blank lines; expected the names of columns")
     names = lines[header].rstrip("\r").split("\t")
-    place = _place(source, names, column)
+    place = _place(source, names, options.tag_column or options.column)
     misc = names.index("MISC") if "MISC" in names else None
     tokens: list[str] = []
     tags: list[str] = []
@@ -560,7 +493,7 @@ def _read_hipe(source: Source, column: str | int | None = None) -> Tagged:
     for number, raw in enumerate(lines[header + 1 :], start=header + 1):
         line = raw.rstrip("\r")
         if line.startswith("# "):
-            if line.startswith(_DOCUMENT_COMMENT):
+            if line.startswith("# document_id"):
                 document += 1
                 fresh = True
             continue
@@ -585,7 +518,7 @@ def _read_hipe(source: Source, column: str | int | None = None) -> Tagged:
         tokens.append(cells[0])
         tags.append("O" if cells[place] == "_" else cells[place])
         rows.append(number)
-        fresh = misc is not None and _SENTENCE_END in cells[misc].split("|")
+        fresh = misc is not None and "EndOfSentence" in cells[misc].split("|")
     if not tokens:
         raise source.error("holds no tokens; expected at least one below the names of the columns")
     if unmarked == len(tokens):
@@ -593,24 +526,23 @@ def _read_hipe(source: Source, column: str | int | None = None) -> Tagged:
     code: dict[str, int] = {}
     codes = np.array([code.setdefault(tag, len(code)) for tag in tags], dtype=np.int32)
     first = np.array([*begins, len(tokens)], dtype=np.int64)
-    ends = first.tolist()
     text = Text(
         source.name,
         first,
         row=np.array(rows, dtype=np.int32),
         document=np.array(documents, dtype=np.int32) if document >= 0 else None,
-        sentences=[tokens[i:j] for i, j in pairwise(ends)],
+        sentences=[tokens[i:j] for i, j in pairwise(first.tolist())],
     )
-    note = f"{source.name}: HIPE, tags in column {names[place]!r}"
+    notes = [f"{source.name}: HIPE, tags in column {names[place]!r}"]
     if unmarked:
-        note += f", {unmarked} tokens without one (_), taken to be outside"
-    notes = [note]
+        notes[0] += f", {unmarked} tokens without one (_), taken to be outside"
     if short:
         notes.append(
             f"{source.name}: {len(short)} rows lack cells, which are taken as _; the first is line "
             f"{short[0]}"
         )
-    return Tagged(text, codes, tuple(code), tuple(notes))
+    tagged = Tagged(text, codes, tuple(code), tuple(notes))
+    return tagged.as_labels() if opened.task == "labels" else tagged
 
 
 def _place(source: Source, names: list[str], column: str | int | None) -> int:
@@ -621,7 +553,7 @@ def _place(source: Source, names: list[str], column: str | int | None) -> int:
     number = int(wanted) if str(wanted).lstrip("-").isdigit() else 0
     if 1 <= abs(number) <= len(names):
         return number - 1 if number > 0 else len(names) + number
-    listed = ", ".join(name for name in names if name.startswith(_TAG_COLUMN_PREFIX))
+    listed = ", ".join(name for name in names if name.startswith("NE-"))
     raise InputError(f"there is no column {wanted!r}; expected one of {listed}", source.name)
 
 
@@ -683,7 +615,7 @@ def sides_of_examples(name: str, examples: Sequence[Any]) -> tuple[Spans, Spans]
     )
 
 
-def _read_docbin(source: Source) -> Spans:
+def read_docbin(source: Source) -> Spans:
     """Read a ``.spacy`` file with spaCy, after checking its unpacked size."""
     unpacking, rest, size = zlib.decompressobj(), source.data, 0
     while rest:
@@ -719,10 +651,7 @@ def _read_docbin(source: Source) -> Spans:
 
 
 def tool_of_file(source: Source, record: dict[str, Any] | None) -> tuple[str, str] | None:
-    """Return the tool format of a file and the reason, or None.
-
-    ``record`` is the JSON object of its first line, if there is one.
-    """
+    """Return the tool format of a file and the reason, or None; ``record``: its first JSON line."""
     if source.is_folder:
         return "brat", "it is a folder of .ann files"
     if source.is_docbin:
@@ -732,14 +661,14 @@ def tool_of_file(source: Source, record: dict[str, Any] | None) -> tuple[str, st
         return "log", log[1]
     if source.is_parquet:
         return _rows_of_parquet(source)
-    reasons = {"rows": is_row, "choices": _is_choices} if record is not None else {}
-    for name, reason_of in reasons.items():
-        reason = reason_of(record or {})
+    if record is not None:
+        reason = is_row(record)
         if reason is not None:
-            return name, reason
-    reason = _is_hipe(source)
-    if reason is not None:
-        return "hipe", reason
+            return "rows", reason
+        if isinstance(record.get("accept"), list) and "options" in record:
+            return "choices", "its first object has options and what was accepted of them"
+    if source.data.lstrip().startswith(b"TOKEN\t" + _DEFAULT_COLUMN.encode()):
+        return "hipe", "its first line names the columns TOKEN, NE-COARSE-LIT and others"
     if source.data.lstrip()[:1] == b"[":
         return _of_a_list(source)
     return None
@@ -762,10 +691,7 @@ def _rows_of_parquet(source: Source) -> tuple[str, str] | None:
 
 
 def _of_a_list(source: Source) -> tuple[str, str] | None:
-    """Return the format of a JSON list and the reason, or None.
-
-    The search for keys is cheap and rejects most texts that begin with a bracket.
-    """
+    """Return the format of a JSON list and the reason, or None."""
     keys = (b'"annotations"', b'"annotation_id"', b'"labels"', b'"tokens"', b'"words"')
     if not any(key in source.data for key in keys):
         return None
@@ -782,6 +708,11 @@ def _of_a_list(source: Source) -> tuple[str, str] | None:
 # --- Readers
 
 
+def read_folder(opened: Input) -> Spans:
+    """Read a brat folder."""
+    return read_brat(opened.source.name, opened.options.encoding)
+
+
 def read_samples(opened: Input) -> Samples:
     """Read a log."""
     options = opened.options
@@ -792,51 +723,5 @@ def read_samples(opened: Input) -> Samples:
 
 def read_tagged_rows(opened: Input) -> Tagged | Labels:
     """Read rows of tokens and tags."""
-    options = opened.options
-    rows = read_rows(opened.source, options.label_names)
-    column = choose_column(
-        rows.name, list(rows.columns), options.named_column, predicted=options.predicted
-    )
-    tags = tagged_rows(rows, column)
-    return tags.as_labels() if opened.task == "labels" else tags
-
-
-def read_folder(opened: Input) -> Spans:
-    """Read a brat folder."""
-    return read_brat(opened.source.name, opened.options.encoding)
-
-
-def read_docs(opened: Input) -> Spans:
-    """Read a spaCy file."""
-    return _read_docbin(opened.source)
-
-
-def read_hipe_column(opened: Input) -> Tagged | Labels:
-    """Read the tags of a HIPE file."""
-    options = opened.options
-    tags = _read_hipe(opened.source, options.tag_column or options.column)
-    return tags.as_labels() if opened.task == "labels" else tags
-
-
-def read_chosen(opened: Input) -> Labels | LabelSets:
-    """Read labels that were chosen for texts."""
-    return side_of_choices(opened.source, _read_choices(opened.source), "labels chosen for texts")
-
-
-def read_label_studio_side(opened: Input) -> Spans | Labels | LabelSets:
-    """Read an export of Label Studio."""
-    options = opened.options
-    side = _read_label_studio(opened.source, options.task, predicted=options.predicted)
-    if isinstance(side, list):
-        return side_of_choices(opened.source, side, "export of Label Studio, choices")
-    return side
-
-
-def side_of_choices(
-    source: Source, chosen: Sequence[tuple[str, Sequence[str]]], what: str
-) -> Labels | LabelSets:
-    """Return one label per text, or label sets if some texts have several or none."""
-    single = _chosen_labels(source, chosen, what)
-    if single is not None:
-        return single
-    return label_sets(source.name, [list(labels) for _, labels in chosen])
+    rows = read_rows(opened.source, opened.options.label_names)
+    return side_of_rows(rows, opened.options, opened.task)

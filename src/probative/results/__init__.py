@@ -11,263 +11,106 @@ from typing import TYPE_CHECKING
 from probative._lazy import names_on_demand
 
 if TYPE_CHECKING:
-    from probative.results.base import (
-        DifferencePosterior,
-        Interval,
-        Result,
-        ScorePosterior,
-        jsonable,
-    )
-    from probative.results.comparisons import (
-        Bucket,
-        BucketDifference,
-        Comparison,
-        Comparisons,
-        Difference,
-        Example,
-        GateVerdict,
-        Group,
-        GroupSummary,
-        GroupWeight,
-        Heterogeneity,
-        LabelDifference,
-        LabelExample,
-        NullDistribution,
-        RandomizationTest,
-        SignificanceTest,
-        SystemScore,
-    )
-    from probative.results.crossval import (
-        BayesTest,
-        FoldCounts,
-        ModelComparison,
-        ScorePosteriors,
-        SplitBalance,
-    )
-    from probative.results.curves import (
-        Band,
-        BestThreshold,
-        Calibration,
-        CalibrationBin,
-        Curve,
-        CurveComparison,
-    )
-    from probative.results.datasets import (
-        Dataset,
-        DatasetComparisons,
-        DatasetCount,
-        MeanDifference,
-    )
-    from probative.results.ledger import Fingerprints, GateUse, Ledger, TestSet, TestSetUse
-    from probative.results.plans import Plan
-    from probative.results.ranking import Board, RankedPair, RankedSystem, Ranking, Submission
-    from probative.results.runs import (
-        ModelsAnswer,
-        ProceduresAnswer,
-        RepeatedScore,
-        RunScoreTests,
-        RunsDifference,
-        RunsPlan,
-        VarianceParts,
-    )
-    from probative.results.scores import (
-        Agreement,
-        Ceiling,
-        FileCheck,
-        LabelScores,
-        PairAgreement,
-        RunScores,
-        Scores,
-        SystemScores,
-    )
-    from probative.results.segmentation import (
-        BestCut,
-        SegmentationSweep,
-    )
-    from probative.results.surveys import (
-        Estimate,
-        EstimatedDifference,
-        EstimatedScore,
-        EstimatedStratum,
-        Look,
-        Looks,
-        Sampled,
-        SampledStratum,
-    )
+    from probative.results.base import DifferencePosterior as DifferencePosterior
+    from probative.results.base import Interval as Interval
+    from probative.results.base import Result as Result
+    from probative.results.base import ScorePosterior as ScorePosterior
+    from probative.results.base import jsonable as jsonable
+    from probative.results.comparisons import Bucket as Bucket
+    from probative.results.comparisons import BucketDifference as BucketDifference
+    from probative.results.comparisons import Comparison as Comparison
+    from probative.results.comparisons import Comparisons as Comparisons
+    from probative.results.comparisons import Difference as Difference
+    from probative.results.comparisons import Example as Example
+    from probative.results.comparisons import GateVerdict as GateVerdict
+    from probative.results.comparisons import Group as Group
+    from probative.results.comparisons import GroupSummary as GroupSummary
+    from probative.results.comparisons import GroupWeight as GroupWeight
+    from probative.results.comparisons import Heterogeneity as Heterogeneity
+    from probative.results.comparisons import LabelDifference as LabelDifference
+    from probative.results.comparisons import LabelExample as LabelExample
+    from probative.results.comparisons import NullDistribution as NullDistribution
+    from probative.results.comparisons import RandomizationTest as RandomizationTest
+    from probative.results.comparisons import SignificanceTest as SignificanceTest
+    from probative.results.comparisons import SystemScore as SystemScore
+    from probative.results.crossval import BayesTest as BayesTest
+    from probative.results.crossval import FoldCounts as FoldCounts
+    from probative.results.crossval import ModelComparison as ModelComparison
+    from probative.results.crossval import ScorePosteriors as ScorePosteriors
+    from probative.results.crossval import SplitBalance as SplitBalance
+    from probative.results.curves import Band as Band
+    from probative.results.curves import BestThreshold as BestThreshold
+    from probative.results.curves import Calibration as Calibration
+    from probative.results.curves import CalibrationBin as CalibrationBin
+    from probative.results.curves import Curve as Curve
+    from probative.results.curves import CurveComparison as CurveComparison
+    from probative.results.datasets import Dataset as Dataset
+    from probative.results.datasets import DatasetComparisons as DatasetComparisons
+    from probative.results.datasets import DatasetCount as DatasetCount
+    from probative.results.datasets import MeanDifference as MeanDifference
+    from probative.results.ledger import Fingerprints as Fingerprints
+    from probative.results.ledger import GateUse as GateUse
+    from probative.results.ledger import Ledger as Ledger
+    from probative.results.ledger import TestSet as TestSet
+    from probative.results.ledger import TestSetUse as TestSetUse
+    from probative.results.plans import Plan as Plan
+    from probative.results.ranking import Board as Board
+    from probative.results.ranking import RankedPair as RankedPair
+    from probative.results.ranking import RankedSystem as RankedSystem
+    from probative.results.ranking import Ranking as Ranking
+    from probative.results.ranking import Submission as Submission
+    from probative.results.runs import ModelsAnswer as ModelsAnswer
+    from probative.results.runs import ProceduresAnswer as ProceduresAnswer
+    from probative.results.runs import RepeatedScore as RepeatedScore
+    from probative.results.runs import RunScoreTests as RunScoreTests
+    from probative.results.runs import RunsDifference as RunsDifference
+    from probative.results.runs import RunsPlan as RunsPlan
+    from probative.results.runs import VarianceParts as VarianceParts
+    from probative.results.scores import Agreement as Agreement
+    from probative.results.scores import Ceiling as Ceiling
+    from probative.results.scores import FileCheck as FileCheck
+    from probative.results.scores import LabelScores as LabelScores
+    from probative.results.scores import PairAgreement as PairAgreement
+    from probative.results.scores import RunScores as RunScores
+    from probative.results.scores import Scores as Scores
+    from probative.results.scores import SystemScores as SystemScores
+    from probative.results.segmentation import BestCut as BestCut
+    from probative.results.segmentation import SegmentationSweep as SegmentationSweep
+    from probative.results.surveys import Estimate as Estimate
+    from probative.results.surveys import EstimatedDifference as EstimatedDifference
+    from probative.results.surveys import EstimatedScore as EstimatedScore
+    from probative.results.surveys import EstimatedStratum as EstimatedStratum
+    from probative.results.surveys import Look as Look
+    from probative.results.surveys import Looks as Looks
+    from probative.results.surveys import Sampled as Sampled
+    from probative.results.surveys import SampledStratum as SampledStratum
 
-__all__ = [
-    "Agreement",
-    "Band",
-    "BayesTest",
-    "BestCut",
-    "BestThreshold",
-    "Board",
-    "Bucket",
-    "BucketDifference",
-    "Calibration",
-    "CalibrationBin",
-    "Ceiling",
-    "Comparison",
-    "Comparisons",
-    "Curve",
-    "CurveComparison",
-    "Dataset",
-    "DatasetComparisons",
-    "DatasetCount",
-    "Difference",
-    "DifferencePosterior",
-    "Estimate",
-    "EstimatedDifference",
-    "EstimatedScore",
-    "EstimatedStratum",
-    "Example",
-    "FileCheck",
-    "Fingerprints",
-    "FoldCounts",
-    "GateUse",
-    "GateVerdict",
-    "Group",
-    "GroupSummary",
-    "GroupWeight",
-    "Heterogeneity",
-    "Interval",
-    "LabelDifference",
-    "LabelExample",
-    "LabelScores",
-    "Ledger",
-    "Look",
-    "Looks",
-    "MeanDifference",
-    "ModelComparison",
-    "ModelsAnswer",
-    "NullDistribution",
-    "PairAgreement",
-    "Plan",
-    "ProceduresAnswer",
-    "RandomizationTest",
-    "RankedPair",
-    "RankedSystem",
-    "Ranking",
-    "RepeatedScore",
-    "Result",
-    "RunScoreTests",
-    "RunScores",
-    "RunsDifference",
-    "RunsPlan",
-    "Sampled",
-    "SampledStratum",
-    "ScorePosterior",
-    "ScorePosteriors",
-    "Scores",
-    "SegmentationSweep",
-    "SignificanceTest",
-    "SplitBalance",
-    "Submission",
-    "SystemScore",
-    "SystemScores",
-    "TestSet",
-    "TestSetUse",
-    "VarianceParts",
-    "jsonable",
-]
+_HOMES = {
+    "base": "DifferencePosterior Interval Result ScorePosterior jsonable",
+    "comparisons": (
+        "Bucket BucketDifference Comparison Comparisons Difference Example GateVerdict Group "
+        "GroupSummary GroupWeight Heterogeneity LabelDifference LabelExample NullDistribution "
+        "RandomizationTest SignificanceTest SystemScore"
+    ),
+    "crossval": "BayesTest FoldCounts ModelComparison ScorePosteriors SplitBalance",
+    "curves": "Band BestThreshold Calibration CalibrationBin Curve CurveComparison",
+    "datasets": "Dataset DatasetComparisons DatasetCount MeanDifference",
+    "ledger": "Fingerprints GateUse Ledger TestSet TestSetUse",
+    "plans": "Plan",
+    "ranking": "Board RankedPair RankedSystem Ranking Submission",
+    "runs": (
+        "ModelsAnswer ProceduresAnswer RepeatedScore RunScoreTests RunsDifference RunsPlan "
+        "VarianceParts"
+    ),
+    "scores": "Agreement Ceiling FileCheck LabelScores PairAgreement RunScores Scores SystemScores",
+    "segmentation": "BestCut SegmentationSweep",
+    "surveys": (
+        "Estimate EstimatedDifference EstimatedScore EstimatedStratum Look Looks Sampled "
+        "SampledStratum"
+    ),
+}
 
 __getattr__, __dir__ = names_on_demand(
-    __name__,
-    {
-        "base": (
-            "DifferencePosterior",
-            "Interval",
-            "Result",
-            "ScorePosterior",
-            "jsonable",
-        ),
-        "comparisons": (
-            "Bucket",
-            "BucketDifference",
-            "Comparison",
-            "Comparisons",
-            "Difference",
-            "Example",
-            "GateVerdict",
-            "Group",
-            "GroupSummary",
-            "GroupWeight",
-            "Heterogeneity",
-            "LabelDifference",
-            "LabelExample",
-            "NullDistribution",
-            "RandomizationTest",
-            "SignificanceTest",
-            "SystemScore",
-        ),
-        "crossval": (
-            "BayesTest",
-            "FoldCounts",
-            "ModelComparison",
-            "ScorePosteriors",
-            "SplitBalance",
-        ),
-        "curves": (
-            "Band",
-            "BestThreshold",
-            "Calibration",
-            "CalibrationBin",
-            "Curve",
-            "CurveComparison",
-        ),
-        "datasets": (
-            "Dataset",
-            "DatasetComparisons",
-            "DatasetCount",
-            "MeanDifference",
-        ),
-        "ledger": (
-            "Fingerprints",
-            "GateUse",
-            "Ledger",
-            "TestSet",
-            "TestSetUse",
-        ),
-        "plans": ("Plan",),
-        "ranking": (
-            "Board",
-            "RankedPair",
-            "RankedSystem",
-            "Ranking",
-            "Submission",
-        ),
-        "runs": (
-            "ModelsAnswer",
-            "ProceduresAnswer",
-            "RepeatedScore",
-            "RunScoreTests",
-            "RunsDifference",
-            "RunsPlan",
-            "VarianceParts",
-        ),
-        "scores": (
-            "Agreement",
-            "Ceiling",
-            "FileCheck",
-            "LabelScores",
-            "PairAgreement",
-            "RunScores",
-            "Scores",
-            "SystemScores",
-        ),
-        "segmentation": (
-            "BestCut",
-            "SegmentationSweep",
-        ),
-        "surveys": (
-            "Estimate",
-            "EstimatedDifference",
-            "EstimatedScore",
-            "EstimatedStratum",
-            "Look",
-            "Looks",
-            "Sampled",
-            "SampledStratum",
-        ),
-    },
+    __name__, {module: names.split() for module, names in _HOMES.items()}
 )
+__all__ = [name for names in _HOMES.values() for name in names.split()]

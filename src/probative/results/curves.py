@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from probative.reporting.document import Document
     from probative.results.comparisons import Comparison
 
-__all__ = ["Band", "BestThreshold", "Calibration", "CalibrationBin", "Curve", "CurveComparison"]
-
 _MOST_POINTS = 500  # of a curve in JSON; arrays and data frames have all
 
 

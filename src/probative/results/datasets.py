@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from probative.results.base import DifferencePosterior
     from probative.results.comparisons import Comparison, Heterogeneity
 
-__all__ = ["Dataset", "DatasetComparisons", "DatasetCount", "MeanDifference"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset(Result):

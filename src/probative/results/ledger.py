@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from probative.reporting.document import Document
 
-__all__ = ["SKETCH", "Fingerprints", "GateUse", "Ledger", "TestSet", "TestSetUse"]
-
 SKETCH = 64  # places by which a changed test set is recognised
 
 

@@ -10,8 +10,6 @@ from probative.results.base import Result, jsonable
 if TYPE_CHECKING:
     from probative.reporting.document import Document
 
-__all__ = ["Plan"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(Result):

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from probative.counts import Counts
     from probative.reporting.document import Document
 
-__all__ = ["BestCut", "SegmentationSweep"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BestCut(Result):
