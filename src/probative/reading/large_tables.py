@@ -17,7 +17,7 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError, suggestion
-from probative.labels import Column, is_missing, label_text
+from probative.labels import EXPECTED_LABEL, Column, is_missing, missing_labels
 from probative.reading.alignment import NOTHING, Mismatch, settle
 from probative.reading.annotations import Repeats
 from probative.reading.database import (
@@ -52,6 +52,8 @@ from probative.reading.tables import (
     listed,
 )
 from probative.reading.tool_sides import PAIRS
+from probative.tables.engines import opened
+from probative.tables.query import HELD, NUMBER, count_cells, sql_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -290,14 +292,14 @@ def _copy(
     name: str,
     called: str,
 ) -> TableFiles:
-    """Copy a SQLite table into DuckDB, every value as its text, so that 1 and 1.0 are one label."""
+    """Copy a SQLite table into DuckDB as JSON, because a column may hold values of any type."""
     rows = source.execute(f"SELECT * FROM {identifier(name)}")
     columns = [entry[0] for entry in rows.description]
-    own = ", ".join(f"c{i} VARCHAR" for i in range(len(columns)))
+    own = ", ".join(f"c{i} JSON" for i in range(len(columns)))
     database.execute(f"CREATE TEMP TABLE {called}_rows ({own})")
     while batch := rows.fetchmany(_SQLITE_BATCH):
         block: Any = {
-            f"c{i}": np.array([_text(value) for value in values], dtype=object)
+            f"c{i}": np.array([_json(value) for value in values], dtype=object)
             for i, values in enumerate(zip(*batch, strict=True))
         }
         database.register("block", block)
@@ -308,8 +310,11 @@ def _copy(
     return replace(files, table=called, columns=tuple(columns))
 
 
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) else label_text(value)
+def _json(value: Any) -> str | None:
+    if is_missing(value):
+        return None
+    text = value.decode() if isinstance(value, bytes) else value
+    return json.dumps(text, ensure_ascii=False)
 
 
 # --- Counting distinct rows
@@ -339,15 +344,7 @@ class _Scanned:
 
     def text(self, column: str) -> str:
         """Return a column as an SQL expression for its text, NULL if empty; JSON without quotes."""
-        name, kind = self.files.called(column), self.types[column]
-        if kind == "JSON":
-            name = f"({name} ->> '$')"
-        elif kind in ("DOUBLE", "FLOAT"):  # 1.0 as "1", as labels are written
-            whole = f"CAST(CAST({name} AS HUGEINT) AS VARCHAR)"
-            name = f"CASE WHEN {name} = trunc({name}) THEN {whole} ELSE CAST({name} AS VARCHAR) END"
-        elif kind != "VARCHAR":
-            name = f"CAST({name} AS VARCHAR)"
-        return f"nullif({name}, '')"
+        return sql_text(self.files.called(column), self.types[column], column)
 
     def scan(self, columns: Sequence[str]) -> str:
         """Return what stands after FROM to read these columns."""
@@ -436,7 +433,7 @@ def _condense(
         [table.read(column, value) for value in own]
         for column, own in zip(every, kinds.values, strict=True)
     ]
-    _refuse_missing(table.files, columns, values[: len(columns)], kinds, unit)
+    _refuse_missing(table.files, every, values, kinds, unit, group)
     return _cells_of(table.files.kind, every, values, kinds, unit, group)
 
 
@@ -471,25 +468,29 @@ def _count_kinds(
     database: duckdb.DuckDBPyConnection, rows: str, n_columns: int, *, has_unit: bool
 ) -> _Kinds:
     """Count equal rows, and equal units, of a statement with columns c0, c1, … and u (the unit)."""
-    columns = ", ".join(f"c{i}" for i in range(n_columns))
-    lost = "count(*) FILTER (u IS NULL)" if has_unit else "0"
+    import narwhals as nw
+
+    keys = [f"c{i}" for i in range(n_columns)]
+    columns = ", ".join(keys)
+    cells = count_cells(opened(database.sql(rows)), keys, "u" if has_unit else None)
     with watched(database):
-        database.execute(
+        nw.to_native(cells).query(
+            "cells",
             # a fixed order: samples must not depend on which thread was faster
             f"CREATE OR REPLACE TEMP TABLE kinds AS SELECT row_number() OVER (ORDER BY {columns}) "
-            f"- 1 AS code, * FROM (SELECT {columns}, count(*) AS n, {lost} AS lost FROM ({rows}) "
-            f"GROUP BY {columns})"
+            f"- 1 AS code, * FROM cells",
         )
     ((size,),) = database.execute("SELECT count(*) FROM kinds").fetchall()
     if size > _MOST_KINDS:
         raise _NeedsRowsError(
             f"there are {size:,} different rows, more than labels have (at most {_MOST_KINDS:,})"
         )
-    found = database.execute(f"SELECT n, lost, {columns} FROM kinds ORDER BY code").fetchall()
-    number, lost_rows, *values = (
-        zip(*found, strict=True) if found else ((), (), *([()] * n_columns))
-    )
-    kinds = _Kinds([list(own) for own in values], np.array(number, np.int64), sum(lost_rows))
+    held = HELD if has_unit else NUMBER
+    found = database.execute(
+        f"SELECT {NUMBER}, {NUMBER} - {held}, {columns} FROM kinds ORDER BY code"
+    ).fetchall()
+    number, lost, *values = zip(*found, strict=True) if found else ((), (), *([()] * n_columns))
+    kinds = _Kinds([list(own) for own in values], np.array(number, np.int64), sum(lost))
     if not has_unit or kinds.without_unit or not len(found):
         return kinds
     return _count_units(database, rows, n_columns, kinds)
@@ -535,30 +536,23 @@ def _refuse_missing(
     values: Sequence[Sequence[Any]],
     kinds: _Kinds,
     unit: str | None,
+    group: str | None = None,
 ) -> None:
-    """Refuse rows without a label or a unit; the message says how many there are."""
+    """Refuse rows without a label or a unit (a group may be missing), and lists or objects."""
     total = int(kinds.number.sum())
     if not total:
         raise files.error("the table has no rows; expected at least one")
     for column, own in zip(columns, values, strict=True):
         without = sum(int(n) for v, n in zip(own, kinds.number, strict=True) if is_missing(v))
-        if without:
-            raise files.error(
-                f"column {column!r} has missing labels: {without:,} of {total:,}; expected one for "
-                f"every row"
-            )
+        if without and column != group:
+            raise files.error(f"column {column!r} {missing_labels(without, total)}")
         wrong = next((v for v in own if isinstance(v, (list, dict))), None)
         if isinstance(wrong, list):
             raise _NeedsRowsError(f"column {column!r} holds lists")
         if wrong is not None:
-            raise files.error(
-                f"column {column!r} holds {shown(wrong)}; expected text, a number or a truth value"
-            )
+            raise files.error(f"column {column!r} holds {shown(wrong)}; {EXPECTED_LABEL}")
     if kinds.without_unit:
-        raise files.error(
-            f"column {unit!r} has missing labels: {kinds.without_unit:,} of {total:,}; expected "
-            f"one for every row"
-        )
+        raise files.error(f"column {unit!r} {missing_labels(kinds.without_unit, total)}")
 
 
 def _cells_of(
@@ -602,6 +596,8 @@ def explain(
             f"does not fit into {memory_limit or 'the memory'} and the room for temporary files; "
             f"expected more (memory_limit=)"
         )
+    if first.endswith(EXPECTED_LABEL):  # raised by `sql_text`
+        return files.error(first.split(": ", 1)[1])
     line = _LINE.search(message)
     number = int(line[1]) if line else None
     width = _WIDTH.search(message)

@@ -99,8 +99,11 @@ def _fetch(frame: Frame) -> dict[str, Sequence[Any]]:
     native, names = nw.to_native(frame), frame.collect_schema().names()
     kind = frame.implementation
     if kind.is_duckdb():  # needs neither Arrow nor pandas
-        columns, schema = native.fetchnumpy(), frame.collect_schema()
-        return {name: _as_python(columns[name], schema[name] == nw.Date) for name in names}
+        if all(map(_fits_array, frame.collect_schema().values())):
+            columns = native.fetchnumpy()
+            return {name: _as_python(columns[name]) for name in names}
+        rows = native.fetchall()
+        return {name: [row[i] for row in rows] for i, name in enumerate(names)}
     if kind.is_spark_like():
         rows = native.collect()
         return {name: [row[i] for row in rows] for i, name in enumerate(names)}
@@ -108,14 +111,19 @@ def _fetch(frame: Frame) -> dict[str, Sequence[Any]]:
     return {name: eager.get_column(name).to_list() for name in names}
 
 
-def _as_python(column: Any, is_date: bool) -> Any:
+def _fits_array(dtype: Any) -> bool:
+    """Return True if DuckDB writes a column of this type into an array as it is."""
+    import narwhals as nw
+
+    if dtype in (nw.Int128, nw.UInt128):
+        return False
+    return bool(dtype.is_integer() or dtype.is_float() or dtype in (nw.String, nw.Boolean))
+
+
+def _as_python(column: Any) -> Any:
     """Return numbers as an array, other values as Python objects with None for masked ones."""
-    if column.dtype.kind in "iufb" and not hasattr(column, "mask"):
-        return column
-    if column.dtype.kind == "M":
-        times = column.astype("datetime64[us]").tolist()
-        return [t.date() if is_date and t is not None else t for t in times]
-    return column.tolist()
+    is_full = column.dtype.kind in "iufb" and not hasattr(column, "mask")
+    return column if is_full else column.tolist()
 
 
 def _failure(error: Exception, frame: Frame | None = None) -> InputError:
