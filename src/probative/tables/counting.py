@@ -30,7 +30,7 @@ from probative.tables.query import (
     units_alike,
     values_of,
 )
-from probative.tables.tallied import Cells, Tallied, UnitRows
+from probative.tables.tallied import Cells, Tallied, UnitRows, units_by_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -53,7 +53,7 @@ class TallyWarning(UserWarning):
 
 
 @dataclass(frozen=True)
-class _Asked:
+class Asked:
     """The requested columns of a table; queries use safe names for them."""
 
     gold: str
@@ -118,7 +118,7 @@ def count_table(
     find_positive
         True to look for a label that means yes.
     """
-    asked = _check(gold, systems, by, unit, parameters)
+    asked = check_asked(gold, systems, by, unit, parameters)
     one_of("on_null", on_null, _ON_NULL)
     flag("overall", overall)
     keys = {**asked.groups, **asked.units}
@@ -148,7 +148,7 @@ class _Counted:
     """The queries of one table and their results."""
 
     source: Frame
-    asked: _Asked
+    asked: Asked
     on_null: str
     columns: dict[str, LabelColumn] = field(init=False)
     labels: tuple[str, ...] = field(init=False)
@@ -185,7 +185,10 @@ class _Counted:
         )
         kept = self._without_gaps(codes, number)
         if unit is not None and self.on_null != "drop":
-            self._refuse_lost(number.sum() - np.sum(rows[HELD], dtype=np.float64), number.sum())
+            lost = int(number.sum() - np.sum(rows[HELD], dtype=np.float64))
+            if lost:
+                what = missing_labels(lost, int(number.sum()))
+                raise InputError(f"unit: column {self.asked.unit!r} {what}, or on_null='drop'")
         group = self._grouped(rows, kept)
         self.cells = Cells(group, codes[0, kept], codes[1:, kept], number[kept])
         self.notes += [*self._kinds(), *self._strangers(codes[:, kept], number[kept])]
@@ -295,10 +298,7 @@ class _Counted:
         keys = self._unit_keys(rows, groups, positive)
         whole = np.array([label == positive for _, label in keys], dtype=bool)
         self._same_table(int((number * sums[:, 0] * whole).sum()))  # every row counts once
-        places: dict[tuple[int | None, str | None], list[int]] = {}
-        for place, key in enumerate(keys):
-            places.setdefault(key, []).append(place)
-        return {key: UnitRows(sums[own], number[own]) for key, own in places.items()}
+        return units_by_key(keys, sums, number)
 
     def _kinds_of_units(
         self, groups: list[str], positive: str | None, fineness: float | None
@@ -350,14 +350,6 @@ class _Counted:
         labels = [None if label == ALL else str(label) for label in rows["label"]]
         return list(zip(group, labels, strict=True))
 
-    def _refuse_lost(self, lost: float, total: float) -> None:
-        """Refuse rows without a unit."""
-        if lost:
-            raise InputError(
-                f"unit: column {self.asked.unit!r} {missing_labels(int(lost), int(total))}, or "
-                f"on_null='drop'"
-            )
-
     def _same_table(self, seen: int) -> None:
         """Refuse a table that changed between its two queries."""
         expected = int(self.cells.number.sum())
@@ -370,9 +362,10 @@ class _Counted:
             self.notes.append(f"{expected - seen:,} rows without a unit are left out of the units")
 
 
-def _check(
-    gold: object, systems: object, by: object, unit: object, parameters: Sequence[str]
-) -> _Asked:
+def check_asked(
+    gold: object, systems: object, by: object, unit: object, parameters: Sequence[str] = ()
+) -> Asked:
+    """Return the requested columns; refuse what can name none."""
     if isinstance(systems, Mapping):
         named = {str(name): column for name, column in systems.items()}
     else:
@@ -389,7 +382,7 @@ def _check(
     groups = None if by is None else (by,) if isinstance(by, str) else tuple(names_of("by", by))
     if unit is not None and not isinstance(unit, str):
         raise InputError(f"unit: {shown(unit)}; expected the name of a column")
-    return _Asked(gold, named, tuple(parameters) or ("systems",) * len(named), groups, single, unit)
+    return Asked(gold, named, tuple(parameters) or ("systems",) * len(named), groups, single, unit)
 
 
 def _positive(asked: object, labels: tuple[str, ...], *, find_positive: bool) -> str | None:

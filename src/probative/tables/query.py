@@ -15,11 +15,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import date, time
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from itertools import combinations
 from numbers import Number
 from operator import and_, or_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from probative.errors import InputError
 from probative.labels import EXPECTED_LABEL, is_missing, label_text
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     import narwhals as nw
     from numpy.typing import NDArray
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from probative._validation import Array
     from probative.tables.engines import Frame
 
+
+T = TypeVar("T", bound=Any)
 
 # --- Queries
 
@@ -49,6 +51,20 @@ def statistics_of(systems: int) -> list[str]:
     own = [f"{what}{k}" for k in range(systems) for what in ("p", "t")]
     both = [f"{what}{i}_{j}" for i, j in combinations(range(systems), 2) for what in ("p", "t")]
     return ["rows", "pos", *own, *both]
+
+
+def conditions_of(sides: int, same: Callable[[int, int], T]) -> list[T]:
+    """Return the conditions whose sums `statistics_of` names after "rows".
+
+    ``same`` is the condition that two sides (gold is 0) return the same, in any library; of a side
+    with itself, that it returns something.
+    """
+    conditions = [same(0, 0)]
+    for k in range(1, sides):
+        conditions += [same(k, k), same(0, k)]
+    for i, j in combinations(range(1, sides), 2):
+        conditions += [same(i, j), same(i, j) & same(0, i)]
+    return conditions
 
 
 def count_cells(frame: Frame, keys: list[str], unit: str | None = None) -> Frame:
@@ -81,7 +97,7 @@ def count_units(
     names = statistics_of(len(columns) - 1)
     if positive is not None:
         yes = [_is_label(safe, column, positive) for safe, column in columns.items()]
-        rows = _summands(frame, [*groups, unit], yes)
+        rows = _summands(frame, [*groups, unit], len(yes), partial(_both, yes))
         keys = groups
     else:
         rows, keys = _each_class(frame, [*groups, unit], columns), [*groups, "label"]
@@ -106,28 +122,21 @@ def merge_units(by_unit: Frame, keys: list[str], names: list[str]) -> Frame:
     return by_unit.group_by(*keys, *names).agg(nw.len().alias(NUMBER))
 
 
-def _summands(frame: Frame, keep: list[str], yes: list[nw.Expr], **more: nw.Expr) -> Frame:
-    """Return what every row adds to the sums of its unit; ``yes`` is gold, then the systems."""
-    import narwhals as nw
-
-    answer, *says = yes
-    parts = {"rows": ~nw.col(keep[-1]).is_null() | nw.col(keep[-1]).is_null(), "pos": answer}
-    for k, own in enumerate(says):
-        parts |= {f"p{k}": own, f"t{k}": own & answer}
-    for i, j in combinations(range(len(says)), 2):
-        both = says[i] & says[j]
-        parts |= {f"p{i}_{j}": both, f"t{i}_{j}": both & answer}
-    return _as_numbers(frame, keep, parts, more)
-
-
-def _as_numbers(
-    frame: Frame, keep: list[str], parts: dict[str, nw.Expr], more: dict[str, nw.Expr]
+def _summands(
+    frame: Frame,
+    keep: list[str],
+    sides: int,
+    same: Callable[[int, int], nw.Expr],
+    label: nw.Expr | None = None,
 ) -> Frame:
+    """Return what every row adds to the sums of its unit."""
     import narwhals as nw
 
-    numbers = [part.cast(nw.Int64).alias(name) for name, part in parts.items()]
-    named = [own.alias(name) for name, own in more.items()]
-    return frame.select(*keep, *numbers, *named)
+    is_row = ~nw.col(keep[-1]).is_null() | nw.col(keep[-1]).is_null()
+    conditions = [is_row, *conditions_of(sides, same)]
+    names = statistics_of(sides - 1)
+    numbers = [c.cast(nw.Int64).alias(n) for n, c in zip(names, conditions, strict=True)]
+    return frame.select(*keep, *numbers, *([] if label is None else [label.alias("label")]))
 
 
 def _each_class(frame: Frame, keep: list[str], columns: dict[str, LabelColumn]) -> Frame:
@@ -145,34 +154,25 @@ def _each_class(frame: Frame, keep: list[str], columns: dict[str, LabelColumn]) 
         *(_text(safe, c, schema[safe]).alias(t) for t, (safe, c) in zip(texts, columns.items(),
                                                                       strict=True)),
     )  # fmt: skip
-    branches = [_all_classes(frame, keep, texts)]
-    for place, text in enumerate(texts):
-        label = nw.col(text)
-        named_before = [_equal(text, other) for other in texts[:place]]
-        own = frame.filter(reduce(and_, [~label.is_null(), *(~same for same in named_before)]))
-        yes = [_equal(text, other) for other in texts]
-        branches.append(_summands(own, keep, yes, label=label))
+    sides = len(texts)
+
+    def same(i: int, j: int) -> nw.Expr:
+        return _equal(texts[i], texts[j])
+
+    branches = [_summands(frame, keep, sides, same, nw.lit(ALL))]
+    for place in range(sides):
+        yes = [same(place, k) for k in range(sides)]
+        own = frame.filter(reduce(and_, [yes[place], *(~before for before in yes[:place])]))
+        label = nw.col(texts[place])
+        branches.append(_summands(own, keep, sides, partial(_both, yes), label))
     # sum before joining: fewer rows, and plans that every optimiser handles well
     sums = [nw.col(name).sum() for name in statistics_of(len(columns) - 1)]
     branches = [own.group_by(*keep, "label").agg(*sums) for own in branches]
     return nw.concat(branches, how="vertical")  # type: ignore[type-var]
 
 
-def _all_classes(frame: Frame, keep: list[str], texts: list[str]) -> Frame:
-    """Return the sums over all classes: equal labels instead of "yes"."""
-    import narwhals as nw
-
-    answer, *says = texts
-    parts = {
-        "rows": ~nw.col(answer).is_null() | nw.col(answer).is_null(),
-        "pos": ~nw.col(answer).is_null(),
-    }
-    for k, own in enumerate(says):
-        parts |= {f"p{k}": ~nw.col(own).is_null(), f"t{k}": _equal(own, answer)}
-    for i, j in combinations(range(len(says)), 2):
-        both = _equal(says[i], says[j])
-        parts |= {f"p{i}_{j}": both, f"t{i}_{j}": both & _equal(says[i], answer)}
-    return _as_numbers(frame, keep, parts, {"label": nw.lit(ALL)})
+def _both(yes: list[nw.Expr], i: int, j: int) -> nw.Expr:
+    return yes[i] if i == j else yes[i] & yes[j]
 
 
 def _equal(a: str, b: str) -> nw.Expr:
