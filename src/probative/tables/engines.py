@@ -7,6 +7,7 @@ names of our own, so that no name can change a query.
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from probative._validation import shown
@@ -40,6 +41,27 @@ def opened(frame: object) -> Frame:
         ) from None
 
 
+def listed(names: Sequence[str]) -> str:
+    """Return names for a message, shortened."""
+    shown = [name if len(name) <= 40 else name[:40] + "…" for name in names[:_MOST_COLUMNS]]
+    return ", ".join(shown) + (", …" if len(names) > _MOST_COLUMNS else "")
+
+
+def check_column(name: str, there: Sequence[str], error: Callable[[str], InputError]) -> None:
+    """Refuse a column that a table does not have, or has twice."""
+    if name not in there:
+        raise error(
+            f"there is no column {name!r}; expected one of {listed(there)}"
+            + suggestion(name, there)
+        )
+    if there.count(name) > 1:
+        raise error(f"{there.count(name)} columns are called {name!r}; expected one")
+
+
+def _of_parameter(parameter: str, message: str) -> InputError:
+    return InputError(f"{parameter}: {message}")
+
+
 def chosen(frame: Frame, columns: dict[str, tuple[str, str]]) -> Frame:
     """Select these columns, under safe names.
 
@@ -54,16 +76,7 @@ def chosen(frame: Frame, columns: dict[str, tuple[str, str]]) -> Frame:
     for parameter, name in columns.values():
         if not isinstance(name, str):
             raise InputError(f"{parameter}: {shown(name)}; expected the name of a column")
-        if name not in there:
-            listed = ", ".join(map(repr, there[:_MOST_COLUMNS])) + (
-                ", …" if len(there) > _MOST_COLUMNS else ""
-            )
-            raise InputError(
-                f"{parameter}: there is no column {name!r}; expected one of {listed}"
-                + suggestion(name, there)
-            )
-        if there.count(name) > 1:
-            raise InputError(f"{parameter}: {there.count(name)} columns are called {name!r}")
+        check_column(name, there, partial(_of_parameter, parameter))
     asked = {safe: name for safe, (_, name) in columns.items()}
     if frame.implementation.is_duckdb():  # its column expressions parse names as SQL
         quoted = ((safe, name.replace('"', '""')) for safe, name in asked.items())

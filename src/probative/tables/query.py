@@ -203,10 +203,8 @@ def _text(safe: str, column: LabelColumn, dtype: Any) -> nw.Expr:
     """Return the text of every value, null if it is missing."""
     import narwhals as nw
 
-    own = nw.col(safe)
-    if dtype == nw.String or dtype.is_integer():
-        text = own if dtype == nw.String else own.cast(nw.String)
-        return nw.when(~is_gap(safe, dtype)).then(text)
+    if dtype == nw.String or dtype.is_integer():  # a cast: PyArrow has two types of text
+        return nw.when(~is_gap(safe, dtype)).then(nw.col(safe).cast(nw.String))
     if len(column.texts) > _LONGEST_CHAIN:
         raise InputError(
             f"{column.parameter}: column {column.name!r} has {len(column.texts):,} labels of the "
@@ -283,36 +281,6 @@ def _text_of(parameter: str, name: str, value: Any) -> str | None:
         return label_text(value)
     except (TypeError, ValueError, ArithmeticError):
         raise no_label(parameter, name, shown(value)) from None
-
-
-def sql_text(value: str, kind: str, name: str) -> str:
-    """Return DuckDB's SQL for `label_text` of an expression of this type, NULL if it is missing.
-
-    ``name`` is the column in the message on lists and objects.
-    """
-    cast = value if kind == "VARCHAR" else f"CAST({value} AS VARCHAR)"
-    if kind == "JSON":
-        number = sql_text(f"CAST({value} AS DOUBLE)", "DOUBLE", name)
-        truth = sql_text(f"CAST({value} AS BOOLEAN)", "BOOLEAN", name)
-        message = f"column {name!r} holds lists or objects; {EXPECTED_LABEL}".replace("'", "''")
-        text = (
-            f"CASE json_type({value}) WHEN 'DOUBLE' THEN {number} WHEN 'BOOLEAN' THEN {truth} "
-            f"WHEN 'ARRAY' THEN error('{message}') WHEN 'OBJECT' THEN error('{message}') "
-            f"ELSE {value} ->> '$' END"
-        )
-    elif kind in ("DOUBLE", "FLOAT"):
-        whole = f"CAST(TRY_CAST({value} AS HUGEINT) AS VARCHAR)"
-        text = (
-            f"CASE WHEN NOT isfinite({value}) THEN NULL WHEN {value} = trunc({value}) "
-            f"THEN coalesce({whole}, {cast}) ELSE {cast} END"
-        )
-    elif kind == "BOOLEAN":
-        text = f"CAST(CAST({value} AS INTEGER) AS VARCHAR)"
-    elif kind.startswith("DECIMAL") and not kind.endswith(",0)"):
-        text = f"rtrim(rtrim({cast}, '0'), '.')"
-    else:
-        text = cast
-    return f"nullif({text}, '')"
 
 
 @dataclass(frozen=True)
