@@ -26,6 +26,7 @@ import numpy as np
 from probative._validation import shown
 from probative.errors import InputError
 from probative.labels import EXPECTED_LABEL, is_missing, label_text
+from probative.tables.engines import opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -255,7 +256,7 @@ def plain(
     marked = [
         nw.when(~is_gap(safe, schema[safe])).then(nw.col(safe)).alias(safe)
         for safe in keys
-        if schema[safe] == nw.String or schema[safe].is_float()
+        if schema[safe] in (nw.String, nw.Categorical, nw.Enum) or schema[safe].is_float()
     ]
     return frame.with_columns(*marked) if marked else frame
 
@@ -272,7 +273,7 @@ def _plain_objects(frame: Frame, safe: str, parameter: str, name: str, *, merge:
         text = _text_of(parameter, name, value)
         values.append(None if text is None else first.setdefault(text, value) if merge else value)
     column = pd.Series(values, index=native.index, dtype=object)
-    return nw.from_native(native.assign(**{safe: column}))
+    return opened(native.assign(**{safe: column}))
 
 
 def _text_of(parameter: str, name: str, value: Any) -> str | None:

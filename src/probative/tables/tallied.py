@@ -266,7 +266,7 @@ class Tallied:
 
         def same(i: int, j: int) -> NDArray[np.bool_]:
             yes = sides[i] >= 0 if code is None else sides[i] == code
-            return yes & (sides[i] == sides[j])
+            return np.asarray(yes & (sides[i] == sides[j]))
 
         parts = conditions_of(len(sides), same)
         return np.array([number.sum(), *(number @ part for part in parts)], dtype=np.float64)
