@@ -208,7 +208,7 @@ def test_a_column_that_one_file_lacks_is_no_label(spark, parts):
     import pyarrow.parquet as pq
 
     pq.write_table(pa.table({"gold": [0, 1]}), parts / "part-2.parquet")
-    with pytest.raises(InputError, match="pred: column .* has missing labels"):
+    with pytest.raises(InputError, match=r"pred: column .* has missing labels"):
         pv.tally(read("spark", spark, parts), gold="gold", pred="pred")
 
 
