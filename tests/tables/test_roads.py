@@ -287,6 +287,13 @@ def test_labels_that_gold_never_has_are_a_warning_where_rows_are_only_counted(tm
             pv.score(table, gold_column="g", columns=["s"], **how)
 
 
+def test_whole_numbers_of_any_size_stay_apart_in_duckdb():
+    rows = duckdb.sql("SELECT CAST('1' || repeat('0', 29) || i AS HUGEINT) AS g FROM range(3) t(i)")
+    assert pv.tally(rows, gold="g", systems=["g"]).labels == tuple(
+        str(10**30 + i) for i in range(3)
+    )
+
+
 @pytest.mark.parametrize(
     ("kind", "values"),
     [

@@ -335,7 +335,9 @@ class _Counted:
             f"of units becomes up to {100 * lost:.2g} % smaller"
         )
         there = [NUMBER, *groups, *([] if positive is not None else ["label"])]
-        return {n: _taken(values_of(rows[n]), kind) for n in there}, sums, number
+        places = kind.tolist()
+        taken = {n: values_of(rows[n]) for n in there}
+        return {n: [own[place] for place in places] for n, own in taken.items()}, sums, number
 
     def _unit_keys(
         self, rows: dict[str, Sequence[Any]], groups: list[str], positive: str | None
@@ -397,10 +399,6 @@ def _positive(asked: object, labels: tuple[str, ...], *, find_positive: bool) ->
         f"positive: there is no label {wanted!r}; expected one of {there}"
         + suggestion(wanted, labels[:10_000])
     )
-
-
-def _taken(values: list[Any], places: NDArray[np.intp]) -> list[Any]:
-    return [values[place] for place in places.tolist()]
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -185,19 +185,16 @@ def _equal(a: str, b: str) -> nw.Expr:
     return (nw.col(a) == nw.col(b)) & ~nw.col(a).is_null() & ~nw.col(b).is_null()
 
 
-def _is_value(safe: str, values: list[Any]) -> nw.Expr:
-    """Return the condition that a column has one of these values; it is never null."""
+def _is_label(safe: str, column: LabelColumn, text: str) -> nw.Expr:
+    """Return the condition that a column has a value with this text; it is never null."""
     import narwhals as nw
 
     there = ~nw.col(safe).is_null()
+    values = [value for value, own in column.texts.items() if own == text]
     if not values:
         return there & ~there
     same: nw.Expr = reduce(or_, [nw.col(safe) == value for value in values])
     return same & there
-
-
-def _is_label(safe: str, column: LabelColumn, text: str) -> nw.Expr:
-    return _is_value(safe, column.values_of(text))
 
 
 def _text(safe: str, column: LabelColumn, dtype: Any) -> nw.Expr:
@@ -312,10 +309,6 @@ class LabelColumn:
     def labels(self) -> frozenset[str]:
         """Return the texts of its labels."""
         return frozenset(text for text in self.texts.values() if text is not None)
-
-    def values_of(self, text: str) -> list[Any]:
-        """Return the values with this text."""
-        return [value for value, own in self.texts.items() if own == text]
 
 
 def no_label(parameter: str, name: str, held: str) -> InputError:
