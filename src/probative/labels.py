@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 _MISSING_TYPES = {"NAType", "NaTType", "MaskedConstant"}
-_EXPECTED = "expected text, a number or a truth value"
+EXPECTED_LABEL = "expected text, a number or a truth value"
 _PLACES_SHOWN = 3  # of missing labels, in messages
 _MOST_DIGITS = 4_000  # of a decimal number that is a label
 
@@ -68,6 +68,11 @@ def is_missing(value: Any) -> bool:
         return label_text(value) is None
     except (TypeError, ValueError, ArithmeticError):
         return False
+
+
+def missing_labels(number: int, total: int, where: str = "", item: str = "row") -> str:
+    """Return the end of the message on so many missing labels in a column."""
+    return f"has missing labels: {number:,} of {total:,}{where}; expected one for every {item}"
 
 
 def label_name(parameter: str, value: Any) -> str:
@@ -192,7 +197,7 @@ def labels_of(
         column.extend(values)
     except TypeError:  # a value is not hashable
         place = len(column.codes)
-        raise error(f"{item} {place + 1} is {shown(values[place])}; {_EXPECTED}") from None
+        raise error(f"{item} {place + 1} is {shown(values[place])}; {EXPECTED_LABEL}") from None
     return named(column.codes, column.values, error, item)
 
 
@@ -210,7 +215,7 @@ def named(
             texts.append(label_text(value))
         except (TypeError, ValueError, ArithmeticError):
             place = int(np.argmax(codes == code)) + 1
-            raise error(f"{item} {place} is {shown(value)}; {_EXPECTED}") from None
+            raise error(f"{item} {place} is {shown(value)}; {EXPECTED_LABEL}") from None
     names = tuple(sorted({text for text in texts if text is not None}))
     number = {name: i for i, name in enumerate(names)}
     merged = np.array([-1 if t is None else number[t] for t in texts], dtype=np.int32)[codes]
@@ -218,10 +223,8 @@ def named(
     if len(missing):
         places = ", ".join(str(i + 1) for i in missing[:_PLACES_SHOWN].tolist())
         more = ", …" if len(missing) > _PLACES_SHOWN else ""
-        raise error(
-            f"has missing labels: {len(missing)} of {len(codes)} ({item} {places}{more}); "
-            f"expected one for every {item}"
-        )
+        where = f" ({item} {places}{more})"
+        raise error(missing_labels(len(missing), len(codes), where, item))
     return merged, names
 
 

@@ -405,7 +405,7 @@ def test_missing_labels_of_frames(kind):
     message = r"gold: column 'y' has missing labels: 1 of 3 \(row 2\)"
     with pytest.raises(InputError, match=message):
         both_of(frame, Options(), "y", ["z"])
-    with pytest.raises(InputError, match=r"units: has missing labels: 1 of 3"):
+    with pytest.raises(InputError, match="column 'u' has missing labels: 1 of 3"):
         both_of(frame, Options(unit="u"), "z", ["z"])
 
 

@@ -64,7 +64,8 @@ def quietly(frame, **how):
 
 TEXTS = st.sampled_from(["1", "0", "spam", "", "it's", None])
 NUMBERS = st.sampled_from([0, 1, 2, None])
-FLOATS = st.sampled_from([0.0, 1.0, 0.5, float("nan"), None])
+FLOATS = st.sampled_from([0.0, 1.0, 0.5, float("nan"), float("inf"), None])
+WHOLE = st.sampled_from([0.0, -0.0, 1.0, float("nan"), float("-inf"), None])  # gold has classes
 TRUTHS = st.sampled_from([True, False, None])
 COLUMN = {"text": TEXTS, "numbers": NUMBERS, "floats": FLOATS, "truths": TRUTHS}
 ARROW = {
@@ -81,7 +82,13 @@ def tables(draw):
     kinds = {name: draw(st.sampled_from(list(COLUMN))) for name in ("gold", "a", "b")}
     size = draw(st.integers(1, 25))
     columns = {
-        name: draw(st.lists(COLUMN[kind], min_size=size, max_size=size))
+        name: draw(
+            st.lists(
+                WHOLE if (name, kind) == ("gold", "floats") else COLUMN[kind],
+                min_size=size,
+                max_size=size,
+            )
+        )
         for name, kind in kinds.items()
     }
     columns["unit"] = draw(st.lists(st.integers(1, 5), min_size=size, max_size=size))
@@ -180,11 +187,11 @@ def test_what_should_be_known_is_a_warning():
     ("how", "said"),
     [
         ({"gold": "Y", "pred": "p"}, "gold: there is no column 'Y'; .* did you mean 'y'"),
-        ({"gold": "y", "pred": "q"}, "pred: there is no column 'q'; expected one of 'y', 'p'"),
+        ({"gold": "y", "pred": "q"}, "pred: there is no column 'q'; expected one of y, p"),
         ({"gold": "y", "pred": "p", "by": "z"}, "by: there is no column 'z'"),
         ({"gold": "y", "pred": "p", "positive": "ja"}, "there is no label 'ja'.*'no', 'yes'"),
-        ({"gold": "y", "pred": "p", "unit": "doc"}, "unit: 'doc' has no value in 1 rows"),
-        ({"gold": "y", "pred": "empty"}, r"pred: labels are missing \(4 of 4 in 'empty'\)"),
+        ({"gold": "y", "pred": "p", "unit": "doc"}, "unit: column 'doc' has missing labels: 1 of"),
+        ({"gold": "y", "pred": "empty"}, "pred: column 'empty' has missing labels: 4 of 4"),
         ({"gold": "y", "pred": "empty", "on_null": "drop"}, "every row lacks a label"),
         ({"gold": "y", "pred": "p", "on_null": "skip"}, "on_null: unknown 'skip'"),
         ({"gold": "y"}, "pred: none of them given; expected pred, or a and b, or systems"),
@@ -206,7 +213,7 @@ def test_what_is_no_table_or_has_no_rows_is_refused():
         pv.tally([1, 2], gold="y", pred="p")
     with pytest.raises(InputError, match="frame: the table has no rows"):
         pv.tally(FRAME[:0], gold="y", pred="p")
-    with pytest.raises(InputError, match=r"gold: 'lists' holds .*; expected text, numbers"):
+    with pytest.raises(InputError, match=r"gold: column 'lists' holds .*; expected text"):
         pv.tally(pa.table({"lists": [[1], [2]], "p": ["a", "b"]}), gold="lists", pred="p")
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError, suggestion
-from probative.labels import Column, is_missing, label_text
+from probative.labels import EXPECTED_LABEL, Column, is_missing, missing_labels
 from probative.reading.alignment import NOTHING, Mismatch, settle
 from probative.reading.annotations import Repeats
 from probative.reading.database import (
@@ -49,15 +49,15 @@ from probative.reading.tables import (
     choose_columns,
     first_bad_line,
     is_number,
-    listed,
 )
 from probative.reading.tool_sides import PAIRS
+from probative.tables.engines import listed
+from probative.tables.kinds import Kinds, NeedsRowsError, count_kinds, sql_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import duckdb
-    from numpy.typing import NDArray
 
     from probative.reading.annotations import Labels
     from probative.reading.formats import Options
@@ -290,14 +290,14 @@ def _copy(
     name: str,
     called: str,
 ) -> TableFiles:
-    """Copy a SQLite table into DuckDB, every value as its text, so that 1 and 1.0 are one label."""
+    """Copy a SQLite table into DuckDB as JSON, because a column may hold values of any type."""
     rows = source.execute(f"SELECT * FROM {identifier(name)}")
     columns = [entry[0] for entry in rows.description]
-    own = ", ".join(f"c{i} VARCHAR" for i in range(len(columns)))
+    own = ", ".join(f"c{i} JSON" for i in range(len(columns)))
     database.execute(f"CREATE TEMP TABLE {called}_rows ({own})")
     while batch := rows.fetchmany(_SQLITE_BATCH):
         block: Any = {
-            f"c{i}": np.array([_text(value) for value in values], dtype=object)
+            f"c{i}": np.array([_json(value) for value in values], dtype=object)
             for i, values in enumerate(zip(*batch, strict=True))
         }
         database.register("block", block)
@@ -308,21 +308,16 @@ def _copy(
     return replace(files, table=called, columns=tuple(columns))
 
 
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) else label_text(value)
+def _json(value: Any) -> str | None:
+    if is_missing(value):
+        return None
+    text = value.decode() if isinstance(value, bytes) else value
+    return json.dumps(text, ensure_ascii=False)
 
 
-# --- Counting distinct rows
-# The engine counts equal rows, and only the distinct rows and their counts leave it. With units,
-# equal units (the same rows equally often) are also kept once.
+# --- Columns of tables that the engine counts
 
-_MOST_KINDS = 1_000_000  # columns of labels have fewer, columns of probabilities more
-_MOST_KINDS_AS_COLUMNS = 64  # up to here, counting units uses one column per distinct row
 _NESTED = re.compile(r"\[\d*\]$|^(STRUCT|MAP|UNION)\b")
-
-
-class _NeedsRowsError(Exception):  # the caller then reads row by row, if it can
-    """A table cannot be counted without reading its rows; the message is the reason."""
 
 
 @dataclass(frozen=True)
@@ -339,15 +334,7 @@ class _Scanned:
 
     def text(self, column: str) -> str:
         """Return a column as an SQL expression for its text, NULL if empty; JSON without quotes."""
-        name, kind = self.files.called(column), self.types[column]
-        if kind == "JSON":
-            name = f"({name} ->> '$')"
-        elif kind in ("DOUBLE", "FLOAT"):  # 1.0 as "1", as labels are written
-            whole = f"CAST(CAST({name} AS HUGEINT) AS VARCHAR)"
-            name = f"CASE WHEN {name} = trunc({name}) THEN {whole} ELSE CAST({name} AS VARCHAR) END"
-        elif kind != "VARCHAR":
-            name = f"CAST({name} AS VARCHAR)"
-        return f"nullif({name}, '')"
+        return sql_text(self.files.called(column), self.types[column], column)
 
     def scan(self, columns: Sequence[str]) -> str:
         """Return what stands after FROM to read these columns."""
@@ -413,7 +400,7 @@ def described(
     types = dict(zip(asked, (row[1] for row in rows), strict=True))
     for column, kind in types.items():
         if _NESTED.search(kind):
-            raise _NeedsRowsError(f"column {column!r} holds lists or objects ({kind})")
+            raise NeedsRowsError(f"column {column!r} holds lists or objects ({kind})")
     return _Scanned(files, tuple(columns), types)
 
 
@@ -431,141 +418,46 @@ def _condense(
         own.append(f"{table.text(unit)} AS u")
     asked = [*every, *([] if unit is None else [unit])]
     rows = f"SELECT {', '.join(own)} FROM {table.scan(asked)}"
-    kinds = _count_kinds(database, rows, len(every), has_unit=unit is not None)
+    with watched(database):
+        kinds = count_kinds(database, rows, len(every), has_unit=unit is not None)
     values = [
         [table.read(column, value) for value in own]
         for column, own in zip(every, kinds.values, strict=True)
     ]
-    _refuse_missing(table.files, columns, values[: len(columns)], kinds, unit)
+    _refuse_missing(table.files, every, values, kinds, unit, group)
     return _cells_of(table.files.kind, every, values, kinds, unit, group)
-
-
-@dataclass(frozen=True, eq=False)
-class _Kinds:
-    """The distinct rows of a table with their counts, and the distinct units with theirs.
-
-    Attributes
-    ----------
-    values
-        Values of the distinct rows, column by column.
-    number
-        Number of rows equal to each distinct row.
-    without_unit
-        Number of rows without a unit.
-    unit, row, times
-        Sparse table: distinct unit, distinct row, and how often that row occurs in such a unit.
-    units
-        Number of units equal to each distinct unit.
-    """
-
-    values: list[list[Any]]
-    number: NDArray[np.int64]
-    without_unit: int = 0
-    unit: NDArray[np.int64] | None = None
-    row: NDArray[np.int64] | None = None
-    times: NDArray[np.int64] | None = None
-    units: NDArray[np.int64] | None = None
-
-
-def _count_kinds(
-    database: duckdb.DuckDBPyConnection, rows: str, n_columns: int, *, has_unit: bool
-) -> _Kinds:
-    """Count equal rows, and equal units, of a statement with columns c0, c1, … and u (the unit)."""
-    columns = ", ".join(f"c{i}" for i in range(n_columns))
-    lost = "count(*) FILTER (u IS NULL)" if has_unit else "0"
-    with watched(database):
-        database.execute(
-            # a fixed order: samples must not depend on which thread was faster
-            f"CREATE OR REPLACE TEMP TABLE kinds AS SELECT row_number() OVER (ORDER BY {columns}) "
-            f"- 1 AS code, * FROM (SELECT {columns}, count(*) AS n, {lost} AS lost FROM ({rows}) "
-            f"GROUP BY {columns})"
-        )
-    ((size,),) = database.execute("SELECT count(*) FROM kinds").fetchall()
-    if size > _MOST_KINDS:
-        raise _NeedsRowsError(
-            f"there are {size:,} different rows, more than labels have (at most {_MOST_KINDS:,})"
-        )
-    found = database.execute(f"SELECT n, lost, {columns} FROM kinds ORDER BY code").fetchall()
-    number, lost_rows, *values = (
-        zip(*found, strict=True) if found else ((), (), *([()] * n_columns))
-    )
-    kinds = _Kinds([list(own) for own in values], np.array(number, np.int64), sum(lost_rows))
-    if not has_unit or kinds.without_unit or not len(found):
-        return kinds
-    return _count_units(database, rows, n_columns, kinds)
-
-
-def _count_units(
-    database: duckdb.DuckDBPyConnection, rows: str, n_columns: int, kinds: _Kinds
-) -> _Kinds:
-    """Count equal units: those in which the same rows occur equally often."""
-    same = " AND ".join(f"r.c{i} IS NOT DISTINCT FROM k.c{i}" for i in range(n_columns))
-    coded = f"SELECT r.u AS u, k.code AS code FROM ({rows}) r JOIN kinds k ON {same}"
-    size = len(kinds.number)
-    if size <= _MOST_KINDS_AS_COLUMNS:
-        each = ", ".join(f"count(*) FILTER (code = {code}) AS n{code}" for code in range(size))
-        statement = (
-            f"SELECT COLUMNS('^n[0-9]+$'), count(*) AS number FROM "
-            f"(SELECT {each} FROM ({coded}) GROUP BY u) GROUP BY ALL ORDER BY ALL"
-        )
-        with watched(database):
-            found = database.execute(statement).fetchnumpy()
-        units = np.asarray(found["number"], np.int64)
-        table = np.stack([np.asarray(found[f"n{code}"], np.int64) for code in range(size)], axis=1)
-        unit, row = np.nonzero(table)
-        return replace(kinds, unit=unit, row=row, times=table[unit, row], units=units)
-    statement = (
-        f"SELECT own, count(*) AS number FROM (SELECT list((code, n) ORDER BY code) AS own FROM "
-        f"(SELECT u, code, count(*) AS n FROM ({coded}) GROUP BY u, code) GROUP BY u) GROUP BY own"
-    )
-    with watched(database):
-        found = database.execute(
-            f"SELECT place, number, pair[1] AS code, pair[2] AS times FROM (SELECT row_number() "
-            f"OVER (ORDER BY own) - 1 AS place, number, unnest(own) AS pair FROM ({statement}))"
-        ).fetchnumpy()
-    unit, row, times = (np.asarray(found[n], np.int64) for n in ("place", "code", "times"))
-    units = np.zeros(int(unit.max(initial=-1)) + 1, dtype=np.int64)
-    units[unit] = np.asarray(found["number"], np.int64)
-    return replace(kinds, unit=unit, row=row, times=times, units=units)
 
 
 def _refuse_missing(
     files: TableFiles,
     columns: Sequence[str],
     values: Sequence[Sequence[Any]],
-    kinds: _Kinds,
+    kinds: Kinds,
     unit: str | None,
+    group: str | None = None,
 ) -> None:
-    """Refuse rows without a label or a unit; the message says how many there are."""
+    """Refuse rows without a label or a unit (a group may be missing), and lists or objects."""
     total = int(kinds.number.sum())
     if not total:
         raise files.error("the table has no rows; expected at least one")
     for column, own in zip(columns, values, strict=True):
         without = sum(int(n) for v, n in zip(own, kinds.number, strict=True) if is_missing(v))
-        if without:
-            raise files.error(
-                f"column {column!r} has missing labels: {without:,} of {total:,}; expected one for "
-                f"every row"
-            )
+        if without and column != group:
+            raise files.error(f"column {column!r} {missing_labels(without, total)}")
         wrong = next((v for v in own if isinstance(v, (list, dict))), None)
         if isinstance(wrong, list):
-            raise _NeedsRowsError(f"column {column!r} holds lists")
+            raise NeedsRowsError(f"column {column!r} holds lists")
         if wrong is not None:
-            raise files.error(
-                f"column {column!r} holds {shown(wrong)}; expected text, a number or a truth value"
-            )
+            raise files.error(f"column {column!r} holds {shown(wrong)}; {EXPECTED_LABEL}")
     if kinds.without_unit:
-        raise files.error(
-            f"column {unit!r} has missing labels: {kinds.without_unit:,} of {total:,}; expected "
-            f"one for every row"
-        )
+        raise files.error(f"column {unit!r} {missing_labels(kinds.without_unit, total)}")
 
 
 def _cells_of(
     kind: str,
     columns: Sequence[str],
     values: Sequence[Sequence[Any]],
-    kinds: _Kinds,
+    kinds: Kinds,
     unit: str | None,
     group: str | None = None,
 ) -> Cells:
@@ -602,6 +494,8 @@ def explain(
             f"does not fit into {memory_limit or 'the memory'} and the room for temporary files; "
             f"expected more (memory_limit=)"
         )
+    if first.endswith(EXPECTED_LABEL):  # raised by `sql_text`
+        return files.error(first.split(": ", 1)[1])
     line = _LINE.search(message)
     number = int(line[1]) if line else None
     width = _WIDTH.search(message)
@@ -669,7 +563,7 @@ def read_large_pair(
     try:
         with _opened([files], engine.memory_limit) as (database, (table,)):
             cells = _count(database, table, options, gold, columns)
-    except _NeedsRowsError as reason:
+    except NeedsRowsError as reason:
         if not _can_be_read_by_rows(files):
             raise files.error(
                 f"{reason}, which the engine does not count; expected columns of labels, or one "
@@ -780,31 +674,15 @@ def _count(
     group = _named(files, options.group, options)
     beside = [column for column in (unit, group) if column is not None]
     scanned = described(database, files, [*names, *beside, *options.key])
-    if options.key:
-        _refuse_doubled(database, scanned, options.key)
+    if options.key:  # refuse repeated ids and rows without an id
+        alone = _matched([scanned], names[:1], replace(options, group=None), None)
+        database.execute(f"CREATE TEMP TABLE matched AS {alone}")
+        _settle(database, [scanned], options.key, "error")
     if group in names:  # one column would be both labels and groups
-        raise _NeedsRowsError(f"column {group!r} holds labels and groups")
+        raise NeedsRowsError(f"column {group!r} holds labels and groups")
     cells = _condense(database, scanned, names, unit, group)
     _refuse_tags(cells, names[0], options)
     return cells
-
-
-def _refuse_doubled(database: duckdb.DuckDBPyConnection, table: Any, key: Sequence[str]) -> None:
-    """Refuse repeated ids and rows without an id in one table."""
-    from probative.reading.alignment import Mismatch, settle
-
-    columns = ", ".join(f"{table.text(column)} AS k{i}" for i, column in enumerate(key))
-    keys = ", ".join(f"k{i}" for i in range(len(key)))
-    lost = " OR ".join(f"k{i} IS NULL" for i in range(len(key)))
-    shown = f"concat_ws(', ', {keys})"
-    ((ids, doubled, examples, without),) = database.execute(
-        f"SELECT count(*), count(*) FILTER (n > 1 AND NOT ({lost})), "
-        f"min({shown}, 3) FILTER (n > 1 AND NOT ({lost})), "
-        f"coalesce(sum(n) FILTER ({lost}), 0) FROM (SELECT {keys}, count(*) AS n FROM "
-        f"(SELECT {columns} FROM {table.scan(key)}) GROUP BY {keys})"
-    ).fetchall()
-    own = Mismatch(table.files.name, doubled=(doubled, tuple(examples or ())), without=int(without))
-    settle([own], key, "error", ids, ids)
 
 
 def _with_names(database: duckdb.DuckDBPyConnection, files: TableFiles) -> TableFiles:
@@ -851,7 +729,7 @@ def _refuse_tags(cells: Cells, name: str, options: Options) -> None:
     """Refuse tags of tokens, which need their sentences, unless task='labels' is given."""
     reason = None if options.task == "labels" else tags_reason(cells.columns[name][1])
     if reason is not None:
-        raise _NeedsRowsError(f"column {name!r} holds tags ({reason}; or task='labels')")
+        raise NeedsRowsError(f"column {name!r} holds tags ({reason}; or task='labels')")
 
 
 # --- Joining large tables by id
@@ -888,7 +766,7 @@ def read_large_joined(
     try:
         with _opened(tables, engine.memory_limit) as (database, attached):
             return _join(database, attached, columns, options, on_missing)
-    except _NeedsRowsError as reason:
+    except NeedsRowsError as reason:
         if all(map(_can_be_read_by_rows, tables)):
             return None
         raise InputError(
@@ -924,12 +802,13 @@ def _join(
     selected += "" if options.group is None else f", g AS c{2 * width}"
     size = 2 * width + (options.group is not None)
     rows = f"SELECT {selected}{', w AS u' if unit is not None else ''} FROM matched WHERE "
-    kinds = _count_kinds(database, rows + " AND ".join(fits), size, has_unit=unit is not None)
+    with watched(database):
+        kinds = count_kinds(database, rows + " AND ".join(fits), size, has_unit=unit is not None)
     values = []
     for i, (table, name) in enumerate(zip(scanned, names, strict=True)):
         held = kinds.values[width + i]
         own = [table.read(name, value) for value in kinds.values[i]]
-        there = _Kinds([], kinds.number, kinds.without_unit if not i else 0)
+        there = Kinds([], kinds.number, kinds.without_unit if not i else 0)
         asked = [v if n else "there" for v, n in zip(own, held, strict=True)]
         _refuse_missing(table.files, [name], [asked], there, unit)
         values.append([v if n else NOTHING for v, n in zip(own, held, strict=True)])
@@ -1008,7 +887,7 @@ def _sides(
     tables: Sequence[_Scanned],
     names: Sequence[str],
     values: Sequence[Sequence[Any]],
-    kinds: _Kinds,
+    kinds: Kinds,
     unit: str | None,
     options: Options,
 ) -> tuple[Labels, list[Labels]]:

@@ -17,11 +17,12 @@ from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from probative.errors import InputError, suggestion
+from probative.errors import InputError
 from probative.files import find_paths
 from probative.reading.database import identifier, literal, literal_path
 from probative.reading.source import Source, is_brat_folder
-from probative.reading.tables import dialect_of, listed, objects_of
+from probative.reading.tables import dialect_of, objects_of
+from probative.tables.engines import check_column, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -429,17 +430,11 @@ def check_columns(files: TableFiles, columns: Sequence[str]) -> None:
     """Refuse columns that the table, or one of its files, does not have or has twice."""
     known = list(files.columns)
     for name in columns:
-        if name not in known:
-            raise files.error(
-                f"there is no column {name!r}; expected one of {listed(known)}"
-                + suggestion(name, known)
-            )
         if name in files.partitions and known.count(name) > 1:
             raise files.error(
                 f"column {name!r} is told by folders and stands in the files; expected one of both"
             )
-        if known.count(name) > 1:
-            raise files.error(f"{known.count(name)} columns are called {name!r}; expected one")
+        check_column(name, known, files.error)
         for path, header in zip(files.paths, files.headers, strict=False):
             if name not in (*header, *files.partitions):
                 raise files.error(

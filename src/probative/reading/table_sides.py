@@ -200,12 +200,7 @@ class Sides:
             return self.cells.units
         if self.cells.unit is None:
             return None
-        if self.source is None:
-            codes, _ = named(
-                *self.cells.columns[self.cells.unit], lambda text: InputError(f"units: {text}")
-            )
-        else:
-            codes, _ = self._named(self.cells.unit)
+        codes, _ = self._named(self.cells.unit)
         _, first, group = np.unique(codes, return_index=True, return_inverse=True)
         rank = np.empty(len(first), dtype=np.int32)
         rank[np.argsort(first)] = np.arange(len(first), dtype=np.int32)

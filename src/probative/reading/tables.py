@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from probative._validation import shown
-from probative.errors import InputError, suggestion
+from probative.errors import InputError
 from probative.labels import Column
 from probative.reading.annotations import TEXT_COLUMNS
 from probative.reading.source import LARGEST, Source, snippet
+from probative.tables.engines import check_column, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -223,13 +224,7 @@ def choose_columns(
     further = [name for name in (wanted.unit, wanted.group) if name is not None]
     asked = dict.fromkeys([*names, *further])
     for name in asked:
-        if name not in there:
-            raise error(
-                f"there is no column {name!r}; expected one of {listed(there)}"
-                + suggestion(name, there)
-            )
-        if there.count(name) > 1:
-            raise error(f"{there.count(name)} columns are called {name!r}; expected one")
+        check_column(name, there, error)
     beside = wanted.beside
     also = [] if beside is None else [name for name in there if beside(plain_name(name))]
     also = [name for name in also if there.count(name) == 1]
@@ -294,12 +289,6 @@ def _usual(
             f"(gold_column=, columns=)"
         )
     return candidates[0]
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return names for a message, shortened."""
-    shown = [name if len(name) <= 40 else name[:40] + "…" for name in names[:20]]
-    return ", ".join(shown) + (", …" if len(names) > 20 else "")
 
 
 # --- CSV and TSV

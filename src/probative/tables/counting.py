@@ -12,10 +12,11 @@ import numpy as np
 from probative._validation import flag, names_of, one_of, shown
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError, suggestion
-from probative.labels import label_name, positive_label
+from probative.labels import label_name, missing_labels, positive_label, refuse_continuous
 from probative.tables.engines import chosen, fetch, opened
 from probative.tables.query import (
     ALL,
+    HELD,
     NUMBER,
     LabelColumn,
     count_cells,
@@ -23,12 +24,13 @@ from probative.tables.query import (
     group_keys,
     has_gap,
     kinds_of,
+    plain,
     sort_groups,
     statistics_of,
     units_alike,
     values_of,
 )
-from probative.tables.tallied import Cells, Tallied, UnitRows
+from probative.tables.tallied import Cells, Tallied, UnitRows, units_by_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -51,7 +53,7 @@ class TallyWarning(UserWarning):
 
 
 @dataclass(frozen=True)
-class _Asked:
+class Asked:
     """The requested columns of a table; queries use safe names for them."""
 
     gold: str
@@ -116,10 +118,11 @@ def count_table(
     find_positive
         True to look for a label that means yes.
     """
-    asked = _check(gold, systems, by, unit, parameters)
+    asked = check_asked(gold, systems, by, unit, parameters)
     one_of("on_null", on_null, _ON_NULL)
     flag("overall", overall)
-    source = chosen(opened(frame), {**asked.groups, **asked.units, **asked.labels})
+    keys = {**asked.groups, **asked.units}
+    source = plain(chosen(opened(frame), {**keys, **asked.labels}), asked.labels, keys)
     counted = _Counted(source, asked, on_null)
     cells, labels = counted.cells, counted.labels
     yes = _positive(positive, labels, find_positive=find_positive)
@@ -145,7 +148,7 @@ class _Counted:
     """The queries of one table and their results."""
 
     source: Frame
-    asked: _Asked
+    asked: Asked
     on_null: str
     columns: dict[str, LabelColumn] = field(init=False)
     labels: tuple[str, ...] = field(init=False)
@@ -155,8 +158,8 @@ class _Counted:
 
     def __post_init__(self) -> None:
         keys = [*self.asked.groups, *self.asked.labels]
-        self._refuse_lists()
-        rows = fetch(lambda: count_cells(self.source, keys), _MOST_CELLS)
+        unit = None if self.asked.unit is None else "u"
+        rows = fetch(lambda: count_cells(self.source, keys, unit), _MOST_CELLS)
         number = np.asarray(rows[NUMBER], dtype=np.float64)
         if len(number) > _MOST_CELLS:
             raise InputError(
@@ -165,32 +168,38 @@ class _Counted:
             )
         if not len(number):
             raise InputError("frame: the table has no rows; expected at least one")
+        values = {safe: values_of(rows[safe]) for safe in self.asked.labels}
         self.columns = {
-            safe: LabelColumn.of(parameter, name, values_of(rows[safe]))
+            safe: LabelColumn.of(parameter, name, values[safe])
             for safe, (parameter, name) in self.asked.labels.items()
         }
+        self._refuse_continuous(int(number.sum()))
         self.labels = tuple(sorted(frozenset().union(*(c.labels for c in self.columns.values()))))
-        code = {label: i for i, label in enumerate(self.labels)}
+        code = {label: i for i, label in enumerate(self.labels)} | {None: -1}
         codes = np.array(
             [
-                [-1 if (t := column.text_of(v)) is None else code[t] for v in values_of(rows[safe])]
+                [code[column.texts[v]] for v in values[safe]]
                 for safe, column in self.columns.items()
             ],
             dtype=np.int64,
         )
         kept = self._without_gaps(codes, number)
+        if unit is not None and self.on_null != "drop":
+            lost = int(number.sum() - np.sum(rows[HELD], dtype=np.float64))
+            if lost:
+                what = missing_labels(lost, int(number.sum()))
+                raise InputError(f"unit: column {self.asked.unit!r} {what}, or on_null='drop'")
         group = self._grouped(rows, kept)
         self.cells = Cells(group, codes[0, kept], codes[1:, kept], number[kept])
         self.notes += [*self._kinds(), *self._strangers(codes[:, kept], number[kept])]
 
-    def _refuse_lists(self) -> None:
-        schema = self.source.collect_schema()
-        for safe, (parameter, name) in self.asked.labels.items():
-            if schema[safe].is_nested():
-                raise InputError(
-                    f"{parameter}: {name!r} holds {schema[safe]}; expected text, numbers or truth "
-                    f"values"
-                )
+    def _refuse_continuous(self, items: int) -> None:
+        """Refuse gold labels that are numbers with fractions."""
+        gold = next(iter(self.columns.values()))
+        values = [value for value, text in gold.texts.items() if text is not None]
+        refuse_continuous(
+            values, lambda text: InputError(f"gold: column {gold.name!r} {text}"), items
+        )
 
     def _grouped(
         self, rows: dict[str, Sequence[Any]], kept: NDArray[np.bool_]
@@ -223,12 +232,13 @@ class _Counted:
             if gap.any()
         )
         if self.on_null == "error":
-            parameter = next(
-                c.parameter for c, gap in zip(self.columns.values(), gaps, strict=True) if gap.any()
+            column, gap = next(
+                (c, own) for c, own in zip(self.columns.values(), gaps, strict=True) if own.any()
             )
+            what = missing_labels(int(number @ gap), int(number.sum()))
             raise InputError(
-                f"{parameter}: labels are missing ({missing}); expected on_null='drop' or "
-                f"on_null='negative', if that is meant"
+                f"{column.parameter}: column {column.name!r} {what}, or on_null='drop' or "
+                f"on_null='negative'"
             )
         if self.on_null == "negative":
             self.notes.append(f"labels are missing ({missing}); they count as no label")
@@ -287,13 +297,8 @@ class _Counted:
             sums = np.stack([np.asarray(rows[name], dtype=np.float64) for name in names], axis=1)
         keys = self._unit_keys(rows, groups, positive)
         whole = np.array([label == positive for _, label in keys], dtype=bool)
-        in_kind = number * sums[:, 0] * whole  # every row counts once
-        self._refuse_lost(in_kind[np.asarray(rows["lost"]) > 0].sum())
-        self._same_table(int(in_kind.sum()))
-        places: dict[tuple[int | None, str | None], list[int]] = {}
-        for place, key in enumerate(keys):
-            places.setdefault(key, []).append(place)
-        return {key: UnitRows(sums[own], number[own]) for key, own in places.items()}
+        self._same_table(int((number * sums[:, 0] * whole).sum()))  # every row counts once
+        return units_by_key(keys, sums, number)
 
     def _kinds_of_units(
         self, groups: list[str], positive: str | None, fineness: float | None
@@ -329,8 +334,10 @@ class _Counted:
             f"totals and the exact test stay the same, the variance of the cases "
             f"of units becomes up to {100 * lost:.2g} % smaller"
         )
-        there = [NUMBER, "lost", *groups, *([] if positive is not None else ["label"])]
-        return {n: _taken(values_of(rows[n]), kind) for n in there}, sums, number
+        there = [NUMBER, *groups, *([] if positive is not None else ["label"])]
+        places = kind.tolist()
+        taken = {n: values_of(rows[n]) for n in there}
+        return {n: [own[place] for place in places] for n, own in taken.items()}, sums, number
 
     def _unit_keys(
         self, rows: dict[str, Sequence[Any]], groups: list[str], positive: str | None
@@ -345,14 +352,6 @@ class _Counted:
         labels = [None if label == ALL else str(label) for label in rows["label"]]
         return list(zip(group, labels, strict=True))
 
-    def _refuse_lost(self, lost: float) -> None:
-        """Refuse rows without a unit."""
-        if lost:
-            raise InputError(
-                f"unit: {self.asked.unit!r} has no value in {int(lost):,} rows; expected the unit "
-                f"of every row, or on_null='drop'"
-            )
-
     def _same_table(self, seen: int) -> None:
         """Refuse a table that changed between its two queries."""
         expected = int(self.cells.number.sum())
@@ -365,9 +364,10 @@ class _Counted:
             self.notes.append(f"{expected - seen:,} rows without a unit are left out of the units")
 
 
-def _check(
-    gold: object, systems: object, by: object, unit: object, parameters: Sequence[str]
-) -> _Asked:
+def check_asked(
+    gold: object, systems: object, by: object, unit: object, parameters: Sequence[str] = ()
+) -> Asked:
+    """Return the requested columns; refuse what can name none."""
     if isinstance(systems, Mapping):
         named = {str(name): column for name, column in systems.items()}
     else:
@@ -384,7 +384,7 @@ def _check(
     groups = None if by is None else (by,) if isinstance(by, str) else tuple(names_of("by", by))
     if unit is not None and not isinstance(unit, str):
         raise InputError(f"unit: {shown(unit)}; expected the name of a column")
-    return _Asked(gold, named, tuple(parameters) or ("systems",) * len(named), groups, single, unit)
+    return Asked(gold, named, tuple(parameters) or ("systems",) * len(named), groups, single, unit)
 
 
 def _positive(asked: object, labels: tuple[str, ...], *, find_positive: bool) -> str | None:
@@ -399,10 +399,6 @@ def _positive(asked: object, labels: tuple[str, ...], *, find_positive: bool) ->
         f"positive: there is no label {wanted!r}; expected one of {there}"
         + suggestion(wanted, labels[:10_000])
     )
-
-
-def _taken(values: list[Any], places: NDArray[np.intp]) -> list[Any]:
-    return [values[place] for place in places.tolist()]
 
 
 def _listed(names: Sequence[str]) -> str:

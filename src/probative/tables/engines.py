@@ -7,6 +7,7 @@ names of our own, so that no name can change a query.
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from probative._validation import shown
@@ -40,6 +41,27 @@ def opened(frame: object) -> Frame:
         ) from None
 
 
+def listed(names: Sequence[str]) -> str:
+    """Return names for a message, shortened."""
+    shown = [name if len(name) <= 40 else name[:40] + "…" for name in names[:_MOST_COLUMNS]]
+    return ", ".join(shown) + (", …" if len(names) > _MOST_COLUMNS else "")
+
+
+def check_column(name: str, there: Sequence[str], error: Callable[[str], InputError]) -> None:
+    """Refuse a column that a table does not have, or has twice."""
+    if name not in there:
+        raise error(
+            f"there is no column {name!r}; expected one of {listed(there)}"
+            + suggestion(name, there)
+        )
+    if there.count(name) > 1:
+        raise error(f"{there.count(name)} columns are called {name!r}; expected one")
+
+
+def _of_parameter(parameter: str, message: str) -> InputError:
+    return InputError(f"{parameter}: {message}")
+
+
 def chosen(frame: Frame, columns: dict[str, tuple[str, str]]) -> Frame:
     """Select these columns, under safe names.
 
@@ -54,16 +76,7 @@ def chosen(frame: Frame, columns: dict[str, tuple[str, str]]) -> Frame:
     for parameter, name in columns.values():
         if not isinstance(name, str):
             raise InputError(f"{parameter}: {shown(name)}; expected the name of a column")
-        if name not in there:
-            listed = ", ".join(map(repr, there[:_MOST_COLUMNS])) + (
-                ", …" if len(there) > _MOST_COLUMNS else ""
-            )
-            raise InputError(
-                f"{parameter}: there is no column {name!r}; expected one of {listed}"
-                + suggestion(name, there)
-            )
-        if there.count(name) > 1:
-            raise InputError(f"{parameter}: {there.count(name)} columns are called {name!r}")
+        check_column(name, there, partial(_of_parameter, parameter))
     asked = {safe: name for safe, (_, name) in columns.items()}
     if frame.implementation.is_duckdb():  # its column expressions parse names as SQL
         quoted = ((safe, name.replace('"', '""')) for safe, name in asked.items())
@@ -99,8 +112,11 @@ def _fetch(frame: Frame) -> dict[str, Sequence[Any]]:
     native, names = nw.to_native(frame), frame.collect_schema().names()
     kind = frame.implementation
     if kind.is_duckdb():  # needs neither Arrow nor pandas
-        columns, schema = native.fetchnumpy(), frame.collect_schema()
-        return {name: _as_python(columns[name], schema[name] == nw.Date) for name in names}
+        if all(map(_fits_array, frame.collect_schema().values())):
+            columns = native.fetchnumpy()
+            return {name: _as_python(columns[name]) for name in names}
+        rows = native.fetchall()
+        return {name: [row[i] for row in rows] for i, name in enumerate(names)}
     if kind.is_spark_like():
         rows = native.collect()
         return {name: [row[i] for row in rows] for i, name in enumerate(names)}
@@ -108,14 +124,19 @@ def _fetch(frame: Frame) -> dict[str, Sequence[Any]]:
     return {name: eager.get_column(name).to_list() for name in names}
 
 
-def _as_python(column: Any, is_date: bool) -> Any:
+def _fits_array(dtype: Any) -> bool:
+    """Return True if DuckDB writes a column of this type into an array as it is."""
+    import narwhals as nw
+
+    if dtype in (nw.Int128, nw.UInt128):
+        return False
+    return bool(dtype.is_integer() or dtype.is_float() or dtype in (nw.String, nw.Boolean))
+
+
+def _as_python(column: Any) -> Any:
     """Return numbers as an array, other values as Python objects with None for masked ones."""
-    if column.dtype.kind in "iufb" and not hasattr(column, "mask"):
-        return column
-    if column.dtype.kind == "M":
-        times = column.astype("datetime64[us]").tolist()
-        return [t.date() if is_date and t is not None else t for t in times]
-    return column.tolist()
+    is_full = column.dtype.kind in "iufb" and not hasattr(column, "mask")
+    return column if is_full else column.tolist()
 
 
 def _failure(error: Exception, frame: Frame | None = None) -> InputError:

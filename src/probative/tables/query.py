@@ -12,22 +12,24 @@ of "yes") and for each class separately.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import date, time
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from itertools import combinations
 from numbers import Number
 from operator import and_, or_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError
-from probative.labels import label_text
+from probative.labels import EXPECTED_LABEL, is_missing, label_text
+from probative.tables.engines import opened
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     import narwhals as nw
     from numpy.typing import NDArray
@@ -36,9 +38,12 @@ if TYPE_CHECKING:
     from probative.tables.engines import Frame
 
 
+T = TypeVar("T", bound=Any)
+
 # --- Queries
 
-NUMBER, ALL = "n", ""  # column of counts; "label" of all classes together, as no label is empty
+NUMBER, HELD = "n", "held"  # columns: the number of rows, and of those that have a unit
+ALL = ""  # "label" of all classes together, as no label is empty
 _LONGEST_CHAIN = 300  # labels that one expression names one by one, if no cast gives their texts
 
 
@@ -49,11 +54,26 @@ def statistics_of(systems: int) -> list[str]:
     return ["rows", "pos", *own, *both]
 
 
-def count_cells(frame: Frame, keys: list[str]) -> Frame:
-    """Return the query for the number of rows of every kind."""
+def conditions_of(sides: int, same: Callable[[int, int], T]) -> list[T]:
+    """Return the conditions whose sums `statistics_of` names after "rows".
+
+    ``same`` is the condition that two sides (gold is 0) return the same, in any library; of a side
+    with itself, that it returns something.
+    """
+    conditions = [same(0, 0)]
+    for k in range(1, sides):
+        conditions += [same(k, k), same(0, k)]
+    for i, j in combinations(range(1, sides), 2):
+        conditions += [same(i, j), same(i, j) & same(0, i)]
+    return conditions
+
+
+def count_cells(frame: Frame, keys: list[str], unit: str | None = None) -> Frame:
+    """Return the query for the number of rows of every kind, and of those that have a unit."""
     import narwhals as nw
 
-    return frame.group_by(*keys).agg(nw.len().alias(NUMBER))
+    held = [] if unit is None else [nw.col(unit).count().alias(HELD)]
+    return frame.group_by(*keys).agg(nw.len().alias(NUMBER), *held)
 
 
 def count_units(
@@ -69,28 +89,22 @@ def count_units(
     """Return the query for distinct units: one row of sums, and the number of units with it.
 
     The first of ``columns`` is gold. Without ``positive``, all classes count, together and one by
-    one. ``drop`` leaves out rows with a missing label. With ``fineness``, units that are nearly
-    alike are merged as well, as in `_merge_alike`.
+    one. ``drop`` leaves out rows with a missing label or unit. With ``fineness``, units that are
+    nearly alike are merged as well, as in `_merge_alike`.
     """
-    import narwhals as nw
-
     if drop:
         schema = frame.collect_schema()
-        gaps = [_is_missing(safe, column, schema[safe]) for safe, column in columns.items()]
-        frame = frame.filter(~reduce(or_, [*gaps, _is_null(frame, unit)]))
+        frame = frame.filter(~reduce(or_, [is_gap(n, schema[n]) for n in (*columns, unit)]))
     names = statistics_of(len(columns) - 1)
     if positive is not None:
         yes = [_is_label(safe, column, positive) for safe, column in columns.items()]
-        rows = _summands(frame, [*groups, unit], yes)
+        rows = _summands(frame, [*groups, unit], len(yes), partial(_both, yes))
         keys = groups
     else:
         rows, keys = _each_class(frame, [*groups, unit], columns), [*groups, "label"]
-    lost = _is_null(frame, unit) & (nw.col("rows") > 0)
-    rows = rows.with_columns(lost.cast(nw.Int64).alias("lost"))
-    by_unit = sum_units(rows, [*keys, unit], [*names, "lost"])
+    by_unit = sum_units(rows, [*keys, unit], names)
     if fineness is None:
-        return merge_units(by_unit, keys, [*names, "lost"])
-
+        return merge_units(by_unit, keys, names)
     return _merge_alike(by_unit, keys, len(columns) - 1, fineness)
 
 
@@ -98,7 +112,8 @@ def sum_units(rows: Frame, keys: list[str], names: list[str]) -> Frame:
     """Return the query for the sums of every unit."""
     import narwhals as nw
 
-    return rows.group_by(*keys).agg(*(nw.col(name).sum() for name in names))
+    sums = rows.group_by(*keys).agg(*(nw.col(name).sum() for name in names))
+    return sums.with_columns(*(nw.col(name).cast(nw.Int64) for name in names))
 
 
 def merge_units(by_unit: Frame, keys: list[str], names: list[str]) -> Frame:
@@ -108,28 +123,21 @@ def merge_units(by_unit: Frame, keys: list[str], names: list[str]) -> Frame:
     return by_unit.group_by(*keys, *names).agg(nw.len().alias(NUMBER))
 
 
-def _summands(frame: Frame, keep: list[str], yes: list[nw.Expr], **more: nw.Expr) -> Frame:
-    """Return what every row adds to the sums of its unit; ``yes`` is gold, then the systems."""
-    import narwhals as nw
-
-    answer, *says = yes
-    parts = {"rows": ~nw.col(keep[-1]).is_null() | nw.col(keep[-1]).is_null(), "pos": answer}
-    for k, own in enumerate(says):
-        parts |= {f"p{k}": own, f"t{k}": own & answer}
-    for i, j in combinations(range(len(says)), 2):
-        both = says[i] & says[j]
-        parts |= {f"p{i}_{j}": both, f"t{i}_{j}": both & answer}
-    return _as_numbers(frame, keep, parts, more)
-
-
-def _as_numbers(
-    frame: Frame, keep: list[str], parts: dict[str, nw.Expr], more: dict[str, nw.Expr]
+def _summands(
+    frame: Frame,
+    keep: list[str],
+    sides: int,
+    same: Callable[[int, int], nw.Expr],
+    label: nw.Expr | None = None,
 ) -> Frame:
+    """Return what every row adds to the sums of its unit."""
     import narwhals as nw
 
-    numbers = [part.cast(nw.Int64).alias(name) for name, part in parts.items()]
-    named = [own.alias(name) for name, own in more.items()]
-    return frame.select(*keep, *numbers, *named)
+    is_row = ~nw.col(keep[-1]).is_null() | nw.col(keep[-1]).is_null()
+    conditions = [is_row, *conditions_of(sides, same)]
+    names = statistics_of(sides - 1)
+    numbers = [c.cast(nw.Int64).alias(n) for n, c in zip(names, conditions, strict=True)]
+    return frame.select(*keep, *numbers, *([] if label is None else [label.alias("label")]))
 
 
 def _each_class(frame: Frame, keep: list[str], columns: dict[str, LabelColumn]) -> Frame:
@@ -147,34 +155,25 @@ def _each_class(frame: Frame, keep: list[str], columns: dict[str, LabelColumn]) 
         *(_text(safe, c, schema[safe]).alias(t) for t, (safe, c) in zip(texts, columns.items(),
                                                                       strict=True)),
     )  # fmt: skip
-    branches = [_all_classes(frame, keep, texts)]
-    for place, text in enumerate(texts):
-        label = nw.col(text)
-        named_before = [_equal(text, other) for other in texts[:place]]
-        own = frame.filter(reduce(and_, [~label.is_null(), *(~same for same in named_before)]))
-        yes = [_equal(text, other) for other in texts]
-        branches.append(_summands(own, keep, yes, label=label))
+    sides = len(texts)
+
+    def same(i: int, j: int) -> nw.Expr:
+        return _equal(texts[i], texts[j])
+
+    branches = [_summands(frame, keep, sides, same, nw.lit(ALL))]
+    for place in range(sides):
+        yes = [same(place, k) for k in range(sides)]
+        own = frame.filter(reduce(and_, [yes[place], *(~before for before in yes[:place])]))
+        label = nw.col(texts[place])
+        branches.append(_summands(own, keep, sides, partial(_both, yes), label))
     # sum before joining: fewer rows, and plans that every optimiser handles well
     sums = [nw.col(name).sum() for name in statistics_of(len(columns) - 1)]
     branches = [own.group_by(*keep, "label").agg(*sums) for own in branches]
     return nw.concat(branches, how="vertical")  # type: ignore[type-var]
 
 
-def _all_classes(frame: Frame, keep: list[str], texts: list[str]) -> Frame:
-    """Return the sums over all classes: equal labels instead of "yes"."""
-    import narwhals as nw
-
-    answer, *says = texts
-    parts = {
-        "rows": ~nw.col(answer).is_null() | nw.col(answer).is_null(),
-        "pos": ~nw.col(answer).is_null(),
-    }
-    for k, own in enumerate(says):
-        parts |= {f"p{k}": ~nw.col(own).is_null(), f"t{k}": _equal(own, answer)}
-    for i, j in combinations(range(len(says)), 2):
-        both = _equal(says[i], says[j])
-        parts |= {f"p{i}_{j}": both, f"t{i}_{j}": both & _equal(says[i], answer)}
-    return _as_numbers(frame, keep, parts, {"label": nw.lit(ALL)})
+def _both(yes: list[nw.Expr], i: int, j: int) -> nw.Expr:
+    return yes[i] if i == j else yes[i] & yes[j]
 
 
 def _equal(a: str, b: str) -> nw.Expr:
@@ -186,52 +185,28 @@ def _equal(a: str, b: str) -> nw.Expr:
     return (nw.col(a) == nw.col(b)) & ~nw.col(a).is_null() & ~nw.col(b).is_null()
 
 
-def _is_value(safe: str, values: list[Any]) -> nw.Expr:
-    """Return the condition that a column has one of these values; it is never null."""
+def _is_label(safe: str, column: LabelColumn, text: str) -> nw.Expr:
+    """Return the condition that a column has a value with this text; it is never null."""
     import narwhals as nw
 
     there = ~nw.col(safe).is_null()
+    values = [value for value, own in column.texts.items() if own == text]
     if not values:
         return there & ~there
     same: nw.Expr = reduce(or_, [nw.col(safe) == value for value in values])
     return same & there
 
 
-def _is_label(safe: str, column: LabelColumn, text: str) -> nw.Expr:
-    return _is_value(safe, column.values_of(text))
-
-
-def _is_missing(safe: str, column: LabelColumn, dtype: Any) -> nw.Expr:
-    """Return the condition that there is no label: null, NaN, an infinity, an empty text."""
-    import narwhals as nw
-
-    gap = nw.col(safe).is_null()
-    if dtype.is_float():
-        gap = gap | nw.col(safe).is_nan()
-    others = [v for v in column.missing() if isinstance(v, (str, float)) and v == v]
-    return gap | _is_value(safe, others) if others else gap
-
-
-def _is_null(frame: Frame, name: str) -> nw.Expr:
-    import narwhals as nw
-
-    gap = nw.col(name).is_null()
-    return gap | nw.col(name).is_nan() if frame.collect_schema()[name].is_float() else gap
-
-
 def _text(safe: str, column: LabelColumn, dtype: Any) -> nw.Expr:
     """Return the text of every value, null if it is missing."""
     import narwhals as nw
 
-    own = nw.col(safe)
-    if dtype == nw.String or dtype.is_integer():
-        text = own if dtype == nw.String else own.cast(nw.String)
-        gap = _is_missing(safe, column, dtype)
-        return nw.when(~gap).then(text) if column.missing() else text
+    if dtype == nw.String or dtype.is_integer():  # a cast: PyArrow has two types of text
+        return nw.when(~is_gap(safe, dtype)).then(nw.col(safe).cast(nw.String))
     if len(column.texts) > _LONGEST_CHAIN:
         raise InputError(
-            f"{column.parameter}: {column.name!r} has {len(column.texts):,} labels of the type "
-            f"{dtype}; expected text or whole numbers"
+            f"{column.parameter}: column {column.name!r} has {len(column.texts):,} labels of the "
+            f"type {dtype}; expected text or whole numbers"
         )
     # no literal null: some libraries would turn it into text
     first, *others = sorted(column.labels) or [ALL]
@@ -242,10 +217,68 @@ def _text(safe: str, column: LabelColumn, dtype: Any) -> nw.Expr:
 
 
 # --- Labels of columns: the text of each value, and which values are missing
-# Labels are compared by their texts, as everywhere in this package. The first query brings the
-# distinct values of a column, so that no value is converted unseen.
+# Labels are compared by their texts, as everywhere in this package (`labels.label_text`). The first
+# query brings the distinct values of a column, so that no value is converted unseen.
 
-_MISSING_TYPES = ("NAType", "NaTType")  # pandas
+
+def is_gap(name: str, dtype: Any) -> nw.Expr:
+    """Return the condition that `label_text` of a value is None; it is never null."""
+    import narwhals as nw
+
+    own = nw.col(name)
+    if dtype.is_float():
+        return own.is_null() | own.is_nan() | (own.abs() == math.inf)
+    if dtype in (nw.Categorical, nw.Enum):
+        own = own.cast(nw.String)
+    elif dtype not in (nw.String, nw.Object):
+        return own.is_null()
+    return own.is_null() | (own == "")
+
+
+def plain(
+    frame: Frame, labels: dict[str, tuple[str, str]], keys: dict[str, tuple[str, str]]
+) -> Frame:
+    """Return the frame with null for every missing group or unit; refuse lists and objects.
+
+    Both map safe names to parameter and column. ``keys`` are the columns of groups and units.
+    """
+    import narwhals as nw
+
+    schema = frame.collect_schema()
+    for safe, (parameter, name) in {**labels, **keys}.items():
+        if schema[safe].is_nested():
+            raise no_label(parameter, name, str(schema[safe]))
+        if schema[safe] == nw.Object and frame.implementation.is_pandas():
+            frame = _plain_objects(frame, safe, parameter, name, merge=safe in keys)
+    marked = [
+        nw.when(~is_gap(safe, schema[safe])).then(nw.col(safe)).alias(safe)
+        for safe in keys
+        if schema[safe] in (nw.String, nw.Categorical, nw.Enum) or schema[safe].is_float()
+    ]
+    return frame.with_columns(*marked) if marked else frame
+
+
+def _plain_objects(frame: Frame, safe: str, parameter: str, name: str, *, merge: bool) -> Frame:
+    """Return a pandas frame with None for missing objects; equal texts as one value to merge."""
+    import narwhals as nw
+    import pandas as pd
+
+    native = nw.to_native(frame)
+    first: dict[str, Any] = {}
+    values: list[Any] = []
+    for value in native[safe].tolist():
+        text = _text_of(parameter, name, value)
+        values.append(None if text is None else first.setdefault(text, value) if merge else value)
+    column = pd.Series(values, index=native.index, dtype=object)
+    return opened(native.assign(**{safe: column}))
+
+
+def _text_of(parameter: str, name: str, value: Any) -> str | None:
+    """Return the text of a value of a column, None if it is missing; refuse what is no label."""
+    try:
+        return label_text(value)
+    except (TypeError, ValueError, ArithmeticError):
+        raise no_label(parameter, name, shown(value)) from None
 
 
 @dataclass(frozen=True)
@@ -269,33 +302,18 @@ class LabelColumn:
     @classmethod
     def of(cls, parameter: str, name: str, values: Iterable[Any]) -> LabelColumn:
         """Build the column from its distinct values."""
-        texts: dict[Any, str | None] = {}
-        for value in values:
-            try:
-                texts[value] = label_text(value)
-            except (TypeError, ValueError, ArithmeticError):
-                raise InputError(
-                    f"{parameter}: {name!r} holds {shown(value)}; expected text, numbers or truth "
-                    f"values"
-                ) from None
+        texts = {value: _text_of(parameter, name, value) for value in values}
         return cls(parameter, name, texts)
-
-    def text_of(self, value: Any) -> str | None:
-        """Return the text of a value that occurs."""
-        return self.texts.get(value) if value is not None and value == value else None
 
     @cached_property
     def labels(self) -> frozenset[str]:
         """Return the texts of its labels."""
         return frozenset(text for text in self.texts.values() if text is not None)
 
-    def values_of(self, text: str) -> list[Any]:
-        """Return the values with this text."""
-        return [value for value, own in self.texts.items() if own == text]
 
-    def missing(self) -> list[Any]:
-        """Return the values that are no labels."""
-        return [value for value, own in self.texts.items() if own is None]
+def no_label(parameter: str, name: str, held: str) -> InputError:
+    """Return the error for a column that holds what can be no label."""
+    return InputError(f"{parameter}: column {name!r} holds {held}; {EXPECTED_LABEL}")
 
 
 def kinds_of(column: LabelColumn) -> tuple[str, ...]:
@@ -315,10 +333,10 @@ def _kind(value: Any) -> str:
 
 
 def values_of(column: Any) -> list[Any]:
-    """Return the values of a column, with None for the missing values of any library."""
+    """Return the values of a column, with None for missing ones."""
     if isinstance(column, np.ndarray):
         column = column.tolist()
-    return [None if type(value).__name__ in _MISSING_TYPES else value for value in column]
+    return [None if is_missing(value) else value for value in column]
 
 
 def group_keys(
@@ -327,18 +345,13 @@ def group_keys(
     """Return the group of every row: a value, or a tuple of values of several columns."""
     if not groups:
         return [None] * size
-    columns = [[_key(value) for value in values_of(rows[safe])] for safe in groups]
+    columns = [values_of(rows[safe]) for safe in groups]
     return columns[0] if single else list(zip(*columns, strict=True))
 
 
 def sort_groups(keys: Sequence[Hashable]) -> tuple[Hashable, ...]:
     """Return the distinct groups in the order of their values."""
     return tuple(sorted(dict.fromkeys(keys), key=_sorting))
-
-
-def _key(value: Any) -> Hashable:
-    """Return a value as the key of a group, None if it is missing."""
-    return None if value is None or value != value else value
 
 
 def has_gap(key: Hashable) -> bool:
@@ -400,14 +413,14 @@ def _merge_alike(by_unit: Frame, keys: list[str], systems: int, fineness: float)
 
     free, fixed = _FREE[systems], _FIXED[systems]
     parts = {name: own.cast(nw.Int64) for name, own in _parts(systems).items()}
-    split = by_unit.select(*keys, "lost", *(own.alias(f"_{name}") for name, own in parts.items()))
+    split = by_unit.select(*keys, *(own.alias(f"_{name}") for name, own in parts.items()))
     numbers = {n: nw.col(f"_{n}") for n in free}
     split = split.with_columns(
         *((own.cast(nw.Float64) ** 0.5 * fineness).cast(nw.Int64).alias(f"bin_{n}")
           for n, own in numbers.items()),
         *((own * own).alias(f"own_{n}") for n, own in numbers.items()),
     )  # fmt: skip
-    kinds = [*keys, "lost", *(f"_{n}" for n in fixed), *(f"bin_{n}" for n in free)]
+    kinds = [*keys, *(f"_{n}" for n in fixed), *(f"bin_{n}" for n in free)]
     sums = [nw.col(f"_{name}").sum().alias(f"sum_{name}") for name in free]
     sums += [nw.col(f"own_{name}").sum().alias(f"square_{name}") for name in free]
     return split.group_by(*kinds).agg(nw.len().alias(NUMBER), *sums)

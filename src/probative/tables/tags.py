@@ -13,20 +13,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import flag, names_of, one_of, shown
+from probative._validation import flag, one_of, shown
 from probative.errors import InputError
+from probative.labels import missing_labels
 from probative.matching.matched import match_inputs
 from probative.matching.rules import SCHEMES
+from probative.tables.counting import check_asked
 from probative.tables.engines import chosen, fetch, opened
 from probative.tables.query import (
     NUMBER,
     group_keys,
     merge_units,
+    plain,
     sort_groups,
     statistics_of,
     sum_units,
 )
-from probative.tables.tallied import Tallied, UnitRows
+from probative.tables.tallied import Tallied, units_by_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TagCounter", "count_tags"]
 
-_GOLD, _TOKENS = "g", "tokens"
+_TOKENS = "tokens"
 
 
 @dataclass(frozen=True)
@@ -213,57 +216,46 @@ def count_tags(
     PairedCounts([0, 1, 1, 1, 1, 0, 1])
     """
     flag("ignore_type", ignore_type)
-    named = _named(systems)
-    groups = () if by is None else (by,) if isinstance(by, str) else tuple(names_of("by", by))
-    columns = {_GOLD: ("gold", gold)} | {
-        f"s{k}": ("systems", column) for k, column in enumerate(named.values())
-    }
-    columns |= {} if tokens is None else {_TOKENS: ("tokens", tokens)}
-    keep = {f"b{i}": ("by", name) for i, name in enumerate(groups)}
-    keep |= {} if unit is None else {"u": ("unit", unit)}
-    counter = TagCounter(
-        _GOLD,
-        [f"s{k}" for k in range(len(named))],
-        scheme,
-        None if tokens is None else _TOKENS,
-        list(keep),
-        ignore_type,
-    )
-    source = chosen(opened(frame), {**keep, **columns})
-    keys = [f"b{i}" for i in range(len(groups))]
+    asked = check_asked(gold, systems, by, unit)
+    columns = asked.labels | ({} if tokens is None else {_TOKENS: ("tokens", tokens)})
+    keep = asked.groups | asked.units
+    sides = list(asked.labels)
+    words = None if tokens is None else _TOKENS
+    counter = TagCounter(sides[0], sides[1:], scheme, words, list(keep), ignore_type)
+    source = plain(chosen(opened(frame), {**keep, **columns}), {}, keep)
+    keys, names = list(asked.groups), [*counter.statistics, *(["lost"] if asked.units else [])]
 
     def query() -> Frame:
+        import narwhals as nw
+
         mapped = _mapped(source, counter)
-        if unit is not None:
-            mapped = sum_units(mapped, [*keys, "u"], counter.statistics)
-        return merge_units(mapped, keys, counter.statistics)
+        if asked.units:
+            lost = nw.col("u").is_null().cast(nw.Int64).alias("lost")
+            mapped = sum_units(mapped.with_columns(lost), [*keys, "u"], names)
+        return merge_units(mapped, keys, names)
 
     rows = fetch(query)
     number = np.asarray(rows[NUMBER], dtype=np.int64)
     if not len(number):
         raise InputError("frame: the table has no rows; expected at least one")
-    sums = np.stack([np.asarray(rows[n], dtype=np.float64) for n in counter.statistics], axis=1)
-    own = group_keys(rows, keys, len(number), single=isinstance(by, str))
-    there = sort_groups(own) if groups else ()
-    places: dict[int | None, list[int]] = {}
-    for place, key in enumerate(own):
-        places.setdefault(there.index(key) if groups else None, []).append(place)
+    sums = np.stack([np.asarray(rows[n], dtype=np.float64) for n in names], axis=1)
+    if asked.units and (lost := int(number @ sums[:, -1])):
+        what = missing_labels(lost, int(number @ sums[:, 0]))
+        raise InputError(f"unit: column {unit!r} {what}")
+    own = group_keys(rows, keys, len(number), single=asked.single_by)
+    groups = sort_groups(own) if keys else ()
+    places = {key: place for place, key in enumerate(groups)}
+    units = units_by_key([(places.get(key), None) for key in own], sums, number)
     return Tallied(
-        names=tuple(named),
+        names=tuple(asked.systems),
         labels=(),
         positive=None,
-        groups=there,
+        groups=groups,
         unit=unit or "sentence",
         notes=(),
         _cells=None,
-        _units={(at, None): UnitRows(sums[own], number[own]) for at, own in places.items()},
+        _units=units,
     )
-
-
-def _named(systems: object) -> dict[str, str]:
-    if hasattr(systems, "items"):
-        return {str(name): column for name, column in systems.items()}
-    return {name: name for name in names_of("systems", systems)}
 
 
 def _mapped(source: Frame, counter: TagCounter) -> Frame:

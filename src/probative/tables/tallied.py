@@ -15,15 +15,16 @@ import numpy as np
 from probative._validation import one_of
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError, suggestion
+from probative.tables.query import conditions_of, statistics_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Sequence
 
     from numpy.typing import NDArray
 
     from probative._validation import Array
 
-__all__ = ["Cells", "Tallied", "UnitRows"]
+__all__ = ["Cells", "Tallied", "UnitRows", "units_by_key"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +53,16 @@ class UnitRows:
 
     sums: Array
     number: NDArray[np.int64]
+
+
+def units_by_key(
+    keys: Sequence[tuple[int | None, str | None]], sums: Array, number: NDArray[np.int64]
+) -> dict[tuple[int | None, str | None], UnitRows]:
+    """Return the distinct units of each group and class."""
+    places: dict[tuple[int | None, str | None], list[int]] = {}
+    for place, key in enumerate(keys):
+        places.setdefault(key, []).append(place)
+    return {key: UnitRows(sums[own], number[own]) for key, own in places.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,26 +260,20 @@ class Tallied:
             sums = np.sum([rows.number @ rows.sums for rows in own], axis=0)
             return np.asarray(sums[_places(len(self), systems)])
         kept = slice(None) if group is None else cells.group == group
-        answer, number = cells.answer[kept], cells.number[kept]
-        says = [cells.says[k][kept] for k in systems]
+        number = cells.number[kept]
+        sides = [cells.answer[kept], *(cells.says[k][kept] for k in systems)]
         code = None if label is None else self.labels.index(label)
 
-        def yes(codes: NDArray[np.int64]) -> NDArray[np.bool_]:
-            return codes >= 0 if code is None else codes == code
+        def same(i: int, j: int) -> NDArray[np.bool_]:
+            yes = sides[i] >= 0 if code is None else sides[i] == code
+            return np.asarray(yes & (sides[i] == sides[j]))
 
-        parts = [np.ones(len(answer), dtype=bool), yes(answer)]
-        for own in says:
-            parts += [yes(own), yes(own) & (own == answer)]
-        for one, other in combinations(says, 2):
-            both = yes(one) & (one == other)
-            parts += [both, both & (one == answer)]
-        return np.array([float(number @ part) for part in parts])
+        parts = conditions_of(len(sides), same)
+        return np.array([number.sum(), *(number @ part for part in parts)], dtype=np.float64)
 
 
 def _places(systems: int, chosen: tuple[int, ...]) -> list[int]:
     """Return the columns of the chosen systems among the sums of all systems."""
-    from probative.tables.query import statistics_of
-
     column = {name: place for place, name in enumerate(statistics_of(systems))}
     names = ["rows", "pos"] + [f"{what}{k}" for k in chosen for what in ("p", "t")]
     for i, j in combinations(chosen, 2):
