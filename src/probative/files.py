@@ -144,9 +144,7 @@ def _file_mode(path: Path) -> int | None:
     """Return the mode of a file, or None if it does not exist."""
     try:
         return path.stat().st_mode
-    except FileNotFoundError:
-        return None
-    except NotADirectoryError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
 
 
@@ -183,12 +181,7 @@ def digest(parameter: str, value: Any) -> str:
 
 
 def code_digest(parameter: str, value: Any) -> str:
-    """Return a digest of the code of all classes and functions that a value uses.
-
-    It covers the source of the user's own modules and of the modules they use, the version of
-    installed packages, and the source of the classes and functions that are used from a script or
-    a notebook.
-    """
+    """Return a digest of the code that a value uses: the user's own, and versions of packages."""
     collector = _Collector()
     try:
         collector.dump(value)

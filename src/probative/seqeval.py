@@ -347,17 +347,9 @@ class _Found:
     def scores(self, level: float) -> SystemScores:
         """Return the scores with intervals, of every label and of the micro and macro averages."""
         every = np.ones((1, len(self.labels)), dtype=bool)
-        matched = Matched(
-            "entities",
-            ("pred",),
-            self.items,
-            None,
-            (None,),
-            tagged=self.tagged,
-            scheme="tags",  # so that a single label is reported, too
-            averaged=every,
-            own_labels=True,
-        )
+        # with a scheme, a single label is reported, too
+        how: Any = {"tagged": self.tagged, "scheme": "tags", "averaged": every, "own_labels": True}
+        matched = Matched("entities", ("pred",), self.items, None, (None,), **how)
         also = tuple(f"macro_{metric}" for metric in _OURS.values())
         return scores_of(matched, ScoreOptions(level=level), also).systems[0]
 
@@ -568,10 +560,7 @@ _OUTSIDE = [0, _LETTERS.index(".")]
 
 
 def _lenient_tables() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Make the tables of seqeval's default mode: where a span starts, and where the last one ends.
-
-    Indexed by the previous letter, this letter and whether the types differ.
-    """
+    """Return where a span starts and the last one ends, by both letters and if types differ."""
     o, b, i, e, s = range(5)
     size = len(_LETTERS) + 1
     start, end = np.zeros((2, size, size, 2), dtype=bool)

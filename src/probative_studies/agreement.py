@@ -6,29 +6,17 @@ value is that of a very large corpus of the same kind.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.random import Generator
 
+from probative._validation import RNG
 from probative.inference.agreement import Ratings, alpha_interval, doubt, krippendorff_alpha
 from probative.inference.classes import ConfusedItems, confusion_interval
-from probative_studies.harness import (
-    Report,
-    Row,
-    checked,
-    monte_carlo_error,
-    one_stream,
-    quiet,
-    summary,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probative._validation import RNG
-    from probative.results import Interval
-
+from probative.results import Interval
+from probative_studies.harness import Report, Row, checked, one_stream, quiet, summary
 
 _LARGE = 400_000
 _SHARES = np.array([0.7, 0.2, 0.1])  # how frequent the labels are
@@ -45,7 +33,7 @@ class Condition:
     per_unit: int = 1
     missing: float = 0.0
 
-    def draw(self, rng: np.random.Generator, items: int) -> Ratings:
+    def draw(self, rng: Generator, items: int) -> Ratings:
         """Draw one corpus of this kind."""
         shares = _SHARES[: self.labels] / _SHARES[: self.labels].sum()
         truth = rng.choice(self.labels, items, p=shares)
@@ -73,9 +61,7 @@ _CONDITIONS = (
 class AgreementCoverage(Row):
     """Coverage of the interval of a coefficient of agreement under one condition."""
 
-    # the condition: how many items, annotators and labels there are, how often annotators guess,
-    # how many items a unit has, and what share of the labels is missing
-    items: int
+    items: int  # the condition
     annotators: int
     labels: int
     guesses: float
@@ -100,37 +86,21 @@ def agreement_study(
     rng: RNG | None = 0,
     report: Report = quiet,
 ) -> list[AgreementCoverage]:
-    """Draw corpora that annotators know well or badly, and see how often intervals cover.
-
-    Parameters
-    ----------
-    conditions
-        What is drawn.
-    """
+    """Draw corpora that annotators know well or badly, and see how often intervals cover."""
     level, replicates = checked(level, replicates)
     results = []
     for c, generator in one_stream(conditions, rng, report):
         large = c.draw(generator, _LARGE)
         corpora = [c.draw(generator, c.items) for _ in range(replicates)]
-        found = {"alpha": (krippendorff_alpha(large), [_alpha(own, level) for own in corpora])}
+        alphas = [alpha_interval(own, level=level) for own in corpora]
+        found = {"alpha": (krippendorff_alpha(large), alphas)}
         if c.annotators == 2 and not c.missing:
             true = float(_kappa(large, level).estimate)
             found["kappa"] = (true, [_kappa(own, level) for own in corpora])
-        results += [
-            AgreementCoverage.of(
-                c,
-                coefficient=name,
-                value=true,
-                **summary(intervals, true),
-                standard_error=monte_carlo_error(replicates),
-            )
-            for name, (true, intervals) in found.items()
-        ]
+        for name, (true, intervals) in found.items():
+            about = {"coefficient": name, "value": true, **summary(intervals, true)}
+            results.append(AgreementCoverage.of(c, **about))
     return results
-
-
-def _alpha(ratings: Ratings, level: float) -> Interval:
-    return alpha_interval(ratings, level=level)
 
 
 def _kappa(ratings: Ratings, level: float) -> Interval:

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
 from scipy import optimize, special
 
-from probative._validation import one_of, open_probability, whole_number
+from probative._validation import Array, Ints, Mask, one_of, open_probability, whole_number
 from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference.rare_positives import ItemStrata, rare_difference, rare_score
@@ -26,18 +30,9 @@ from probative.matching.schemes import decode
 from probative.metrics import score
 from probative.options import ReadingOptions
 from probative.reading.annotations import Spans, Tagged
-from probative.surveys.pool import read_pool
-from probative.surveys.strata import draw_numbers, expect, layers_of
+from probative.surveys.pool import Pool, read_pool
+from probative.surveys.strata import expect, layers_of, numbers_of
 from probative_studies.harness import Report, Row, mean, quiet, share_error, streams
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from probative._validation import Array, Ints
-    from probative.surveys.pool import Pool
-
 
 # --- Pools of sentences of which everything is known, to be annotated in part time and again.
 #
@@ -86,7 +81,10 @@ def read_units(
     right = generator.random(pool.n_units) < _GOOD
     shuffled = generator.permutation(len(right))
     judges = {
-        "good": tuple(_where(right, a, b) for a, b in zip(own, opinion, strict=True)),
+        "good": tuple(
+            Counts(*(np.where(right, getattr(a, c), getattr(b, c)) for c in ("tp", "fp", "fn")))
+            for a, b in zip(own, opinion, strict=True)
+        ),
         "nonsense": tuple(a[shuffled] for a in own),
     }
     return UnitPool(Path(gold).stem, pool, (own[0], own[1]), judges)
@@ -95,12 +93,6 @@ def read_units(
 def _counts(answer: Any, systems: Sequence[Any]) -> tuple[Counts, ...]:
     items = match_inputs(answer, systems, names=("A", "B")).items
     return tuple(items.counts(number, by="sentence") for number in range(len(systems)))
-
-
-def _where(first: NDArray[np.bool_], a: Counts, b: Counts) -> Counts:
-    return Counts(
-        *(np.where(first, getattr(a, cell), getattr(b, cell)) for cell in ("tp", "fp", "fn"))
-    )
 
 
 _Sentence = tuple[tuple[str, ...], list[str]]
@@ -117,12 +109,9 @@ def _read(path: Path | str) -> list[_Sentence]:
     for sentence, start, end, label in zip(
         spans.sentence, spans.start, spans.end, spans.label, strict=True
     ):
-        tags[sentence][start:end] = _iob2(spans.labels[label], int(end - start))
+        name, inner = spans.labels[label], int(end - start) - 1
+        tags[sentence][start:end] = [f"B-{name}", *[f"I-{name}"] * inner]
     return list(zip(words, tags, strict=True))
-
-
-def _iob2(label: str, length: int) -> list[str]:
-    return [f"B-{label}", *[f"I-{label}"] * (length - 1)]
 
 
 def _names(sentences: Sequence[_Sentence]) -> Counter[tuple[tuple[str, ...], str]]:
@@ -153,7 +142,8 @@ def _tag(words: tuple[str, ...], labels: dict[tuple[str, ...], str]) -> list[str
         lengths = range(min(longest, len(words) - at), 0, -1)
         length = next((n for n in lengths if words[at : at + n] in labels), 0)
         if length:
-            tags[at : at + length] = _iob2(labels[words[at : at + length]], length)
+            name = labels[words[at : at + length]]
+            tags[at : at + length] = [f"B-{name}", *[f"I-{name}"] * (length - 1)]
         at += max(length, 1)
     return tags
 
@@ -177,6 +167,9 @@ _THRESHOLD = 0.3  # probability from which an item is returned
 _BLIND = 0.2  # of the positive items that nobody has an inkling of
 
 
+_Placed = tuple[list[NDArray[np.intp]], Ints]  # the units of every stratum, and how many to draw
+
+
 @dataclass(frozen=True)
 class Sample:
     """Judgement of the interval of one sample."""
@@ -186,34 +179,31 @@ class Sample:
     noted: bool
     normal: bool  # whether the normal interval of the same sample held the truth
 
+    @classmethod
+    def of(cls, told: Any, truth: float, *, normal: bool) -> Sample:
+        """Judge an interval."""
+        held = told.low <= truth <= told.high
+        return cls(held, told.high - told.low, bool(told.notes), normal)
+
 
 def _sample_of(found: PoolScores, truth: float, *, paired: bool) -> Sample:
     """Judge the interval of a score, or of a difference, from a stratified sample."""
     told = found.difference() if paired else found.score()
     reach = float(-special.ndtri((1 - found.level) / 2)) * told.standard_error
-    return Sample(
-        told.low <= truth <= told.high,
-        told.high - told.low,
-        bool(told.notes),
-        bool(abs(told.estimate - truth) <= reach),
-    )
+    return Sample.of(told, truth, normal=bool(abs(told.estimate - truth) <= reach))
 
 
 @dataclass(frozen=True, eq=False)
 class ItemPool:
     """Single items, with what two systems return."""
 
-    positive: NDArray[np.bool_]  # whether every item is
-    returned: NDArray[np.bool_]  # whether a system returns it: one row per system
+    positive: Mask  # whether every item is
+    returned: Mask  # whether a system returns it: one row per system
     confidence: Array  # the log odds that somebody gives every item
 
 
 def make_items(
-    rng: np.random.Generator,
-    prevalence: float,
-    spread: float,
-    confidences: str,
-    size: int = 100_000,
+    rng: Generator, prevalence: float, spread: float, confidences: str, size: int = 100_000
 ) -> ItemPool:
     """Draw a pool of items."""
     quantiles = special.ndtri((np.arange(2000) + 0.5) / 2000) * spread
@@ -247,10 +237,8 @@ class ItemQuestion:
         self.random, self.n = random, n
         answers = pool.returned if self.paired else pool.returned[:1]
         chance = special.expit(pool.confidence)
-        layers, self.drawn = _placed(answers, question, n, chance if by_confidence else None)
-        layer = np.empty(len(pool.positive), np.intp)
-        for number, units in enumerate(layers):
-            layer[units] = number
+        layers, self.drawn = _placed_items(answers, question, n, chance if by_confidence else None)
+        layer = _stratum(layers, len(pool.positive))
         code = 2 ** len(answers) * layer + np.dot(2 ** np.arange(len(answers)), answers)
         _, first, self.part = np.unique(code, return_index=True, return_inverse=True)
         self.layer, self.returned = layer[first], answers[:, first].T
@@ -269,7 +257,7 @@ class ItemQuestion:
             values.append(score(Counts(tp, self.sizes @ column - tp, fn), "f1"))
         return np.asarray(values[1] - values[0] if self.paired else values[0])
 
-    def label(self, rng: np.random.Generator, *, draws: int = _DRAWS) -> ItemStrata:
+    def label(self, rng: Generator, *, draws: int = _DRAWS) -> ItemStrata:
         """Label some items, placed where they tell most."""
         labelled = np.zeros_like(self.sizes)
         for number, drawn in enumerate(self.drawn.tolist()):
@@ -280,21 +268,16 @@ class ItemQuestion:
             self.sizes, labelled, found, self.returned, self.confidence, draws=draws
         )
 
-    def annotate(self, level: float, rng: np.random.Generator) -> Sample:
+    def annotate(self, level: float, rng: Generator) -> Sample:
         """Label some items and ask for the interval."""
         if self.random:
             return self._at_random(level, rng)
         items = self.label(rng)
         told = (rare_difference if self.paired else rare_score)(items, "f1", level=level)
         drawn, found = items.labelled.astype(np.int64), items.positive.astype(np.int64)
-        return Sample(
-            told.low <= self.truth <= told.high,
-            told.high - told.low,
-            bool(told.notes),
-            self._normal(drawn, found, level),
-        )
+        return Sample.of(told, self.truth, normal=self._normal(drawn, found, level))
 
-    def _at_random(self, level: float, rng: np.random.Generator) -> Sample:
+    def _at_random(self, level: float, rng: Generator) -> Sample:
         """Label simply random items, and analyse them as such."""
         drawn = rng.multivariate_hypergeometric(self.sizes, self.n)
         found = rng.hypergeometric(self.positive, self.sizes - self.positive, drawn)
@@ -314,20 +297,26 @@ class ItemQuestion:
         return bool(abs(value - self.truth) <= far)
 
 
-def _placed(
-    answers: NDArray[np.bool_], question: str, n: int, chance: Array | None
-) -> tuple[list[NDArray[np.intp]], Ints]:
-    """Return the items of every stratum, and how many of them `sample` draws."""
+def _placed_items(answers: Mask, question: str, n: int, chance: Array | None) -> _Placed:
     if not answers.any():  # nobody says yes: there is nothing to part the items by
         return [np.arange(answers.shape[1])], np.array([n])
     outputs = [own.astype(np.int64) for own in answers]
     pool = read_pool(outputs, reading=ReadingOptions(positive="1"), scores=chance)
-    expected = expect(pool, question)
-    layers = layers_of(pool, expected, n)
-    placing = [expected.placing(own.units) for own in layers]
-    sizes = [len(own.units) for own in layers]
-    drawn, _ = draw_numbers([own.key for own in layers], sizes, placing, n)
-    return [own.units for own in layers], drawn
+    return _placed(pool, question, n)
+
+
+def _placed(pool: Pool, question: str, n: int) -> _Placed:
+    """Return the units of every stratum, and how many of them `sample` draws."""
+    layers = layers_of(pool, expected := expect(pool, question), n)
+    return [own.units for own in layers], numbers_of(layers, expected, n)[0]
+
+
+def _stratum(layers: Sequence[NDArray[np.intp]], size: int) -> NDArray[np.intp]:
+    """Return the stratum of every unit."""
+    stratum = np.empty(size, np.intp)
+    for number, own in enumerate(layers):
+        stratum[own] = number
+    return stratum
 
 
 def _some(values: Array) -> Array:
@@ -337,20 +326,16 @@ def _some(values: Array) -> Array:
     return np.asarray(np.quantile(values, (np.arange(_VALUES) + 0.5) / _VALUES))
 
 
-def _rows(returned: NDArray[np.bool_], drawn: Ints, found: Ints) -> list[Counts]:
+def _rows(returned: Mask, drawn: Ints, found: Ints) -> list[Counts]:
     """Return one row per item for each system: by stratum, positive items first."""
     stratum = np.repeat(np.arange(len(drawn)), drawn)
     within = np.arange(len(stratum)) - np.repeat(np.cumsum(drawn) - drawn, drawn)
     positive = within < found[stratum]
-    return [
-        Counts(
-            *(
-                np.asarray(cell, dtype=np.float64)
-                for cell in (own & positive, own & ~positive, ~own & positive)
-            )
-        )
+    cells = (
+        (own & positive, own & ~positive, ~own & positive)
         for own in (column[stratum] for column in returned.T)
-    ]
+    )
+    return [Counts(*(cell.astype(np.float64) for cell in own)) for own in cells]
 
 
 _QUESTIONS = ("score", "difference")
@@ -363,24 +348,19 @@ _POOLS = 10  # that are made per condition of single items
 class AnnotationCoverage(Row):
     """Coverage and width of intervals from few labels on one pool."""
 
-    # the pool, what was asked (the F1 of A, or of B minus A), how labels were placed (random,
-    # disputed or by confidence), and what helped: a judge, or confidences
     pool: str
-    question: str
-    placement: str
-    help: str
+    question: str  # the F1 of A, or of B minus A
+    placement: str  # random, disputed or by confidence
+    help: str  # a judge, or confidences
     labels: int  # how many units (items) were labelled
-    # the score, or the difference, of the whole pool (of single items, the mean of the pools)
-    truth: float
-    coverage: float  # how often the interval held the truth, and the simulation error of it
+    truth: float  # of the whole pool (of single items, the mean of the pools)
+    coverage: float  # how often the interval held the truth
     standard_error: float
     width: float  # the mean width of the interval
-    # how many labels at random would have given the same width; of random ones, their number
-    worth: float
+    worth: float  # how many labels at random would have given the same width
     normal: float  # how often the normal interval of the same sample held the truth
-    # how often a note warned, and the coverage where none did (None where it always did)
-    noted: float
-    unnoted: float | None
+    noted: float  # how often a note warned
+    unnoted: float | None  # the coverage where none did (None where it always did)
     replicates: int
 
     nullable = ("unnoted",)
@@ -403,18 +383,6 @@ def annotation_study(
 ) -> list[AnnotationCoverage]:
     """Annotate a pool in part, time and again.
 
-    Parameters
-    ----------
-    gold, systems, names
-        A pool of sentences, as for `annotated_pools.read_units`; without, single items are made.
-    sizes
-        How many units to label.
-    prevalences, kinds, items
-        Of single items: the shares of positive ones, what is said of them, and their number.
-
-    Examples
-    --------
-    >>> from probative_studies.annotation import annotation_study
     >>> few = dict(sizes=(50,), prevalences=(0.1,), kinds=("none",), items=2000, replicates=20)
     >>> [found.placement for found in annotation_study(**few)]
     ['random', 'by pattern', 'random', 'by pattern', 'random', 'by pattern', 'random', 'by pattern']
@@ -434,14 +402,8 @@ def annotation_study(
         simulate: Callable[..., Iterator[AnnotationCoverage]] = _units
     else:
         _refuse_whole(sizes, items)
-        cases = [
-            (kind, prevalence, spread, question, n, items)
-            for n in sizes
-            for kind in kinds
-            for prevalence in prevalences
-            for spread in _SPREADS
-            for question in _QUESTIONS
-        ]
+        conditions = product(sizes, kinds, prevalences, _SPREADS, _QUESTIONS)
+        cases = [(*condition, n, items) for n, *condition in conditions]
         simulate = _items
     results: list[AnnotationCoverage] = []
     for case, generator in streams(cases, rng, report):
@@ -457,21 +419,17 @@ def _refuse_whole(sizes: Sequence[int], units: int) -> None:
 
 
 def _units(
-    pool: UnitPool, question: str, n: int, level: float, replicates: int, rng: np.random.Generator
+    pool: UnitPool, question: str, n: int, level: float, replicates: int, rng: Generator
 ) -> Iterator[AnnotationCoverage]:
     """Annotate sentences at random and placed by dispute, without a judge and with each."""
     scores = [float(score(own.sum(), "f1")) for own in pool.counts]
     truth = scores[0] if question == "score" else scores[1] - scores[0]
     size = pool.pool.n_units
-    placed = layers_of(pool.pool, expected := expect(pool.pool, question), n)
-    placing = [expected.placing(layer.units) for layer in placed]
-    sizes = [len(layer.units) for layer in placed]
-    drawn, _ = draw_numbers([layer.key for layer in placed], sizes, placing, n)
-    everything = [np.arange(size)]
+    placed, drawn = _placed(pool.pool, question, n)
     random: float | None = None
     for placement, layers, numbers in (
-        ("random", everything, [n]),
-        ("disputed", [layer.units for layer in placed], drawn.tolist()),
+        ("random", [np.arange(size)], [n]),
+        ("disputed", placed, drawn.tolist()),
     ):
         for judge in ("no judge", *pool.judges):
             samples = [
@@ -492,7 +450,7 @@ def _annotate(
     judge: str,
     truth: float,
     level: float,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Sample:
     """Draw units, look up their counts, and ask for the score of the pool."""
     parts = [rng.choice(own, n, replace=False) for own, n in zip(layers, numbers, strict=True)]
@@ -500,18 +458,10 @@ def _annotate(
     draw = Draw.of(np.repeat(np.arange(len(parts)), numbers), [len(own) for own in layers])
     helper = None
     if judge in pool.judges:
-        stratum = np.empty(pool.pool.n_units, np.intp)
-        for number, own in enumerate(layers):
-            stratum[own] = number
+        stratum = _stratum(layers, pool.pool.n_units)
         helper = Judge.of(pool.judges[judge], stratum, units, draw)
-    found = PoolScores.of(
-        [own[units] for own in pool.counts],
-        draw,
-        "f1",
-        level=level,
-        judge=helper,
-        disputed=pool.pool.disputed[units],
-    )
+    rows, disputed = [own[units] for own in pool.counts], pool.pool.disputed[units]
+    found = PoolScores.of(rows, draw, "f1", level=level, judge=helper, disputed=disputed)
     return _sample_of(found, truth, paired=question == "difference")
 
 
@@ -524,12 +474,13 @@ def _items(
     size: int,
     level: float,
     replicates: int,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Iterator[AnnotationCoverage]:
     """Annotate single items at random, and placed by what systems return and how sure they are."""
     number = min(_POOLS, replicates)
     by_confidence = kind != "none"
-    samples: dict[str, list[Sample]] = {"random": [], _placement(kind): []}
+    placed = "by confidence" if by_confidence else "by pattern"
+    samples: dict[str, list[Sample]] = {"random": [], placed: []}
     truths = []
     for place in range(number):
         pool = make_items(rng, prevalence, spread, kind, size)
@@ -542,14 +493,8 @@ def _items(
     name = f"items, F1 {'low' if spread == min(_SPREADS) else 'high'}, prevalence {prevalence:g}"
     usual = mean([one.width for one in samples["random"]])
     for placement, found in samples.items():
-        width = mean([one.width for one in found])
-        worth = _worth(n, size, width / usual)
-        about = (name, question, placement, kind, n, mean(truths))
-        yield _result(about, found, worth)
-
-
-def _placement(kind: str) -> str:
-    return "by pattern" if kind == "none" else "by confidence"
+        worth = _worth(n, size, mean([one.width for one in found]) / usual)
+        yield _result((name, question, placement, kind, n, mean(truths)), found, worth)
 
 
 def _worth(n: int, size: int, ratio: float) -> float:
@@ -562,14 +507,8 @@ def _result(
 ) -> AnnotationCoverage:
     held, noted = (np.array([getattr(one, name) for one in samples]) for name in ("held", "noted"))
     share, number = mean(held), len(samples)
-    return AnnotationCoverage(
-        *about,
-        coverage=share,
-        standard_error=share_error(share, number, least=1 / number),
-        width=mean([one.width for one in samples]),
-        worth=worth,
-        normal=mean([one.normal for one in samples]),
-        noted=mean(noted),
-        unnoted=mean(held[~noted]) if not noted.all() else None,
-        replicates=number,
-    )
+    error = share_error(share, number, least=1 / number)
+    width, normal = (mean([getattr(one, name) for one in samples]) for name in ("width", "normal"))
+    unnoted = mean(held[~noted]) if not noted.all() else None
+    found = share, error, width, worth, normal, mean(noted), unnoted, number
+    return AnnotationCoverage.make(*about, *found)

@@ -8,27 +8,21 @@ trained on half of the data.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from scipy import special
 
-from probative._validation import open_probability
+from probative._validation import Array, Mask, open_probability
 from probative.counts import Counts
 from probative.data import load
 from probative.errors import InputError
 from probative.inference.bayes import bayes_test
-from probative.inference.crossval import effective_counts
+from probative.inference.crossval import Weight, effective_counts
 from probative.inference.posterior.single import posterior
 from probative.results import BayesTest, Result
 from probative_studies.harness import Report, Row, mean, quiet, share_of, two_or_more
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from probative._validation import Array
-    from probative.inference.crossval import Weight
-
 
 TASKS = tuple(load("bayes_test")["tasks"])
 METRICS = tuple(load("bayes_test")["metrics"])
@@ -60,11 +54,9 @@ class TaskTests(Result):
 class CredibilityResult(Row):
     """Coverage of the interval of a cross-validation."""
 
-    # "exactly half" or "random": whether every block has as many positives as negatives
-    positives: str
+    positives: str  # "exactly half" of every block, or "random"
     method: str  # "effective" or "averaged" counts
-    # the share of data sets whose interval contains the expected F1, and its standard error
-    credibility: float
+    credibility: float  # the share of data sets whose interval contains the expected F1
     credibility_error: float
     length: float  # the mean length of the intervals, and its standard error
     length_error: float
@@ -94,9 +86,6 @@ def task_tests(
 ) -> list[TaskTests]:
     """Run the Bayes tests of the three tasks.
 
-    Examples
-    --------
-    >>> from probative_studies.bayes import task_tests
     >>> print(task_tests()[2].tests[1])
     recall: not established, P(H0) = 0.7050, P(H1) = 0.2950; B - A = -0.0043 [-0.0200, 0.0114]
     """
@@ -108,12 +97,9 @@ def task_tests(
             bayes_test(a, b, metric, weight=weight, level=level, prior=prior, rope=rope)
             for metric in METRICS
         )
-        models = data[task]["models"]
-        results.append(
-            TaskTests(
-                task, data[task]["name"], models["a"], models["b"], tests, data[task]["published"]
-            )
-        )
+        own = data[task]
+        models = own["models"]["a"], own["models"]["b"]
+        results.append(TaskTests(task, own["name"], *models, tests, own["published"]))
     return results
 
 
@@ -128,16 +114,9 @@ def simulate_credibility(
     """Cross-validate a logistic regression on simulated data sets, as the paper's example does.
 
     Two Gaussian classes with means (0, 0) and (½, ½) and unit covariance, equally frequent. Each
-    data set of n items is cut into four blocks, which make the 3×2 block-regularised partition;
-    six models are trained, and the interval of F1 is computed from effective and from averaged
-    counts. It is asked whether it holds the expected F1 of a model trained on n/2 items. For a
-    linear rule on Gaussian classes the probabilities of the four outcomes are closed-form, so the
-    target needs no test set.
-
-    Parameters
-    ----------
-    n
-        Items a data set, a multiple of 8.
+    data set of n items is cut into four blocks, which make the 3×2 block-regularised partition. For
+    a linear rule on Gaussian classes the target, the expected F1 of a model trained on n/2 items,
+    is closed-form.
     """
     level = open_probability("level", level)
     replicates = two_or_more(replicates)
@@ -166,9 +145,7 @@ def simulate_credibility(
     return results
 
 
-def _draw(
-    rng: np.random.Generator, size: int, n: int, *, balanced: bool
-) -> tuple[Array, NDArray[np.bool_]]:
+def _draw(rng: Generator, size: int, n: int, *, balanced: bool) -> tuple[Array, Mask]:
     """Draw data sets as (replicate, block, item, coordinate), and their classes."""
     if balanced:
         y = np.broadcast_to(np.arange(n // 4) % 2 == 0, (size, 4, n // 4))
@@ -179,7 +156,7 @@ def _draw(
     return x, y
 
 
-def _cross_validate(x: Array, y: NDArray[np.bool_]) -> tuple[list[Array], Array]:
+def _cross_validate(x: Array, y: Mask) -> tuple[list[Array], Array]:
     """Return the counts (tp, fp, fn) of the six folds, and the six trained rules."""
     counts, rules = [], []
     size = len(x)
@@ -191,20 +168,13 @@ def _cross_validate(x: Array, y: NDArray[np.bool_]) -> tuple[list[Array], Array]
             )
             decisions = _decision(x[:, validate].reshape(size, -1, 2), w) > 0
             true = y[:, validate].reshape(size, -1)
-            counts.append(
-                np.array(
-                    [
-                        (decisions & true).sum(axis=1),
-                        (decisions & ~true).sum(axis=1),
-                        (~decisions & true).sum(axis=1),
-                    ]
-                )
-            )
+            cells = decisions & true, decisions & ~true, ~decisions & true
+            counts.append(np.array([cell.sum(axis=1) for cell in cells]))
             rules.append(w)
     return counts, np.array(rules)
 
 
-def _logistic_regression(x: Array, y: NDArray[np.bool_]) -> Array:
+def _logistic_regression(x: Array, y: Mask) -> Array:
     """Fit all data sets at once by Newton's method; return (intercept, slopes)."""
     design = np.concatenate([np.ones((*x.shape[:2], 1)), x], axis=-1)
     w = np.zeros((len(x), 3))

@@ -7,26 +7,20 @@ trigrams in a window of two tokens to either side.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from probative.crossval.corpus import read_corpora
+from probative.crossval.corpus import Corpus, read_corpora
 from probative.crossval.runner import compare_models
 from probative.errors import InputError
 from probative.learners.crf import CRFChunker
-from probative.reading.formats import Options, open_input
+from probative.reading.formats import Input, Options, open_input
 from probative.reporting.document import Document, Table, payload
+from probative.results import ModelComparison
 from probative.wording.numbers import number, points
-from probative_studies.harness import Report, Row, quiet
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from probative.crossval.corpus import Corpus
-    from probative.reading.formats import Input
-    from probative.results import ModelComparison
-
+from probative_studies.harness import Report, Row, part, quiet
 
 TAG_SETS = {"cws": ("bmes", "bb2b3mes"), "ner": ("iob2", "iobes"), "org": ("iob2", "iobes")}
 
@@ -36,10 +30,9 @@ class ChunkingResult(Row):
     """One of the three experiments."""
 
     task: str  # ``cws``, ``ner`` or ``org``
-    # the files, and how much there is in them; for segmentation the tokens are characters
-    corpus: str
+    corpus: str  # the files
     sentences: int
-    tokens: int
+    tokens: int  # for segmentation, characters
     chunks: int
     label: str | None  # the one type of the org task
     comparison: ModelComparison = field(repr=False)  # the two models on the folds
@@ -61,68 +54,26 @@ def chunking_study(
     report: Report = quiet,
     **crf: Any,
 ) -> list[ChunkingResult]:
-    """Run the three experiments on corpora of one's own.
-
-    Parameters
-    ----------
-    cws
-        Files of segmented text (or column files, whose words are taken), for word segmentation.
-    ner
-        Files with entities, for the tasks ner (all entities, without their types) and org.
-    label
-        The type of the org task.
-    features
-        Columns (from 1) beside the word; by default the second of four, where CoNLL-2003 has the
-        part of speech.
-    encoding
-        The encoding of the files.
-    m, rng, n_jobs, report
-        As for `probative.compare_models`.
-    folder
-        Where to keep what is done; each task has a folder in it.
-    **crf
-        Options of `probative.learners.crf.CRFChunker`.
-    """
+    """Run the three experiments on corpora of one's own."""
     designs = [
-        *([("cws", _words(cws, encoding))] if cws else []),
+        *([("cws", read_corpora(cws, task="segmentation", encoding=encoding))] if cws else []),
         *(_entities(ner, label, features, encoding) if ner else []),
     ]
     if not designs:
         raise InputError("cws, ner: no corpus; expected at least one of them")
-    fits = 4 * m
     results = []
     for place, (task, corpus) in enumerate(designs):
-        scheme_a, scheme_b = TAG_SETS[task]
-        comparison = compare_models(
-            CRFChunker(scheme_a, **crf),
-            CRFChunker(scheme_b, **crf),
-            corpus.sentences,
-            corpus.spans,
-            m=m,
-            rng=rng,
-            n_jobs=n_jobs,
-            names=(scheme_a.upper(), scheme_b.upper()),
-            folder=None if folder is None else Path(folder) / task,
-            report=lambda done, _, place=place: report(  # type: ignore[misc]  # bound at once
-                place * fits + done, len(designs) * fits
-            ),
-        )
-        results.append(
-            ChunkingResult(
-                task,
-                corpus.name,
-                len(corpus),
-                sum(len(sentence) for sentence in corpus.sentences),
-                sum(len(spans) for spans in corpus.spans),
-                label if task == "org" else None,
-                comparison,
-            )
-        )
+        a, b = (CRFChunker(scheme, **crf) for scheme in TAG_SETS[task])
+        how: dict[str, Any] = {"m": m, "rng": rng, "n_jobs": n_jobs}
+        how["names"] = tuple(scheme.upper() for scheme in TAG_SETS[task])
+        how["folder"] = None if folder is None else Path(folder) / task
+        how["report"] = part(report, place, len(designs))
+        comparison = compare_models(a, b, corpus.sentences, corpus.spans, **how)
+        tokens, chunks = (sum(map(len, own)) for own in (corpus.sentences, corpus.spans))
+        kind = label if task == "org" else None
+        sizes = len(corpus), tokens, chunks
+        results.append(ChunkingResult(task, corpus.name, *sizes, kind, comparison))
     return results
-
-
-def _words(paths: Sequence[Path | str], encoding: str | None) -> Corpus:
-    return read_corpora(paths, task="segmentation", encoding=encoding)
 
 
 def _entities(
@@ -163,37 +114,28 @@ def chunking_document(
         }
         for result in results
     ]
-    return Document(
-        title="Does a finer tag set make a better chunker?",
-        payload=payload("study chunking", signature, tasks=tasks),
-        tables=tuple(_table(result, published[result.task]) for result in results),
-        records=tuple(
-            {"task": task["task"], "corpus": task["corpus"], **test}
-            for task in tasks
-            for test in task["tests"]
-        ),
-        notes=(_LEGEND, signature),
-    )
+    about = ("task", "corpus")
+    records = [{**{k: own[k] for k in about}, **test} for own in tasks for test in own["tests"]]
+    content = payload("study chunking", signature, tasks=tasks)
+    tables = tuple(_table(result, published[result.task]) for result in results)
+    title = "Does a finer tag set make a better chunker?"
+    return Document(title, content, tables, tuple(records), notes=(_LEGEND, signature))
 
 
 def _table(result: Any, published: Mapping[str, Any]) -> Table:
     comparison = result.comparison
     rows = []
     for paired, independent in zip(comparison.tests[::2], comparison.tests[1::2], strict=True):
-        short = _SHORT[paired.metric]
         theirs = published[paired.metric]
+        limits = independent.interval_a, independent.interval_b
         rows.append(
             (
-                short,
-                _limits(independent.interval_a),
-                _limits(independent.interval_b),
-                number(independent.p_h0),
-                independent.decision,
-                number(paired.p_h0),
-                paired.decision,
+                _SHORT[paired.metric],
+                *(f"{points(low)}–{points(high)}" for low, high in limits),
+                *(number(independent.p_h0), independent.decision),
+                *(number(paired.p_h0), paired.decision),
                 *(f"{low:.2f}–{high:.2f}" for low, high in (theirs["a"], theirs["b"])),
-                number(theirs["p_h0"]),
-                theirs["decision"],
+                *(number(theirs["p_h0"]), theirs["decision"]),
             )
         )
     kind = f"{_TASKS[result.task]}{f' ({result.label})' if result.label else ''}"
@@ -203,26 +145,7 @@ def _table(result: Any, published: Mapping[str, Any]) -> Table:
         f"{len(comparison.folds)} fits, {seconds:,.0f} seconds of computing; "
         f"seed {comparison.seed}."
     )
-    return Table(
-        (
-            "metric",
-            comparison.a,
-            comparison.b,
-            "P(H0) ind.",
-            "decision",
-            "P(H0) paired",
-            "decision",
-            f"pub. {comparison.a}",
-            f"pub. {comparison.b}",
-            "pub. P(H0)",
-            "pub.",
-        ),
-        tuple(rows),
-        title=f"{kind}: {result.corpus}",
-        notes=(size,),
-    )
-
-
-def _limits(interval: Sequence[float]) -> str:
-    low, high = interval
-    return f"{points(low)}–{points(high)}"
+    a, b = comparison.a, comparison.b
+    heads = ["metric", a, b, "P(H0) ind.", "decision", "P(H0) paired", "decision"]
+    heads += [f"pub. {a}", f"pub. {b}", "pub. P(H0)", "pub."]
+    return Table(tuple(heads), tuple(rows), title=f"{kind}: {result.corpus}", notes=(size,))

@@ -16,25 +16,21 @@ of `interval` and `difference`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from scipy import optimize
 
+from probative._validation import Array, Ints, Mask
 from probative.counts import PairedCounts
 from probative.inference.proportions import normal_quantile, wilson
 from probative.inference.units import student_quantile
 from probative.metrics import f1_from_jaccard, ratio, score
 from probative_studies.harness import Report, Row, checked, mean, quiet, share_of, streams
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from probative._validation import Array
-
 
 _SIZES = ("equal", "lognormal", "zipf")
 _ZIPF = -1.5
@@ -49,15 +45,12 @@ class Condition:
     question: str  # "score": the interval of A's score; "difference": that of B minus A
     metric: str = "f1"  # the score, and the true F1 of A
     f1: float = 0.75
-    # how many units, how their sizes vary ("item": units are single items, and the intervals know
-    # of no units), and their mean size (of the nonempty ones)
     units: int = 20
-    sizes: str = "equal"
-    items: int = 30
+    sizes: str = "equal"  # "item": units are single items, and the intervals know of no units
+    items: int = 30  # the mean size of units that are not empty
     correlation: float = 0.1  # of two items of a unit
-    # the share of items that only one of the systems returns, and the true difference of F1
-    disputed: float = 0.1
-    gap: float = 0.0
+    disputed: float = 0.1  # the share of items that only one of the systems returns
+    gap: float = 0.0  # the true difference of F1
     filled: float = 1.0  # the probability that a unit has any item at all
 
 
@@ -65,7 +58,7 @@ class Condition:
 class Coverage(Row):
     """Coverage of intervals under one condition."""
 
-    question: str
+    question: str  # the condition
     metric: str
     f1: float
     units: int
@@ -73,10 +66,8 @@ class Coverage(Row):
     items: int
     correlation: float
     disputed: float
-    # the coverage of the first recipe, that of the present one, and the standard error of the
-    # latter
-    before: float
-    after: float
+    before: float  # the coverage of the first recipe
+    after: float  # that of the present one, and its standard error
     standard_error: float
     noted: float  # how often the interval carries a note, and how often it misses without one
     unnoted_misses: float
@@ -90,18 +81,10 @@ def conditions(
     scores: Sequence[float] = (0.5, 0.75, 0.95, 0.97),
     correlations: Sequence[float] = (0.1, 0.3),
 ) -> list[Condition]:
-    """Return all conditions of the recorded study.
-
-    Scores and differences over the numbers, sizes and correlations of units; near-copies, of
-    which 1 % of the items are in dispute, as single items and in documents; and a label that
-    occurs in ten of a thousand sentences.
-    """
+    """Return the conditions: few and uneven units, near-copies, and a label that is rare."""
     grid = [
         Condition("score", f1=f1, units=n, sizes=sizes, correlation=r)
-        for r in correlations
-        for sizes in _SIZES
-        for f1 in scores
-        for n in units
+        for r, sizes, f1, n in product(correlations, _SIZES, scores, units)
     ]
     # a smaller difference where there are few errors; the gap of near-copies is all they have
     apart = [replace(c, question="difference", gap=0.02 if c.f1 < 0.9 else 0.005) for c in grid]
@@ -112,15 +95,11 @@ def conditions(
     ]
     by_document = [
         Condition("difference", f1=f1, units=n, sizes=sizes, correlation=r, disputed=0.01, gap=0.02)
-        for r in correlations
-        for sizes in _SIZES
-        for f1 in (0.5, 0.75, 0.95)
-        for n in (10, 20, 40)
+        for r, sizes, f1, n in product(correlations, _SIZES, (0.5, 0.75, 0.95), (10, 20, 40))
     ]
     rare = [
         Condition(question, f1=f1, units=1000, sizes="equal", items=2, filled=0.01)
-        for question in ("score", "difference")
-        for f1 in (0.5, 0.75, 0.95)
+        for question, f1 in product(("score", "difference"), (0.5, 0.75, 0.95))
     ]
     return [*grid, *apart, *copies, *by_document, *rare]
 
@@ -135,14 +114,6 @@ def cluster_study(
 ) -> list[Coverage]:
     """Simulate how often the intervals cover, before and after.
 
-    Parameters
-    ----------
-    study
-        The conditions; all of `conditions()` by default.
-
-    Examples
-    --------
-    >>> from probative_studies.clusters import Condition, cluster_study
     >>> uneven = Condition("score", units=12, sizes="zipf")
     >>> result, = cluster_study([uneven], replicates=100)
     >>> result.before < 0.9 < result.after
@@ -188,7 +159,7 @@ def true_difference(shares: Array, metric: str = "f1") -> float:
     return float(score(table.b, metric) - score(table.a, metric))
 
 
-def draw(rng: np.random.Generator, condition: Condition, shares: Array) -> Array:
+def draw(rng: Generator, condition: Condition, shares: Array) -> Array:
     """Draw one test set: a row of the cases per unit."""
     sizes = _sizes(rng, condition)
     if condition.filled < 1:
@@ -202,7 +173,7 @@ def draw(rng: np.random.Generator, condition: Condition, shares: Array) -> Array
     return rng.multinomial(sizes, own / own.sum(axis=1, keepdims=True)).astype(np.float64)
 
 
-def _sizes(rng: np.random.Generator, condition: Condition) -> NDArray[np.int64]:
+def _sizes(rng: Generator, condition: Condition) -> Ints:
     n, mean = condition.units, condition.items
     sizes = np.full(n, mean)
     if condition.sizes == "lognormal":
@@ -214,36 +185,27 @@ def _sizes(rng: np.random.Generator, condition: Condition) -> NDArray[np.int64]:
     return sizes.astype(np.int64)
 
 
-def _coverage(
-    condition: Condition, level: float, replicates: int, rng: np.random.Generator
-) -> Coverage:
+def _coverage(condition: Condition, level: float, replicates: int, rng: Generator) -> Coverage:
     shares = case_shares(condition)
     sets = np.stack([_filled(rng, condition, shares) for _ in range(replicates)])
     if condition.sizes == "item":
         sets = sets.sum(axis=1, keepdims=True)
     kinds = _Kinds.of(condition.metric)
     if condition.question == "score":
-        truth = float(score(PairedCounts(shares).a, condition.metric))
-        first, now = (scores(sets, kinds, level, first=which) for which in (True, False))
+        judge, truth = scores, float(score(PairedCounts(shares).a, condition.metric))
     else:
-        truth = true_difference(shares, condition.metric)
-        first, now = (differences(sets, kinds, level, first=which) for which in (True, False))
+        judge, truth = differences, true_difference(shares, condition.metric)
+    first, now = (judge(sets, kinds, level, first=which) for which in (True, False))
     held, noted = now.holds(truth), now.noted
     after, error = share_of(held)
-    return Coverage.of(
-        condition,
-        before=mean(first.holds(truth)),
-        after=after,
-        standard_error=error,
-        noted=mean(noted),
-        unnoted_misses=mean(~held & ~noted),
-        length_before=mean(first.high - first.low),
-        length_after=mean(now.high - now.low),
-        replicates=replicates,
-    )
+    about = {"before": mean(first.holds(truth)), "after": after, "standard_error": error}
+    about |= {"noted": mean(noted), "unnoted_misses": mean(~held & ~noted)}
+    about["length_before"] = mean(first.high - first.low)
+    about["length_after"] = mean(now.high - now.low)
+    return Coverage.of(condition, **about, replicates=replicates)
 
 
-def _filled(rng: np.random.Generator, condition: Condition, shares: Array) -> Array:
+def _filled(rng: Generator, condition: Condition, shares: Array) -> Array:
     """Draw a test set that is not empty: an empty one has no interval."""
     while not np.any(cases := draw(rng, condition, shares)):
         pass
@@ -256,9 +218,9 @@ class Limits:
 
     low: Array
     high: Array
-    noted: NDArray[np.bool_]
+    noted: Mask
 
-    def holds(self, truth: float) -> NDArray[np.bool_]:
+    def holds(self, truth: float) -> Mask:
         """Return True where the limits cover the truth."""
         return (self.low <= truth) & (truth <= self.high)
 
@@ -307,10 +269,9 @@ def differences(sets: Array, kinds: _Kinds, level: float, *, first: bool) -> Lim
         a, b = (table @ kinds.x[k] / (table @ kinds.y[k]) for k in (0, 1))
         (low_a, high_a), (low_b, high_b) = (kinds.wilson(divided, k, t) for k in (0, 1))
         r = _correlation(divided if first else divided + 0.5, kinds)
-        sides = []
-        for x, y in ((b - low_b, high_a - a), (high_b - b, a - low_a)):
-            sides.append(_third_side(x, y, r))
-        low, high = b - a - sides[0], b - a + sides[1]
+        below = _third_side(b - low_b, high_a - a, r)
+        above = _third_side(high_b - b, a - low_a, r)
+        low, high = b - a - below, b - a + above
     return worth.limits(np.maximum(low, -1), np.minimum(high, 1), -1.0)
 
 

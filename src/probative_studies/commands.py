@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import click
 
+from probative._validation import one_of
 from probative.cli import options, output
 from probative.cli.output import progress, warnings_as_remarks
+from probative.data import load
 from probative.errors import InputError
 from probative.options import Option
 from probative_studies import options as own
 from probative_studies.harness import emit, perform, simulation
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.figure import Figure
-
 
 _TEST_SETS = "{0.replicates:,} test sets each; the level is {0.level:g}."
 _LOOKS = "; looks; share=ever; standard_error; fixed=fixed, ever; once=fixed, once; streams"
@@ -40,12 +37,6 @@ def _note_of_gates(given: Any, _: Any) -> str:
         f"{given.replicates:,} test sets each, at the border of what the gate guards: a share of "
         f"{1 - given.confidence:.4g} is allowed."
     )
-
-
-_CLAIMS = (
-    "A count may be too large, and a spread be found that is not there, in 0.05; a mean must be "
-    "covered in at least 0.93."
-)
 
 
 def _note_of_ledger(given: Any, results: Any) -> str:
@@ -93,8 +84,7 @@ def _columns_of_ranks(given: Any) -> str:
 
 
 agreement = simulation(
-    "agreement",
-    own.AgreementStudyOptions,
+    own.SimulationOptions,
     "level replicates rng",
     "agreement.agreement_study",
     "Do the intervals of alpha and kappa between annotators hold? By simulation.",
@@ -104,8 +94,7 @@ agreement = simulation(
     notes="{0.replicates:,} corpora each; the level is {0.level:g}.",
 )
 clusters = simulation(
-    "clusters",
-    own.ClusterOptions,
+    own.CLUSTERS,
     "correlations questions replicates level rng",
     "clusters.chosen_conditions",
     "Do intervals cover what they promise with few or uneven units? By simulation.",
@@ -118,8 +107,7 @@ clusters = simulation(
 )
 _CONDITION = "share; positives; area; "
 curves = simulation(
-    "curves",
-    own.CurveStudyOptions,
+    own.CURVES,
     "questions kinds pairs shares positives areas probabilities items level replicates rng",
     "curves.curve_study",
     "Do intervals and tests of curves, thresholds and calibration hold? By simulation.",
@@ -145,9 +133,12 @@ curves = simulation(
     },
     notes=_TEST_SETS,
 )
+_CLAIMS = (
+    "A count may be too large, and a spread be found that is not there, in 0.05; a mean must be "
+    "covered in at least 0.93."
+)
 datasets = simulation(
-    "datasets",
-    own.DatasetStudyOptions,
+    own.DATASETS,
     "datasets replicates rng",
     "datasets.dataset_study",
     "Do the claims about several data sets hold? Counts, means and their spread, by simulation.",
@@ -157,8 +148,7 @@ datasets = simulation(
     notes=(_CLAIMS, _exceeding("Worse")),
 )
 gates = simulation(
-    "gates",
-    own.GateOptions,
+    own.GATES,
     "margins correlation confidence replicates rng",
     "gates.gate_study",
     "How often do gates err? Equal and uneven units, 10 to 100 of them, by simulation.",
@@ -167,8 +157,7 @@ gates = simulation(
     notes=(_note_of_gates, _exceeding("More")),
 )
 ledger = simulation(
-    "ledger",
-    own.LedgerStudyOptions,
+    own.LEDGER,
     "sequences looks items confidence rng",
     "ledger.ledger_study",
     "Does the ledger keep its promise? Many candidates that are no better, on one test set.",
@@ -179,8 +168,7 @@ ledger = simulation(
     counting="sequences",
 )
 looks = simulation(
-    "looks",
-    own.LookOptions,
+    own.LOOKS,
     "level units batch streams item_streams rng",
     "looks.look_study",
     "Do limits and tests hold at every look? Hundreds of looks at streams of labels.",
@@ -188,28 +176,21 @@ looks = simulation(
     columns=f"what; condition=streams of{_LOOKS}",
     notes=_note_of_looks,
 )
-_MACRO_METHODS = (
-    "Intervals of macro F1. delta: the delta method over units, as it was before. mover: "
-    "Wilson's limits of each label, joined. one prior: labels share a prior whatever their "
-    "size. hierarchical: what is used here."
-)
-_MACRO_PAIRS = (
-    "B scores two points more than A on every label; half of the time they share their fate."
-)
 macro = simulation(
-    "macro",
-    own.MacroOptions,
+    own.MACRO,
     "replicates level rng",
     "macro.macro_coverage",
     "Do the intervals of macro averages cover what they promise? By simulation.",
     title="Coverage of the intervals of macro F1",
     columns="condition=labels and F1; question=of; method; coverage; standard_error; length",
-    notes=(_MACRO_METHODS, _MACRO_PAIRS),
+    notes="Intervals of macro F1. delta: the delta method over units, as it was before. mover: "
+    "Wilson's limits of each label, joined. one prior: labels share a prior whatever their size. "
+    "hierarchical: what is used here.\nB scores two points more than A on every label; half of the "
+    "time they share their fate.",
     counting="test sets",
 )
 metrics = simulation(
-    "metrics",
-    own.MetricStudyOptions,
+    own.METRICS,
     "questions metrics sizes methods conditions replicates level rng",
     "metrics.metric_study",
     "Do the intervals of MCC, kappa and their kin cover what they promise?",
@@ -220,8 +201,7 @@ metrics = simulation(
     "sum over all tables, at the shares of tp, fp, fn and tn that are told. The rest is drawn.",
 )
 overlap = simulation(
-    "overlap",
-    own.OverlapOptions,
+    own.SimulationOptions,
     "level replicates rng",
     "overlap.overlap_study",
     "Do intervals hold where spans are found in part, and count one half? By simulation.",
@@ -231,8 +211,7 @@ overlap = simulation(
     notes=_TEST_SETS,
 )
 pairing = simulation(
-    "pairing",
-    own.PairingOptions,
+    own.PAIRING,
     "sizes metrics replicates level rng",
     "pairing.pairing_study",
     "Do intervals of a difference hold the truth? Does pairing make them shorter? Simulated.",
@@ -243,8 +222,7 @@ pairing = simulation(
     "alike. Independent posteriors ignore that, and their intervals are too long.",
 )
 planning = simulation(
-    "planning",
-    own.PlanningOptions,
+    own.PLANNING,
     "powers replicates level rng",
     "planning.planning_study",
     "Does a planned sample size give the power that was asked for? By simulation.",
@@ -256,8 +234,7 @@ planning = simulation(
     counting="test sets",
 )
 ranks = simulation(
-    "ranks",
-    own.RanksOptions,
+    own.RANKS,
     "systems adjust limits_only level replicates rng",
     "ranks.rank_study",
     "Do all rank sets, and the limits of all differences, hold at once? By simulation.",
@@ -267,21 +244,20 @@ ranks = simulation(
     counting="test sets",
 )
 repeats = simulation(
-    "repeats",
-    own.RepeatsOptions,
+    own.REPEATS,
     "samples repeats scores level replicates rng",
     "runs.repeats_study",
     "Do the limits hold for a model that answers each sample several times? By simulation.",
     title="Repeated answers: do the limits hold?",
     columns="score; truth; samples; repeats=answers each; coverage; standard_error; "
     "ignoring=as if independent; share_of_answers",
+    name="repeats",
     notes="{0.replicates:,} test sets each: how often the limits hold the true score, the same for "
     "limits that take all items to be independent, and the share of the variance that more answers "
     "could remove, as estimated, on average.",
 )
 runs = simulation(
-    "runs",
-    own.RunsOptions,
+    own.RUNS,
     "runs ratios units scores seeds level replicates rng",
     "runs.runs_study",
     "Do the limits for training procedures hold, with few runs and many? By simulation.",
@@ -297,8 +273,7 @@ runs = simulation(
     counting="populations",
 )
 sequential = simulation(
-    "sequential",
-    own.SequentialOptions,
+    own.SEQUENTIAL,
     "shares most",
     "sequential.stopping_study",
     "When do sampled tests stop, and how often do they decide wrongly? Computed.",
@@ -311,8 +286,7 @@ sequential = simulation(
     out=output.Output,
 )
 training = simulation(
-    "training",
-    own.TrainingOptions,
+    own.TRAINING,
     "learners gains distance copies items replicates level rng",
     "training.training_study",
     "How often is one of two equally good learners called better? Simulated.",
@@ -323,8 +297,7 @@ training = simulation(
     counting="data sets",
 )
 watching = simulation(
-    "watching",
-    own.WatchingOptions,
+    own.WATCHING,
     "level pool units batch streams rng",
     "watching.watching_study",
     "Do limits and tests hold at every look at a sample that was drawn by dispute?",
@@ -400,27 +373,25 @@ def bayes(
     Tables and figures come from the released counts of three tagging tasks. The simulation
     cross-validates a logistic regression on data sets drawn afresh.
     """
-    from probative._validation import one_of
-    from probative.data import load
     from probative.inference.crossval import score_posteriors
     from probative.reporting.bayes_report import bayes_study_document, density_figure
     from probative_studies import bayes as study
 
     one_of("--task", task, study.TASKS)
+    choices = vars(given)
     tasks = study.task_tests(
-        rope=given.rope, weight=given.weight, level=given.level, prior=given.prior
+        **{name: choices[name] for name in ("rope", "weight", "level", "prior")}
     )
+    drawn = {name: choices[name] for name in ("replicates", "n", "level", "rng")}
     simulation = []
     if given.replicates:
         with progress("data sets", quiet=out.quiet) as report:
-            simulation = study.simulate_credibility(
-                given.replicates, n=given.n, level=given.level, rng=given.rng, report=report
-            )
+            simulation = study.simulate_credibility(**drawn, report=report)
     published = load("bayes_test")["simulation"]["published"]
     signature = given.signature("bayes", "exact")
     document = bayes_study_document(tasks, simulation, published, signature=signature)
 
-    def draw() -> Figure:
+    def draw() -> Any:
         shown = next(tested for tested in tasks if tested.task == task)
         folds = dict(zip((shown.a, shown.b), study.published_folds(task), strict=True))
         return density_figure(score_posteriors(folds, prior=given.prior), title=shown.name)
@@ -453,7 +424,6 @@ def chunking(
 
     Example: probative study chunking --cws pku_training.utf8 --ner eng.train --jobs 2
     """
-    from probative.data import load
     from probative_studies.chunking import chunking_document, chunking_study
 
     with progress("fits", quiet=out.quiet) as report, warnings_as_remarks(quiet=out.quiet):
@@ -489,8 +459,6 @@ def coverage(
     Without options: the 18 conditions and four methods of Lam's simulation study, beside the
     published figures.
     """
-    from probative._validation import one_of
-    from probative.data import load
     from probative.inference.intervals import methods_for
     from probative_studies import coverage as study
 
@@ -498,9 +466,8 @@ def coverage(
     metric, level = given.metric, given.level
     usual = study.METHODS if metric == "f1" else methods_for(metric)[:1]
     methods = tuple(given.methods or usual)
-    as_published = not (given.cells or given.sizes or metric != "f1" or level != 0.95) and set(
-        methods
-    ) <= set(study.METHODS)
+    own_conditions = given.cells or given.sizes or metric != "f1" or level != 0.95
+    as_published = not own_conditions and set(methods) <= set(study.METHODS)
     with progress("exact sums", quiet=out.quiet) as report:
         results = study.coverage_study(
             _scenarios(given.cells), given.sizes, methods, metric=metric, level=level, report=report
@@ -508,17 +475,12 @@ def coverage(
     published = load("f1_intervals") if as_published else None
     signature = given.signature("coverage", metric, ",".join(methods), "exact")
     document = study.coverage_document(results, published, signature=signature)
-    out.emit(document, lambda: _draw(plot, results, methods, level))
-
-
-def _draw(plot: str, results: list[Any], methods: tuple[str, ...], level: float) -> Figure:
-    from probative_studies import coverage as study
-
-    if plot == "length":
-        return study.length_figure(study.length_curves(level=level))
-    if plot == "heatmap":
-        return study.heat_map_figure(*study.coverage_map(methods, level=level), level)
-    return study.coverage_figure(results)
+    figures = {
+        "coverage": lambda: study.coverage_figure(results),
+        "length": lambda: study.length_figure(study.length_curves(level=level)),
+        "heatmap": lambda: study.heat_map_figure(*study.coverage_map(methods, level=level), level),
+    }
+    out.emit(document, figures[plot])
 
 
 def _scenarios(cells: Sequence[str]) -> dict[str, dict[str, float]] | None:
@@ -571,8 +533,6 @@ def segmentation(
 
     Example: probative study segmentation --train train.conllu --dev dev.conllu --test test.conllu
     """
-    from probative._validation import one_of
-    from probative.data import load
     from probative.files import make_folder, write_whole
     from probative.jobs.sweep import segmented
     from probative_studies.segmentation import installed_systems, segmentation_study
@@ -597,16 +557,9 @@ def segmentation(
             if "iteration" not in what:
                 out.remark(what)
 
-        study = segmentation_study(
-            training,
-            dev,
-            test,
-            systems=systems,
-            sizes=points,
-            folder=resume,
-            report=report,
-            **{name: getattr(given, name) for name in _ALIKE},
-        )
+        how = {name: getattr(given, name) for name in _ALIKE}
+        how |= {"systems": systems, "sizes": points, "folder": resume, "report": report}
+        study = segmentation_study(training, dev, test, **how)
     signature = given.signature("segmentation", ",".join(systems))
     document = study_document(study, published, html=out.html is not None, signature=signature)
     if output is not None:
@@ -651,38 +604,17 @@ def tests(
     from probative_studies import tests as study
 
     methods = given.methods or study.USUAL
-    with progress("test sets", quiet=out.quiet) as report:
-        results = study.size_and_power(**vars(given) | {"methods": methods}, report=report)
+    results = perform(study.size_and_power, replace(given, methods=methods), out, "test sets")
     signature = given.signature("tests", "f1", ",".join(methods))
     out.emit(
         study.tests_document(results, signature=signature), lambda: study.tests_figure(results)
     )
 
 
-# the studies in the order in which help lists them
-STUDIES = {
-    "coverage": coverage,
-    "bayes": bayes,
-    "pairing": pairing,
-    "tests": tests,
-    "chunking": chunking,
-    "segmentation": segmentation,
-    "planning": planning,
-    "sequential": sequential,
-    "clusters": clusters,
-    "metrics": metrics,
-    "macro": macro,
-    "gates": gates,
-    "training": training,
-    "ranks": ranks,
-    "runs": runs,
-    "repeats": repeats,
-    "looks": looks,
-    "watching": watching,
-    "ledger": ledger,
-    "datasets": datasets,
-    "curves": curves,
-    "annotation": annotation,
-    "agreement": agreement,
-    "overlap": overlap,
-}
+# in the order in which help lists them
+_ALL = (
+    *(coverage, bayes, pairing, tests, chunking, segmentation, planning, sequential, clusters),
+    *(metrics, macro, gates, training, ranks, runs, repeats, looks, watching, ledger, datasets),
+    *(curves, annotation, agreement, overlap),
+)
+STUDIES = {study.__name__: study for study in _ALL}

@@ -10,14 +10,16 @@ the sums go over all tables of four cells.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
-from probative._validation import one_of, open_probability, positive
+from probative._validation import Array, one_of, open_probability, positive
 from probative.counts import Counts
 from probative.data import load
 from probative.errors import InputError
@@ -29,13 +31,8 @@ from probative.wording.numbers import number
 from probative_studies.harness import Report, Row, quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
-
-    from probative.results import Result
 
 
 METHODS = ("clopper-pearson", "wald", "wilson-direct", "wilson-indirect")
@@ -79,10 +76,7 @@ def operating_characteristics(
     level: float = 0.95,
     scenario: str = "",
 ) -> list[OperatingCharacteristics]:
-    """Compute coverage, length, overshoot and degeneracy of intervals exactly.
-
-    Conditional on at least one trial: a score with an empty denominator has no interval.
-    """
+    """Compute coverage, length, overshoot and degeneracy of intervals, where there are any."""
     one_of("metric", metric, METRICS)
     for method in methods:
         one_of("methods", method, methods_for(metric))
@@ -90,9 +84,20 @@ def operating_characteristics(
     if not float(n).is_integer() or n < 1:
         raise InputError(f"n: {n!r} is not a whole number >= 1")
     cells = _check_cells(probabilities)
+    found = _sums(int(n), cells, methods, metric, level)
+    return [
+        OperatingCharacteristics.make(scenario, int(n), method, *events, metric, level)
+        for method, events in zip(methods, found, strict=True)
+    ]
+
+
+def _sums(
+    n: int, cells: Mapping[str, float], methods: Sequence[str], metric: str, level: float
+) -> list[list[float]]:
+    """Return coverage, length, overshoot and degeneracy of every method."""
     own = TABLE[metric]
     if isinstance(own, Composite):
-        return _of_composite(int(n), cells, methods, own, level, scenario)
+        return _of_composite(n, cells, methods, own, level)
     kind = own.share()
     assert kind is not None  # noqa: S101  # all of METRICS are shares
     hits, misses = ([_CELLS[cell] for cell in part] for part in (kind.hits, kind.misses))
@@ -105,34 +110,21 @@ def operating_characteristics(
 
     sums = np.zeros((len(methods), 4))
     total = 0.0
-    for successes, trials, weight in _pairs(int(n), min(chance, 1.0), share):
+    for successes, trials, weight in _pairs(n, min(chance, 1.0), share):
         counts = _counts_of(kind, successes, trials)
         for i, method in enumerate(methods):
             limits = interval(counts, metric, method, level=level)
-            sums[i] += _weighed_events(weight, limits.low, limits.high, true_score)
+            events = _events(limits.low, limits.high, true_score, 0, 1)
+            sums[i] += [(weight * event).sum() for event in events]
         total += weight.sum()
-    return [
-        OperatingCharacteristics(
-            scenario, int(n), method, cover, length, overshoot, degeneracy, metric, level
-        )
-        for method, (cover, length, overshoot, degeneracy) in zip(
-            methods, (sums / total).tolist(), strict=True
-        )
-    ]
+    averages: list[list[float]] = (sums / total).tolist()
+    return averages
 
 
 def _of_composite(
-    n: int,
-    cells: Mapping[str, float],
-    methods: Sequence[str],
-    own: Composite,
-    level: float,
-    scenario: str,
-) -> list[OperatingCharacteristics]:
-    """Sum over all tables of n items, for a metric that depends on all four cells.
-
-    Conditional on a score that is defined.
-    """
+    n: int, cells: Mapping[str, float], methods: Sequence[str], own: Composite, level: float
+) -> list[list[float]]:
+    """Sum over all tables of n items with a score, for a metric that depends on all four cells."""
     if n > _MOST_ITEMS:
         raise InputError(f"n: {n} items have too many tables; expected {_MOST_ITEMS} at most")
     chances = np.array([cells[name] for name in _CELLS.values()])
@@ -145,28 +137,20 @@ def _of_composite(
     tables, weight = tables[kept], weight[kept] / weight[kept].sum()
     found = []
     for method in methods:
-        limits = np.array(
-            [_limits_of(own.name, method, level, *table) for table in tables.tolist()]
-        )
-        low, high = limits.T
-        covered = (low <= true_score) & (true_score <= high)
-        events = (covered, high - low, (low < own.low) | (high > own.high), low == high)
-        cover, length, overshoot, degeneracy = (float(weight @ event) for event in events)
-        found.append(
-            OperatingCharacteristics(
-                scenario, n, method, cover, length, overshoot, degeneracy, own.name, level
-            )
-        )
+        limits = [_limits_of(own.name, method, level, *table) for table in tables.tolist()]
+        low, high = np.array(limits).T
+        events = _events(low, high, true_score, own.low, own.high)
+        found.append([float(weight @ event) for event in events])
     return found
 
 
-def chances_of(tables: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
+def chances_of(tables: Array, shares: Array) -> Array:
     """Return the probabilities of tables with equal totals, given the shares of their cells."""
     logs = special.xlogy(tables, shares) - special.gammaln(tables + 1)
     return np.asarray(np.exp(special.gammaln(tables[0].sum() + 1) + logs.sum(axis=1)))
 
 
-def all_tables(n: int) -> NDArray[np.float64]:
+def all_tables(n: int) -> Array:
     """Return all tables of four cells with n items."""
     tp, fp, fn = np.indices((n + 1,) * 3).reshape(3, -1)
     there = tp + fp + fn <= n
@@ -183,12 +167,6 @@ def _limits_of(
     return float(found.low), float(found.high)
 
 
-def _published_conditions() -> tuple[dict[str, dict[str, float]], list[int]]:
-    """Return the scenarios and sample sizes of Lam's simulation study."""
-    data = load("f1_intervals")
-    return data["scenarios"], data["n"]
-
-
 def coverage_study(
     scenarios: Mapping[str, Mapping[str, float]] | None = None,
     sizes: Sequence[int] | None = None,
@@ -198,22 +176,12 @@ def coverage_study(
     level: float = 0.95,
     report: Report = quiet,
 ) -> list[OperatingCharacteristics]:
-    """Compute the operating characteristics of all combinations; by default Lam's.
-
-    Parameters
-    ----------
-    scenarios
-        Cell probabilities by name.
-    sizes
-        Numbers of items.
-    methods, metric, level
-        As for `operating_characteristics`.
-    """
-    published_scenarios, published_sizes = _published_conditions()
+    """Compute the operating characteristics of all combinations; by default Lam's."""
+    published = load("f1_intervals")
     conditions = [
         (name, cells, n)
-        for name, cells in (scenarios or published_scenarios).items()
-        for n in (sizes or published_sizes)
+        for name, cells in (scenarios or published["scenarios"]).items()
+        for n in (sizes or published["n"])
     ]
     study: list[OperatingCharacteristics] = []
     for done, (name, cells, n) in enumerate(conditions):
@@ -225,8 +193,8 @@ def coverage_study(
 
 
 def coverage_given_trials(
-    scores: Sequence[float] | NDArray[np.float64], nu: int, method: str, *, level: float = 0.95
-) -> NDArray[np.float64]:
+    scores: Sequence[float] | Array, nu: int, method: str, *, level: float = 0.95
+) -> Array:
     """Compute the coverage for F1 with `nu` items that count, at each true F1 of `scores`."""
     true = np.asarray(scores, dtype=np.float64)
     tp, weight = _binomial(np.full(len(true), float(nu)), true / (2 - true))
@@ -238,7 +206,7 @@ def coverage_given_trials(
 
 def coverage_map(
     methods: Sequence[str] = METHODS, *, level: float = 0.95
-) -> tuple[NDArray[np.float64], list[int], dict[str, NDArray[np.float64]]]:
+) -> tuple[Array, list[int], dict[str, Array]]:
     """Return true F1 values, numbers of items that count, and the coverage at each pair."""
     scores = np.linspace(0.01, 0.99, 197)
     sizes = [int(size) for size in np.unique(np.round(np.geomspace(2, 500, 60)))]
@@ -251,19 +219,16 @@ def coverage_map(
 
 def length_curves(
     sizes: Sequence[int] = (5, 10, 20, 50), *, level: float = 0.95
-) -> dict[int, dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]]:
+) -> dict[int, dict[str, tuple[Array, Array]]]:
     """Return the lengths of the two Wilson intervals against the sample F1, by nu."""
     methods = ("wilson-direct", "wilson-indirect")
-    return {nu: {m: _interval_lengths(nu, m, level=level) for m in methods} for nu in sizes}
 
+    def lengths(nu: int, method: str) -> tuple[Array, Array]:
+        tp = np.linspace(0, nu, 201)
+        limits = interval(Counts(tp, nu - tp, np.zeros(201)), "f1", method, level=level)
+        return np.asarray(limits.estimate), np.asarray(limits.high - limits.low)
 
-def _interval_lengths(
-    nu: int, method: str, *, level: float = 0.95, steps: int = 201
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return sample F1 values and the lengths of their intervals, at `nu` items that count."""
-    tp = np.linspace(0, nu, steps)
-    limits = interval(Counts(tp, nu - tp, np.zeros(steps)), "f1", method, level=level)
-    return np.asarray(limits.estimate), np.asarray(limits.high - limits.low)
+    return {nu: {method: lengths(nu, method) for method in methods} for nu in sizes}
 
 
 def _check_cells(probabilities: Mapping[str, float]) -> dict[str, float]:
@@ -279,14 +244,13 @@ def _check_cells(probabilities: Mapping[str, float]) -> dict[str, float]:
     return cells
 
 
-def _weighed_events(weight: Any, low: Any, high: Any, true_score: float) -> list[Any]:
-    """Return the weights of covering, of the length, of overshoot and of degeneracy."""
+def _events(low: Any, high: Any, true_score: float, least: float, most: float) -> tuple[Any, ...]:
+    """Return where limits cover, their length, where they overshoot, and where they are equal."""
     covered = (low <= true_score) & (true_score <= high)
-    events = (covered, high - low, (low < 0) | (high > 1), low == high)
-    return [(weight * event).sum() for event in events]
+    return covered, high - low, (low < least) | (high > most), low == high
 
 
-def _counts_of(kind: Share, successes: NDArray[np.float64], trials: NDArray[np.float64]) -> Counts:
+def _counts_of(kind: Share, successes: Array, trials: Array) -> Counts:
     """Return counts with these successes and trials, whichever cells a share is made of."""
     counts = {cell: np.zeros_like(trials) for cell in _CELLS}
     counts[kind.hits[0]] = successes
@@ -308,9 +272,7 @@ def _pairs(n: int, chance: float, share: float) -> Iterator[tuple[Any, Any, Any]
         yield successes[heavy], np.broadcast_to(some[:, None], heavy.shape)[heavy], weight[heavy]
 
 
-def _binomial(
-    trials: NDArray[np.float64], chance: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _binomial(trials: Array, chance: Array) -> tuple[Array, Array]:
     """Return, in a row for each binomial, the successes that matter and their weights.
 
     The weights are products of the ratios of neighbours, scaled to add up to 1: unlike gamma
@@ -350,36 +312,24 @@ def coverage_document(
     study: Sequence[Any], published: Mapping[str, Any] | None, *, signature: str
 ) -> Document:
     """Show the study, one table per quantity, beside the published figures where there are any."""
-    records = [_record(result) for result in study]
-    notes: tuple[str, ...] = ()
+    kept = ("scenario", "n", "method", *_QUANTITIES)
+    records = [{key: getattr(result, key) for key in kept} for result in study]
+    notes = []
     if published:
         largest = max(
             abs(record[quantity] - _published(published, record, quantity))
             for record in records
             for quantity in _QUANTITIES
         )
-        note = (
+        notes.append(
             "Computed by summation over all outcomes, not simulated. 'pub.' is the figure of Lam's "
             "tables 3 to 6, estimated from one million replicates and rounded to three decimals; "
             f"'diff' is ours minus published. The largest difference is {largest:.4f}."
         )
-        notes = (note,)
-    tables = tuple(
-        _table(records, quantity, title, published) for quantity, title in _QUANTITIES.items()
-    )
-    return Document(
-        title="Exact operating characteristics of intervals",
-        payload=payload("study coverage", signature, conditions=records),
-        tables=tables,
-        records=tuple(records),
-        notes=notes,
-    )
-
-
-def _record(result: Result) -> dict[str, Any]:
-    kept = ("scenario", "n", "method", *_QUANTITIES)
-    content = result.to_dict()
-    return {key: content[key] for key in kept}
+    content = payload("study coverage", signature, conditions=records)
+    tables = tuple(_table(records, name, published) for name in _QUANTITIES)
+    title = "Exact operating characteristics of intervals"
+    return Document(title, content, tables, tuple(records), notes=tuple(notes))
 
 
 def _published(published: Mapping[str, Any], record: Mapping[str, Any], quantity: str) -> float:
@@ -390,10 +340,7 @@ def _published(published: Mapping[str, Any], record: Mapping[str, Any], quantity
 
 
 def _table(
-    records: Sequence[dict[str, Any]],
-    quantity: str,
-    title: str,
-    published: Mapping[str, Any] | None,
+    records: Sequence[dict[str, Any]], quantity: str, published: Mapping[str, Any] | None
 ) -> Table:
     methods = list(dict.fromkeys(record["method"] for record in records))
     heads = [(method, "pub.", "diff") if published else (method,) for method in methods]
@@ -404,12 +351,9 @@ def _table(
         if published:
             reference = _published(published, record, quantity)
             cells += [number(reference, 3), number(record[quantity] - reference, 4)]
-    return Table(
-        columns=("scenario", "n", *(head for group in heads for head in group)),
-        rows=tuple((name, str(n), *cells) for (name, n), cells in lines.items()),
-        title=title,
-        text_columns=1,
-    )
+    columns = ("scenario", "n", *(head for group in heads for head in group))
+    rows = tuple((name, str(n), *cells) for (name, n), cells in lines.items())
+    return Table(columns, rows, title=_QUANTITIES[quantity], text_columns=1)
 
 
 def coverage_figure(study: Sequence[Any]) -> Figure:
@@ -423,15 +367,9 @@ def coverage_figure(study: Sequence[Any]) -> Figure:
         axis.axhline(study[0].level, color="0.4", linewidth=1, linestyle=(0, (4, 3)))
         for colour, marker, method in zip(COLOURS, "osD^vPX", methods, strict=False):
             points = [r for r in study if (r.scenario, r.method) == (scenario, method)]
-            axis.plot(
-                [r.n for r in points],
-                [r.coverage for r in points],
-                color=colour,
-                marker=marker,
-                markersize=4.5,
-                linewidth=1.4,
-                label=method,
-            )
+            xs, ys = [r.n for r in points], [r.coverage for r in points]
+            style = {"color": colour, "marker": marker, "markersize": 4.5, "linewidth": 1.4}
+            axis.plot(xs, ys, label=method, **style)
         axis.set_xscale("log")
         axis.set_xticks(sorted({r.n for r in study}), minor=False)
         axis.xaxis.set_major_formatter("{x:g}")
@@ -439,11 +377,11 @@ def coverage_figure(study: Sequence[Any]) -> Figure:
         axis.set_title(f"scenario {scenario}", fontsize=10)
         axis.set_xlabel("items n")
     axes[0][0].set_ylabel("coverage probability")
-    _add_legend(figure, axes[0][0])
+    add_legend(figure, axes[0][0])
     return figure
 
 
-def _add_legend(figure: Figure, axis: Axes) -> None:
+def add_legend(figure: Figure, axis: Axes) -> None:
     """Add one legend for all panels, below them."""
     handles, labels = axis.get_legend_handles_labels()
     figure.legend(
@@ -463,7 +401,7 @@ def length_figure(curves: Mapping[int, Mapping[str, tuple[NDArray[Any], NDArray[
         axis.set_xlabel("sample F1")
         axis.set_ylim(bottom=0)
     axes[0][0].set_ylabel("interval length")
-    _add_legend(figure, axes[0][0])
+    add_legend(figure, axes[0][0])
     return figure
 
 

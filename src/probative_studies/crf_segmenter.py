@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable, Sequence
+from typing import Any, Self
 
 import numpy as np
 
+from probative._validation import Array
 from probative.learners.crf import CRFChunker
 from probative.learners.words import SPACES, check_texts, from_spans, to_spans, without_spaces
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
 
 
 class CRFSegmenter:
@@ -49,17 +46,7 @@ class CRFSegmenter:
         *,
         report: Callable[[int, int], None] = lambda done, total: None,
     ) -> Self:
-        """Train on segmented sentences.
-
-        Parameters
-        ----------
-        sentences
-            Lists of words.
-        texts
-            The sentences as they are written, with spaces; by default the words are joined.
-        report
-            Called with the iterations done and the most there will be.
-        """
+        """Train on segmented sentences."""
         seen = [self._seen(text) for text in check_texts(sentences, texts)]
         spans = [
             to_spans(text, map(without_spaces, words))
@@ -74,7 +61,7 @@ class CRFSegmenter:
         predicted = self.chunker.predict(seen)
         return [from_spans(text, spans) for text, spans in zip(seen, predicted, strict=True)]
 
-    def predict_proba(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
+    def predict_proba(self, texts: Sequence[str]) -> list[Array]:
         """Return the marginal probability of a boundary for each inner position of each text.
 
         It is the probability of the tags with which a word begins.

@@ -12,15 +12,18 @@ nothing.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import product
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from scipy import special
 
-from probative._validation import one_of, open_probability, whole_number
+from probative._validation import RNG, Array, Ints, Mask, one_of, open_probability, whole_number
 from probative.inference.curve_difference import compare_ranked
 from probative.inference.curves import (
     Ranked,
@@ -33,14 +36,6 @@ from probative.inference.curves import (
 )
 from probative_studies.harness import Report, Row, checked, monte_carlo_error, one_stream, quiet
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from probative._validation import RNG, Array
-
-
 KINDS = ("continuous", "tied", "coarse", "missed", "units")
 _GRIDS = {"tied": 0.5, "coarse": 2.0}
 _UNIT, _SHARED, _FAR = 5, 0.5, 8.0
@@ -50,17 +45,13 @@ _UNIT, _SHARED, _FAR = 5, 0.5, 8.0
 class OrderCoverage(Row):
     """Coverage of the intervals of average precision and of the area under the ROC curve."""
 
-    # the condition: how scores are drawn, the share of positives, their expected number, and the
-    # area under the ROC curve before scores are rounded
-    kind: str
-    share: float
-    positives: int
-    area: float
+    kind: str  # the condition: how scores are drawn
+    share: float  # of positives
+    positives: int  # expected
+    area: float  # under the ROC curve before scores are rounded
     average_precision: float  # the true ones
     roc_auc: float
-    # how often the interval of average precision holds it, its mean length, and how often a note
-    # stands beside it
-    covered_ap: float
+    covered_ap: float  # how often the interval holds it, its mean length, how often it has a note
     length_ap: float
     noted_ap: float
     covered_auc: float  # the same for the area under the ROC curve
@@ -82,28 +73,22 @@ class ThresholdCoverage(Row):
     share: float
     positives: int
     area: float
-    # how often precision and recall at a fixed threshold each lie within pointwise limits (the
-    # lower of the two)
-    covered_point: float
+    covered_point: float  # of precision and recall at a fixed threshold, the lower coverage
     noted_point: float  # how often a note stands beside these
     covered_curve: float  # how often the whole curve lies within the simultaneous band
     # how often the F1 that the chosen threshold truly has lies within the interval that knows
     # nothing of the choice, and within ours
     covered_naive: float
     covered_best: float
-    noted_best: float  # how often a note stands beside it
+    noted_best: float
     bias_naive: float  # how much too high F1 is on average, as seen and corrected
     bias_best: float
-    # how often the interval of thresholds holds the best one, and how often a note stands beside
-    # it; NaN where taking everything for "yes" is best
+    # how often the interval of thresholds holds the best; NaN where all should be taken for "yes"
     covered_threshold: float
     noted_threshold: float
     standard_error: float  # the Monte-Carlo error of a coverage of 0.95
 
     line = "{kind}, {positives} positives of {share:g}, area {area:g}: best F1 {covered_best:.3f}"
-
-
-# --- what is true -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -139,8 +124,7 @@ class Truth:
 
     def recall(self, t: Any) -> Any:
         """Return the share of positives that reach a threshold."""
-        missed = self.missed
-        return (1 - missed) * self._above(t, self.distance) + missed * self._above(t, 0.0)
+        return (1 - self.missed) * self._above(t, self.distance) + self.missed * self.false(t)
 
     def precision(self, t: Any) -> Any:
         """Return the share of positives among all that reach a threshold."""
@@ -156,8 +140,7 @@ class Truth:
     @property
     def thresholds(self) -> Array:
         """Return thresholds close together, falling."""
-        step = self.grid or 1e-3
-        return np.arange(-8.0, 8.0 + self.distance, step)[::-1]
+        return np.arange(-8.0, 8.0 + self.distance, self.grid or 1e-3)[::-1]
 
     @cached_property
     def average_precision(self) -> float:
@@ -181,10 +164,7 @@ class Truth:
         return math.nan if found <= t[-1] + 2 else found
 
 
-# --- test sets --------------------------------------------------------------------------------
-
-
-def draw_units(n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def draw_units(n: int, rng: Generator) -> Ints:
     """Draw the unit of each of n items: units of any size, five items on average."""
     begins = rng.random(n) < 1 / _UNIT
     begins[0] = True
@@ -203,7 +183,7 @@ def draw_scores(kind: str, share: float, positives: int, area: float, rng: Any) 
     return Ranked.of(yes, rounded, unit)
 
 
-def _draw_answer(n: int, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+def _draw_answer(n: int, share: float, rng: Generator) -> Mask:
     """Draw which of n items are positive: at least two, and not all."""
     while True:
         yes = rng.random(n) < share
@@ -211,7 +191,7 @@ def _draw_answer(n: int, share: float, rng: np.random.Generator) -> NDArray[np.b
             return np.asarray(yes)
 
 
-def _draw_noise(unit: NDArray[np.int64] | None, n: int, rng: np.random.Generator) -> Array:
+def _draw_noise(unit: Ints | None, n: int, rng: Generator) -> Array:
     """Draw standard normal noise of n items; those of a unit share half of the variance."""
     noise = rng.standard_normal(n)
     if unit is None:
@@ -228,25 +208,14 @@ _GRID: tuple[Any, ...] = ((5, 10, 20, 50, 200), (0.5, 0.05), (0.6, 0.8, 0.95, 0.
 
 
 def _grid(
-    name: str,
-    kinds: Sequence[str],
-    positives: Sequence[int],
-    shares: Sequence[float],
-    areas: Sequence[float],
+    name: str, kinds: Sequence[str], grid: Sequence[Any]
 ) -> list[tuple[str, float, int, float]]:
     """Return all combinations of kinds, shares, numbers of positives and areas."""
-    return [
-        (
-            one_of(name, kind, {"kinds": KINDS, "pairs": PAIRS}[name]),
-            open_probability("shares", share),
-            whole_number("positives", number, least=2),
-            open_probability("areas", area),
-        )
-        for kind in kinds
-        for share in shares
-        for number in positives
-        for area in areas
-    ]
+    known = {"kinds": KINDS, "pairs": PAIRS}[name]
+    chosen = [one_of(name, kind, known) for kind in kinds]
+    numbers = [whole_number("positives", number, least=2) for number in grid[0]]
+    shares = [open_probability("shares", share) for share in grid[1]]
+    return list(product(chosen, shares, numbers, [open_probability("areas", a) for a in grid[2]]))
 
 
 def _means(
@@ -261,7 +230,7 @@ def _means(
     """Judge test sets; yield every condition with the means, and the Monte-Carlo error."""
     level, replicates = checked(level, replicates)
     for condition, generator in one_stream(conditions, rng, report):
-        rows = [judge(*condition, level, generator) for _ in range(replicates)]
+        rows = [judge(condition, level, generator) for _ in range(replicates)]
         yield condition, np.mean(rows, axis=0).tolist(), monte_carlo_error(replicates)
 
 
@@ -269,20 +238,9 @@ def order_study(
     kinds: Sequence[str] = KINDS, grid: Sequence[Any] = _GRID, **simulation: Any
 ) -> list[OrderCoverage]:
     """Return the coverage of the intervals of average precision and of the area."""
-
-    def judge(
-        kind: str, share: float, positives: int, area: float, level: float, rng: np.random.Generator
-    ) -> list[float]:
-        ranked = draw_scores(kind, share, positives, area, rng)
-        truth = _truth(kind, share, area)
-        return [
-            *_judge(average_precision_interval(ranked, level), truth.average_precision),
-            *_judge(roc_auc_interval(ranked, level), truth.roc_auc),
-        ]
-
     results = []
-    for condition, means, error in _means(judge, _grid("kinds", kinds, *grid), **simulation):
-        truth = _truth(condition[0], condition[1], condition[3])
+    for condition, means, error in _means(_order, _grid("kinds", kinds, grid), **simulation):
+        truth = _truth_of(condition)
         true = truth.average_precision, truth.roc_auc
         results.append(OrderCoverage.make(*condition, *true, *means, error))
     return results
@@ -292,21 +250,34 @@ def threshold_study(
     kinds: Sequence[str] = KINDS, grid: Sequence[Any] = _GRID, **simulation: Any
 ) -> list[ThresholdCoverage]:
     """Return the coverage of limits along the curve, and of those of its best threshold."""
-
-    def judge(
-        kind: str, share: float, positives: int, area: float, level: float, rng: np.random.Generator
-    ) -> list[float]:
-        ranked = draw_scores(kind, share, positives, area, rng)
-        return _at_thresholds(ranked, _truth(kind, share, area), level, rng)
-
     results = []
-    for condition, means, error in _means(judge, _grid("kinds", kinds, *grid), **simulation):
+    for condition, means, error in _means(
+        _at_thresholds, _grid("kinds", kinds, grid), **simulation
+    ):
         precision, recall, *rest, place, noted = means
-        if math.isnan(_truth(condition[0], condition[1], condition[3]).best):
+        if math.isnan(_truth_of(condition).best):
             place = noted = math.nan
         found = min(precision, recall), *rest, place, noted
         results.append(ThresholdCoverage.make(*condition, *found, error))
     return results
+
+
+def _truth_of(condition: Sequence[Any]) -> Truth:
+    kind, share, _, area = condition
+    return _truth(kind, share, area)
+
+
+def _drawn(condition: Any, rng: Generator) -> tuple[Ranked, Truth]:
+    kind, share, positives, area = condition
+    return draw_scores(kind, share, positives, area, rng), _truth(kind, share, area)
+
+
+def _order(condition: Any, level: float, rng: Generator) -> list[float]:
+    ranked, truth = _drawn(condition, rng)
+    return [
+        *_judge(average_precision_interval(ranked, level), truth.average_precision),
+        *_judge(roc_auc_interval(ranked, level), truth.roc_auc),
+    ]
 
 
 def _judge(interval: Any, true: float) -> tuple[float, float, float]:
@@ -316,9 +287,8 @@ def _judge(interval: Any, true: float) -> tuple[float, float, float]:
     return float(held), high - low, float(interval.note is not None)
 
 
-def _at_thresholds(
-    ranked: Ranked, truth: Truth, level: float, rng: np.random.Generator
-) -> list[float]:
+def _at_thresholds(condition: Any, level: float, rng: Generator) -> list[float]:
+    ranked, truth = _drawn(condition, rng)
     fixed = 0.5 * round(truth.distance)  # chosen without the data
     at = int(np.searchsorted(-ranked.thresholds, -fixed, side="right")) - 1
     one, all_ = pointwise_band(ranked, level), simultaneous_band(ranked, level)
@@ -362,10 +332,9 @@ def _all_within(band: Any, thresholds: Array, truth: Truth) -> bool:
     )
 
 
-# --- Do the test and the intervals of two curves' differences hold what they promise? By
-# simulation.
+# --- Do the test and the intervals of two curves' differences hold what they promise?
 #
-# Two systems score the same items as in `probative_studies.curves`, half of the variance in common.
+# Two systems score the same items as above, half of the variance in common.
 # "alike": both are of one quality, so that a test at the level 0.05 should find a difference in 5 %
 # of the test sets at most. "units": so too, with items of units. "copies": B is A, but for one item
 # in a hundred, scored anew. "better": B's area is half as far from 1.
@@ -379,19 +348,15 @@ _SIZE = 0.05
 class PairCoverage(Row):
     """Size or power of the tests of two curves, and coverage of the intervals."""
 
-    # the condition: how the systems are related, the share of positives, their expected number, and
-    # A's area under the ROC curve
-    pair: str
+    pair: str  # the condition: how the systems are related; then as in `OrderCoverage`
     share: float
     positives: int
-    area: float
-    # how often p is at most 0.05: by average precision, the area and the highest F1. Where the
-    # systems are of one quality that is the size of the test, else its power
+    area: float  # of A
+    # how often p is at most 0.05: the size of the test, or its power where B is better
     found_ap: float
     found_auc: float
     found_best: float
-    # how often the interval of the difference holds the true one; of the highest F1, that of the
-    # thresholds chosen
+    # how often the interval of the difference holds the true one; of F1, at the thresholds chosen
     covered_ap: float
     covered_auc: float
     covered_best: float
@@ -408,7 +373,7 @@ class PairCoverage(Row):
 
 
 def draw_pair(
-    pair: str, share: float, positives: int, area: float, rng: np.random.Generator
+    pair: str, share: float, positives: int, area: float, rng: Generator
 ) -> tuple[Ranked, Ranked]:
     """Draw what two systems score on one test set."""
     n = round(positives / share)
@@ -439,23 +404,13 @@ def pair_study(
     pairs: Sequence[str] = PAIRS, grid: Sequence[Any] = _GRID, **simulation: Any
 ) -> list[PairCoverage]:
     """Compare systems whose true difference is known; each test has 999 exchanges at most."""
-
-    def judge(
-        pair: str, share: float, positives: int, area: float, level: float, rng: np.random.Generator
-    ) -> list[float]:
-        drawn = draw_pair(pair, share, positives, area, rng)
-        return _one_pair(drawn, _truths(pair, share, area), level, rng)
-
-    found = _means(judge, _grid("pairs", pairs, *grid), **simulation)
+    found = _means(_one_pair, _grid("pairs", pairs, grid), **simulation)
     return [PairCoverage.make(*condition, *means, error) for condition, means, error in found]
 
 
-def _one_pair(
-    ranked: tuple[Ranked, Ranked],
-    truths: tuple[Truth, Truth],
-    level: float,
-    rng: np.random.Generator,
-) -> list[float]:
+def _one_pair(condition: Any, level: float, rng: Generator) -> list[float]:
+    pair, share, positives, area = condition
+    ranked = draw_pair(pair, share, positives, area, rng)
     seed = int(rng.integers(2**32))  # the same folds for both, as `compare_curves` has it
     curves: Any = [
         SimpleNamespace(
@@ -469,7 +424,7 @@ def _one_pair(
     found = compare_ranked(
         ranked, (curves[0], curves[1]), level=level, beta=1.0, rope=0.0, rng=rng, most=_EXCHANGES
     )
-    a, b = truths
+    a, b = _truths(pair, share, area)
     true = (
         b.average_precision - a.average_precision,
         b.roc_auc - a.roc_auc,
@@ -486,7 +441,7 @@ def _one_pair(
     ]
 
 
-# --- Do the intervals of calibration hold what they promise? By simulation.
+# --- Do the intervals of calibration hold what they promise?
 #
 # The log-odds of probabilities are normal, so that about a fourth of the items are positive.
 # "right": every probability is right. "bold": the true log-odds are half as large. "high": they are
@@ -508,15 +463,12 @@ _BINS = 10
 class CalibrationCoverage(Row):
     """Bias of the calibration error, and coverage of its interval."""
 
-    # the condition: what is wrong with the probabilities, and how many there are
-    probabilities: str
+    probabilities: str  # the condition: what is wrong with them, and how many there are
     items: int
     error: float  # the true calibration error of the bins, on average
     seen: float  # the one seen, and what is left of it without what chance adds, on average
     left: float
-    # how often the interval holds the true one, its mean length, and how often a note stands beside
-    # it
-    covered: float
+    covered: float  # how often the interval holds it, its mean length, how often it has a note
     length: float
     noted: float
     covered_bins: float  # how often the interval of a bin holds its true share of positives
@@ -542,7 +494,8 @@ def calibration_study(
     ]
 
 
-def _one_test_set(kind: str, n: int, level: float, rng: np.random.Generator) -> list[float]:
+def _one_test_set(condition: Any, level: float, rng: Generator) -> list[float]:
+    kind, n = condition
     stated, true = _probabilities(kind, n, rng)
     unit = draw_units(n, rng) if kind.endswith("units") else None
     came = special.ndtr(_draw_noise(unit, n, rng)) < true
@@ -551,18 +504,12 @@ def _one_test_set(kind: str, n: int, level: float, rng: np.random.Generator) -> 
     weights = np.array([one.items for one in found.bins]) / n
     error = float(weights @ np.abs(shares - [one.mean for one in found.bins]))
     held = [one.low <= share <= one.high for one, share in zip(found.bins, shares, strict=True)]
-    return [
-        error,
-        found.ece,
-        found.ece_debiased,
-        found.ece_low <= error <= found.ece_high,
-        found.ece_high - found.ece_low,
-        found.note is not None,
-        float(np.mean(held)),
-    ]
+    low, high = found.ece_low, found.ece_high
+    covered = low <= error <= high, high - low, found.note is not None, float(np.mean(held))
+    return [error, found.ece, found.ece_debiased, *covered]
 
 
-def _probabilities(kind: str, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
+def _probabilities(kind: str, n: int, rng: Generator) -> tuple[Array, Array]:
     """Return the probabilities that are stated, and the true ones."""
     if kind == "labels":
         stated = (rng.random(n) < 0.4).astype(float)
@@ -603,30 +550,15 @@ def curve_study(
     rng: RNG | None = 0,
     report: Report = quiet,
 ) -> dict[str, Sequence[Row]]:
-    """See whether what is said of curves holds, question by question.
-
-    Parameters
-    ----------
-    questions
-        "order" (average precision and the area under the ROC curve), "threshold" (limits along the
-        curve, the best threshold and its F1), "calibration", "difference" (of two systems). A seed
-        gives each of them the same draws, with or without the others.
-    positives, shares, areas
-        Conditions of all but the calibration: expected numbers of positives, their shares, areas
-        under the ROC curve.
-    kinds, pairs
-        How the scores of one system are drawn, and how two systems are related.
-    probabilities, items
-        Conditions of the calibration: what is wrong with the probabilities, and how many there are.
-    """
-    simulation: dict[str, Any] = {"level": level, "replicates": replicates, "rng": rng}
-    simulation["report"] = report
+    """See whether what is said of curves holds, question by question."""
+    how: dict[str, Any] = {"level": level, "replicates": replicates, "rng": rng, "report": report}
     grid = positives, shares, areas
-    asked = [one_of("questions", question, QUESTIONS) for question in questions]
-    studies: dict[str, Callable[[], Sequence[Row]]] = {
-        "order": lambda: order_study(kinds, grid, **simulation),
-        "threshold": lambda: threshold_study(kinds, grid, **simulation),
-        "calibration": lambda: calibration_study(probabilities, items, **simulation),
-        "difference": lambda: pair_study(pairs, grid, **simulation),
+    studies: dict[str, tuple[Callable[..., Sequence[Row]], Any, Any]] = {
+        "order": (order_study, kinds, grid),
+        "threshold": (threshold_study, kinds, grid),
+        "calibration": (calibration_study, probabilities, items),
+        "difference": (pair_study, pairs, grid),
     }
-    return {question: studies[question]() for question in asked}
+    asked = [studies[one_of("questions", question, QUESTIONS)] for question in questions]
+    found = [study(*conditions, **how) for study, *conditions in asked]
+    return dict(zip(questions, found, strict=True))

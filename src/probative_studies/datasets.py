@@ -9,26 +9,20 @@ Cochran's Q must not find that it varies in more than 5 %.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.random import Generator
 from scipy import special
 
-from probative._validation import whole_number
+from probative._validation import Array, whole_number
 from probative.counts import PairedCounts
 from probative.inference.differences import difference
 from probative.inference.groups import METHODS, count_of_conjunctions, heterogeneity, mean_limits
 from probative.inference.units import variance_of_difference
-from probative.results import Result
 from probative_studies.clusters import Condition, case_shares, draw, true_difference
-from probative_studies.harness import Report, quiet, share_of, streams
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from probative._validation import Array
-
+from probative_studies.harness import Report, Row, quiet, share_of, streams
 
 _LEVEL = 0.95
 _UNITS = (20, 60, 200, 35, 100)  # of data sets, in turn
@@ -38,7 +32,7 @@ _MEANS = 4  # a quarter of the replicates: they take a hundred times as long
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DatasetClaim(Result):
+class DatasetClaim(Row):
     """Frequency of a claim about several data sets under one condition."""
 
     claim: str  # "count too large", "mean covered" or "spread found"
@@ -60,9 +54,7 @@ class DatasetClaim(Result):
             wrong, allowed = 1 - self.share, 0.07
         return wrong <= allowed + 3 * math.sqrt(allowed * (1 - allowed) / self.replicates)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, ready for JSON; every one has the same keys."""
-        return {"claim": self.claim, "datasets": self.datasets, "better": None, **super().to_dict()}
+    nullable = ("claim", "datasets", "better")  # in this order
 
     def __str__(self) -> str:
         better = "" if self.better is None else f", better on {self.better}"
@@ -81,14 +73,6 @@ def dataset_study(
 ) -> list[DatasetClaim]:
     """Simulate how often the claims about several data sets hold.
 
-    Parameters
-    ----------
-    datasets
-        How many of them.
-
-    Examples
-    --------
-    >>> from probative_studies.datasets import dataset_study
     >>> all(claim.holds for claim in dataset_study([3], replicates=200))
     True
     """
@@ -111,7 +95,7 @@ def dataset_study(
 
 
 def _too_large(
-    n: int, better: int, dependence: str, replicates: int, rng: np.random.Generator
+    n: int, better: int, dependence: str, replicates: int, rng: Generator
 ) -> Iterator[DatasetClaim]:
     """Count how often more data sets are claimed than there are better ones."""
     pvalues = _pvalues(n, better, dependence, replicates, rng)
@@ -119,12 +103,11 @@ def _too_large(
         if (method, dependence) == ("fisher", "shared"):
             continue  # which it does not promise
         wrong = [count_of_conjunctions(p, method, _LEVEL) > better for p in pvalues]
-        yield _claim("count too large", n, better, method, dependence, wrong)
+        claim = "count too large", n, better, method, dependence
+        yield DatasetClaim(*claim, *share_of(wrong), replicates)
 
 
-def _pvalues(
-    n: int, better: int, dependence: str, replicates: int, rng: np.random.Generator
-) -> Array:
+def _pvalues(n: int, better: int, dependence: str, replicates: int, rng: Generator) -> Array:
     """Draw one-sided exact p-values of the sign test, by replicate and data set."""
     disputed = np.array([_DISPUTED[i % len(_DISPUTED)] for i in range(n)])
     chance = np.array([_BETTER[i % len(_BETTER)] if i < better else 0.5 for i in range(n)])
@@ -136,7 +119,7 @@ def _pvalues(
     return np.where(won > 0, special.bdtrc(np.maximum(won - 1, 0), disputed, 0.5), 1.0)
 
 
-def _means(n: int, replicates: int, rng: np.random.Generator) -> Iterator[DatasetClaim]:
+def _means(n: int, replicates: int, rng: Generator) -> Iterator[DatasetClaim]:
     """Count how often the interval of the mean covers, and Q finds a spread that is not there."""
     conditions = [
         Condition("difference", units=_UNITS[i % len(_UNITS)], sizes="lognormal", items=5, gap=0.02)
@@ -146,25 +129,18 @@ def _means(n: int, replicates: int, rng: np.random.Generator) -> Iterator[Datase
     truth = float(np.mean([true_difference(own) for own in shares]))
     covered, spread = [], []
     for _ in range(replicates):
-        sets = [
-            PairedCounts(draw(rng, condition, own))
-            for condition, own in zip(conditions, shares, strict=True)
-        ]
+        cases = zip(conditions, shares, strict=True)
+        sets = [PairedCounts(draw(rng, condition, own)) for condition, own in cases]
         gaps = [difference(one, "f1", level=_LEVEL) for one in sets]
         _, low, high = mean_limits([(g.estimate, g.low, g.high) for g in gaps])
         covered.append(low <= truth <= high)
         told = [variance_of_difference(one, "f1") for one in sets]
-        tested = heterogeneity(
-            [g.estimate for g in gaps],
-            [math.sqrt(variance) for variance, _ in told],
-            [freedom for _, freedom in told],
-        )
+        errors, freedoms = [math.sqrt(v) for v, _ in told], [freedom for _, freedom in told]
+        tested = heterogeneity([g.estimate for g in gaps], errors, freedoms)
         spread.append(tested is not None and tested.pvalue <= 1 - _LEVEL)
-    yield _claim("mean covered", n, None, "mover", "independent", covered)
-    yield _claim("spread found", n, None, "welch", "independent", spread)
-
-
-def _claim(
-    claim: str, n: int, better: int | None, method: str, dependence: str, held: Sequence[bool]
-) -> DatasetClaim:
-    return DatasetClaim(claim, n, better, method, dependence, *share_of(held), len(held))
+    for claim, method, held in (
+        ("mean covered", "mover", covered),
+        ("spread found", "welch", spread),
+    ):
+        found = *share_of(held), replicates
+        yield DatasetClaim(claim, n, None, method, "independent", *found)

@@ -12,10 +12,12 @@ exact ones; the noise that they add is a tenth of what the test sets themselves 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import product
 
 import numpy as np
+from numpy.random import Generator
 from scipy import special
 
 from probative._validation import fraction, open_probability, positive, whole_number
@@ -25,12 +27,7 @@ from probative.inference.units import dependence_of_difference
 from probative.jobs.gate import GATES
 from probative_studies.clusters import Condition, case_shares, draw, true_difference
 from probative_studies.harness import Report, Row, quiet, share_of, streams
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
+from probative_studies.tests import drawn_differences
 
 _SETTLED = 0.75  # a share of the first draws below which a gate of 0.9 or more cannot hold
 
@@ -42,11 +39,9 @@ class GateErrors(Row):
     gate: str
     margin: float
     confidence: float
-    # how many units, how their sizes vary, their mean size, and the correlation of two items of a
-    # unit
     units: int
-    sizes: str
-    items: int
+    sizes: str  # how they vary
+    items: int  # of a unit, on average
     correlation: float
     error: str  # "false pass" or "false fail"
     share: float  # how often it happened, and the Monte-Carlo error of that
@@ -81,20 +76,6 @@ def gate_study(
 ) -> list[GateErrors]:
     """Simulate how often each gate errs.
 
-    Parameters
-    ----------
-    gates, margins, units, sizes
-        What to try, in all combinations.
-    correlation, f1
-        Of two items of a unit, and the baseline's true score.
-    confidence
-        Of the gates.
-    replicates, n_resamples, rng
-        Test sets for each condition, draws from a posterior, and the seed.
-
-    Examples
-    --------
-    >>> from probative_studies.gates import gate_study
     >>> (result,) = gate_study(["require-better"], [0.0], [20], ["equal"], replicates=200)
     >>> result.share < 0.12
     True
@@ -105,13 +86,7 @@ def gate_study(
     correlation = fraction("correlation", positive("correlation", correlation, zero=True))
     replicates = whole_number("replicates", replicates)
     n_resamples = whole_number("n_resamples", n_resamples)
-    conditions = [
-        (g, fraction("margins", m), s, n)
-        for g in gates
-        for m in margins
-        for s in sizes
-        for n in units
-    ]
+    conditions = product(gates, [fraction("margins", m) for m in margins], sizes, units)
     results = []
     for (gate, margin, kind, number), generator in streams(conditions, rng, report):
         condition = Condition(
@@ -120,49 +95,25 @@ def gate_study(
         shares = case_shares(condition)
         if not math.isclose(true_difference(shares), margin, abs_tol=1e-9):
             raise InputError(f"margins: {margin!r} is too large for this study")
-        wrong = [
-            _errs(
-                gate, margin, confidence, draw(generator, condition, shares), n_resamples, generator
-            )
-            for _ in range(replicates)
-        ]
+        wrong = []
+        for _ in range(replicates):
+            paired, border = PairedCounts(draw(generator, condition, shares)), margin
+            if gate == "require-not-worse":
+                paired, border = paired.swapped(), -margin
+            # "fail-if-worse" is asked of the mirrored pair: a difference below -margin is one above
+            above = probability_above(paired, border, n_resamples, generator)
+            # without evidence "fail-if-worse" fails, too
+            wrong.append(not above < confidence if gate == "fail-if-worse" else above >= confidence)
         found, error = share_of(wrong)
-        results.append(
-            GateErrors.of(
-                condition,
-                gate=gate,
-                margin=margin,
-                confidence=confidence,
-                error="false fail" if gate == "fail-if-worse" else "false pass",
-                share=found,
-                standard_error=error,
-                replicates=replicates,
-            )
-        )
+        about = {"gate": gate, "margin": margin, "confidence": confidence}
+        about["error"] = "false fail" if gate == "fail-if-worse" else "false pass"
+        about |= {"share": found, "standard_error": error, "replicates": replicates}
+        results.append(GateErrors.of(condition, **about))
     return results
 
 
-def _errs(
-    gate: str,
-    margin: float,
-    confidence: float,
-    cases: NDArray[np.float64],
-    n_resamples: int,
-    rng: np.random.Generator,
-) -> bool:
-    """Return True if a gate errs on one test set, drawn with B better by the margin."""
-    paired = PairedCounts(cases)
-    if gate == "require-better":
-        return probability_above(paired, margin, n_resamples, rng) >= confidence
-    if gate == "require-not-worse":
-        return probability_above(paired.swapped(), -margin, n_resamples, rng) >= confidence
-    # of the mirrored pair: a difference below -margin is one above it
-    below = probability_above(paired, margin, n_resamples, rng)
-    return not below < confidence  # without evidence it fails, too
-
-
 def probability_above(
-    paired: PairedCounts, threshold: float, n_resamples: int, rng: np.random.Generator
+    paired: PairedCounts, threshold: float, n_resamples: int, rng: Generator
 ) -> float:
     """Return P(B - A > threshold) of F1, by draws from the posterior that allows for units."""
     dependence = dependence_of_difference(paired, "f1")
@@ -171,21 +122,10 @@ def probability_above(
     cells = paired.total().cases[:7] / dependence.divisor + 0.5
     above = number = 0
     for more in (n_resamples // 16, n_resamples - n_resamples // 16):
-        above += int(np.count_nonzero(_differences(rng, cells, more) > threshold))
+        above += int(np.count_nonzero(drawn_differences(rng, cells, more) > threshold))
         number += more
         if above < _SETTLED * number:  # far from what any gate asks for
             break
     # neither 0 nor 1: draws cannot tell that
     share = (above + 0.5) / (number + 1)
     return float(special.stdtr(dependence.tail_freedom, special.ndtri(share)))
-
-
-def _differences(
-    rng: np.random.Generator, cells: NDArray[np.float64], number: int
-) -> NDArray[np.float64]:
-    """Draw F1 of B minus F1 of A, where the seven cases have a Dirichlet posterior."""
-    g = rng.standard_gamma(cells, (number, 7)).T
-    both, positives = g[4] + g[5], g[0] + g[2] + g[4] + g[6]
-    f1_a = 2 * (g[0] + g[4]) / (g[0] + g[1] + both + positives)
-    f1_b = 2 * (g[2] + g[4]) / (g[2] + g[3] + both + positives)
-    return np.asarray(f1_b - f1_a)

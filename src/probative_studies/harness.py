@@ -3,7 +3,8 @@
 A study draws test sets under several conditions (`streams`, `one_stream`), judges each, counts how
 often something happened (`share_of`, `summary`), and returns one `Row` per condition. Its function
 takes, beside the conditions, the `level` of intervals, the number of `replicates` under each, a
-seed `rng`, and `report`, called with the number done and of all. `simulation` declares its command.
+seed `rng`, and `report`, called with the number done and of all; what each choice means stands in
+`options`, which is the help of its command. `simulation` declares that command.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
+from numpy.random import Generator
 
 from probative._validation import open_probability, random_generator, whole_number
 from probative.errors import InputError
@@ -83,9 +85,7 @@ def two_or_more(replicates: int) -> int:
     return int(replicates)
 
 
-def streams(
-    conditions: Iterable[Any], rng: int, report: Report
-) -> Iterator[tuple[Any, np.random.Generator]]:
+def streams(conditions: Iterable[Any], rng: int, report: Report) -> Iterator[tuple[Any, Generator]]:
     """Yield every condition with a generator of its own: its draws do not depend on the others."""
     seed = whole_number("rng", rng, least=0)
     cases = list(conditions)
@@ -97,7 +97,7 @@ def streams(
 
 def one_stream(
     conditions: Iterable[Any], rng: RNG | None, report: Report
-) -> Iterator[tuple[Any, np.random.Generator]]:
+) -> Iterator[tuple[Any, Generator]]:
     """Yield every condition with the one generator from which all are drawn."""
     generator = random_generator(rng)
     cases = list(conditions)
@@ -126,8 +126,9 @@ def monte_carlo_error(times: int) -> float:
 
 
 def summary(intervals: Sequence[Any], truth: float) -> dict[str, float]:
-    """Return the coverage of the truth, the mean length, and the share of intervals with a note."""
+    """Return the coverage of the truth, its error, the mean length, and the share with a note."""
     return {
+        "standard_error": monte_carlo_error(len(intervals)),
         "covered": mean([one.low <= truth <= one.high for one in intervals]),
         "length": mean([one.high - one.low for one in intervals]),
         "noted": mean([one.note is not None for one in intervals]),
@@ -143,7 +144,6 @@ def mean(values: Any) -> float:
 
 
 def simulation(
-    name: str,
     kind: type[Options],
     order: str,
     path: str,
@@ -154,6 +154,7 @@ def simulation(
     notes: Any,
     counting: str = "conditions",
     out: Any = None,
+    name: str = "",
 ) -> Callable[..., None]:
     """Declare the command of a study that shows one row per condition.
 
@@ -164,13 +165,15 @@ def simulation(
     from probative.cli.output import RandomOutput
     from probative_studies.options import chosen
 
+    module, function = path.split(".")
+    name = name or module
+
     def command(given: Any, out: Output) -> None:
-        module, function = path.split(".")
         study = getattr(import_module(f"probative_studies.{module}"), function)
         results = perform(study, given, out, counting)
         emit(name, results, given, out, title=title, columns=columns, notes=notes)
 
-    command.__doc__ = question
+    command.__name__, command.__doc__ = name, question
     command.__annotations__ = {
         "given": Annotated[kind, chosen(kind, order)],
         "out": out or RandomOutput,
@@ -193,7 +196,7 @@ def emit(
 ) -> None:
     """Print the results of a study."""
     title, columns = (own(given) if callable(own) else own for own in (title, columns))
-    notes = [notes] if isinstance(notes, str) or callable(notes) else notes
+    notes = notes.split("\n") if isinstance(notes, str) else [notes] if callable(notes) else notes
     sentences = [n(given, results) if callable(n) else n.format(given) for n in notes]
     out.emit(_document(name, results, columns, title, sentences, given.signature(name)))
 
@@ -205,13 +208,9 @@ def _document(
 
     if not isinstance(results, Mapping):
         records = [result.to_dict() for result in results]
-        return Document(
-            title=title,
-            payload=payload(f"study {name}", signature, conditions=records),
-            tables=(_table(records, columns, title),),
-            records=tuple(records),
-            notes=tuple(notes),
-        )
+        content = payload(f"study {name}", signature, conditions=records)
+        tables = (_table(records, columns, title),)
+        return Document(title, content, tables, tuple(records), notes=tuple(notes))
     by_question = {asked: [one.to_dict() for one in found] for asked, found in results.items()}
     return Document(
         title=f"Study of {name}",

@@ -12,26 +12,20 @@ set is not elsewhere. Three ways to come by candidates:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probative._validation import open_probability, whole_number
+from probative._validation import Mask, open_probability, whole_number
 from probative.counts import PairedCounts
 from probative.inference.allowance import allowance
 from probative.inference.posterior.clustered import posterior_of_difference
 from probative_studies.harness import Report, Row, quiet, share_error
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    Answers = NDArray[np.bool_]
-    Judge = Callable[[Answers], bool]
-
+Answers = Mask
+Judge = Callable[[Answers], bool]
 
 _TURNED = 0.05  # of the answers, by a change
 _MENDED = 0.06  # of the wrong answers, by what is really better
@@ -70,18 +64,6 @@ def ledger_study(
 ) -> list[FalsePasses]:
     """Simulate sequences of candidates that meet one test set.
 
-    Parameters
-    ----------
-    sequences
-        How many.
-    looks, items
-        Candidates in a sequence, and items of a test set.
-    confidence
-        Of the gate, which requires something better.
-
-    Examples
-    --------
-    >>> from probative_studies.ledger import ledger_study
     >>> independent, *_ = ledger_study(sequences=100, looks=10)
     >>> independent.adaptive <= independent.independent < independent.plain
     True

@@ -8,27 +8,20 @@ same of a fixed interval and of a fixed test that somebody looks at as often.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.random import Generator
 from scipy import special
 
-from probative._validation import open_probability, whole_number
+from probative._validation import Mask, open_probability, whole_number
 from probative.counts import PairedCounts
 from probative.inference.sequential import FEWEST, Wealth, log_e_value, look_limits, planned_grid
 from probative.inference.units import jackknife_error
 from probative.metrics import contributions, f1_from_jaccard, score
 from probative_studies.clusters import Condition, case_shares, draw, true_difference
 from probative_studies.harness import Report, Row, mean, quiet, share_error
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from probative.counts import Counts
-
 
 # a sentence has few items; a document many, and of uneven number
 CONDITIONS = (
@@ -47,13 +40,10 @@ class EverWrong(Row):
     condition: str  # what the stream was like
     looks: int  # how often somebody looked, and how many units (items) there were in the end
     units: int
-    # in how many streams it was ever wrong; of a test of different systems, how often it was ever
-    # decided
-    share: float
+    share: float  # of streams in which it was ever wrong; a test of different systems decided
     standard_error: float
     fixed: float  # the same of a fixed interval, or of a normal test, looked at as often
-    # of a test of different systems: how often the fixed test decides at the end, looked at once
-    once: float | None
+    once: float | None  # how often the fixed test decides at the end, looked at once
     streams: int
 
     nullable = ("once",)
@@ -73,18 +63,6 @@ def look_study(
 ) -> list[EverWrong]:
     """Simulate streams of labels and look after every batch.
 
-    Parameters
-    ----------
-    conditions
-        What streams of units to draw.
-    units, batch
-        How many units there are in a stream, and after how many somebody looks.
-    streams, item_streams
-        How many streams of units, and of single items.
-
-    Examples
-    --------
-    >>> from probative_studies.looks import look_study
     >>> item, *_ = look_study((), item_streams=200)
     >>> item.share <= 0.05 < item.fixed
     True
@@ -106,7 +84,7 @@ def look_study(
 
 
 def _items(
-    share: float, level: float, items: int, batch: int, streams: int, rng: np.random.Generator
+    share: float, level: float, items: int, batch: int, streams: int, rng: Generator
 ) -> EverWrong:
     """Look at the mixture sequence for F1 of single items, and at Wilson's interval as often."""
     looks = np.arange(batch, items + 1, batch)
@@ -114,14 +92,8 @@ def _items(
     doubted = log_e_value(hits, looks, share) >= -math.log1p(-level)
     z = -special.ndtri((1 - level) / 2)
     fixed = np.abs(hits - looks * share) > z * np.sqrt(looks * share * (1 - share))
-    return ever_wrong(
-        "F1 of items",
-        f"F1 {f1_from_jaccard(share):.2f}",
-        len(looks),
-        items,
-        doubted.any(axis=1),
-        fixed.any(axis=1),
-    )
+    about = "F1 of items", f"F1 {f1_from_jaccard(share):.2f}", len(looks), items
+    return ever_wrong(*about, doubted.any(axis=1), fixed.any(axis=1))
 
 
 def _units(
@@ -131,7 +103,7 @@ def _units(
     units: int,
     batch: int,
     streams: int,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> list[EverWrong]:
     """Look at the sequences for F1, the difference and the bets by unit, beside fixed ones."""
     condition = replace(condition, gap=gap, units=units)
@@ -148,23 +120,25 @@ def _units(
     test = "test of exchangeable systems" if gap == 0 else "test finds B better"
     number = units // batch
     results = [
-        ever_wrong("F1 of units", said, number, units, wrong[0][0], wrong[0][1]),
-        ever_wrong("difference", said, number, units, wrong[1][0], wrong[1][1]),
-        ever_wrong(test, said, number, units, wrong[2][0], wrong[2][1], float(once.mean())),
+        ever_wrong(what, said, number, units, own[0], own[1], mean(once) if what == test else None)
+        for what, own in zip(("F1 of units", "difference", test), wrong, strict=True)
     ]
     return results if gap == 0 else results[1:]
 
 
 def _watched(
     rows: PairedCounts, truths: tuple[float, float], level: float, batch: int
-) -> tuple[NDArray[np.bool_], bool]:
+) -> tuple[Mask, bool]:
     """Return whether score, difference and bets were ever wrong, and whether fixed ones were.
 
     What `SequentialTest` does at every look, without sorting all units again for each.
     """
     wrong, once = np.zeros((3, 2), dtype=bool), False
     z = float(-special.ndtri((1 - level) / 2))
-    (xa, ya), (xb, yb) = _ratio(rows.a), _ratio(rows.b)
+    (xa, ya), (xb, yb) = (
+        [np.asarray(part, dtype=np.float64) for part in contributions(side, "f1")]
+        for side in (rows.a, rows.b)
+    )
     units = len(ya)
     wealth, every = Wealth(planned_grid(units, level)), np.ones(units)
     for end in range(batch, units + 1, batch):
@@ -188,19 +162,13 @@ def _watched(
     return wrong, once
 
 
-def _ratio(counts: Counts) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return what every unit adds to numerator and denominator of F1."""
-    x, y = contributions(counts, "f1")
-    return np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-
-
 def ever_wrong(
     what: str,
     condition: str,
     looks: int,
     units: int,
-    wrong: NDArray[np.bool_],
-    fixed: NDArray[np.bool_],
+    wrong: Mask,
+    fixed: Mask,
     once: float | None = None,
 ) -> EverWrong:
     """Count the streams in which something was ever wrong, and in which fixed limits were."""

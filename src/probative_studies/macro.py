@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 from scipy import special
 
-from probative._validation import random_generator
+from probative._validation import RNG, Array, Ints, random_generator
 from probative.counts import Counts, LabelCounts, PairedCounts
 from probative.inference.differences import difference
 from probative.inference.intervals import interval
@@ -29,12 +30,6 @@ from probative.inference.macro_comparison import macro_difference
 from probative.metrics import ratio, score
 from probative.results import Result
 from probative_studies.harness import Report, checked, mean, quiet, share_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from probative._validation import RNG, Array
-
 
 # --- Intervals of macro averages as others make them, for comparison.
 
@@ -60,16 +55,11 @@ def _mover_interval(cells: LabelCounts, level: float) -> tuple[float, float]:
     """Join Wilson's limits of the labels; their arms are added up in squares."""
     tables = cells.by_label()
     limits = interval(tables, "f1", level=level)
-    return _join(
-        np.asarray(score(tables, zero_division=0)), np.asarray(limits.low), np.asarray(limits.high)
-    )
+    return _join(*map(np.asarray, (score(tables, zero_division=0), limits.low, limits.high)))
 
 
 def _mover_difference(paired: Array, level: float) -> tuple[float, float]:
-    """Join the limits (MOVER) of each label's difference; arms are added up in squares.
-
-    `paired` holds the seven paired cases of every label.
-    """
+    """Join the limits (MOVER) of each label's difference, from its seven paired cases."""
     differences = [difference(PairedCounts(row), "f1", level=level) for row in paired]
     estimates, low, high = np.array([(d.estimate, d.low, d.high) for d in differences]).T
     return _join(np.nan_to_num(estimates), low, high)
@@ -98,10 +88,7 @@ def _moves(cells: LabelCounts) -> Array:
     x, y = ratio(cells.counts, "f1")
     top, bottom = cells.sum_by_label(x), cells.sum_by_label(y)
     with np.errstate(invalid="ignore", divide="ignore"):
-        share, weight = (
-            np.where(bottom > 0, top / bottom, 0.0),
-            np.where(bottom > 0, 1 / bottom, 0.0),
-        )
+        share, weight = (np.where(bottom > 0, own / bottom, 0.0) for own in (top, 1.0))
     moved = (x - share[cells.label] * y) * weight[cells.label]
     return cells.sum_by_unit(moved) / cells.n_labels
 
@@ -149,7 +136,7 @@ class SeparateLabels:
     items: tuple[float, ...]
     f1: tuple[float, ...]
 
-    def draw(self, generator: np.random.Generator) -> Sample:
+    def draw(self, generator: Generator) -> Sample:
         """Draw a test set."""
         items, a = np.array(self.items, np.float64), np.array(self.f1)
         b = np.minimum(a + _BETTER, 0.99)
@@ -157,13 +144,8 @@ class SeparateLabels:
         alarms_a, alarms_b = items * (1 - a), items * (1 - b)
         shared = _TOGETHER * np.minimum(alarms_a, alarms_b)
         expected = [
-            items * (a - both),
-            alarms_a - shared,
-            items * (b - both),
-            alarms_b - shared,
-            items * both,
-            shared,
-            items * (1 - a - b + both),
+            *(items * (a - both), alarms_a - shared, items * (b - both), alarms_b - shared),
+            *(items * both, shared, items * (1 - a - b + both)),
         ]
         paired = generator.poisson(np.stack(expected, axis=1))
         label, case = (grid.ravel() for grid in np.indices(paired.shape))
@@ -183,25 +165,16 @@ class OneLabelEach:
     items: int
     prevalence: tuple[float, ...]
 
-    def draw(self, generator: np.random.Generator) -> Sample:
+    def draw(self, generator: Generator) -> Sample:
         """Draw a test set."""
         prevalence = np.array(self.prevalence)
         cells, patterns = _population(prevalence)
         data = patterns[generator.choice(len(cells), size=self.items, p=cells)]
         k = len(prevalence)
         gold, a, b = (data[:, side, None] == np.arange(k) for side in range(3))
-        paired = [
-            np.sum(which, axis=0)
-            for which in (
-                gold & a & ~b,
-                ~gold & a & ~b,
-                gold & ~a & b,
-                ~gold & ~a & b,
-                gold & a & b,
-                ~gold & a & b,
-                gold & ~a & ~b,
-            )
-        ]
+        said = (a & ~b, ~a & b, a & b, ~a & ~b)
+        cases = [np.sum(which & own, axis=0) for own in said for which in (gold, ~gold)]
+        paired = cases[:7]
         side_a, side_b = (
             LabelCounts.from_table(Counts(gold & s, ~gold & s, gold & ~s)) for s in (a, b)
         )
@@ -242,13 +215,7 @@ def macro_coverage(
     rng: RNG | None = 0,
     report: Report = quiet,
 ) -> list[MacroCoverage]:
-    """Simulate test sets under every condition, and count how often the truth is covered.
-
-    Parameters
-    ----------
-    conditions
-        What to draw from; by default `CONDITIONS`.
-    """
+    """Simulate test sets under every condition, and count how often the truth is covered."""
     level, replicates = checked(level, replicates)
     chosen = CONDITIONS if conditions is None else conditions
     study = []
@@ -260,12 +227,18 @@ def macro_coverage(
             sample = condition.draw(generator)
             by_method = _limits(sample, level)
             limits.append(list(by_method.values()))
-            true.append([_truth(sample, question) for question, _ in by_method])
-        study += _summary(name, list(by_method), np.array(limits), np.array(true))
+            gap = sample.true_b - sample.true_a
+            true.append([sample.true_a if q == "one system" else gap for q, _ in by_method])
+        low, high = np.moveaxis(np.array(limits), -1, 0)
+        held = (low <= true) & (true <= high)
+        study += [
+            MacroCoverage(name, *which, *share_of(held[:, i]), mean((high - low)[:, i]), replicates)
+            for i, which in enumerate(by_method)
+        ]
     return study
 
 
-def _stream(rng: RNG | None, k: int) -> np.random.Generator:
+def _stream(rng: RNG | None, k: int) -> Generator:
     """Return the generator of the k-th condition; with a seed it does not depend on the others."""
     if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0:
         return np.random.default_rng([int(rng), k])
@@ -289,23 +262,7 @@ def _limits(sample: Sample, level: float) -> dict[tuple[str, str], tuple[float, 
     }
 
 
-def _truth(sample: Sample, question: str) -> float:
-    return sample.true_a if question == "one system" else sample.true_b - sample.true_a
-
-
-def _summary(
-    condition: str, methods: list[tuple[str, str]], limits: Array, true: Array
-) -> list[MacroCoverage]:
-    """Count coverage; `limits` has one row per test set, one column per method."""
-    low, high = limits[..., 0], limits[..., 1]
-    held = (low <= true) & (true <= high)
-    return [
-        MacroCoverage(condition, *which, *share_of(held[:, k]), mean((high - low)[:, k]), len(true))
-        for k, which in enumerate(methods)
-    ]
-
-
-def _population(prevalence: Array) -> tuple[Array, NDArray[np.int64]]:
+def _population(prevalence: Array) -> tuple[Array, Ints]:
     """Return the probabilities of all triples of right label, label of A and label of B."""
     k = len(prevalence)
     right_a, right_b = 0.75, 0.80
@@ -323,7 +280,7 @@ def _population(prevalence: Array) -> tuple[Array, NDArray[np.int64]]:
     return np.array(cells) / np.sum(cells), np.array(patterns)
 
 
-def _population_macro_f1(cells: Array, patterns: NDArray[np.int64], side: int) -> float:
+def _population_macro_f1(cells: Array, patterns: Ints, side: int) -> float:
     k = int(patterns.max()) + 1
     scores = []
     for label in range(k):

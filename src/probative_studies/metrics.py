@@ -10,13 +10,17 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy import special
 
-from probative._validation import one_of, whole_number
+from probative._validation import Array, one_of, whole_number
 from probative.counts import Counts, LabelCounts, PairedCounts
 from probative.errors import InputError
 from probative.inference.classes import METHOD, ClassScore, ConfusedItems, confusion_interval
@@ -29,26 +33,11 @@ from probative_studies.clusters import Condition, draw, true_difference
 from probative_studies.coverage import all_tables, chances_of
 from probative_studies.harness import Report, Row, checked, mean, quiet, share_of, streams
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from probative._validation import Array
-
-
 # --- Test sets of several classes, and the intervals of their scores.
 
-if TYPE_CHECKING:
-    Codes = NDArray[np.intp]
-
+Codes = NDArray[np.intp]
 
 METRICS = (*OF_TABLES, "balanced_accuracy")
-
-
-def methods_of(metric: str) -> tuple[str, str]:
-    """Return the names of the intervals of one score and of a difference."""
-    return (METHOD, "mover") if metric in OF_TABLES else ("hierarchical", "hierarchical")
 
 
 @dataclass(frozen=True)
@@ -57,26 +46,22 @@ class Confused:
 
     name: str
     shares: tuple[float, ...]  # of the classes in the gold
-    # the share of items of every class that A gets right; wrong ones are evenly spread
-    right: float
-    # the share of items of which B says what A says; of the others B says what it would say for
-    # itself, right twice as often as wrong, and more often than A
-    copied: float
+    right: float  # the share of items of every class that A gets right; errors are evenly spread
+    copied: (
+        float  # the share of items of which B says what A says; elsewhere it is right more often
+    )
     n: int
-    # how many units they come in; 0 where they are independent. A unit has its own share that is
-    # right
-    units: int = 0
+    units: int = 0  # they come in, each with its own share that is right; 0: independent
 
     @property
     def _own_right(self) -> float:
         """Return how often B is right where it does not copy A."""
         return (1 + self.right) / 2
 
-    def truth(self, metric: str) -> tuple[float, float]:
+    def truth(self, metric: str) -> list[float]:
         """Return the scores of A and B."""
         right_b = self.copied * self.right + (1 - self.copied) * self._own_right
-        a, b = (self._score(right, metric) for right in (self.right, right_b))
-        return a, b
+        return [self._score(right, metric) for right in (self.right, right_b)]
 
     def _score(self, right: float, metric: str) -> float:
         if metric == "balanced_accuracy":
@@ -86,27 +71,25 @@ class Confused:
         table = np.array(self.shares)[:, None] * (wrong + (right - wrong) * np.eye(k))
         return float(score_of_table(table, metric))
 
-    def interval(self, metric: str, rng: np.random.Generator, level: float) -> Any:
+    def interval(self, metric: str, rng: Generator, level: float) -> Any:
         """Return the interval of A's score on a test set."""
         a, _ = self.draw(rng)
         if metric == "balanced_accuracy":
             return macro_interval(cells_of_items(a), "recall", level=level)
         return confusion_interval(a, metric, level=level)
 
-    def difference(self, metric: str, rng: np.random.Generator, level: float) -> Any:
+    def difference(self, metric: str, rng: Generator, level: float) -> Any:
         """Return the interval of B minus A on a test set."""
         a, b = self.draw(rng)
         if metric == "balanced_accuracy":
             return macro_difference(cells_of_items(a), cells_of_items(b), "recall", level=level)[0]
         return ClassScore(((a,), (b,)), metric).difference(0, 1, level)
 
-    def draw(self, rng: np.random.Generator) -> tuple[ConfusedItems, ConfusedItems]:
+    def draw(self, rng: Generator) -> tuple[ConfusedItems, ConfusedItems]:
         """Draw a test set in whose gold all classes occur."""
         k = len(self.shares)
-        while True:
-            answer = rng.choice(k, self.n, p=self.shares)
-            if len(np.unique(answer)) == k:
-                break
+        while len(np.unique(answer := rng.choice(k, self.n, p=self.shares))) < k:
+            pass
         units, luck = None, np.zeros(self.n)
         if self.units:
             units = np.sort(rng.integers(self.units, size=self.n))
@@ -116,10 +99,8 @@ class Confused:
         b = np.where(rng.random(self.n) < self.copied, a, b)
         return ConfusedItems(answer, a, k, units), ConfusedItems(answer, b, k, units)
 
-    def _said(self, rng: np.random.Generator, answer: Codes, right: float, luck: Array) -> Codes:
+    def _said(self, rng: Generator, answer: Codes, right: float, luck: Array) -> Codes:
         """Draw what a system says: right with this probability, which a unit's luck moves."""
-        from scipy import special
-
         # a normal threshold keeps the mean where it is, whatever the units share
         shared = _SHARED if self.units else 0.0
         own = np.sqrt(shared) * luck + np.sqrt(1 - shared) * rng.standard_normal(self.n)
@@ -192,19 +173,16 @@ _UNITS, _UNIT_SIZES, _CORRELATION = (10, 20, 40), ("equal", "lognormal"), 0.1
 class MetricCoverage(Row):
     """Coverage of intervals of one score under one condition."""
 
-    # what is asked, of which score, of which systems, and with how many items or units
     question: str
     metric: str
     condition: str
-    n: int
+    n: int  # items or units
     method: str  # how the interval is made
-    # the share of test sets whose interval holds the truth; of a sum, without an error
-    coverage: float
-    standard_error: float
+    coverage: float  # the share of test sets whose interval holds the truth
+    standard_error: float  # 0 of a sum
     noted: float  # how often the interval carries a note, and how often it misses without one
     unnoted_misses: float
-    # the mean length; NaN where it was told without the limits whether they hold the truth
-    length: float
+    length: float  # NaN where it was told without the limits whether they hold the truth
     replicates: int  # test sets drawn; 0 where all are gone through
 
 
@@ -222,67 +200,38 @@ def metric_study(
 ) -> list[MetricCoverage]:
     """Compute or simulate the coverage under all conditions.
 
-    Parameters
-    ----------
-    questions
-        "score": the least coverage of one score, exactly; "difference": of two systems, near-copies
-        among them; "units", "unit-differences": of both where items come in units; "classes",
-        "class-differences": of both where there are several classes.
-    metrics
-        Which scores.
-    sizes, methods
-        Items, and methods of intervals, for "score"; by default the one that is used.
-    conditions
-        Parts of the names of those that are drawn, such as "rare, lognormal"; by default all.
-
-    Examples
-    --------
-    >>> from probative_studies.metrics import metric_study
     >>> result, = metric_study(["score"], ["informedness"], sizes=[4])
     >>> 0.93 < result.coverage < 0.97
     True
     """
-    for name, values, known in (
-        ("questions", questions, _QUESTIONS),
-        ("metrics", metrics, COMPOSITES),
-    ):
-        for value in values:
-            one_of(name, value, known)
+    for question in questions:
+        one_of("questions", question, _QUESTIONS)
+    for metric in metrics:
+        one_of("metrics", metric, COMPOSITES)
     level, replicates = checked(level, replicates)
-    jobs: list[_Exact | _Drawn] = []
+    jobs: list[tuple[str, int, str] | _Drawn] = []
     if "score" in questions:
-        jobs += _exact_jobs(metrics, [whole_number("sizes", n) for n in sizes], methods)
+        sizes = [whole_number("sizes", n) for n in sizes]
+        jobs += [
+            (metric, n, one_of("methods", method, methods_for(metric)))
+            for metric, n in itertools.product(metrics, sizes)
+            for method in methods or (default_method(metric),)
+        ]
     for asked, metric in itertools.product((_difference_jobs, _unit_jobs, _class_jobs), metrics):
         jobs += [
-            job for job in asked(metric) if job.question in questions and _wanted(job, conditions)
+            job
+            for job in asked(metric)
+            if job.question in questions
+            and (conditions is None or any(part in job.condition for part in conditions))
         ]
     if conditions and not jobs:
         raise InputError(f"conditions: none is called {', '.join(conditions)}")
-    return [job.coverage(level, replicates, own) for job, own in streams(jobs, rng, report)]
-
-
-def _wanted(job: _Drawn, conditions: Sequence[str] | None) -> bool:
-    return conditions is None or any(part in job.condition for part in conditions)
-
-
-@dataclass(frozen=True)
-class _Exact:
-    """An interval whose coverage is a sum."""
-
-    metric: str
-    n: int
-    method: str
-
-    def coverage(self, level: float, _: int, __: np.random.Generator) -> MetricCoverage:
-        return least_coverage(self.metric, self.n, self.method, level=level)
-
-
-def _exact_jobs(
-    metrics: Sequence[str], sizes: Sequence[int], methods: Sequence[str] | None
-) -> Iterator[_Exact]:
-    for metric, n in itertools.product(metrics, sizes):
-        for method in methods or (default_method(metric),):
-            yield _Exact(metric, n, one_of("methods", method, methods_for(metric)))
+    return [
+        least_coverage(*job, level=level)
+        if isinstance(job, tuple)
+        else job.coverage(level, replicates, own)
+        for job, own in streams(jobs, rng, report)
+    ]
 
 
 def least_coverage(
@@ -312,19 +261,9 @@ def least_coverage(
             conditions.append(shares)
     columns = np.array(rows).T
     worst = int(np.argmin(columns[0]))
-    return MetricCoverage(
-        "score",
-        metric,
-        "least, at " + " ".join(f"{share:.4g}" for share in conditions[worst]),
-        n,
-        method,
-        float(columns[0][worst]),
-        0.0,
-        float(columns[1].mean()),
-        float(columns[2][worst]),
-        float(columns[3].mean()),
-        0,
-    )
+    where = "least, at " + " ".join(f"{share:.4g}" for share in conditions[worst])
+    means = columns[0][worst], 0.0, columns[1].mean(), columns[2][worst], columns[3].mean()
+    return MetricCoverage.make("score", metric, where, n, method, *map(float, means), 0)
 
 
 def _conditions() -> Iterator[Array]:
@@ -371,11 +310,9 @@ class _Drawn:
     method: str
     truth: float
     # an interval, with its note; or whether it holds the truth, and has a note
-    limits: Callable[[np.random.Generator, float], Any]
+    limits: Callable[[Generator, float], Any]
 
-    def coverage(
-        self, level: float, replicates: int, generator: np.random.Generator
-    ) -> MetricCoverage:
+    def coverage(self, level: float, replicates: int, generator: Generator) -> MetricCoverage:
         found: list[tuple[bool, bool, float]] = []
         while len(found) < replicates:
             one = self.limits(generator, level)
@@ -386,15 +323,9 @@ class _Drawn:
                 found.append((held, one.note is not None, one.high - one.low))
         held, noted, length = (np.array(column) for column in zip(*found, strict=True))
         coverage, error = share_of(held)
-        return MetricCoverage.of(
-            self,
-            coverage=coverage,
-            standard_error=error,
-            noted=mean(noted),
-            unnoted_misses=mean(~held & ~noted),
-            length=mean(length),
-            replicates=replicates,
-        )
+        about = {"coverage": coverage, "standard_error": error, "noted": mean(noted)}
+        about |= {"unnoted_misses": mean(~held & ~noted), "length": mean(length)}
+        return MetricCoverage.of(self, **about, replicates=replicates)
 
 
 def _difference_jobs(metric: str) -> Iterator[_Drawn]:
@@ -412,7 +343,7 @@ def _difference_jobs(metric: str) -> Iterator[_Drawn]:
 
 
 def _of_items(metric: str, name: str, shares: Array, n: int) -> _Drawn:
-    def limits(generator: np.random.Generator, level: float) -> Any:
+    def limits(generator: Generator, level: float) -> Any:
         return difference(PairedCounts(generator.multinomial(n, shares)), metric, level=level)
 
     truth = true_difference(shares, metric)
@@ -422,21 +353,19 @@ def _of_items(metric: str, name: str, shares: Array, n: int) -> _Drawn:
 def _unit_jobs(metric: str) -> Iterator[_Drawn]:
     """Yield one score and a difference, of units of equal and uneven size."""
     for (name, values), sizes, n in itertools.product(_SYSTEMS.items(), _UNIT_SIZES, _UNITS):
-        yield from _of_units(
-            metric, f"{name}, {sizes} units", paired_shares(*values, 0.4), sizes, n
-        )
+        shares = paired_shares(*values, 0.4)
+        yield from _of_units(metric, f"{name}, {sizes} units", shares, sizes, n)
 
 
 def _of_units(metric: str, name: str, shares: Array, sizes: str, n: int) -> Iterator[_Drawn]:
     condition = Condition("score", units=n, sizes=sizes, correlation=_CORRELATION)
-
     truth = float(score(PairedCounts(shares).a, metric))
 
-    def single(generator: np.random.Generator, level: float) -> Any:
+    def single(generator: Generator, level: float) -> Any:
         units = PairedCounts(draw(generator, condition, shares)).a
         return units_hold(units, metric, truth, level=level)
 
-    def paired(generator: np.random.Generator, level: float) -> Any:
+    def paired(generator: Generator, level: float) -> Any:
         return difference(PairedCounts(draw(generator, condition, shares)), metric, level=level)
 
     yield _Drawn("units", metric, name, n, default_method(metric), truth, single)
@@ -451,6 +380,6 @@ def _class_jobs(metric: str) -> Iterator[_Drawn]:
     for one in CONDITIONS:
         a, b = one.truth(metric)
         limits = partial(one.interval, metric), partial(one.difference, metric)
-        how = methods_of(metric)
+        how = (METHOD, "mover") if metric in OF_TABLES else ("hierarchical", "hierarchical")
         yield _Drawn("classes", metric, one.name, one.n, how[0], a, limits[0])
         yield _Drawn("class-differences", metric, one.name, one.n, how[1], b - a, limits[1])

@@ -7,24 +7,18 @@ from two independent ones; it covers where the true difference lies between its 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probative._validation import open_probability, random_generator
+from probative._validation import RNG, open_probability, random_generator
 from probative.counts import PairedCounts
 from probative.inference.posterior.independent import IndependentPosterior
 from probative.inference.posterior.paired import PairedPosterior
 from probative.inference.posterior.single import posterior
 from probative.metrics import PRF, score
 from probative_studies.harness import Report, Row, mean, quiet, share_of, two_or_more
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probative._validation import RNG
-
 
 # Shares of the cases 0 to 7: F1 of about 0.88 for both, and nine items in ten treated alike.
 CASES = (0.02, 0.02, 0.03, 0.02, 0.40, 0.05, 0.06, 0.40)
@@ -60,15 +54,7 @@ def pairing_study(
     rng: RNG | None = 0,
     report: Report = quiet,
 ) -> list[PairingResult]:
-    """Simulate the coverage of paired and independent intervals of a difference.
-
-    Parameters
-    ----------
-    sizes
-        Items a test set.
-    metrics
-        The scores.
-    """
+    """Simulate the coverage of paired and independent intervals of a difference."""
     level = open_probability("level", level)
     replicates = two_or_more(replicates)
     generator = random_generator(rng)
@@ -88,13 +74,9 @@ def pairing_study(
                     if len(lengths) < _WITH_LENGTHS:
                         low, high = difference.interval(level)
                         lengths.append(high - low)
-                found = share_of(np.abs(np.array(below) - 0.5) <= level / 2)
-                results.append(
-                    PairingResult(
-                        *(int(size), metric, kind, *found, mean(lengths), float(true)),
-                        *(replicates, level),
-                    )
-                )
+                covered = share_of(np.abs(np.array(below) - 0.5) <= level / 2)
+                found = *covered, mean(lengths), float(true), replicates, level
+                results.append(PairingResult(int(size), metric, kind, *found))
     return results
 
 

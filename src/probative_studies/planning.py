@@ -6,23 +6,19 @@ exact randomisation test is run on each. The share of significant ones is the po
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from probative._validation import random_generator, whole_number
+from probative._validation import RNG, random_generator, whole_number
 from probative.counts import PairedCounts
 from probative.inference.exchange import randomization_test
 from probative.inference.planning import plan
 from probative.jobs.demo import shared_task
 from probative.results import Result
 from probative_studies.harness import Report, part, quiet, share_error
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probative._validation import RNG
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,13 +109,7 @@ def _invent_pilot() -> PairedCounts:
     for row, n, p in zip(rows, entities, ease, strict=True):
         found_a, found_b = rng.random((2, n)) < np.array([[p], [min(1.0, p + 0.03)]])
         spurious = rng.poisson(0.15, 3)
-        row[:] = [
-            np.sum(found_a & ~found_b),
-            spurious[0],
-            np.sum(found_b & ~found_a),
-            spurious[1],
-            np.sum(found_a & found_b),
-            spurious[2],
-            np.sum(~found_a & ~found_b),
-        ]
+        found = found_a & ~found_b, found_b & ~found_a, found_a & found_b, ~found_a & ~found_b
+        row[[0, 2, 4, 6]] = [np.sum(which) for which in found]
+        row[[1, 3, 5]] = spurious
     return PairedCounts(rows)

@@ -10,26 +10,19 @@ which ever more of the units have been put right: up to `_MENDED` of them.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from typing import TYPE_CHECKING
+from itertools import combinations, product
 
 import numpy as np
+from numpy.random import Generator
 from scipy import special
 
-from probative._validation import one_of, whole_number
+from probative._validation import Array, one_of, whole_number
 from probative.counts import Counts
 from probative.inference.pooled import PooledScore
-from probative.inference.rank import ADJUSTMENTS, evidence_of, leaderboard
+from probative.inference.rank import ADJUSTMENTS, Evidence, evidence_of, leaderboard
 from probative_studies.harness import Report, Row, checked, quiet
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from probative._validation import Array
-    from probative.inference.pooled import KnownTests
-    from probative.inference.rank import Evidence
-
 
 _TRUTHS = ("all tie", "pairs tie", "all differ", "near copies")
 _UNITS = ("300 sentences", "20 documents")
@@ -47,12 +40,11 @@ class RankCoverage(Row):
     truth: str
     units: str
     level: float  # the confidence asked for
-    # the share of test sets on which all rank sets together hold the true ranks (of tied systems
-    # every rank that the tie leaves open), and its Monte-Carlo error; NaN without tests
+    # the share of test sets on which all rank sets hold the true ranks (of tied systems every rank
+    # that the tie leaves open); NaN without tests
     rank_sets: float
     rank_error: float
-    # the share on which the limits of all differences hold the true ones, and its error
-    limits: float
+    limits: float  # the share on which the limits of all differences hold the true ones
     limits_error: float
     decided: float  # the mean share of the pairs that were decided; NaN without tests
     replicates: int
@@ -86,18 +78,6 @@ def rank_study(
 ) -> list[RankCoverage]:
     """Simulate how often all rank sets, and the limits of all differences, hold at once.
 
-    Parameters
-    ----------
-    systems, truths, units
-        What to try, in all combinations: how many systems, which of them tie, and the test set.
-    adjust, level
-        As for `probative.rank`.
-    limits_only
-        Leave out the tests of pairs, which take nearly all the time, and with them the rank sets.
-
-    Examples
-    --------
-    >>> from probative_studies.ranks import rank_study
     >>> (found,) = rank_study([3], ["all tie"], ["20 documents"], replicates=20)
     >>> found.rank_sets >= 0.8
     True
@@ -105,25 +85,22 @@ def rank_study(
     one_of("adjust", adjust, ADJUSTMENTS)
     level, replicates = checked(level, replicates)
     seed = whole_number("rng", rng, least=0)
-    for truth in truths:
-        one_of("truths", truth, _TRUTHS)
-    for unit in units:
-        one_of("units", unit, _UNITS)
-    conditions = [
-        (whole_number("systems", k, least=2), t, u) for k in systems for t in truths for u in units
-    ]
+    numbers = [whole_number("systems", k, least=2) for k in systems]
+    truths = [one_of("truths", truth, _TRUTHS) for truth in truths]
+    conditions = list(product(numbers, truths, [one_of("units", u, _UNITS) for u in units]))
     coverages = []
     for place, (k, truth, unit) in enumerate(conditions):
         skill, mended = _skills(k, truth), _mended(k, truth)
         scores = true_scores(skill, mended)
+        # stand-ins where nobody asks for tests
+        tested = dict.fromkeys(combinations(range(k), 2), (1.0, 1)) if limits_only else None
         right = np.zeros((replicates, 2), dtype=bool)
         decided = np.zeros(replicates)
         for i in range(replicates):
             report(place * replicates + i, len(conditions) * replicates)
             generator = np.random.default_rng([seed, place, i])
-            drawn = draw(skill, unit, generator, mended)
-            tested = _untested(k) if limits_only else None
-            known = evidence_of(drawn, n_jobs=1, tested=tested)
+            table = draw(skill, unit, generator, mended)
+            known = evidence_of(table, n_jobs=1, tested=tested)
             right[i, 0], right[i, 1], decided[i] = _judge(known, scores, level, adjust, generator)
         shares = right.mean(axis=0)
         if limits_only:
@@ -154,9 +131,7 @@ def true_scores(skill: Array, mended: Array | None = None) -> Array:
     return np.asarray(2 * (1 - missed) / (2 - missed + _ALARMS * missed))
 
 
-def draw(
-    skill: Array, units: str, rng: np.random.Generator, mended: Array | None = None
-) -> PooledScore:
+def draw(skill: Array, units: str, rng: Generator, mended: Array | None = None) -> PooledScore:
     """Draw a test set, and what each system has right and wrong on it.
 
     With `mended` all systems are the first one, but for this share of the units, put right.
@@ -176,13 +151,8 @@ def draw(
     return PooledScore.of_counts([Counts(a, b, positives - a) for a, b in zip(tp, fp, strict=True)])
 
 
-def _untested(k: int) -> KnownTests:
-    """Return stand-ins for the tests of all pairs where nobody asks for them."""
-    return dict.fromkeys(combinations(range(k), 2), (1.0, True))
-
-
 def _judge(
-    evidence: Evidence, scores: Array, level: float, adjust: str, rng: np.random.Generator
+    evidence: Evidence, scores: Array, level: float, adjust: str, rng: Generator
 ) -> tuple[bool, bool, float]:
     """Return whether all rank sets and all limits hold, and the share of decided pairs."""
     board = leaderboard(

@@ -13,14 +13,18 @@ variance that the difference of two runs has from one test set of this size to a
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
 from scipy import special
 
-from probative._validation import fraction, one_of, positive, whole_number
+from probative._validation import Array, fraction, one_of, positive, whole_number
 from probative.counts import Counts
 from probative.inference.differences import difference
 from probative.inference.intervals import interval
@@ -38,14 +42,6 @@ from probative_studies.harness import (
     streams,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from probative._validation import Array
-
-
 _SEEDS = ("alike", "paired", "one", "failing")
 _ITEMS = 5  # of either kind in a unit, at most
 # variances: of unit and item for both systems, for one of them, and for one run of one of them
@@ -62,8 +58,7 @@ class Population:
 
     f1: float = 0.75  # the mean true score of the runs of either
     units: int = 200  # in a test set
-    # the variance of a run's true score over that of a difference from test set to test set
-    ratio: float = 1.0
+    ratio: float = 1.0  # of a run's variance to that of a difference from test set to test set
     # "alike", the scores of runs spread alike around both; "paired", two runs of a pair share half
     # of that; "one", only those of B spread; "failing", one run in ten fails, the others are alike
     seeds: str = "alike"
@@ -138,9 +133,7 @@ class Drawn(NamedTuple):
         return Counts(tp, fp, factor * number * self.positives[test_set] - tp)
 
 
-def draw(
-    rng: np.random.Generator, population: Population, runs: int, replicates: int
-) -> tuple[Drawn, Drawn]:
+def draw(rng: Generator, population: Population, runs: int, replicates: int) -> tuple[Drawn, Drawn]:
     """Draw test sets and runs of two systems on each."""
     parts = list(_draws(rng, population, runs, replicates))
     a, b = (
@@ -151,15 +144,16 @@ def draw(
 
 
 def _draws(
-    rng: np.random.Generator, population: Population, runs: int, replicates: int
+    rng: Generator, population: Population, runs: int, replicates: int
 ) -> Iterator[tuple[Drawn, Drawn]]:
+    """Draw a few test sets at a time."""
     step = max(1, _AT_ONCE // (population.units * 2 * _ITEMS))
     for start in range(0, replicates, step):
         yield _draw(rng, population, runs, min(step, replicates - start))
 
 
 def _draw(
-    rng: np.random.Generator, population: Population, runs: int, replicates: int
+    rng: Generator, population: Population, runs: int, replicates: int
 ) -> tuple[Drawn, Drawn]:
     shape = replicates, population.units
     sizes = rng.integers(0, _ITEMS + 1, (*shape, 2))
@@ -184,7 +178,7 @@ def _draw(
 
 
 def _effects(
-    rng: np.random.Generator, shape: tuple[int, int], variances: tuple[float, float]
+    rng: Generator, shape: tuple[int, int], variances: tuple[float, float]
 ) -> NDArray[np.float32]:
     """Draw what units and single items add to the ability to get items right."""
     of_unit, of_item = (np.float32(math.sqrt(v)) for v in variances)
@@ -195,7 +189,7 @@ def _effects(
 
 
 def _seeds(
-    rng: np.random.Generator, population: Population, runs: int, replicates: int
+    rng: Generator, population: Population, runs: int, replicates: int
 ) -> tuple[Array, Array]:
     shape = replicates, runs
     if population.seeds == "failing":
@@ -224,13 +218,10 @@ class RunsCoverage(Row):
     width: float
     size: float  # how often their test rejects at 1 - level
     once: float  # the coverage where what runs do to single units is counted once
-    # the coverage and length of the limits for models, which ignore that seeds vary
-    ignoring: float
+    ignoring: float  # the coverage and length of the limits for models, which ignore seeds
     ignoring_width: float
-    # how often the same kind of limits hold the difference of two new runs, on a new test set and
-    # on this one
-    new_run: float
-    new_run_here: float
+    new_run: float  # how often limits hold the difference of two new runs, on a new test set
+    new_run_here: float  # and on this one
     level: float  # nominal coverage, test sets, and the Monte-Carlo error of the coverage
     replicates: int
     standard_error: float
@@ -255,19 +246,6 @@ def runs_study(
 ) -> list[RunsCoverage]:
     """Simulate the coverage of the limits for procedures.
 
-    Parameters
-    ----------
-    runs
-        Runs of either system; the least number beside the largest, too.
-    ratios, units, scores
-        Variances of seeds over those of test sets, units and F1, in all combinations. Where seeds
-        are not alike, only the score in the middle.
-    seeds
-        How seeds spread: alike, paired, one, failing.
-
-    Examples
-    --------
-    >>> from probative_studies.runs import runs_study
     >>> found = runs_study([3], [1.0], [50], [0.75], ["alike"], replicates=100)
     >>> found[0].coverage > 0.85 > found[0].ignoring - 0.1
     True
@@ -288,34 +266,22 @@ def runs_study(
         designs = [(number, number) for number in numbers]
         if population.seeds == "alike" and len(numbers) > 1:
             designs.append((numbers[0], numbers[-1]))
-        trials: list[list[_Trials]] = []
+        trials = []
         for start in range(0, replicates, _BLOCK):
             some = min(_BLOCK, replicates - start)
             a, b = draw(generator, population, numbers[-1] + 1, some)
             trials.append([_try(population, a, b, design, level) for design in designs])
-        results += [
-            _coverage(population, design, own, level)
-            for design, own in zip(designs, zip(*trials, strict=True), strict=True)
-        ]
+        for (runs_a, runs_b), *own in zip(designs, *trials, strict=True):
+            means = {key: mean(np.concatenate([one[key] for one in own])) for key in own[0]}
+            error = share_error(means["coverage"], replicates)
+            about = {"runs_a": runs_a, "runs_b": runs_b, "level": level, "standard_error": error}
+            results.append(RunsCoverage.of(population, **means, **about, replicates=replicates))
     return results
-
-
-class _Trials(NamedTuple):
-    """Outcomes on some test sets."""
-
-    coverage: NDArray[Any]
-    width: NDArray[Any]
-    size: NDArray[Any]
-    once: NDArray[Any]
-    ignoring: NDArray[Any]
-    ignoring_width: NDArray[Any]
-    new_run: NDArray[Any]
-    new_run_here: NDArray[Any]
 
 
 def _try(
     population: Population, a: Drawn, b: Drawn, design: tuple[int, int], level: float
-) -> _Trials:
+) -> dict[str, NDArray[Any]]:
     """Compute limits from so many runs, and whether they cover 0 and two new runs."""
     new = b.last().scores[:, 0] - a.last().scores[:, 0]
     a, b = a.first(design[0]), b.first(design[1])
@@ -325,33 +291,18 @@ def _try(
     worth = Spread.of(a.runs(), b.runs()).worth() / math.lcm(*design)
     gap, low, high = np.array([_models(a, b, k, worth[k], level) for k in range(len(worth))]).T
     below, above = np.maximum(reach, gap - low), np.maximum(reach, high - gap)
-    return _Trials(
-        (estimate <= below) & (-estimate <= above),
-        below + above,
-        np.abs(estimate) > reach,
-        np.abs(estimate) <= _reach(_counted_once(spread), level),
-        (low <= 0) & (high >= 0),
-        high - low,
-        # the new runs of the next test set are those on a new one
-        np.abs(np.roll(new, 1) - estimate) <= _reach(spread.on_a_new_test_set(), level),
-        np.abs(new - estimate) <= _reach(spread.on_this_test_set(), level),
-    )
-
-
-def _coverage(
-    population: Population, design: tuple[int, int], trials: Sequence[_Trials], level: float
-) -> RunsCoverage:
-    columns = [np.concatenate(column) for column in zip(*trials, strict=True)]
-    means = dict(zip(_Trials._fields, map(mean, columns), strict=True))
-    return RunsCoverage.of(
-        population,
-        **means,
-        runs_a=design[0],
-        runs_b=design[1],
-        level=level,
-        replicates=len(columns[0]),
-        standard_error=share_error(means["coverage"], len(columns[0])),
-    )
+    # the new runs of the next test set are those on a new one
+    elsewhere = np.abs(np.roll(new, 1) - estimate) <= _reach(spread.on_a_new_test_set(), level)
+    return {
+        "coverage": (estimate <= below) & (-estimate <= above),
+        "width": below + above,
+        "size": np.abs(estimate) > reach,
+        "once": np.abs(estimate) <= _reach(_counted_once(spread), level),
+        "ignoring": (low <= 0) & (high >= 0),
+        "ignoring_width": high - low,
+        "new_run": elsewhere,
+        "new_run_here": np.abs(new - estimate) <= _reach(spread.on_this_test_set(), level),
+    }
 
 
 def _reach(squares: list[tuple[Array, Any]], level: float) -> Array:
@@ -386,9 +337,7 @@ class RepeatsCoverage(Row):
     truth: float  # the true score
     coverage: float  # how often the limits hold it
     ignoring: float  # the same for limits that take all answers to be independent
-    # the estimated share of the variance that comes from the answers, on average; NaN where no
-    # sample is answered twice
-    share_of_answers: float
+    share_of_answers: float  # of the variance, as estimated; NaN where none is answered twice
     level: float  # nominal coverage, test sets, and the Monte-Carlo error of the coverage
     replicates: int
     standard_error: float
@@ -414,18 +363,8 @@ def repeats_study(
 ) -> list[RepeatsCoverage]:
     """Simulate the coverage of the limits for repeated answers.
 
-    Some samples are easy and some are hard; what a model answers to each varies from time to time.
-    For the pass rate an answer is right or wrong; for F1 it has up to five items to be found and up
-    to five to be left alone, as in the study of runs.
+    For the pass rate an answer is right or wrong; for F1 it has items as in the study of runs.
 
-    Parameters
-    ----------
-    samples, repeats, scores
-        What to try, in all combinations.
-
-    Examples
-    --------
-    >>> from probative_studies.runs import repeats_study
     >>> found = repeats_study([50], [5], [0.75], replicates=100)
     >>> [one.score for one in found if one.coverage > 0.85]
     ['pass rate', 'f1']
@@ -433,10 +372,7 @@ def repeats_study(
     level, replicates = checked(level, replicates)
     conditions = [
         (kind, fraction("scores", f1), whole_number("samples", n), whole_number("repeats", k))
-        for kind in ("pass rate", "f1")
-        for f1 in scores
-        for n in samples
-        for k in repeats
+        for kind, f1, n, k in product(("pass rate", "f1"), scores, samples, repeats)
     ]
     results = []
     for (kind, truth, n, k), generator in streams(conditions, rng, report):
@@ -456,9 +392,7 @@ def repeats_study(
     return results
 
 
-def _answers(
-    rng: np.random.Generator, truth: float, samples: int, repeats: int, items: int
-) -> Counts:
+def _answers(rng: Generator, truth: float, samples: int, repeats: int, items: int) -> Counts:
     """Draw the counts of each answer to each sample; a right answer is one item found."""
     ability = float(special.ndtri(truth)) * math.sqrt(_OF_SAMPLE + _OF_ANSWER)
     hard = ability + math.sqrt(_OF_SAMPLE) * rng.standard_normal((samples, 1, 1, 1))

@@ -13,10 +13,11 @@ import importlib.util
 import math
 import platform
 import time
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,21 +27,16 @@ from probative.files import ResumableFolder, code_digest
 from probative.jobs.compare import compare
 from probative.jobs.score import score
 from probative.jobs.sweep import segmentation_sweep, segmented
-from probative.learners.words import split, without_spaces
+from probative.learners.words import MaxMatchSegmenter, split, without_spaces
+from probative.reading.annotations import Segmented
 from probative.reading.segmented import texts_of
+from probative.results import Comparisons
 from probative_studies.segmentation_report import (
     CurvePoint,
     Reversal,
     SegmentationStudy,
     SegmenterRun,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from probative.reading.annotations import Segmented
-    from probative.results import Comparisons, SegmentationSweep
-
 
 # --- Training a segmenter and asking it for the test set; what is done is kept in a folder.
 
@@ -75,19 +71,14 @@ class Sentences:
 
     def facts(self) -> dict[str, Any]:
         """Return the numbers of sentences and words."""
-        return {
-            "file": Path(self.name).name,
-            "sentences": len(self.words),
-            "words": sum(map(len, self.words)),
-        }
+        words = sum(map(len, self.words))
+        return {"file": Path(self.name).name, "sentences": len(self.words), "words": words}
 
     def digest(self) -> str:
         """Return a short text that other sentences do not share."""
-        content = "\n".join("\t".join((text, *words)) for text, words in self._pairs())
+        pairs = zip(self.texts, self.words, strict=True)
+        content = "\n".join("\t".join((text, *words)) for text, words in pairs)
         return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-    def _pairs(self) -> Any:
-        return zip(self.texts, self.words, strict=True)
 
 
 @dataclass(frozen=True)
@@ -98,10 +89,9 @@ class Corpora:
     dev: Sentences
     test: Sentences
 
-    def folder(self, path: Path | str) -> ResumableFolder:
-        """Return a folder for what is trained and tested on these sentences."""
-        run = {name: getattr(self, name).digest() for name in ("train", "dev", "test")}
-        return ResumableFolder(path, {"study": "segmentation", **run})
+    def each(self) -> dict[str, Sentences]:
+        """Return the sentences by what they are for."""
+        return {"train": self.train, "dev": self.dev, "test": self.test}
 
 
 def run_of(
@@ -144,8 +134,6 @@ def _segmenter(system: str, options: dict[str, Any]) -> Any:
             f"systems: {system} needs {module}; install it with: pip install 'probative[{extra}]'"
         )
     if system == "maxmatch":
-        from probative.learners.words import MaxMatchSegmenter
-
         return MaxMatchSegmenter(spaces=options["spaces"])
     if system == "crf":
         from probative_studies.crf_segmenter import CRFSegmenter
@@ -174,13 +162,14 @@ def _train(
     texts = corpora.test.texts
     words = segmenter.predict(texts)
     probabilities = segmenter.predict_proba(texts) if system != "maxmatch" else None
+    where = getattr(segmenter, "computed_on", None) or "CPU, 1 thread"
     history = getattr(segmenter, "history", None)
     losses = [(e.training_loss, e.development_loss) for e in history] if history else None
     return SegmenterRun(
         system=system,
         sentences=len(train.words),
         seconds=round(time.perf_counter() - start, 2),
-        machine=_machine(segmenter),
+        machine=f"{where}, {platform.system()} {platform.machine()}",
         losses=None if losses is None else tuple(losses),
         best_epoch=None if losses is None else 1 + int(np.argmin([dev for _, dev in losses])),
         words=words,
@@ -188,24 +177,15 @@ def _train(
     )
 
 
-def _machine(segmenter: Any) -> str:
-    where = getattr(segmenter, "computed_on", None) or "CPU, 1 thread"
-    return f"{where}, {platform.system()} {platform.machine()}"
-
-
 def _record(run: SegmenterRun) -> dict[str, Any]:
     """Return a run as it is kept: where words begin, instead of the words."""
     rows = run.probabilities
     return {
         **run.to_dict(),
-        "boundaries": [_encode(words) for words in run.words],
+        # a digit for every inner position: 1 where a word begins
+        "boundaries": ["1".join("0" * (len(word) - 1) for word in words) for words in run.words],
         "probabilities": None if rows is None else [row.tolist() for row in rows],
     }
-
-
-def _encode(words: Sequence[str]) -> str:
-    """Return a digit for every inner position: 1 where a word begins."""
-    return "1".join("0" * (len(word) - 1) for word in words)
 
 
 def _restore(kept: Any, system: str, size: int, test: Sentences) -> SegmenterRun:
@@ -225,7 +205,8 @@ def _restore(kept: Any, system: str, size: int, test: Sentences) -> SegmenterRun
     if losses is not None:
         _expect("losses", 1 <= kept["best_epoch"] <= len(losses))
         # an undefined loss is null in JSON
-        losses = tuple((_loss(training), _loss(development)) for training, development in losses)
+        pairs = [[math.nan if x is None else float(x) for x in pair] for pair in losses]
+        losses = tuple((training, development) for training, development in pairs)
     coded = zip(test.texts, boundaries, strict=True)
     return SegmenterRun(
         system=system,
@@ -246,10 +227,6 @@ def _expect(what: str, right: bool) -> None:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _loss(value: Any) -> float:
-    return math.nan if value is None else float(value)
 
 
 _METRICS = ("recall", "precision", "f1")
@@ -284,36 +261,9 @@ def segmentation_study(
 ) -> SegmentationStudy:
     """Train segmenters, compare them, sweep the threshold, draw the learning curve.
 
-    Parameters
-    ----------
-    train, dev, test
-        Files (CoNLL-U, columns with one word per line, or segmented text), or lists of words a
-        sentence. Where a file has ``# text =`` comments, these are the texts to segment, with
-        their spaces; elsewhere the words are joined.
-    systems
-        Of maxmatch, crf and bigru; by default those that are installed.
-    sizes
-        Numbers of training sentences for the learning curve; all of them are added.
-    curve
-        Whose learning curve; by default that of the last system.
-    spaces
-        Whether the segmenters see the spaces of the texts.
-    epochs, device
-        Of the network: how often it sees the training set, and where it is computed.
-    steps
-        Of the sweep.
-    folder
-        Where finished runs are kept, so that they are not repeated. Systems and sizes may be added
-        later; other sentences, options or versions are refused.
+    Inputs are files (CoNLL-U, columns, segmented text) or lists of words. Finished runs are kept in
+    `folder`; systems and sizes may be added later.
 
-    Returns
-    -------
-    SegmentationStudy
-        Everything, with the paper's two observations confirmed or not.
-
-    Examples
-    --------
-    >>> from probative_studies.segmentation import segmentation_study
     >>> sentences = [["to", "be"], ["or", "not"], ["not", "to", "be"]] * 10
     >>> study = segmentation_study(
     ...     sentences, sentences[:5], [["be", "or", "not"]] * 3, systems=["maxmatch"]
@@ -333,7 +283,8 @@ def segmentation_study(
         Sentences.of(segmented(dev, "dev")),
         Sentences.of(gold),
     )
-    kept = None if folder is None else corpora.folder(folder)
+    digests = {name: own.digest() for name, own in corpora.each().items()}
+    kept = None if folder is None else ResumableFolder(folder, {"study": "segmentation", **digests})
     everything = len(corpora.train.words)
     smaller = sorted({min(whole_number("sizes", size), everything) for size in sizes})
     wanted = [(system, everything) for system in chosen]
@@ -356,13 +307,16 @@ def segmentation_study(
         )
     full = [runs[system, everything] for system in chosen]
     swept = next((run for run in reversed(full) if run.probabilities is not None), None)
-    points, reversals = _curve(gold, learner, runs, smaller and [*smaller, everything], level)
+    sizes = sorted({*smaller, everything}) if smaller else []
+    points, reversals = _curve(gold, {size: runs[learner, size] for size in sizes}, level)
     return SegmentationStudy(
-        corpus={name: getattr(corpora, name).facts() for name in ("train", "dev", "test")},
+        corpus={name: own.facts() for name, own in corpora.each().items()},
         seed=rng,
         runs=tuple(runs.values()),
         comparisons=_compare_systems(gold, full, corpora, level),
-        sweep=None if swept is None else _sweep(gold, swept, steps, level),
+        sweep=None
+        if swept is None
+        else segmentation_sweep(gold, swept.probabilities or (), steps, level=level),
         sweep_system=None if swept is None else swept.system,
         curve=points,
         curve_system=learner if points else None,
@@ -374,57 +328,31 @@ def _compare_systems(
     gold: Any, full: Sequence[SegmenterRun], corpora: Corpora, level: float
 ) -> Comparisons:
     """Compare all pairs of systems; a single one has scores only."""
-    how: dict[str, Any] = {
-        "names": [run.system for run in full],
-        "level": level,
-        "task": "segmentation",
-        "train_words": corpora.train.words,
-    }
+    how: dict[str, Any] = {"names": [run.system for run in full], "level": level}
+    how |= {"task": "segmentation", "train_words": corpora.train.words}
     outputs = [run.words for run in full]
     if len(full) > 1:
         return compare(gold, *outputs, metric=_METRICS, all_pairs=True, **how)
-    from dataclasses import fields
-
-    from probative.results import Comparisons
-
     alone = score(gold, *outputs, **how)
     return Comparisons(**{entry.name: getattr(alone, entry.name) for entry in fields(alone)})
 
 
-def _sweep(gold: Any, run: SegmenterRun, steps: int, level: float) -> SegmentationSweep:
-    return segmentation_sweep(gold, run.probabilities or (), steps, level=level)
-
-
 def _curve(
-    gold: Any,
-    system: str,
-    runs: dict[tuple[str, int], SegmenterRun],
-    sizes: Sequence[int],
-    level: float,
+    gold: Any, runs: dict[int, SegmenterRun], level: float
 ) -> tuple[tuple[CurvePoint, ...], tuple[Reversal, ...]]:
     """Score after training on more and more sentences; find where only recall rises."""
-    sizes = sorted(set(sizes))
-    if len(sizes) < 2:
+    if len(runs) < 2:
         return (), ()
-    outputs = [runs[system, size].words for size in sizes]
-    names = [f"{size}" for size in sizes]
-    scores = score(gold, *outputs, names=names, level=level, task="segmentation")
-    points = [CurvePoint(size, scores[i]) for i, size in enumerate(sizes)]
+    how: dict[str, Any] = {"level": level, "task": "segmentation"}
+    scores = score(gold, *(run.words for run in runs.values()), names=list(map(str, runs)), **how)
+    points = [CurvePoint(size, scores[i]) for i, size in enumerate(runs)]
+    pair = ("recall", "precision")
     reversals = []
-    for (i, before), (j, after) in pairwise(enumerate(points)):
-        rise, fall = (
-            after.scores[metric].estimate - before.scores[metric].estimate
-            for metric in ("recall", "precision")
-        )
+    for before, after in pairwise(points):
+        rise, fall = (after.scores[m].estimate - before.scores[m].estimate for m in pair)
         if rise > 0 > fall:
-            recall, precision = compare(
-                gold,
-                outputs[i],
-                outputs[j],
-                names=[f"{before.sentences} sentences", f"{after.sentences} sentences"],
-                metric=("recall", "precision"),
-                level=level,
-                task="segmentation",
-            ).comparisons
-            reversals.append(Reversal(before.sentences, after.sentences, recall, precision))
+            sizes = before.sentences, after.sentences
+            outputs, names = [runs[n].words for n in sizes], [f"{n} sentences" for n in sizes]
+            found = compare(gold, *outputs, names=names, metric=pair, **how).comparisons
+            reversals.append(Reversal(*sizes, *found))
     return tuple(points), tuple(reversals)

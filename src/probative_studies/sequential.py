@@ -7,26 +7,18 @@ of a wrong decision are sums, for any p-value that the test estimates.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import special
 
-from probative._validation import open_probability, whole_number
+from probative._validation import Array, Ints, Mask, open_probability, whole_number
 from probative.inference.sampled import ERROR, LEVELS, MOST, limits_of_share, looks
 from probative.results import Result
 from probative_studies.harness import Report, quiet
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from probative._validation import Array, Mask
-
-    Numbers = NDArray[np.int64]
-
+Numbers = Ints
 
 _SHARES = (
     *(0.0001, 0.001, 0.005, 0.008, 0.009, 0.0099, 0.01, 0.0101, 0.011, 0.012, 0.015, 0.02, 0.03),
@@ -50,15 +42,7 @@ class Stopping(Result):
 def stopping_study(
     shares: Sequence[float] | None = None, *, most: int = MOST, report: Report = quiet
 ) -> list[Stopping]:
-    """Compute how sampled tests of these p-values end.
-
-    Parameters
-    ----------
-    shares
-        The p-values; by default `SHARES`.
-    most
-        How many draws are made at most.
-    """
+    """Compute how sampled tests of these p-values end."""
     most = whole_number("most", most)
     shares = _SHARES if shares is None else shares
     found = []

@@ -10,13 +10,15 @@ exchangeable, and every rejection is a mistake.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.random import Generator
 from scipy import special
 
-from probative._validation import one_of, open_probability, positive, whole_number
+from probative._validation import Array, one_of, positive, whole_number
 from probative.counts import PairedCounts
 from probative.errors import InputError
 from probative.inference.bootstrap import bootstrap_difference
@@ -26,17 +28,14 @@ from probative.inference.units import Dependence, dependence_of_difference, stud
 from probative.reporting.document import Document, Table, payload
 from probative.reporting.figures import COLOURS, new_figure
 from probative.wording.numbers import number
-from probative_studies.harness import Report, Row, mean, quiet, share_of
+from probative_studies.coverage import add_legend
+from probative_studies.harness import Report, Row, checked, mean, quiet, share_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
-    Limits = tuple[float, float]
-
+Limits = tuple[float, float]
 
 # Shares of the cases where the systems are equally good: A alone right, A alone wrong, the same
 # for B, both right, both wrong, both miss. F1 is 0.84.
@@ -49,20 +48,15 @@ _MOST_ITEMS = 10_000  # a sentence
 class LongRun(Row):
     """Rejections and coverage of a method under one condition."""
 
-    # the test, or the interval that is a test by leaving out 0 or not; rejections are at 1 - level
-    method: str
-    level: float
-    # the correlation of items of a sentence, the true difference, and the number of sentences
-    correlation: float
+    method: str  # the test, or the interval that is a test by leaving out 0 or not
+    level: float  # rejections are at 1 - level
+    correlation: float  # of items of a sentence
     difference: float
     units: int
     replicates: int
-    # the share of rejections and its standard error: the size where the difference is 0, else the
-    # power
-    rejection: float
+    rejection: float  # the size where the difference is 0, else the power; its standard error
     rejection_error: float
-    # the share of intervals that hold the true difference, its standard error, and the mean length;
-    # None for a test without an interval
+    # the share of intervals that hold the true difference; None for a test without an interval
     coverage: float | None = None
     coverage_error: float | None = None
     length: float | None = None
@@ -80,24 +74,15 @@ class _TestSet:
     paired: PairedCounts
     level: float
     n_resamples: int
-    rng: np.random.Generator
-
-    def test(self, by: str) -> float:
-        return randomization_test(self.paired, "f1", by=by).pvalue
+    rng: Generator
 
     def mover(self, paired: PairedCounts) -> Limits:
         limits = difference(paired, "f1", level=self.level)
         return limits.low, limits.high
 
     def bootstrap(self, method: str) -> Limits:
-        limits = bootstrap_difference(
-            self.paired,
-            "f1",
-            method=method,
-            level=self.level,
-            n_resamples=self.n_resamples,
-            rng=self.rng,
-        )
+        how: dict[str, Any] = {"n_resamples": self.n_resamples, "rng": self.rng}
+        limits = bootstrap_difference(self.paired, "f1", method=method, level=self.level, **how)
         return limits.low, limits.high
 
     def posterior(self, dependence: Dependence | None = None) -> Limits:
@@ -107,27 +92,30 @@ class _TestSet:
             divisor = dependence.divisor
             tail = float(special.ndtr(-student_quantile(self.level, dependence.tail_freedom)))
         cells = self.paired.total().cases[:7] / divisor + 0.5
-        g = self.rng.standard_gamma(cells, (self.n_resamples, 7))
-        positives = g[:, [0, 2, 4, 6]].sum(axis=1)
-        f1_a = 2 * g[:, [0, 4]].sum(axis=1) / (g[:, [0, 1, 4, 5]].sum(axis=1) + positives)
-        f1_b = 2 * g[:, [2, 4]].sum(axis=1) / (g[:, [2, 3, 4, 5]].sum(axis=1) + positives)
-        low, high = np.quantile(f1_b - f1_a, [tail, 1 - tail])
+        drawn = drawn_differences(self.rng, cells, self.n_resamples)
+        low, high = np.quantile(drawn, [tail, 1 - tail])
         return float(low), float(high)
 
-    def clustered_posterior(self) -> Limits:
-        return self.posterior(dependence_of_difference(self.paired, "f1"))
+
+def drawn_differences(rng: Generator, cells: Array, number: int) -> Array:
+    """Draw F1 of B minus F1 of A, where the seven cases have a Dirichlet posterior."""
+    g = rng.standard_gamma(cells, (number, 7))
+    positives = g[:, [0, 2, 4, 6]].sum(axis=1)
+    f1_a = 2 * g[:, [0, 4]].sum(axis=1) / (g[:, [0, 1, 4, 5]].sum(axis=1) + positives)
+    f1_b = 2 * g[:, [2, 4]].sum(axis=1) / (g[:, [2, 3, 4, 5]].sum(axis=1) + positives)
+    return np.asarray(f1_b - f1_a)
 
 
 _TESTS: dict[str, Callable[[_TestSet], float]] = {
-    "item-test": lambda drawn: drawn.test("item"),
-    "unit-test": lambda drawn: drawn.test("unit"),
+    "item-test": lambda drawn: randomization_test(drawn.paired, "f1", by="item").pvalue,
+    "unit-test": lambda drawn: randomization_test(drawn.paired, "f1", by="unit").pvalue,
 }
 _INTERVALS: dict[str, Callable[[_TestSet], Limits]] = {
     "bootstrap": lambda drawn: drawn.bootstrap("percentile"),
     "bootstrap-bca": lambda drawn: drawn.bootstrap("bca"),
     "mover": lambda drawn: drawn.mover(drawn.paired),
     "mover-items": lambda drawn: drawn.mover(drawn.paired.total()),
-    "bayes": lambda drawn: drawn.clustered_posterior(),
+    "bayes": lambda drawn: drawn.posterior(dependence_of_difference(drawn.paired, "f1")),
     "bayes-items": lambda drawn: drawn.posterior(),
 }
 METHODS = (*_TESTS, *_INTERVALS)
@@ -157,26 +145,6 @@ def size_and_power(
 ) -> list[LongRun]:
     """Simulate how often tests reject and how often intervals cover, on clustered items.
 
-    Parameters
-    ----------
-    correlations
-        Correlations of two items of a sentence, in [0, 1).
-    differences
-        True differences of the F1 scores, B minus A; 0 gives the size of a test, others its power.
-    methods
-        "item-test" and "unit-test", the exact randomisation tests; "bootstrap", the percentile
-        interval by unit, and "bootstrap-bca"; "mover" and "bayes", the intervals of a difference
-        with the design effect, and "-items" without it. The posterior's limits come from draws
-        here.
-    units, items
-        Sentences in a test set, and items per sentence on average (at least 1).
-    replicates, level, n_resamples, rng
-        Test sets to draw, the level, resamples of a bootstrap and draws of a posterior, and the
-        seed. All methods see the same test sets, whatever else is asked for.
-
-    Examples
-    --------
-    >>> from probative_studies.tests import size_and_power
     >>> item, unit = size_and_power([0.5], [0.0], ["item-test", "unit-test"], replicates=100)
     >>> item.rejection > 0.2, unit.rejection < 0.1
     (True, True)
@@ -184,19 +152,19 @@ def size_and_power(
     for method in methods:
         one_of("methods", method, METHODS)
     units = whole_number("units", units)
-    replicates = whole_number("replicates", replicates)
     n_resamples = whole_number("n_resamples", n_resamples)
     seed = whole_number("rng", rng, least=0)
-    level = open_probability("level", level)
+    level, replicates = checked(level, replicates)
     if positive("items", items) < 1:
         raise InputError(f"items: {items!r} is less than 1 per sentence")
     if items > _MOST_ITEMS:
         raise InputError(
             f"items: {items!r} per sentence are too many; expected at most {_MOST_ITEMS}"
         )
-    conditions = [
-        (_check_correlation(r), d, case_probabilities(d)) for r in correlations for d in differences
-    ]
+    for r in correlations:
+        if positive("correlations", r, zero=True) >= 1:
+            raise InputError(f"correlations: {r!r} is not in [0, 1)")
+    conditions = [(float(r), d, case_probabilities(d)) for r in correlations for d in differences]
 
     study = []
     for place, (r, d, shares) in enumerate(conditions):
@@ -209,13 +177,13 @@ def size_and_power(
             drawn = _TestSet(paired, level, n_resamples, generator)
             for method in methods:
                 outcomes[method].append(_judge(method, drawn))
-        study += [
-            _characteristics(method, level, r, d, units, outcomes[method]) for method in methods
-        ]
+        for method in methods:
+            condition = method, level, r, float(d), units, replicates
+            study.append(LongRun(*condition, *_characteristics(outcomes[method], d)))
     return study
 
 
-def case_probabilities(true_difference: float) -> NDArray[np.float64]:
+def case_probabilities(true_difference: float) -> Array:
     """Return the shares of cases 0 to 6 for which F1 of B minus F1 of A is this.
 
     Moving a share s from case 0 to case 2 gives B what it takes from A. Where either system had
@@ -236,12 +204,7 @@ def case_probabilities(true_difference: float) -> NDArray[np.float64]:
 
 
 def clustered_cases(
-    rng: np.random.Generator,
-    units: int,
-    correlation: float,
-    *,
-    items: float = 5.0,
-    shares: NDArray[np.float64] = _CASES,
+    rng: Generator, units: int, correlation: float, *, items: float = 5.0, shares: Array = _CASES
 ) -> PairedCounts:
     """Draw a test set of sentences whose items are correlated."""
     sizes = 1 + rng.poisson(items - 1, units)
@@ -252,38 +215,20 @@ def clustered_cases(
     return PairedCounts(np.bincount(unit * 7 + case, minlength=units * 7).reshape(units, 7))
 
 
-def _check_correlation(correlation: float) -> float:
-    if positive("correlations", correlation, zero=True) >= 1:
-        raise InputError(f"correlations: {correlation!r} is not in [0, 1)")
-    return float(correlation)
-
-
 def _words(value: float) -> list[int]:
     """Return a number as whole numbers that a seed can be made of."""
     top, bottom = abs(value).as_integer_ratio()
     return [top, bottom, int(value < 0)]
 
 
-def _characteristics(
-    method: str,
-    level: float,
-    correlation: float,
-    true_difference: float,
-    units: int,
-    outcomes: Sequence[tuple[bool, Any]],
-) -> LongRun:
-    rejection, rejection_error = share_of([rejected for rejected, _ in outcomes])
-    coverage = coverage_error = length = None
-    if outcomes[0][1] is not None:
-        limits = [pair for _, pair in outcomes]
-        coverage, coverage_error = share_of(
-            [low <= true_difference <= high for low, high in limits]
-        )
-        length = mean([high - low for low, high in limits])
-    return LongRun(
-        *(method, level, correlation, float(true_difference), units, len(outcomes)),
-        *(rejection, rejection_error, coverage, coverage_error, length),
-    )
+def _characteristics(outcomes: Sequence[tuple[bool, Any]], truth: float) -> tuple[float, ...]:
+    """Return rejections and their error; of intervals also coverage, its error and the length."""
+    rejections = share_of([rejected for rejected, _ in outcomes])
+    if outcomes[0][1] is None:
+        return rejections
+    limits = [pair for _, pair in outcomes]
+    coverage = share_of([low <= truth <= high for low, high in limits])
+    return *rejections, *coverage, mean([high - low for low, high in limits])
 
 
 # --- The study of size and power as a document, and its figure.
@@ -304,13 +249,9 @@ def tests_document(study: Sequence[Any], *, signature: str) -> Document:
         "the number after ± is a standard error. Where the difference is 0, a rejection is a "
         "mistake."
     )
-    return Document(
-        title="Size and power of tests on clustered items",
-        payload=payload("study tests", signature, conditions=records),
-        tables=tuple(tables),
-        records=tuple(records),
-        notes=(note,),
-    )
+    content = payload("study tests", signature, conditions=records)
+    title = "Size and power of tests on clustered items"
+    return Document(title, content, tuple(tables), tuple(records), notes=(note,))
 
 
 def _table(study: Sequence[Any], quantity: str, title: str) -> Table:
@@ -322,12 +263,9 @@ def _table(study: Sequence[Any], quantity: str, title: str) -> Table:
         cell = number(getattr(result, quantity), 4 if error is None else 3)
         cell += "" if error is None else f" ± {number(error, 3)}"
         lines.setdefault((result.difference, result.correlation), []).append(cell)
-    return Table(
-        columns=("difference", "correlation", *methods),
-        rows=tuple((f"{d:g}", f"{r:g}", *cells) for (d, r), cells in sorted(lines.items())),
-        title=title,
-        text_columns=0,
-    )
+    heads = ("difference", "correlation", *methods)
+    rows = tuple((f"{d:g}", f"{r:g}", *cells) for (d, r), cells in sorted(lines.items()))
+    return Table(heads, rows, title=title, text_columns=0)
 
 
 def tests_figure(study: Sequence[Any]) -> Figure:
@@ -354,10 +292,7 @@ def tests_figure(study: Sequence[Any]) -> Figure:
         axis.set_ylim(top=min(axis.get_ylim()[1], 1.01))  # nothing covers more often than always
         axis.set_title(f"true gap {differences[-1]:g}: coverage", fontsize=10)
         axis.set_ylabel(f"coverage of {level:g} intervals")
-    handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(
-        handles, labels, loc="outside lower center", ncols=len(labels), frameon=False, fontsize=9
-    )
+    add_legend(figure, axes[0][0])
     return figure
 
 
@@ -369,15 +304,11 @@ def _lines(axis: Axes, results: Sequence[Any], quantity: str, first: int = 0) ->
         # methods that agree would hide each other
         aside = 0.008 * (place - (len(methods) - 1) / 2)
         points = sorted((r for r in results if r.method == method), key=lambda r: r.correlation)
+        style: dict[str, Any] = {"color": colour, "marker": marker, "markersize": 4.5}
         axis.errorbar(
             [r.correlation + aside for r in points],
             [getattr(r, quantity) for r in points],
             yerr=[2 * getattr(r, f"{quantity}_error") for r in points],
-            color=colour,
-            marker=marker,
-            markersize=4.5,
-            linewidth=1.2,
-            elinewidth=0.8,
-            label=method,
+            **style | {"linewidth": 1.2, "elinewidth": 0.8, "label": method},
         )
     axis.set_xlabel("correlation within a sentence")

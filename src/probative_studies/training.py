@@ -10,13 +10,23 @@ right.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from scipy import special
 
-from probative._validation import one_of, open_probability, positive, random_generator
+from probative._validation import (
+    RNG,
+    Array,
+    Mask,
+    one_of,
+    open_probability,
+    positive,
+    random_generator,
+)
 from probative.counts import PairedCounts
 from probative.crossval.splitter import first_halves
 from probative.errors import InputError
@@ -29,16 +39,8 @@ from probative.inference.crossval import (
 from probative.metrics import PRF, score
 from probative_studies.harness import Report, Row, mean, quiet, share_of, two_or_more
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from probative._validation import RNG, Array
-
-    Labels = NDArray[np.bool_]
-    Learner = Callable[[Array, Labels, Array], Labels]
-
+Labels = Mask
+Learner = Callable[[Array, Labels, Array], Labels]
 
 _COPIES = ("own", "subsampled")
 _REPETITIONS = 3
@@ -53,13 +55,10 @@ class TrainingResult(Row):
     learner: str  # what was trained, what was compared, and the size of a data set
     metric: str
     items: int
-    # by how much more B's features tell the classes apart; with 0 neither learner is better
-    gain: float
+    gain: float  # of B's features over A's; with 0 neither learner is better
     distance: float  # how far the classes lie apart in A's features, and how the two copies differ
     copies: str
-    # how often the published test called one of them better at the level, either way, and the
-    # standard error of that
-    published: float
+    published: float  # how often the published test called one of them better at the level
     published_error: float
     adjusted: float  # the same with training variance allowed for
     adjusted_error: float
@@ -88,24 +87,6 @@ def training_study(
 ) -> list[TrainingResult]:
     """Simulate how often the cross-validated test calls a learner better.
 
-    Parameters
-    ----------
-    learners
-        Of "stump" (one feature, one threshold: unstable), "neighbour" (the nearest one) and
-        "centroid" (the nearer class mean: stable).
-    gains
-        What is added to the distance of the classes in B's features.
-    distance
-        Of the classes, in standard deviations of each feature.
-    copies
-        "own": each copy has two features of its own. "subsampled": both see the same two, and each
-        is trained on a random half of the training items; there is no gain then.
-    items
-        The size of a data set, a multiple of 8; half of the items are positive, in every block.
-
-    Examples
-    --------
-    >>> from probative_studies.training import training_study
     >>> results = training_study(["centroid"], [0.0], items=80, replicates=20)
     >>> [result.metric for result in results]
     ['precision', 'recall', 'f1']
@@ -133,30 +114,19 @@ def training_study(
             for folds in _cross_validate(LEARNERS[learner], *data, subsample):
                 for metric in PRF:
                     outcomes[metric].append(_judge(folds, metric))
-        setting = (items, gain, distance, copies)
-        results += [_summary(learner, m, setting, outcomes[m], level) for m in PRF]
+        for metric in PRF:
+            published, adjusted, effect = np.array(outcomes[metric]).T
+            shares = [share_of(tail < (1 - level) / 2) for tail in (published, adjusted)]
+            known = effect[np.isfinite(effect)]
+            found = *shares[0], *shares[1], float(np.median(known)), mean(known > 2)
+            setting = learner, metric, items, gain, distance, copies
+            results.append(TrainingResult(*setting, *found, replicates, level))
     return results
 
 
-def _summary(
-    learner: str,
-    metric: str,
-    setting: tuple[int, float, float, str],
-    outcomes: Sequence[Any],
-    level: float,
-) -> TrainingResult:
-    published, adjusted, effect = np.array(outcomes).T
-    shares = [share_of(tail < (1 - level) / 2) for tail in (published, adjusted)]
-    known = effect[np.isfinite(effect)]
-    found = *shares[0], *shares[1], float(np.median(known)), mean(known > 2)
-    return TrainingResult(learner, metric, *setting, *found, len(published), level)
-
-
 def _judge(folds: list[PairedCounts], metric: str) -> tuple[float, float, float]:
-    """Return the smaller of P(A better) and P(B better), published and adjusted, and the effect.
-
-    By the normal approximation of the paired posterior, since there are thousands of them.
-    """
+    """Return the smaller of P(A better) and P(B better), published and adjusted, and the effect."""
+    # by the normal approximation of the paired posterior, since there are thousands of them
     effect = float(fold_design_effect(folds, metric=metric))
     dependence = fold_dependence(effect, len(folds) // 2)
     total = sum(folds[1:], start=folds[0]) * fold_weight(len(folds) // 2)
@@ -173,7 +143,7 @@ def _standardise(table: PairedCounts, metric: str) -> float:
 
 
 def _draw(
-    rng: np.random.Generator, size: int, items: int, distances: tuple[float, float]
+    rng: Generator, size: int, items: int, distances: tuple[float, float]
 ) -> tuple[Array, Labels]:
     """Draw data sets as (data set, block, item, feature), A's features first, and their classes."""
     y = np.broadcast_to(np.arange(items // 4) % 2 == 0, (size, 4, items // 4))
@@ -182,7 +152,7 @@ def _draw(
 
 
 def _cross_validate(
-    learn: Learner, x: Array, y: Labels, subsample: np.random.Generator | None = None
+    learn: Learner, x: Array, y: Labels, subsample: Generator | None = None
 ) -> Iterator[list[PairedCounts]]:
     """Yield the six folds of both learners, for one data set after the other."""
     first, second = slice(None, _FEATURES), slice(_FEATURES, None)
@@ -201,9 +171,7 @@ def _cross_validate(
         yield [PairedCounts(row) for row in folds]
 
 
-def _training_items(
-    x: Array, y: Labels, subsample: np.random.Generator | None
-) -> tuple[Array, Labels]:
+def _training_items(x: Array, y: Labels, subsample: Generator | None) -> tuple[Array, Labels]:
     """Return all items, or a random half of them."""
     if subsample is None:
         return x, y

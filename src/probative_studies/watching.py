@@ -10,12 +10,14 @@ exchangeable systems were ever distinguished; beside it, the same of the limits 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
-from probative._validation import open_probability, whole_number
+from probative._validation import Array, Ints, Mask, open_probability, whole_number
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.inference.sequential import LabelledUnits, order_of_drawing, stratified_looks
@@ -25,14 +27,6 @@ from probative_studies.clusters import Condition, case_shares, draw
 from probative_studies.harness import Report, mean, quiet
 from probative_studies.harness import streams as seeded
 from probative_studies.looks import EverWrong, ever_wrong
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from probative._validation import Array, Ints
-
 
 # sentences of a few items, and single items that a system says yes or no to
 _CONDITIONS = (
@@ -58,19 +52,6 @@ def watching_study(
 ) -> list[EverWrong]:
     """Simulate pools, samples and looks.
 
-    Parameters
-    ----------
-    conditions
-        What pools to draw.
-    pool, units, batch
-        How many units a pool has, how many are labelled in the end, and after how many somebody
-        looks.
-    streams
-        How many pools.
-
-    Examples
-    --------
-    >>> from probative_studies.watching import watching_study
     >>> score, *_ = watching_study(units=60, streams=2, batch=30)
     >>> score.looks
     2
@@ -93,14 +74,8 @@ def watching_study(
     return results
 
 
-def _follow(
-    rows: Array, level: float, units: int, batch: int, rng: np.random.Generator
-) -> tuple[NDArray[np.bool_], bool]:
-    """Return what was ever wrong in one stream, and with the limits of one look.
-
-    Of F1 and the difference, whether limits missed; whether the test decided; whether the limits
-    decided for B.
-    """
+def _follow(rows: Array, level: float, units: int, batch: int, rng: Generator) -> tuple[Mask, bool]:
+    """Return whether limits of F1 and B - A missed, and test and limits decided, ever and once."""
     paired = PairedCounts(rows)
     truths = tuple(float(score(side.sum(), "f1")) for side in (paired.a, paired.b))
     difference = truths[1] - truths[0]
@@ -122,15 +97,10 @@ def _follow(
         if two.note is not None and "no limits yet" in two.note:
             continue
         so_far = labelled.first(two.units)
+        draw_ = Draw.of(so_far.stratum, so_far.sizes)
+        how: dict[str, Any] = {"level": level, "disputed": so_far.disputed}
         fixed, beyond = (
-            PoolScores.of(
-                so_far.systems,
-                Draw.of(so_far.stratum, so_far.sizes),
-                level=level,
-                disputed=so_far.disputed,
-                finite=finite,
-            )
-            for finite in (True, False)
+            PoolScores.of(so_far.systems, draw_, finite=f, **how) for f in (True, False)
         )
         apart, first = fixed.difference(), fixed.score()
         wrong[0, 1] |= not first.low <= truths[0] <= first.high
@@ -143,7 +113,7 @@ def _follow(
     return wrong, once
 
 
-def _sample(rows: Array, units: int, rng: np.random.Generator) -> tuple[LabelledUnits, list[int]]:
+def _sample(rows: Array, units: int, rng: Generator) -> tuple[LabelledUnits, list[int]]:
     """Draw units within strata, in the order of drawing, and how many of each stratum."""
     stratum, mirror = _strata(rows)
     sizes = np.bincount(stratum)
@@ -180,7 +150,7 @@ def _strata(rows: Array) -> tuple[Ints, Ints]:
 
 
 def _results(
-    condition: Condition, units: int, batch: int, wrong: NDArray[np.bool_], once: NDArray[np.bool_]
+    condition: Condition, units: int, batch: int, wrong: Mask, once: Mask
 ) -> list[EverWrong]:
     """Return a row for the score of the pool, the difference, the test and the decision."""
     kind = "single items" if condition.sizes == "item" else f"{condition.items} items per unit"

@@ -37,35 +37,18 @@ _COLUMNS = ("columns", "conllu")
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """Sentences with spans, or items with labels.
+    """Sentences with spans, or items with labels."""
 
-    Attributes
-    ----------
-    name, task, form
-        The file; ``entities``, ``segmentation`` or ``labels``; its format.
-    sentences
-        The tokens, or the characters, of every sentence. For labels, the lines of the items.
-    spans
-        The (start, end, label) of every sentence; for labels, the label of every item.
-    documents
-        The index of every sentence's document; None if none are marked.
-    notes
-        Notes on the reading.
-    source, raw, header
-        The content of the file, a function that returns the lines of a sentence, and the first line
-        of a table.
-    """
-
-    name: str
-    task: str
-    form: str
-    sentences: list[Any] = field(repr=False)
-    spans: list[Any] = field(repr=False)
-    documents: NDArray[Any] | None = None
+    name: str  # the file
+    task: str  # "entities", "segmentation" or "labels"
+    form: str  # its format
+    sentences: list[Any] = field(repr=False)  # tokens or characters; for labels, the lines
+    spans: list[Any] = field(repr=False)  # (start, end, label); for labels, the label of every item
+    documents: NDArray[Any] | None = None  # of every sentence; None if none are marked
     notes: tuple[str, ...] = ()
-    source: Source | None = field(default=None, repr=False)
-    raw: Callable[[int], bytes] | None = field(default=None, repr=False)
-    header: bytes = b""
+    source: Source | None = field(default=None, repr=False)  # the content of the file
+    raw: Callable[[int], bytes] | None = field(default=None, repr=False)  # lines of a sentence
+    header: bytes = b""  # the first line of a table
 
     def __len__(self) -> int:
         return len(self.sentences)
@@ -107,11 +90,7 @@ class Corpus:
         return self.documents if keep_documents else None
 
     def strata(self, regularize: Sequence[str]) -> dict[str, list[int]] | list[str]:
-        """Return counts of strata, one entry per sentence; or the classes of labels.
-
-        `regularize` names ``entities`` or ``labels`` (spans of every label) and ``tokens`` (tokens
-        or characters).
-        """
+        """Return counts of spans by label and of tokens, as asked; or the classes of labels."""
         if self.task == "labels":
             return list(self.spans)
         strata: dict[str, list[int]] = {}
@@ -136,9 +115,8 @@ def read_corpora(paths: Sequence[Path | str | Input], **how: Any) -> Corpus:
     documents = None
     if all(part.documents is not None for part in parts):
         # a document is identified by its file and its index there
-        pairs = [
-            (i, d) for i, part in enumerate(parts) for d in np.asarray(part.documents).tolist()
-        ]
+        own = enumerate(np.asarray(part.documents).tolist() for part in parts)
+        pairs = [(i, document) for i, documents_ in own for document in documents_]
         documents = np.unique(np.array(pairs), axis=0, return_inverse=True)[1].reshape(-1)
     return Corpus(
         " + ".join(part.name for part in parts),
@@ -234,17 +212,8 @@ def _tagged_corpus(
             ]
             for i, s in enumerate(sentences)
         ]
-    return Corpus(
-        source.name,
-        "entities",
-        form,
-        sentences,
-        _by_sentence(spans),
-        text.document,
-        spans.notes,
-        source,
-        text.raw,
-    )
+    content = sentences, _by_sentence(spans), text.document, spans.notes
+    return Corpus(source.name, "entities", form, *content, source, text.raw)
 
 
 def _column(shape: Layout, column: int) -> list[str]:
@@ -266,33 +235,16 @@ def _span_corpus(source: Source, form: str, annotations: Any, scheme: str | None
     sentences = [spans.text.words(i) for i in range(spans.n_sentences)]
     lines = source.data.split(b"\n")
     at = [(spans.text.line_of(i) or 1) - 1 for i in range(spans.n_sentences)]
-    return Corpus(
-        source.name,
-        "entities",
-        form,
-        sentences,
-        _by_sentence(spans),
-        None,
-        spans.notes,
-        source,
-        lambda i: lines[at[i]],
-    )
+    content = sentences, _by_sentence(spans), None, spans.notes
+    return Corpus(source.name, "entities", form, *content, source, lambda i: lines[at[i]])
 
 
 def _segmented_corpus(source: Source, form: str, words: Segmented) -> Corpus:
     """Build the corpus of segmented text."""
     spans = words.spans()
-    return Corpus(
-        source.name,
-        "segmentation",
-        form,
-        [words.sentence_text(i) for i in range(words.n_sentences)],
-        _by_sentence(spans),
-        words.document,
-        words.notes,
-        source,
-        spans.text.raw,
-    )
+    texts = [words.sentence_text(i) for i in range(words.n_sentences)]
+    content = texts, _by_sentence(spans), words.document, words.notes
+    return Corpus(source.name, "segmentation", form, *content, source, spans.text.raw)
 
 
 def _label_corpus(source: Source, form: str, labels: Labels) -> Corpus:
@@ -303,18 +255,10 @@ def _label_corpus(source: Source, form: str, labels: Labels) -> Corpus:
         raise source.error(
             f"has {len(lines)} lines for {len(labels)} items; expected one item per line"
         )
-    return Corpus(
-        source.name,
-        "labels",
-        form,
-        rows,
-        [labels.names[code] for code in labels.codes.tolist()],
-        labels.units,
-        labels.notes,
-        source,
-        lambda i: rows[i],
-        lines[0] if len(lines) > len(labels) else b"",
-    )
+    names = [labels.names[code] for code in labels.codes.tolist()]
+    content = rows, names, labels.units, labels.notes
+    header = lines[0] if len(lines) > len(labels) else b""
+    return Corpus(source.name, "labels", form, *content, source, lambda i: rows[i], header)
 
 
 def _by_sentence(spans: Spans) -> list[list[tuple[int, int, str]]]:

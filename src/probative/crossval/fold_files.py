@@ -92,11 +92,8 @@ def write_folds(
             path = target / f"fold-{number:0{width}d}-{part}{suffix}"
             content = _join(corpus, positions, encoding)
             write_whole(path, content)
-            fold[part] = {
-                "file": path.name,
-                "sentences": len(positions),
-                "sha256": hashlib.sha256(content).hexdigest(),
-            }
+            checksum = hashlib.sha256(content).hexdigest()
+            fold[part] = {"file": path.name, "sentences": len(positions), "sha256": checksum}
         folds.append(fold)
     manifest = {
         "probative": __version__,
@@ -266,23 +263,17 @@ def judge_predictions(
         for parameter, files in (("preds_a", preds_a), ("preds_b", preds_b))
     ]
     tables, metric_names = _tables(golds, sides, only, ignore_type=ignore_type)
-    records = tuple(
-        FoldCounts(
-            fold["fold"],
-            name,
-            fold["train"]["sentences"],
-            fold["validation"]["sentences"],
-            counts,
-        )
-        for fold, table in zip(folds, tables, strict=True)
-        for name, counts in zip(names, (table.a, table.b), strict=True)
-    )
+    records = []
+    for fold, table in zip(folds, tables, strict=True):
+        train, validation = (fold[part]["sentences"] for part in ("train", "validation"))
+        for name, counts in zip(names, (table.a, table.b), strict=True):
+            records.append(FoldCounts(fold["fold"], name, train, validation, counts))
     return judge_folds(
         tables,
         metrics or metric_names,
         names=names,
         task=manifest["task"],
-        folds=records,
+        folds=tuple(records),
         seed=manifest["seed"],
         **how,
     )
@@ -298,13 +289,9 @@ def _tables(
         task = LabelTask(positive_class(*golds))
         triples = zip(*(map(_values, side) for side in (golds, *sides)), strict=True)
         return [task.cases(*triple) for triple in triples], task.metrics
-    tables = [
-        match_inputs(gold, [a, b], names=MODELS, only=only, ignore_type=ignore_type).items.paired(
-            0, 1, by=None
-        )
-        for gold, a, b in zip(golds, *sides, strict=True)
-    ]
-    return tables, PRF
+    how: Any = {"names": MODELS, "only": only, "ignore_type": ignore_type}
+    matches = [match_inputs(gold, [a, b], **how) for gold, a, b in zip(golds, *sides, strict=True)]
+    return [matched.items.paired(0, 1, by=None) for matched in matches], PRF
 
 
 def _values(labels: Labels) -> list[str]:
@@ -313,15 +300,11 @@ def _values(labels: Labels) -> list[str]:
 
 
 def _in_order(
-    golds: Sequence[Any],
-    paths: Sequence[Path],
-    files: Sequence[str],
-    options: Options,
-    parameter: str,
+    golds: Sequence[Any], paths: Sequence[Path], files: Sequence[str], options: Options, name: str
 ) -> list[Any]:
     """Read the predictions, one file per fold, and return them in the order of the folds."""
     if len(files) != len(golds):
-        raise InputError(f"{parameter}: {len(files)} files; expected {len(golds)}, one per fold")
+        raise InputError(f"{name}: {len(files)} files; expected {len(golds)}, one per fold")
     if isinstance(golds[0], Labels):
         return [_labels_of(*triple, options) for triple in zip(golds, paths, files, strict=True)]
     fold_of = {_text_digest(gold): number for number, gold in enumerate(golds)}

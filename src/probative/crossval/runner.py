@@ -60,39 +60,22 @@ def _check_model(parameter: str, model: Any) -> None:
 
 @dataclass(frozen=True)
 class _Fits:
-    """The models, the data and the folds of a comparison.
+    """The models, the data and the folds of a comparison."""
 
-    Attributes
-    ----------
-    models
-        The baseline and the challenger.
-    X, y
-        All instances, and their gold.
-    folds
-        Positions to train on and to validate on.
-    task
-        The kind of predictions.
-    seed
-        The seed of models that have none of their own.
-    """
-
-    models: tuple[Any, Any]
+    models: tuple[Any, Any]  # the baseline and the challenger
     X: Any
     y: Any
-    folds: Sequence[Fold]
+    folds: Sequence[Fold]  # positions to train on and to validate on
     task: LabelTask | _SpanTask
-    seed: int
+    seed: int  # of models that have none of their own
 
     def validation_instances(self, fold: int) -> Any:
         """Return the instances that a fold (from 1) validates on."""
         return _rows(self.X, self.folds[fold - 1][1])
 
     def fit_and_predict(self, fold: int, which: str) -> tuple[int, str, Outcome]:
-        """Train a copy of a model on a fold, and predict the rest.
-
-        The model gets its own copies of the data: a model that edits its lists in place must not
-        change gold or the data of the other model.
-        """
+        """Train a copy of a model on a fold, and predict the rest."""
+        # a model that edits its lists in place must not change gold or the other model's data
         train, _ = self.folds[fold - 1]
         start = time.perf_counter()
         doing = "fit"
@@ -104,9 +87,8 @@ class _Fits:
             answered = fresh.predict(copy.deepcopy(instances))
             predictions = self.task.check_predictions(answered, instances)
         except (Exception, SystemExit) as error:  # a model must not end the program
-            what = (
-                str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-            )
+            kind = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
+            what = f"{kind}{error}"
             raise InputError(f"fold {fold}, model {which.upper()}, {doing}: {what}") from error
         seconds = round(time.perf_counter() - start, 3)
         return fold, which, {"seconds": seconds, "predictions": predictions}
@@ -233,18 +215,12 @@ _CLASSES_SHOWN = 5  # most classes named in a message
 class LabelTask:
     """One label per instance.
 
-    Attributes
-    ----------
-    positive
-        The positive class; None if all classes count. Then every error is a false positive of one
-        class and a false negative of another, so that micro-averaged precision, recall and F1 are
-        all equal to the accuracy.
-    classes
-        The texts of all classes, which a model may predict; None if they are not known.
+    Without a positive class all classes count. Then every error is a false positive of one class
+    and a false negative of another, so that micro-averaged scores are all equal to the accuracy.
     """
 
     positive: Any = None
-    classes: tuple[str, ...] | None = None
+    classes: tuple[str, ...] | None = None  # the texts of those that a model may predict, if known
     name = "labels"
 
     @property
@@ -266,10 +242,13 @@ class LabelTask:
         size = length_of("X", X)
         if not hasattr(predictions, "__len__"):
             raise InputError(f"predicts {predictions!r:.40} labels for {size} instances")
-        labels = [_python_value(label) for label in items_of("predictions", predictions)]
+        values = items_of("predictions", predictions)
+        labels = [v.item() if isinstance(v, np.generic) else v for v in values]  # for a file
         if len(labels) != size:
             raise InputError(f"predicts {len(labels)} labels for {size} instances")
-        codes, names = labels_of(labels, _refusal, "instance")
+        codes, names = labels_of(
+            labels, lambda text: InputError(f"predictions: {text}"), "instance"
+        )
         if self.classes is not None:
             strange = [i for i, name in enumerate(names) if name not in self.classes]
             if strange:
@@ -329,12 +308,7 @@ def task_for(X: Any, y: Any, positive: Any) -> LabelTask | _SpanTask:
     """Recognise the task from the gold `y`, and check the data."""
     if length_of("X", X) != length_of("y", y):
         raise InputError(f"y: {length_of('y', y)} values, but X has {length_of('X', X)} instances")
-    nested = (
-        isinstance(y, (list, tuple))
-        and len(y) > 0
-        and isinstance(y[0], (set, list, tuple, frozenset))
-    )
-    if nested:
+    if isinstance(y, (list, tuple)) and y and isinstance(y[0], (set, list, tuple, frozenset)):
         if positive is not None:
             raise InputError("positive: applies to labels, and y holds spans")
         try:
@@ -356,16 +330,6 @@ def task_for(X: Any, y: Any, positive: Any) -> LabelTask | _SpanTask:
             f"{_first_classes(classes)}"
         )
     return LabelTask(wanted, classes)
-
-
-def _python_value(label: Any) -> Any:
-    """Convert a NumPy label to a Python value, which a file can hold."""
-    return label.item() if isinstance(label, np.generic) else label
-
-
-def _refusal(text: str) -> InputError:
-    """Return an error on predictions."""
-    return InputError(f"predictions: {text}")
 
 
 def _first_classes(classes: Sequence[str]) -> str:
@@ -482,26 +446,15 @@ def compare_models(
     _check_model("model_a", model_a)
     _check_model("model_b", model_b)
     check_jobs(n_jobs)
-    test_options: dict[str, Any] = {
-        "rope": rope,
-        "prior": prior,
-        "level": level,
-        "beta": beta,
-        "weight": weight,
-    }
+    test_options: dict[str, Any] = {"rope": rope, "prior": prior, "level": level}
+    test_options |= {"beta": beta, "weight": weight}
     _check_options(**test_options)
     task = task_for(X, y, positive)
     metrics = _metrics(metric, task)
     names = distinct_names(names)
 
-    options = CrossvalOptions(
-        a=names[0],
-        b=names[1],
-        positive=positive,
-        groups=groups,
-        regularize=regularize,
-        **test_options,
-    )
+    further: dict[str, Any] = {"positive": positive, "groups": groups, "regularize": regularize}
+    options = CrossvalOptions(a=names[0], b=names[1], **further, **test_options)
     strata = task.strata(X, y) if regularize is None else regularize
     seed = _seed(rng)
     kept = None
@@ -525,11 +478,7 @@ def compare_models(
     )
     cases, records = [], []
     for number, (train, validation) in enumerate(folds, 1):
-        gold = (
-            [y[i] for i in validation.tolist()]
-            if isinstance(y, (list, tuple))
-            else np.asarray(y)[validation]
-        )
+        gold = _rows(y if isinstance(y, (list, tuple)) else np.asarray(y), validation)
         paired = task.cases(gold, *(results[number, which]["predictions"] for which in MODELS))
         cases.append(paired)
         records += [
@@ -570,21 +519,18 @@ def judge_folds(
     **known: Any,
 ) -> ModelComparison:
     """Compare two models by the cases of their folds."""
+    from probative.inference import crossval
     from probative.inference.bayes import bayes_test
-    from probative.inference.crossval import (
-        effective_counts,
-        score_posteriors,
-        with_training_variance,
-    )
 
-    test_options = {
-        key: known.pop(key) for key in ("rope", "prior", "level", "beta") if key in known
-    }
+    names_of_options = ("rope", "prior", "level", "beta")
+    test_options = {key: known.pop(key) for key in names_of_options if key in known}
     a, b = [table.a for table in paired], [table.b for table in paired]
     tests, adjusted = [], []
     for metric in metrics:
         test = bayes_test(list(paired), metric=metric, weight=weight, **test_options)
-        adjusted.append(with_training_variance(test, paired, weight, test_options.get("beta", 1.0)))
+        adjusted.append(
+            crossval.with_training_variance(test, paired, weight, test_options.get("beta", 1.0))
+        )
         tests += [test, bayes_test(a, b, metric, weight=weight, **test_options)]
     shape = {key: test_options[key] for key in ("prior", "beta") if key in test_options}
     weights = tuple(dict.fromkeys((weight, "averaged")))
@@ -595,11 +541,13 @@ def judge_folds(
         m=len(paired) // 2,
         folds=folds,
         paired=tuple(paired),
-        effective_a=effective_counts(a, weight=weight),
-        effective_b=effective_counts(b, weight=weight),
+        effective_a=crossval.effective_counts(a, weight=weight),
+        effective_b=crossval.effective_counts(b, weight=weight),
         tests=tuple(tests),
         adjusted_tests=tuple(adjusted),
-        scores=score_posteriors({names[0]: a, names[1]: b}, metrics, weights=weights, **shape),
+        scores=crossval.score_posteriors(
+            {names[0]: a, names[1]: b}, metrics, weights=weights, **shape
+        ),
         **known,
     )
 

@@ -19,10 +19,10 @@ import numpy as np
 from probative.counts import Counts
 from probative.errors import InputError
 from probative.matching.choices import how_to_read
-from probative.matching.matched import match_inputs
-from probative.reading.annotations import RowIds, Spans, Tagged, Text, part_of
+from probative.reading.annotations import RowIds, Spans, Tagged, Text
 from probative.reading.inputs import annotations_of, is_path, task_of
 from probative.surveys.blanks import unanswered
+from probative.surveys.pool import n_parts
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
@@ -42,23 +42,11 @@ __all__ = ["Annotated", "read_annotated", "read_draws", "say_what_is_out"]
 
 @dataclass(frozen=True, eq=False)
 class Annotated:
-    """The counts of the annotated units of a sample.
+    """The counts of the annotated units of a sample."""
 
-    Attributes
-    ----------
-    counts
-        The counts of each system, one row per drawn unit, in the order of the design.
-    matched
-        The outputs matched to the annotations of the first file.
-    positives
-        The number of items in the annotations.
-    notes
-        Notes on the reading.
-    """
-
-    counts: tuple[Counts, ...]
-    matched: Matched
-    positives: float
+    counts: tuple[Counts, ...]  # of each system, one row per drawn unit, as in the design
+    matched: Matched  # the outputs, to the annotations of the first file
+    positives: float  # items in the annotations
     notes: tuple[str, ...]
 
 
@@ -86,14 +74,10 @@ def read_annotated(
     for side, side_places in zip(sides, places, strict=True):
         matched = _match(side, pool, parts[side_places])
         rows = row_of_unit[pool.unit_of_part[parts[side_places]]]
-        for table, counts in zip(tables, _counts_of(matched), strict=True):
-            cells = [
-                counts.tp,
-                counts.fp,
-                counts.fn,
-                0 * counts.tp if counts.tn is None else counts.tn,
-            ]
-            np.add.at(table, rows, np.stack(cells, axis=1))
+        for number, table in enumerate(tables):
+            counts = matched.items.counts(number, by="sentence")
+            tn = 0 * counts.tp if counts.tn is None else counts.tn
+            np.add.at(table, rows, np.stack([counts.tp, counts.fp, counts.fn, tn], axis=1))
             with_tn = with_tn and counts.tn is not None
         known = {note for output in matched.systems for note in output.notes}
         notes += [note for note in matched.notes if note not in known]  # the pool has shown these
@@ -107,11 +91,8 @@ def read_annotated(
 
 
 def read_draws(design: Design, pool: Pool, annotated: Sequence[Any]) -> tuple[int, Annotated]:
-    """Read the annotations of all complete draws; return how many there are, and their counts.
-
-    A draw must be complete: the units of a draw that somebody labelled first need not be a random
-    part of it.
-    """
+    """Read the annotations of all complete draws; return how many there are, and their counts."""
+    # units of a draw that somebody labelled first need not be a random part of it
     wrong: InputError | None = None
     for done in range(len(design.batches), 0, -1):
         try:
@@ -175,23 +156,14 @@ def _refuse_blanks(given: Any, design: Design) -> None:
 
 
 def _match(side: Any, pool: Pool, parts: Ints) -> Matched:
-    """Match the outputs on some parts as read (sentences, items) to their annotations."""
-    outputs = [part_of(output, parts) for output in pool.sides]  # type: ignore[arg-type]
-    reading = replace(pool.reading, tag_column=None, columns=(), align_by="tokens")
+    """Match the outputs on some parts to their annotations; refuse other labels."""
     try:
-        return match_inputs(
-            side, outputs, names=pool.names, find_positive=False, all_there=False, reading=reading
-        )
+        return pool.match(side, parts)
     except InputError as error:
         found, expected, _ = str(error).partition("; expected the same labels")
         if not expected:
             raise
         raise InputError(f"{found}; expected annotations with the labels of the outputs") from None
-
-
-def _counts_of(matched: Matched) -> list[Counts]:
-    """Return the counts of each system, one row per part as read (sentence, item)."""
-    return [matched.items.counts(k, by="sentence") for k in range(len(matched.names))]
 
 
 # --- Finding annotated units in the design
@@ -205,12 +177,15 @@ def _find(
     if all(side_names is not None for side_names in names):
         batch = np.zeros(pool.n_units, dtype=np.intp)
         batch[design.units.number] = design.units.batch
-        return _by_name(names, _drawn_names(pool, parts), batch[pool.unit_of_part[parts]], pool)
-    sizes = [_n_parts(side) for side in sides]
+        every_name: Any = _identifiers_of(pool.sides[0])
+        drawn = [every_name[1][place] for place in parts.tolist()]
+        return _by_name(names, drawn, batch[pool.unit_of_part[parts]], pool)
+    sizes = [n_parts(side) for side in sides]
     if sum(sizes) != len(parts):
+        draws = f" in {len(design.batches)} draws" if len(design.batches) > 1 else ""
         raise InputError(
             f"annotated: {counted(sum(sizes), _part(pool))} without tokens, texts or ids, but "
-            f"{len(parts):,} were drawn{_draws(design)}; expected all of them, in the order in "
+            f"{len(parts):,} were drawn{draws}; expected all of them, in the order in "
             f"which they were drawn"
         )
     ends = np.cumsum([0, *sizes])
@@ -278,12 +253,6 @@ def _names_of(side: Any, pool_side: Any) -> list[Any] | None:
     return mine[1]
 
 
-def _drawn_names(pool: Pool, parts: Ints) -> list[Any]:
-    """Return the identifiers of the drawn sentences."""
-    names = _identifiers_of(pool.sides[0])
-    return [] if names is None else [names[1][place] for place in parts.tolist()]
-
-
 def _identifiers_of(side: Any) -> tuple[str, list[Any]] | None:
     """Return the kind of identifiers of sentences (items), and the identifiers; None without."""
     text = side.text if isinstance(side, (Tagged, Spans)) else side.aligned
@@ -298,17 +267,6 @@ def _identifiers_of(side: Any) -> tuple[str, list[Any]] | None:
     return None if not texts else ("texts", list(texts))
 
 
-def _n_parts(side: Any) -> int:
-    """Return the number of parts as read (sentences, items)."""
-    if isinstance(side, (Tagged, Spans)):
-        return side.text.n_sentences
-    return len(side) if side.units is None else int(side.units.max(initial=-1)) + 1
-
-
 def _part(pool: Pool) -> str:
     """Return the word for what an annotated file holds: sentences, even if documents were drawn."""
     return "sentence" if pool.unit == "document" else pool.unit
-
-
-def _draws(design: Design) -> str:
-    return f" in {len(design.batches)} draws" if len(design.batches) > 1 else ""

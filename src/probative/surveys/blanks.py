@@ -51,25 +51,15 @@ if TYPE_CHECKING:
 # --- Sentences of a column file, with a blank for every tag
 
 _BLANK = "_"  # not a tag in any scheme
-_KEPT_COMMENTS = (b"# newdoc", b"# sent_id", b"# text =")
+_KEPT_COMMENTS = (b"# sent_id", b"# text =")
 
 
 @dataclass(frozen=True, eq=False)
 class _ColumnBlanks:
-    """A column file of which only some columns are written.
+    """A column file of which only some columns are written."""
 
-    Attributes
-    ----------
-    shape
-        Its lines and columns.
-    columns
-        The columns that are written, from 0.
-    text
-        The sentences.
-    """
-
-    shape: Layout
-    columns: tuple[int, ...]
+    shape: Layout  # its lines and columns
+    columns: tuple[int, ...]  # that are written, from 0
     text: Text
 
     @property
@@ -97,11 +87,10 @@ class _ColumnBlanks:
     def _tokens(self, part: int, between: str) -> list[str]:
         data = self.shape.table.source.data
         low, high = self.text.first[part : part + 2].tolist()
-        rows = (
-            [data[start[i] : end[i]].decode() for start, end in self._fields]
+        return [
+            between.join([*(data[a[i] : b[i]].decode() for a, b in self._fields), _BLANK])
             for i in range(low, high)
-        )
-        return [between.join([*row, _BLANK]) for row in rows]
+        ]
 
     @cached_property
     def _fields(self) -> list[Any]:
@@ -113,10 +102,7 @@ class _ColumnBlanks:
         if not self.shape.numbered:
             return []
         lines = self.text.raw(part).split(b"\n")
-        kept = [line for line in lines if line.startswith(_KEPT_COMMENTS)]
-        return [
-            line.decode().rstrip("\r") for line in kept if not line.startswith(_KEPT_COMMENTS[0])
-        ]
+        return [line.decode().rstrip("\r") for line in lines if line.startswith(_KEPT_COMMENTS)]
 
     def _document_line(self, document: int, between: str) -> list[str]:
         """Return the lines that start a document."""
@@ -126,16 +112,12 @@ class _ColumnBlanks:
         documents: Any = self.text.document
         first = int(np.argmax(documents == document))
         lines = self.text.raw(first).split(b"\n")
-        named = next((line for line in lines if line.startswith(_KEPT_COMMENTS[0])), b"# newdoc")
+        named = next((line for line in lines if line.startswith(b"# newdoc")), b"# newdoc")
         return [named.decode().rstrip("\r")]
 
 
 def _open_columns(opened: Input, keep: Sequence[int | str], *, is_output: bool) -> _ColumnBlanks:
-    """Find the tokens of a column file; refuse one without tokens.
-
-    `keep` names further columns by their numbers from 1. With `is_output`, the file is the output
-    of a system: a single column then holds tags.
-    """
+    """Find the tokens of a column file; refuse one without tokens."""
     shape = opened.layout
     token = shape.token_column
     if token is None and is_output:
@@ -183,35 +165,16 @@ _DELIMITED = ("csv", "tsv")
 
 @dataclass(frozen=True, eq=False)
 class _TableBlanks:
-    """Rows of a table of which only some columns are written.
+    """Rows of a table of which only some columns are written."""
 
-    Attributes
-    ----------
-    kind
-        csv, tsv, jsonl or json.
-    form
-        The name of the format for `input_format`.
-    names, rows
-        The columns that are written, and their cells.
-    answer
-        The column that annotators fill in.
-    part_of_row
-        The part as read (sentence, unit) of every row; None if each row is one.
-    delimiter
-        The delimiter of cells.
-    sentences
-        The text or the tokens of every row, if a row is a sentence.
-    notes
-        Notes on the table.
-    """
-
-    kind: str
-    form: str
-    names: tuple[str, ...]
-    rows: Sequence[Sequence[Any]]
-    answer: str
-    part_of_row: NDArray[Any] | None = None
+    kind: str  # csv, tsv, jsonl or json
+    form: str  # the name of the format for `input_format`
+    names: tuple[str, ...]  # the columns that are written
+    rows: Sequence[Sequence[Any]]  # their cells
+    answer: str  # the column that annotators fill in
+    part_of_row: NDArray[Any] | None = None  # sentence or unit of every row, if several share one
     delimiter: str = ","
+    # the text or the tokens of every row, if a row is a sentence
     sentences: Sequence[Sequence[str]] | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
 
@@ -248,9 +211,8 @@ class _TableBlanks:
             return self._delimited(rows)
         records = [dict(zip((*self.names, self.answer), (*row, None), strict=True)) for row in rows]
         lines = [json.dumps(record, ensure_ascii=False) for record in records]
-        return (
-            "[\n" + ",\n".join(lines) + "\n]\n" if self.kind == "json" else "\n".join(lines) + "\n"
-        )
+        listed_, lined = "[\n" + ",\n".join(lines) + "\n]\n", "\n".join(lines) + "\n"
+        return listed_ if self.kind == "json" else lined
 
     def _delimited(self, rows: Sequence[Sequence[Any]]) -> str:
         """Return the rows as CSV or TSV."""
@@ -270,11 +232,7 @@ class _TableBlanks:
 def _open_table(
     opened: Input, keep: Sequence[int | str], labels: Sequence[str], *, tags: bool
 ) -> _TableBlanks:
-    """Read the columns of a table that annotators may see.
-
-    `keep` names further columns; `labels` are columns of systems, which are never written. With
-    `tags`, rows are tokens.
-    """
+    """Read the columns of a table that annotators may see; never `labels`, those of systems."""
     source = opened.source
     if source.is_parquet:
         raise source.error(
@@ -350,10 +308,7 @@ def _nothing_known(source: Source, names: Sequence[str]) -> InputError:
 def _without_objects(
     names: Sequence[str], sure: Sequence[str], records: Sequence[dict[str, Any]]
 ) -> list[str]:
-    """Return the names whose values are single values or texts; an object may hold anything.
-
-    Names in `sure` are always kept.
-    """
+    """Return the names that are `sure` or hold no objects, which may be anything."""
 
     def is_plain(value: Any) -> bool:
         if isinstance(value, list):
@@ -454,11 +409,7 @@ _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 def open_blanks(
     path: Path | str, pool: Pool, outputs: Sequence[Any], keep: Sequence[int | str] = ()
 ) -> Blanks:
-    """Open the text of a pool, from which units are written without any system's output.
-
-    `path` is the corpus or one of the `outputs`, whose text must be that of `pool`; `keep` names
-    further columns to write.
-    """
+    """Open the text of a pool, from which units are written without any system's output."""
     same = [number for number, output in enumerate(outputs) if _is_same_file(path, output)]
     form = _form(path, pool, same)
     if form == "labels":
@@ -585,10 +536,7 @@ def encoded(blanks: Blanks, pool: Pool, units: Any) -> bytes:
 
 
 def unanswered(path: Path | str, written: Mapping[str, Any]) -> int:
-    """Count the tokens, rows or texts of an annotated file that are still blank.
-
-    `written` describes how the sample was written, as in its design.
-    """
+    """Count what is still blank in an annotated file; `written` is the entry of its design."""
     source = load(path)
     if written.get("format") == "columns":
         shape = layout(source)

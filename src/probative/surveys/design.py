@@ -46,34 +46,15 @@ _BASES = ("guess", "scores", "pilot", "judge")
 
 @dataclass(frozen=True)
 class Stratum:
-    """Units that are drawn alike.
+    """Units that are drawn alike."""
 
-    Attributes
-    ----------
-    name
-        A description of its units.
-    key
-        The description without the names of systems: strata that are mirror images of each other
-        (A says yes and B no, B yes and A no) share it.
-    size
-        The number of units of the pool that it holds.
-    drawn
-        The number of units to annotate.
-    why
-        The basis of that number: "all", "least", "guess", "pilot", "scores" or "judge".
-    spread
-        The expected standard deviation of its units, in items.
-    beside
-        What the scores add to it if the sample is allocated for differences.
-    """
-
-    name: str
-    key: str
-    size: int
-    drawn: int
-    why: str
-    spread: float
-    beside: float = 0.0
+    name: str  # a description of its units
+    key: str  # the description without names of systems, which mirror images of strata share
+    size: int  # units of the pool
+    drawn: int  # units to annotate
+    why: str  # the basis of that number: "all", "least", "guess", "pilot", "scores" or "judge"
+    spread: float  # the expected standard deviation of its units, in items
+    beside: float = 0.0  # what the scores add to it if the sample is allocated for differences
 
     @property
     def is_census(self) -> bool:
@@ -83,21 +64,11 @@ class Stratum:
 
 @dataclass(frozen=True)
 class SystemSource:
-    """The origin of a system's output.
-
-    Attributes
-    ----------
-    name
-        The name of the system.
-    path
-        The file, relative to the folder of the design; None for inputs from Python.
-    fingerprint
-        A digest that changes if the output does.
-    """
+    """The origin of a system's output."""
 
     name: str
-    path: str | None
-    fingerprint: str
+    path: str | None  # relative to the folder of the design; None for inputs from Python
+    fingerprint: str  # a digest that changes if the output does
 
 
 @dataclass(frozen=True)
@@ -111,23 +82,11 @@ class PoolSource:
 
 
 class DrawnUnits(NamedTuple):
-    """The drawn units in the order in which they are written.
+    """The drawn units as they are written: batch after batch, each in the order of the pool."""
 
-    That is batch after batch, and in each batch in the order of the pool.
-
-    Attributes
-    ----------
-    number
-        The index of every unit in the pool, from 0.
-    stratum
-        The index of its stratum.
-    batch
-        The index of the draw that added it, from 0.
-    """
-
-    number: NDArray[np.int64]
-    stratum: NDArray[np.int64]
-    batch: NDArray[np.int64]
+    number: NDArray[np.int64]  # the index of every unit in the pool, from 0
+    stratum: NDArray[np.int64]  # the index of its stratum
+    batch: NDArray[np.int64]  # the index of the draw that added it, from 0
 
 
 @dataclass(frozen=True, eq=False)

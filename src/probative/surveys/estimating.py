@@ -132,13 +132,7 @@ class _Projected:
         projection = self.scores.score(system)
         limits, notes = (projection.estimate, projection.low, projection.high), projection.notes
         if self._items is not None:
-            rare = rare_score(
-                self._items,
-                self.scores.metric,
-                system=system,
-                level=self.options.level,
-                beta=self.options.beta,
-            )
+            rare = rare_score(self._items, self.scores.metric, system=system, **self._how)
             limits, notes = (rare.estimate, rare.low, rare.high), rare.notes
         return EstimatedScore(
             self.survey.pool.names[system],
@@ -158,14 +152,7 @@ class _Projected:
         if identical:  # the difference is 0, whatever the labels are
             limits, notes = (0.0, 0.0, 0.0), ()
         elif self._items is not None:
-            rare = rare_difference(
-                self._items,
-                self.scores.metric,
-                a=a,
-                b=b,
-                level=self.options.level,
-                beta=self.options.beta,
-            )
+            rare = rare_difference(self._items, self.scores.metric, a=a, b=b, **self._how)
             limits, notes = (rare.estimate, rare.low, rare.high), rare.notes
             posterior = LimitsPosterior(*limits, self.options.level, span(self.scores.metric))
         unknown = not identical and self._items is None and projection.no_evidence
@@ -204,12 +191,14 @@ class _Projected:
         )
 
     @property
+    def _how(self) -> dict[str, float]:
+        return {"level": self.options.level, "beta": self.options.beta}
+
+    @property
     def _items(self) -> ItemStrata | None:
         items = self.survey.items
         if items is None or items.finite == self.scores.finite:
             return items
-        from dataclasses import replace
-
         return replace(items, finite=self.scores.finite)
 
     def _posterior(self, projection: Projection, *, exact: bool) -> StudentPosterior:
@@ -311,17 +300,15 @@ def estimate(
         beta=positive("beta", beta),
     )
     known, folder = open_design(design)
-    known = known if judge is None else replace(known, judge=_source(judge))
+    if judge is not None:
+        path = str(judge) if is_path(judge) else None
+        known = replace(known, judge=SystemSource("judge", path, fingerprint(judge)))
     pool = read_again(known, folder, outputs=outputs_of(systems, known), judge=judge, scores=scores)
     done, answers = read_draws(known, pool, [annotated, *more])
     out = say_what_is_out(known, done)
     known = known.first(done)
-    survey = _Survey(
-        known,
-        pool,
-        answers,
-        Draw.of(known.units.stratum, [stratum.size for stratum in known.strata]),
-    )
+    draw = Draw.of(known.units.stratum, [stratum.size for stratum in known.strata])
+    survey = _Survey(known, pool, answers, draw)
     compared = compared_metrics(answers.matched, metric, "micro")
     shown_metrics = compared if metric is not None or answers.matched.all_classes else PRF
     projected = {
@@ -332,7 +319,8 @@ def estimate(
     estimated = [projected[name].score(k, name) for k in everyone for name in shown_metrics]
     gaps = [gap for name in compared for gap in _compared(projected[name], name, len(pool.names))]
     first = projected[compared[0]]
-    worth = _effective_sample_size(known.goal, estimated, gaps, compared[0])
+    of_goal = gaps if known.goal == "difference" and gaps else estimated
+    worth = next(own.worth for own in of_goal if own.metric == compared[0])
     is_certain = known.size == known.pool.units and not options.population
     say = certain_verdict if is_certain else verdict
     open_: list[str] = []
@@ -370,11 +358,6 @@ def estimate(
     )
 
 
-def _source(judge: Any) -> SystemSource:
-    """Describe the origin of a judge's opinion."""
-    return SystemSource("judge", str(judge) if is_path(judge) else None, fingerprint(judge))
-
-
 def _compared(projected: _Projected, name: str, n_systems: int) -> list[EstimatedDifference]:
     """Compare each system with the first; adjust the p-values if there are several."""
     gaps = [projected.difference(0, k, name) for k in range(1, n_systems)]
@@ -384,24 +367,12 @@ def _compared(projected: _Projected, name: str, n_systems: int) -> list[Estimate
     return [replace(gap, p_adjusted=float(p)) for gap, p in zip(gaps, adjusted, strict=True)]
 
 
-def _effective_sample_size(
-    goal: str,
-    scores: Sequence[EstimatedScore],
-    gaps: Sequence[EstimatedDifference],
-    metric: str,
-) -> float | None:
-    """Return the effective sample size for the goal of the sample."""
-    if goal == "difference" and gaps:
-        return gaps[0].worth
-    return next(score.worth for score in scores if score.metric == metric)
-
-
 def _strata(
     design: Design, answers: Annotated, shares: Sequence[float]
 ) -> tuple[EstimatedStratum, ...]:
     """Summarise the labelled units of each stratum."""
     stratum, strata = design.units.stratum, []
-    for number, (design_stratum, share) in enumerate(zip(design.strata, shares, strict=True)):
+    for number, (own, share) in enumerate(zip(design.strata, shares, strict=True)):
         mine = stratum == number
         labelled = int(np.count_nonzero(mine))
         tables = [counts[mine].sum() for counts in answers.counts]
@@ -410,11 +381,7 @@ def _strata(
             name: float(table.tp) / max(labelled, 1)
             for name, table in zip(design.systems, tables, strict=True)
         }
-        strata.append(
-            EstimatedStratum(
-                design_stratum.name, design_stratum.size, labelled, items, right, share
-            )
-        )
+        strata.append(EstimatedStratum(own.name, own.size, labelled, items, right, share))
     return tuple(strata)
 
 

@@ -19,7 +19,7 @@ from probative.matching.labels import positive_class
 from probative.matching.matched import match_inputs, name_systems
 from probative.matching.outputs import short_name
 from probative.options import ReadingOptions
-from probative.reading.annotations import Labels, LabelSets, Segmented, part_of
+from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged, part_of
 from probative.reading.inputs import annotations_of, is_path, is_series, settled, task_of
 from probative.reading.logs import Samples
 from probative.wording.numbers import counted
@@ -59,15 +59,6 @@ def _check_choices(reading: ReadingOptions) -> ReadingOptions:
             raise InputError(f"{name}: {why}")
     copied = ReadingOptions(**{e.name: getattr(reading, e.name) for e in fields(ReadingOptions)})
     return check_reading(copied)
-
-
-def _options_of(choices: ReadingOptions) -> HowToRead:
-    """Return the options with which readers read an output, not gold."""
-    return replace(
-        how_to_read(choices),
-        predicted=True,
-        probability_columns=tuple(choices.probability_columns),
-    )
 
 
 def _read_sides(
@@ -126,23 +117,16 @@ def _usual_name(given: Any, number: int) -> str:
 
 
 def _confidence_of(
-    scores: Any,
-    outputs: Sequence[Any],
-    systems: Sequence[Annotations],
-    options: HowToRead,
+    scores: Any, outputs: Sequence[Any], systems: Sequence[Annotations], options: HowToRead
 ) -> Floats:
     """Return one probability per row (item, token): the mean over the outputs."""
     if isinstance(scores, (str, int)) and not isinstance(scores, bool):
         if not all(map(is_path, outputs)):
             raise InputError("scores: there are no columns; expected a number per item")
-        column_options = replace(
-            options, task="labels", column=str(scores), tag_column=None, like=None
-        )
-        column_options = replace(column_options, probability_columns=(), unit=None)
-        numbers = [
-            _column(path, str(scores), column_options, side)
-            for path, side in zip(outputs, systems, strict=True)
-        ]
+        none: dict[str, Any] = {"tag_column": None, "like": None, "unit": None}
+        how = replace(options, task="labels", column=str(scores), probability_columns=(), **none)
+        pairs = zip(outputs, systems, strict=True)
+        numbers = [_column(path, str(scores), how, side) for path, side in pairs]
         return np.asarray(np.mean(numbers, axis=0))
     return _probabilities("scores", scores)
 
@@ -249,50 +233,24 @@ _IN_COLUMNS = ("columns", "conllu", "table", "rows")  # formats that accept a co
 
 @dataclass(frozen=True, eq=False)
 class _JudgeCounts:
-    """The counts of every unit with the judge's opinion as gold.
+    """The counts of every unit with the judge's opinion as gold."""
 
-    Attributes
-    ----------
-    tp
-        Items of each system that the judge has, too: one row per system, one column per unit.
-    g
-        Items of the judge, per unit.
-    """
-
-    tp: Floats
-    g: Floats
+    tp: Floats  # items that the judge has, too: one row per system, one column per unit
+    g: Floats  # items of the judge, per unit
 
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """The outputs of systems on every unit of a pool.
+    """The outputs of systems on every unit of a pool."""
 
-    Attributes
-    ----------
-    matched
-        The outputs, matched to each other: the first one takes the place of gold, which is unknown.
-    sides
-        The outputs as they were read.
-    unit
-        The kind of unit that is drawn: ``sentence``, ``document``, ``unit`` or ``item``.
-    reading
-        The options of reading, completed with what was recognised: the positive class.
-    probability
-        The mean confidence of the systems in every unit, where units are single items; else None.
-    doubt
-        The sum of p(1 - p) over the rows (tokens, items) of every unit; None without confidences.
-    judge, judged
-        The counts against a judge's opinion, and the outputs matched to it; None without a judge.
-    """
-
-    matched: Matched
-    sides: tuple[Annotations, ...]
-    unit: str
-    reading: ReadingOptions
-    probability: Floats | None = None
-    doubt: Floats | None = None
-    judge: _JudgeCounts | None = None
-    judged: Matched | None = None
+    matched: Matched  # to each other: the first one takes the place of gold, which is unknown
+    sides: tuple[Annotations, ...]  # the outputs as they were read
+    unit: str  # "sentence", "document", "unit" or "item"
+    reading: ReadingOptions  # completed with what was recognised: the positive class
+    probability: Floats | None = None  # mean confidence of the systems in every single item
+    doubt: Floats | None = None  # the sum of p(1 - p) over the rows (tokens, items) of every unit
+    judge: _JudgeCounts | None = None  # the counts against a judge's opinion
+    judged: Matched | None = None  # the outputs matched to it
 
     @property
     def task(self) -> str:
@@ -353,16 +311,18 @@ class Pool:
         kept = np.flatnonzero(rank >= 0)
         return kept[np.argsort(rank[kept], kind="stable")]
 
-    def outputs_of(self, units: NDArray[Any]) -> list[Any]:
-        """Return the outputs of the systems on some units, in this order, as new annotations."""
-        parts = self.parts_of(units)
-        return [part_of(side, parts) for side in cast("tuple[Any, ...]", self.sides)]
+    def match(self, gold: Any, parts: NDArray[Any]) -> Matched:
+        """Match the outputs on some parts as read (sentences, items) to their annotations."""
+        outputs = [part_of(side, parts) for side in cast("tuple[Any, ...]", self.sides)]
+        reading = replace(self.reading, tag_column=None, columns=(), align_by="tokens")
+        return match_inputs(
+            gold, outputs, names=self.names, find_positive=False, all_there=False, reading=reading
+        )
 
     def number_where(self, items: NDArray[np.bool_]) -> Floats:
         """Count the marked items in every unit."""
-        all_items = self.matched.items
         number = np.bincount(self.unit_of_item[items], minlength=self.n_units)
-        return np.asarray(all_items.weight * number, dtype=np.float64)
+        return np.asarray(self.matched.items.weight * number, dtype=np.float64)
 
     @cached_property
     def returned(self) -> Floats:
@@ -408,7 +368,8 @@ def read_pool(
     choices = _check_choices(reading)
     if by == _ITEM:
         choices = replace(choices, unit_column=None)
-    options = _options_of(choices)
+    columns = tuple(choices.probability_columns)
+    options = replace(how_to_read(choices), predicted=True, probability_columns=columns)
     everybody = [*outputs, *([] if judge is None else [judge])]
     sides = _read_sides(everybody, options, choices, judged=judge is not None)
     systems = sides[: len(outputs)]
@@ -441,19 +402,24 @@ def read_again(
         raise InputError(
             f"systems: {len(outputs)}, but the design has {len(design.outputs)}; expected each"
         )
-    given = [None] * len(design.outputs) if outputs is None else list(outputs)
-    inputs = [
-        _same(source, data, folder) for source, data in zip(design.outputs, given, strict=True)
-    ]
+    given = zip(design.outputs, outputs or [None] * len(design.outputs), strict=True)
+    inputs = [_same(source, data, folder) for source, data in given]
     third = None if design.judge is None else _same(design.judge, judge, folder)
     return read_pool(
         inputs,
-        reading=_reading_of(design),
+        reading=ReadingOptions.of(design.reading),
         names=design.systems,
         by=None if design.unit in ("sentence", "unit") else design.unit,
         judge=third,
         scores=design.scores if scores is None else scores,
     )
+
+
+def n_parts(side: Any) -> int:
+    """Return the number of parts as read (sentences, items)."""
+    if isinstance(side, (Tagged, Spans)):
+        return side.text.n_sentences
+    return len(side) if side.units is None else int(side.units.max(initial=-1)) + 1
 
 
 def outputs_of(systems: Any, design: Design) -> list[Any] | None:
@@ -473,11 +439,6 @@ def outputs_of(systems: Any, design: Design) -> list[Any] | None:
             f"systems: {shown(systems)}; expected the outputs in a dictionary by name, or in a list"
         )
     return list(systems)
-
-
-def _reading_of(design: Design) -> ReadingOptions:
-    """Return the options with which the outputs of a design are read."""
-    return ReadingOptions.of(design.reading)
 
 
 def reading_keywords(reading: ReadingOptions) -> dict[str, Any]:
@@ -506,11 +467,10 @@ def _same(source: SystemSource, given: Any, folder: Path | str) -> Any:
             data,
         )
     if fingerprint(data) != source.fingerprint:
-        where = data if is_path(data) else None
         raise InputError(
             f"{source.name!r} is not what it was when the sample was drawn; expected the same "
             f"output, or a new sample",
-            where,
+            data if is_path(data) else None,
         )
     return data
 
@@ -551,5 +511,5 @@ def _judge_counts(pool: Pool, judged: Matched) -> _JudgeCounts:
     """Compute the counts of every unit with the judge's opinion as gold."""
     by = "document" if pool.unit == "document" else "sentence"
     counts = [judged.items.counts(number, by=by) for number in range(len(pool.names))]
-    tp = np.stack([np.asarray(system_counts.tp, dtype=np.float64) for system_counts in counts])
+    tp = np.stack([np.asarray(own.tp, dtype=np.float64) for own in counts])
     return _JudgeCounts(tp, np.asarray(counts[0].tp + counts[0].fn, dtype=np.float64))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Unpack
 
 import numpy as np
+from scipy import special
 
 from probative._validation import (
     columns_of,
@@ -42,6 +43,7 @@ from probative.surveys.strata import (
     evidence_of_pilot,
     expect,
     layers_of,
+    numbers_of,
 )
 from probative.wording.numbers import counted
 
@@ -126,17 +128,10 @@ def tell(
     share = weight / weight.sum() if weight.sum() > 0 else np.array(sizes) / sum(sizes)
     variance = sampling_variance(sizes, spreads, numbers)
     at_random = sampling_variance([sum(sizes)], [expected.overall], [design.size])
-    reach = 2 * _normal_quantile(options.level) / expected.scale
+    reach = 2 * float(special.ndtri(0.5 + options.level / 2)) / expected.scale
     units = design.units
     last = len(design.batches) - 1
-    signature = options.signature(
-        "sample",
-        *facts,
-        f"by-{design.unit}",
-        f"for-{design.goal}",
-        f"size:{design.size}",
-        design.basis,
-    )
+    about = f"by-{design.unit}", f"for-{design.goal}", f"size:{design.size}", design.basis
     return Sampled(
         task=design.task,
         unit=design.unit,
@@ -146,16 +141,8 @@ def tell(
         labelled=design.size,
         new=sum(design.batches[-1]),
         strata=tuple(
-            SampledStratum(
-                stratum.name,
-                stratum.size,
-                stratum.drawn,
-                new,
-                stratum.spread,
-                float(part),
-                stratum.why,
-            )
-            for stratum, new, part in zip(design.strata, design.batches[-1], share, strict=True)
+            SampledStratum(own.name, own.size, own.drawn, new, own.spread, float(part), own.why)
+            for own, new, part in zip(design.strata, design.batches[-1], share, strict=True)
         ),
         width=reach * float(np.sqrt(variance)),
         random_width=reach * float(np.sqrt(at_random)),
@@ -165,16 +152,9 @@ def tell(
         units=units.number[units.batch == last],
         files={} if files is None else {name: str(path) for name, path in files.items()},
         notes=tuple(notes),
-        signature=signature,
+        signature=options.signature("sample", *facts, *about),
         design=design,
     )
-
-
-def _normal_quantile(level: float) -> float:
-    """Return the two-sided normal quantile of a level."""
-    from scipy.special import ndtri
-
-    return float(ndtri(0.5 + level / 2))
 
 
 # --- Extending a sample
@@ -188,10 +168,7 @@ def extend(
     names: Sequence[str] | None,
     to: Path | str | None,
 ) -> Sampled:
-    """Draw more units into a design (an object or its file), and write them to `to`.
-
-    `outputs` is empty unless they have moved or came from Python; `names` must be None.
-    """
+    """Draw more units into a design (an object or its file), and write them to `to`."""
     _refuse_with_add(options, names)
     if not (isinstance(given, Design) or is_path(given)):
         raise InputError(f"add: {shown(given)} is no design; expected the file of one")
@@ -206,10 +183,7 @@ def extend(
 
 @contextmanager
 def _alone(design: Path) -> Iterator[None]:
-    """Hold the lock of a design while it is extended.
-
-    The lock file lies beside the design, because the design itself is replaced as a whole.
-    """
+    """Hold the lock of a design while it is extended, beside it: it is replaced as a whole."""
     read_design(design)  # refuses a damaged design before the lock is taken
     real = Path(os.path.realpath(design))
     place = real.with_name(f".{real.name}.lock")
@@ -257,9 +231,7 @@ def _extend(
         evidence, notes = evidence_of_pilot(pool, third.pilot, old.units.number)
     expected = expect(pool, old.goal, evidence)
     new = _extended(old, expected, add)
-    blanks = None
-    if files is not None:
-        blanks = _same_corpus(old, pool, folder, outputs)
+    blanks = None if files is None else _same_corpus(old, pool, folder, outputs)
     sampled = tell(new, expected, replace(options, rng=old.seed), pool.facts, files, notes)
     if files is not None and blanks is not None:
         _write_both(encoded(blanks, pool, sampled.units), new, files)
@@ -471,14 +443,8 @@ def _draw(
         raise InputError("size: missing; expected how many units to annotate")
     goal = _goal(options.goal, len(outputs))
     files = None if to is None else _targets_of(to)
-    pool = read_pool(
-        outputs,
-        reading=options,
-        names=names,
-        by=options.by,
-        scores=third.scores,
-        judge=third.judge,
-    )
+    more: dict[str, Any] = {"scores": third.scores, "judge": third.judge}
+    pool = read_pool(outputs, reading=options, names=names, by=options.by, **more)
     if size > pool.n_units:
         there = counted(pool.n_units, pool.unit)
         raise InputError(f"size: {size}, but the pool has {there}; expected at most that")
@@ -489,9 +455,7 @@ def _draw(
         evidence, notes = evidence_of_pilot(pool, third.pilot)
     expected = expect(pool, goal, evidence)
     layers = layers_of(pool, expected, size)
-    sizes = [len(own.units) for own in layers]
-    placing = [expected.placing(own.units) for own in layers]
-    drawn, least = draw_numbers([own.key for own in layers], sizes, placing, size)
+    drawn, least = numbers_of(layers, expected, size)
     strata = tuple(
         Stratum(
             own.name,
@@ -526,9 +490,8 @@ def _draw(
         written={} if blanks is None else {**blanks.written, "keep": list(options.keep)},
         basis=expected.why,
     )
-    sampled = tell(
-        design, expected, options, pool.facts, files, [*_own_notes(pool, blanks), *notes]
-    )
+    notes = [*_own_notes(pool, blanks), *notes]
+    sampled = tell(design, expected, options, pool.facts, files, notes)
     if files is not None and blanks is not None:
         _write_both(encoded(blanks, pool, sampled.units), design, files)
     return sampled

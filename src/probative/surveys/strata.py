@@ -15,9 +15,9 @@ from probative.errors import InputError
 from probative.inference.stratified import Draw, allocate, sampling_variance
 from probative.inference.units import student_quantile
 from probative.matching.choices import how_to_read
-from probative.matching.matched import match_inputs
 from probative.reading.annotations import RowIds, Spans, Tagged, Text, part_of
 from probative.reading.inputs import annotations_of, is_path, task_of
+from probative.surveys.pool import n_parts
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
@@ -95,13 +95,8 @@ def _number(pool: Pool) -> tuple[Ints, str]:
 
 def _numbered(what: str) -> list[tuple[str, str]]:
     """Return the names of strata by number of items."""
-    words = [
-        "nothing returned",
-        f"1 item {what}",
-        f"2 items {what}",
-        f"3 or more items {what}",
-    ]
-    return [(word, word) for word in words]
+    words = f"1 item {what}", f"2 items {what}", f"3 or more items {what}"
+    return [(word, word) for word in ("nothing returned", *words)]
 
 
 def _answers(pool: Pool) -> tuple[Ints, list[tuple[str, str]]]:
@@ -113,13 +108,8 @@ def _answers(pool: Pool) -> tuple[Ints, list[tuple[str, str]]]:
     if len(yes) == 2:
         a, b = pool.names
         code = np.where(number == 2, 0, np.where(number == 0, 3, np.where(yes[0], 1, 2)))
-        single_yes = "only one says yes"
-        names = [
-            ("both say yes",) * 2,
-            (f"only {a} says yes", single_yes),
-            (f"only {b} says yes", single_yes),
-        ]
-        return code, [*names, ("none says yes",) * 2]
+        one = [(f"only {name} says yes", "only one says yes") for name in (a, b)]
+        return code, [("both say yes",) * 2, *one, ("none says yes",) * 2]
     total = len(yes)
     words = [f"all {total} say yes", *(f"{n} of {total} say yes" for n in range(total - 1, 0, -1))]
     return total - number, [(word, word) for word in (*words, "none says yes")]
@@ -189,8 +179,7 @@ def _foretold(layers: list[_Layer], expected: Expected, size: int) -> NDArray[np
     the score.
     """
     sizes = np.array([len(own.units) for own in layers])
-    placing = [expected.placing(own.units) for own in layers]
-    drawn, _ = draw_numbers([own.key for own in layers], sizes.tolist(), placing, size)
+    drawn, _ = numbers_of(layers, expected, size)
     draw = Draw.of(np.repeat(np.arange(len(layers)), drawn), sizes)
     reach = [expected.reach[own.units] for own in layers]
     parts = sizes * [own.mean() for own in reach]
@@ -210,10 +199,7 @@ def _foretold(layers: list[_Layer], expected: Expected, size: int) -> NDArray[np
 def _limits(
     units: NDArray[np.intp], ranked: NDArray[Any], weights: NDArray[np.float64], parts: int
 ) -> NDArray[Any]:
-    """Return the values of `ranked` at which to cut units into parts of equal weight.
-
-    These are the highest values of all parts but the last, each once.
-    """
+    """Return the highest values of `ranked` in all parts of equal weight but the last."""
     units = units[np.argsort(ranked[units], kind="stable")]
     reached = np.cumsum(weights[units])
     places = np.searchsorted(reached, reached[-1] * np.arange(1, parts) / parts)
@@ -221,11 +207,7 @@ def _limits(
 
 
 def _cut(pool: Pool, mirrored: list[_Layer]) -> list[_Layer]:
-    """Cut strata into parts with equal sums of sqrt(p(1 - p)), by confidence or by doubt.
-
-    Mirror images are cut at the same values and stay neighbours; units of the same confidence stay
-    together.
-    """
+    """Cut strata into parts with equal sums of sqrt(p(1 - p)); mirror images at the same values."""
     if pool.doubt is None:
         return mirrored
     what, ranked = ("doubt", pool.doubt) if pool.probability is None else ("p", pool.probability)
@@ -236,7 +218,8 @@ def _cut(pool: Pool, mirrored: list[_Layer]) -> list[_Layer]:
     layers = []
     for number in np.unique(part[units]).tolist():
         values = ranked[units[part[units] == number]]
-        words = f"{what} {_range(values.min(), values.max())}"
+        low, high = values.min(), values.max()
+        words = f"{what} {low:.3g}" if low == high else f"{what} {low:.3g} to {high:.3g}"
         layers += [
             _Layer(f"{layer.name}, {words}", f"{layer.key}, {words}", kept)
             for layer in mirrored
@@ -245,17 +228,8 @@ def _cut(pool: Pool, mirrored: list[_Layer]) -> list[_Layer]:
     return layers
 
 
-def _range(low: float, high: float) -> str:
-    """Return a range of numbers as text."""
-    return f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
-
-
 def _joined(layers: list[_Layer], expected: Expected, most: int) -> list[_Layer]:
-    """Merge neighbours until no stratum is too small and there are at most `most`.
-
-    Mirror images are merged with each other first; a stratum with a mirror image is not merged with
-    other neighbours without it.
-    """
+    """Merge neighbours until no stratum is too small and there are `most`; mirror images first."""
     layers = list(layers)
     weights = [len(layer.units) * expected.placing(layer.units) for layer in layers]
     while len(layers) > 1:
@@ -284,6 +258,13 @@ def _both(first: _Layer, second: _Layer) -> _Layer:
     units = np.sort(np.concatenate([first.units, second.units]))
     key = first.key if first.key == second.key else f"{first.key}; {second.key}"
     return _Layer(f"{first.name}; {second.name}", key, units)
+
+
+def numbers_of(layers: Sequence[_Layer], expected: Expected, n: int) -> tuple[Ints, Ints]:
+    """Return how many units to draw from each layer, and how many at least."""
+    sizes = [len(own.units) for own in layers]
+    placing = [expected.placing(own.units) for own in layers]
+    return draw_numbers([own.key for own in layers], sizes, placing, n)
 
 
 def draw_numbers(
@@ -360,62 +341,29 @@ _MOST_RELATIVE_DOUBT = 20.0  # most factor of a unit's doubt relative to the mea
 
 @dataclass(frozen=True, eq=False)
 class _Evidence:
-    """The counts of annotated units, or of all units against a judge.
+    """The counts of annotated units, or of all units against a judge."""
 
-    Attributes
-    ----------
-    units
-        Their indices in the pool.
-    right_agreed, right_disputed
-        For every unit, how many of the items that all systems return are right, and how many of
-        those that some return.
-    missed
-        The number of items that nobody returns.
-    tp, g
-        The true positives of each system, one row per system; the number of items to be found.
-    source
-        ``pilot`` or ``judge``.
-    """
-
-    units: NDArray[np.int64]
-    right_agreed: Floats
-    right_disputed: Floats
-    missed: Floats
-    tp: Floats
-    g: Floats
-    source: str
+    units: NDArray[np.int64]  # their indices in the pool
+    right_agreed: Floats  # how many of the items that all systems return are right, by unit
+    right_disputed: Floats  # how many of those that some return
+    missed: Floats  # items that nobody returns
+    tp: Floats  # one row per system
+    g: Floats  # items to be found
+    source: str  # "pilot" or "judge"
 
 
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """The expected mean and variance of every unit.
-
-    Attributes
-    ----------
-    mean, variance
-        The mean and variance of every e (one row per system or pair) and unit, in items.
-    n_goals
-        The number of rows that are the goal; the others are the scores beside differences.
-    scale
-        The divisor of e that turns items into changes of F1.
-    observed
-        The observed e of units with evidence, in the same rows.
-    evidence
-        That evidence; None without.
-    why
-        The basis: ``guess``, ``scores``, ``pilot`` or ``judge``.
-    reach
-        The most that every unit could change the goal if all of it went wrong, in items.
-    """
+    """The expected mean and variance of every e (one row per system or pair) and unit, in items."""
 
     mean: Floats
     variance: Floats
-    n_goals: int
-    scale: float
-    observed: Floats | None
+    n_goals: int  # the rows that are the goal; the others are the scores beside differences
+    scale: float  # the divisor of e that turns items into changes of F1
+    observed: Floats | None  # e of units with evidence, in the same rows
     evidence: _Evidence | None
-    why: str
-    reach: Floats
+    why: str  # the basis: "guess", "scores", "pilot" or "judge"
+    reach: Floats  # the most that every unit could change the goal, in items
 
     def spread(self, units: NDArray[np.intp]) -> float:
         """Return the standard deviation of the goal among units of one stratum."""
@@ -458,11 +406,7 @@ class Expected:
 
 
 def expect(pool: Pool, goal: str, evidence: _Evidence | None = None) -> Expected:
-    """Compute the expected mean and variance of every unit of a pool.
-
-    For the goal ``score`` the mean variance of all systems' scores is to be small; for
-    ``difference`` that of all pairs, and with a small weight that of the scores.
-    """
+    """Compute the expected mean and variance of every unit of a pool, for the goal of a sample."""
     right = _chances(pool, evidence)
     missed = _missed(pool, evidence)
     says = pool.matched.items.says
@@ -497,10 +441,7 @@ def expect(pool: Pool, goal: str, evidence: _Evidence | None = None) -> Expected
 def _contrasts(
     right: Floats, returned: Floats, total: float, goal: str
 ) -> tuple[Floats, int, float]:
-    """Return the gradients of the estimates, in items; the number of goals; the scale.
-
-    Those of the goal come first.
-    """
+    """Return the gradients in items, those of the goal first; the number of goals; the scale."""
     below = np.maximum(returned + total, 1.0)
     f1 = 2 * right / below
     scores = np.zeros((len(right), len(right) + 1))
@@ -554,19 +495,16 @@ def _missed(pool: Pool, evidence: _Evidence | None) -> Floats:
 
 def _updated(guess: float, right: Floats, number: Floats) -> float:
     """Update a probability by evidence; the guess counts as a few items."""
-    return (float(right.sum()) + _WEIGHT_OF_GUESS * guess) / (
-        float(number.sum()) + _WEIGHT_OF_GUESS
-    )
+    known = float(number.sum())
+    return (float(right.sum()) + _WEIGHT_OF_GUESS * guess) / (known + _WEIGHT_OF_GUESS)
 
 
 def _relative(doubt: Floats) -> Floats:
     """Return the doubt in every unit relative to the mean, within bounds."""
     mean = float(doubt.mean())
-    return (
-        np.clip(doubt / mean, 1 / _MOST_RELATIVE_DOUBT, _MOST_RELATIVE_DOUBT)
-        if mean > 0
-        else np.ones_like(doubt)
-    )
+    if not mean > 0:
+        return np.ones_like(doubt)
+    return np.clip(doubt / mean, 1 / _MOST_RELATIVE_DOUBT, _MOST_RELATIVE_DOUBT)
 
 
 # --- Evidence from annotated units
@@ -577,9 +515,7 @@ def evidence_of_pilot(
 ) -> tuple[_Evidence, list[str]]:
     """Read annotated units, find them in the pool, and compute their counts; return also notes.
 
-    `pilot` is a file whose units are found by their text or ids, or a pair of indices and
-    annotations from Python. If the pilot is a sample, `drawn` holds its units: of equal texts,
-    these are taken.
+    If the pilot is a sample, `drawn` holds its units: of equal texts, these are taken.
     """
     numbers = None
     if isinstance(pilot, tuple) and len(pilot) == 2 and not is_path(pilot[0]):
@@ -591,7 +527,7 @@ def evidence_of_pilot(
     notes: list[str] = []
     if numbers is None:
         in_pool, places = _whole_units(pool, *_look_up(pool, side, drawn))
-        total = _n_parts(side)
+        total = n_parts(side)
         if not len(in_pool):
             raise InputError(
                 f"pilot: none of its {total} units is in the pool as a whole; expected some"
@@ -605,23 +541,13 @@ def evidence_of_pilot(
         parts = in_pool
     else:
         parts = pool.parts_of(numbers)
-    outputs = [part_of(output, parts) for output in _any(pool.sides)]
-    reading = replace(pool.reading, tag_column=None, columns=(), align_by="tokens")
-    matched = match_inputs(
-        side, outputs, names=pool.names, find_positive=False, all_there=False, reading=reading
-    )
     units = pool.unit_of_part[parts]
-    return _evidence(matched, units, "pilot"), notes
+    return _evidence(pool.match(side, parts), units, "pilot"), notes
 
 
 def evidence_of_judge(pool: Pool) -> _Evidence | None:
     """Return the counts of all units against the judge; None without one."""
     return None if pool.judged is None else _evidence(pool.judged, pool.unit_of_part, "judge")
-
-
-def _any(sides: Any) -> Sequence[Any]:
-    """Return the outputs without their static types."""
-    return tuple(sides)
 
 
 def _numbers(given: Any, pool: Pool) -> Ints:
@@ -633,13 +559,6 @@ def _numbers(given: Any, pool: Pool) -> Ints:
     if numbers.min() < 0 or numbers.max() >= pool.n_units:
         raise InputError(f"pilot: a unit is not in the pool; expected 0 to {pool.n_units - 1}")
     return numbers.astype(np.int64)
-
-
-def _n_parts(side: Any) -> int:
-    """Return the number of parts as read (sentences, items)."""
-    if isinstance(side, (Tagged, Spans)):
-        return side.text.n_sentences
-    return len(side) if side.units is None else int(side.units.max(initial=-1)) + 1
 
 
 def _look_up(pool: Pool, side: Any, drawn: Ints | None) -> tuple[Ints, Ints]:
@@ -667,9 +586,9 @@ def _whole_units(pool: Pool, in_pool: Ints, places: Ints) -> tuple[Ints, Ints]:
 
 def _names_of_parts(side: Any, pool_side: Any) -> tuple[list[Any], list[Any]]:
     """Return the identifiers of the sentences of the pool and of the annotated ones."""
-    texts = [_text_of(s) for s in (pool_side, side)]
+    texts: Any = [_text_of(s) for s in (pool_side, side)]
     if all(text is not None for text in texts):
-        mine, theirs = ([tuple(t.words(i)) for i in range(t.n_sentences)] for t in _any(texts))
+        mine, theirs = ([tuple(t.words(i)) for i in range(t.n_sentences)] for t in texts)
         if any(mine) and any(theirs):
             return mine, theirs
     elif pool_side.units is None and side.units is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from probative.errors import InputError
 from probative.inference.sequential import LabelledUnits, order_of_drawing, stratified_looks
 from probative.jobs.score import compared_metrics, scored_as
 from probative.options import WatchOptions
-from probative.results import Look, Looks
+from probative.results import Looks
 from probative.surveys.annotated import read_draws, say_what_is_out
 from probative.surveys.design import open_design
 from probative.surveys.pool import outputs_of, read_again
@@ -99,11 +99,8 @@ def watch(
     units = opened.units
     rows = np.flatnonzero(units.batch < done)
     first = np.array(opened.batches[0])
-    step = (
-        -(-int(first.sum()) // _LOOKS_PER_FIRST_DRAW)
-        if every is None
-        else whole_number("every", every)
-    )
+    usual = -(-int(first.sum()) // _LOOKS_PER_FIRST_DRAW)
+    step = usual if every is None else whole_number("every", every)
     order, ends = _in_order(opened, rows, step)
     if planned is not None:
         first = first * (whole_number("planned", planned) / first.sum())
@@ -115,30 +112,23 @@ def watch(
         _mirrors(opened),
         pool.disputed[units.number[order]] if len(opened.outputs) == 2 else None,
     )
+    as_scored = scored_as(answers.matched, name)
     looked = stratified_looks(
-        labelled,
-        ends,
-        first,
-        metric=scored_as(answers.matched, name),
-        level=level,
-        beta=beta,
-        by=opened.unit,
+        labelled, ends, first, metric=as_scored, level=level, beta=beta, by=opened.unit
     )
-    signature = options.signature(
-        "watch",
-        opened.task,
-        name,
-        f"by-{opened.unit}",
-        f"every:{step}",
-        f"planned:{round(float(first.sum()))}",
-    )
+    about = f"by-{opened.unit}", f"every:{step}", f"planned:{round(float(first.sum()))}"
+    signature = options.signature("watch", opened.task, name, *about)
     if len(opened.outputs) == 2 and not pool.only(0, 1).any() and not pool.only(1, 0).any():
-        looked = map(_without_doubt, looked)
+        # the difference of identical outputs is 0, whatever the labels are
+        zero: dict[str, Any] = {"estimate": 0.0, "low": 0.0, "high": 0.0}
+        looked = (replace(look, **zero, more=None, note=None) for look in looked)
+    judge = "what the judge says is not used here: it sharpens the estimate at the end"
+    unused = [] if opened.judge is None else [judge]
     return Looks(
         tuple(replace(look, metric=name, signature=signature) for look in looked),
         a=opened.systems[0],
         b=opened.systems[1] if len(opened.outputs) == 2 else None,
-        notes=(*answers.notes, *say_what_is_out(opened, done), *_notes_of_judge(opened)),
+        notes=(*answers.notes, *say_what_is_out(opened, done), *unused),
         signature=signature,
     )
 
@@ -165,11 +155,6 @@ def _in_order(design: Design, rows: Ints, step: int) -> tuple[Ints, list[int]]:
     return np.concatenate(parts), ends
 
 
-def _without_doubt(look: Look) -> Look:
-    """Set the difference of identical outputs to 0, whatever the labels are."""
-    return replace(look, estimate=0.0, low=0.0, high=0.0, more=None, note=None)
-
-
 def _mirrors(design: Design) -> Ints:
     """Return the mirror image of every stratum: the other stratum with the same key, or itself."""
     keys = [stratum.key for stratum in design.strata]
@@ -180,10 +165,3 @@ def _mirrors(design: Design) -> Ints:
             raise InputError(f"design: {len(others)} strata have the key {key!r}; expected two")
         mirror[place] = sum(others) - place if len(others) == 2 else place
     return mirror
-
-
-def _notes_of_judge(design: Design) -> list[str]:
-    """Note that the opinion of the judge is not used here."""
-    if design.judge is None:
-        return []
-    return ["what the judge says is not used here: it sharpens the estimate at the end"]
