@@ -202,42 +202,7 @@ def compare_runs(
     rng: RNG | None = None,
     null: bool = False,
 ) -> RunsDifference:
-    """Compare two systems with several runs each, B minus A.
-
-    Parameters
-    ----------
-    a, b
-        The counts of each run, one row per unit (sentence, document); the same units in all.
-    metric, beta
-        The score.
-    level
-        The nominal coverage of the intervals.
-    prior
-        The prior of the models' posterior, as for `difference`.
-    paired_runs
-        True if run i of A and run i of B belong together: a shared seed, or a split of the data.
-    cases
-        The cases of every run of A beside every run of B, added up and divided by the greatest
-        common divisor of the numbers of runs, if they are known.
-    rng, null
-        As for `randomization_test`, which tests the models.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import probative as pv
-    >>> from probative.inference.compare import compare_runs
-    >>> rng = np.random.default_rng(1)
-    >>> def run(ability):
-    ...     tp = rng.binomial(3, ability, 200)
-    ...     return pv.Counts(tp=tp, fp=rng.binomial(1, 0.3, 200), fn=3 - tp)
-    >>> a, b = [run(0.75) for _ in range(5)], [run(0.79) for _ in range(5)]
-    >>> result = compare_runs(a, b)
-    >>> print(result.models)
-    models, B - A: +0.0276 [+0.0137, +0.0416], p = 0.0001202
-    >>> print(result.procedures)
-    procedures, B - A: +0.0275 [+0.0084, +0.0466], p = 0.006306
-    """
+    """Compare two systems with several runs each, B minus A."""
     one_of("metric", metric, METRICS)
     beta = positive("beta", beta) if TABLE[metric].depends_on_beta else 1.0
     _check(a, b)

@@ -77,14 +77,7 @@ def effective_counts(folds: Sequence[Table], *, weight: Weight = "effective") ->
 
 
 def fold_weight(m: int, weight: Weight = "effective") -> float:
-    """Return the weight of the summed counts of m repetitions of two-fold cross-validation.
-
-    Examples
-    --------
-    >>> from probative.inference.crossval import fold_weight
-    >>> print(f"{fold_weight(3):.9f}")
-    0.368802110
-    """
+    """Return the weight of the summed counts of m repetitions of two-fold cross-validation."""
     if m != int(m) or m < 1:
         raise InputError(f"m: {m!r} is not a whole number >= 1")
     if isinstance(weight, str):
@@ -193,33 +186,7 @@ _INFINITE_FREEDOM = 1e9  # with more degrees of freedom, Student's distribution 
 def fold_design_effect(
     a: Sequence[Any], b: Sequence[Counts] | None = None, metric: str = "f1", *, beta: float = 1.0
 ) -> Any:
-    """Compute the fold design effect: the variance of fold differences over that of their items.
-
-    Parameters
-    ----------
-    a, b
-        The `PairedCounts` of the 2m folds of a cross-validation, two per repetition; or the
-        `Counts` of both models, whose items are then taken as independent.
-    metric, beta
-        The score.
-
-    Returns
-    -------
-    float
-        The variance of the fold differences within repetitions, over the variance that the items
-        explain: about 1 for learners that a new training set hardly changes, more for others.
-        NaN if it is undefined: a fold without a score, folds that are all alike, or models that
-        never differ. An array for array-valued counts.
-
-    Examples
-    --------
-    >>> import probative as pv
-    >>> from probative.inference.crossval import fold_design_effect
-    >>> first = pv.PairedCounts([3, 4, 9, 4, 60, 8, 9])
-    >>> second = pv.PairedCounts([7, 4, 4, 4, 60, 8, 9])
-    >>> print(f"{fold_design_effect([first, second] * 3):.2f}")
-    2.60
-    """
+    """Compute the fold design effect: the variance of fold differences over that of their items."""
     folds = _check_folds(a)
     if b is None:
         sides = [[fold.b for fold in folds], [fold.a for fold in folds]]

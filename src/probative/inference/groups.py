@@ -37,27 +37,9 @@ def heterogeneity(
     Standard errors estimated from few units make Q too large; Welch's F of a one-way layout with
     unequal variances corrects for that with their degrees of freedom.
 
-    Parameters
-    ----------
-    differences, standard_errors, degrees_of_freedom
-        One value per group. A group without a standard error (undefined, or 0) is left out.
-
-    Returns
-    -------
-    Heterogeneity or None
-        None for fewer than two groups.
-
-    References
-    ----------
-    W. G. Cochran, "The combination of estimates from different experiments", 1954. B. L. Welch,
-    "On the comparison of several mean values: an alternative approach", 1951. J. P. T. Higgins &
-    S. G. Thompson, "Quantifying heterogeneity in a meta-analysis", 2002.
-
-    Examples
-    --------
-    >>> from probative.inference.groups import heterogeneity
-    >>> print(heterogeneity([0.02, 0.03, -0.05], [0.01, 0.02, 0.015], [90, 60, 80]))
-    Q = 17.20 on 2 degrees of freedom, p = 0.0003256, I² = 0.88
+    Reference: W. G. Cochran, "The combination of estimates from different experiments", 1954. B. L.
+    Welch, "On the comparison of several mean values: an alternative approach", 1951. J. P. T.
+    Higgins & S. G. Thompson, "Quantifying heterogeneity in a meta-analysis", 2002.
     """
     d, se, freedom = (
         np.asarray(values, dtype=np.float64)
@@ -100,19 +82,6 @@ def mean_limits(
     Variances add, divided by n². They are recovered from the interval of every difference,
     separately below and above. Therefore the interval for a single data set is its own, and the
     interval for several allows for asymmetry and for few units as the single ones do.
-
-    Parameters
-    ----------
-    differences
-        For every data set, the difference and the lower and upper end of its interval.
-    most
-        The largest possible difference.
-
-    Examples
-    --------
-    >>> from probative.inference.groups import mean_limits
-    >>> [round(v, 4) for v in mean_limits([(0.02, -0.01, 0.05), (0.04, 0.00, 0.07)])]
-    [0.03, 0.005, 0.0512]
     """
     d, low, high = np.asarray(differences, dtype=np.float64).T
     mean, n = float(d.mean()), len(d)
@@ -219,32 +188,9 @@ METHODS = ("bonferroni", "fisher")
 def partial_conjunction(pvalues: ArrayLike, method: str = "bonferroni") -> NDArray[np.float64]:
     """Compute the p-values of "at least u of these hypotheses are false", for u = 1, 2, … n.
 
-    Parameters
-    ----------
-    pvalues
-        One-sided p-values of the same comparison on n data sets.
-    method
-        "bonferroni", (n - u + 1)·p_(u), is valid under any dependence between data sets. "fisher"
-        adds the logarithms of the n - u + 1 largest, for independent data sets.
-
-    Returns
-    -------
-    numpy.ndarray
-        One per u, never decreasing: the running maximum, so that a stronger claim is never easier.
-
-    References
-    ----------
-    Y. Benjamini & R. Heller, "Screening for partial conjunction hypotheses", 2008. R. Dror, G.
-    Baumer, M. Bogomolov & R. Reichart, "Replicability analysis for natural language processing:
-    testing significance with multiple datasets", 2017.
-
-    Examples
-    --------
-    >>> from probative.inference.groups import partial_conjunction
-    >>> partial_conjunction([0.001, 0.2, 0.012]).round(4).tolist()
-    [0.003, 0.024, 0.2]
-    >>> partial_conjunction([0.001, 0.2, 0.012], "fisher").round(4).tolist()
-    [0.0002, 0.0169, 0.2]
+    Reference: Y. Benjamini & R. Heller, "Screening for partial conjunction hypotheses", 2008. R.
+    Dror, G. Baumer, M. Bogomolov & R. Reichart, "Replicability analysis for natural language
+    processing: testing significance with multiple datasets", 2017.
     """
     p = amounts("pvalues", pvalues)
     if p.ndim != 1 or not len(p):
@@ -267,21 +213,7 @@ def partial_conjunction(pvalues: ArrayLike, method: str = "bonferroni") -> NDArr
 def count_of_conjunctions(
     pvalues: ArrayLike, method: str = "bonferroni", level: float = 0.95
 ) -> int:
-    """Return a lower confidence bound for the number of data sets on which B is better.
-
-    Parameters
-    ----------
-    pvalues, method
-        As for `partial_conjunction`.
-    level
-        The bound exceeds the true number with a probability of at most 1 - level.
-
-    Examples
-    --------
-    >>> from probative.inference.groups import count_of_conjunctions
-    >>> count_of_conjunctions([0.001, 0.2, 0.012])
-    2
-    """
+    """Return a lower confidence bound for the number of data sets on which B is better."""
     alpha = 1 - open_probability("level", level)
     return int(np.count_nonzero(partial_conjunction(pvalues, method) <= alpha * (1 + 1e-9)))
 

@@ -70,18 +70,7 @@ def _label_posteriors(
     slope_spread: float = SLOPE_SPREAD,
     largest_kappa: float = LARGEST_KAPPA,
 ) -> _LabelPosteriors:
-    """The posteriors of shares that have a prior in common.
-
-    Parameters
-    ----------
-    right, items
-        How many of the items of each label are right, and how many there are; fractions, too.
-    number
-        How many labels have these counts; by default one each.
-    slope_spread, largest_kappa
-        The standard deviation of β a priori, in logits per e-fold of a label's size, and how many
-        items the prior is worth at most.
-    """
+    """Return the posteriors of shares that have a prior in common."""
     right, items = np.asarray(right, np.float64), np.asarray(items, np.float64)
     number = np.ones(len(right)) if number is None else np.asarray(number, np.float64)
     knots, kappa_weight = _kappa_nodes()
@@ -117,7 +106,7 @@ class _Model:
         self.size = size - number @ size / number.sum()
 
     def nodes(self, log_kappa_weight: Array) -> tuple[Array, Array, Array]:
-        """α, β and the log weight at the nodes: one row per κ."""
+        """Return α, β and the log weight at the nodes: one row per κ."""
         alpha, beta = self._mode()
         aa, ab, bb = self._covariance(alpha, self._derivatives(alpha, beta))
         z, log_w = _normal_nodes()
@@ -131,7 +120,7 @@ class _Model:
         return alphas, betas, density + log_w + scale[:, None]
 
     def _log_density(self, alpha: Array, beta: Array) -> Array:
-        """The log of prior times beta-binomial likelihood, but for a constant.
+        """Return the log of prior times beta-binomial likelihood, but for a constant.
 
         α and β have one row per κ, and any number of columns or none.
         """
@@ -148,7 +137,7 @@ class _Model:
         return np.maximum(a, _TINY), np.maximum(b, _TINY)
 
     def _derivatives(self, alpha: Array, beta: Array) -> tuple[Array, ...]:
-        """The gradient and the second derivatives of the log density in α and β."""
+        """Return the gradient and the second derivatives of the log density in α and β."""
         kappa = self.kappa[:, None]
         a, b = self._prior(alpha, beta)
         mean = a / kappa
@@ -170,7 +159,7 @@ class _Model:
         )
 
     def _mode(self) -> tuple[Array, Array]:
-        """Newton's method, each step halved until it climbs."""
+        """Find the mode by Newton's method, each step halved until it climbs."""
         share = (self.number @ self.right + 1) / (self.number @ (self.right + self.wrong) + 2)
         alpha = np.full(len(self.kappa), special.logit(share))
         beta = np.zeros(len(self.kappa))
@@ -197,7 +186,7 @@ class _Model:
     def _covariance(
         self, alpha: Array, derivatives: tuple[Array, ...]
     ) -> tuple[Array, Array, Array]:
-        """Minus the inverse of the second derivatives, made positive where it is not."""
+        """Return minus the inverse of the second derivatives, made positive where it is not."""
         _, _, aa, ab, bb = derivatives
         centre = special.expit(alpha)
         # the prior alone bends at least that much downwards
@@ -218,7 +207,7 @@ def _kappa_nodes() -> tuple[Array, Array]:
 
 @cache
 def _normal_nodes() -> tuple[tuple[Array, Array], Array]:
-    """Nodes of a standard normal pair, and the log weights that undo its density."""
+    """Return nodes of a standard normal pair, and the log weights that undo its density."""
     rules = [np.polynomial.hermite_e.hermegauss(number) for number in _NODES[1:]]
     x, y = (grid.ravel() for grid in np.meshgrid(*(nodes for nodes, _ in rules), indexing="ij"))
     weight: Any = np.outer(*(weights for _, weights in rules)).ravel()
@@ -258,22 +247,22 @@ class MacroPosterior:
     below: Array
 
     def cdf(self, value: ArrayLike) -> Number:
-        """The probability of at most `value`."""
+        """Return the probability of at most `value`."""
         value = np.asarray(value, np.float64)
         return plain(np.interp(value, self.edges, self.below, left=0.0, right=1.0))
 
     def ppf(self, probability: ArrayLike) -> Number:
-        """The value that is exceeded with probability 1 - `probability`."""
+        """Return the value that is exceeded with probability 1 - `probability`."""
         return plain(np.interp(np.asarray(probability, np.float64), *self._inverse))
 
     @property
     def mean(self) -> float:
-        """The expected value."""
+        """Return the expected value."""
         return float(np.diff(self.below) @ (self.edges[1:] + self.edges[:-1]) / 2)
 
     @property
     def deviation(self) -> float:
-        """The standard deviation."""
+        """Return the standard deviation."""
         middle = (self.edges[1:] + self.edges[:-1]) / 2
         return float(np.sqrt(np.diff(self.below) @ (middle - self.mean) ** 2))
 
@@ -284,25 +273,7 @@ class MacroPosterior:
 
 
 def macro_posterior(right: Array, items: Array, *, f1: bool, **prior: Any) -> MacroPosterior:
-    """The posterior of the mean over labels of a share J, or of F1 = 2J/(1 + J).
-
-    Parameters
-    ----------
-    right, items
-        How many of the items of each label are right, and how many there are.
-    f1
-        Whether the mean is that of F1, J being the Jaccard score.
-    **prior
-        Another prior than the usual one, as for `shared_prior.label_posteriors`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from probative.inference.macro import macro_posterior
-    >>> average = macro_posterior(np.array([3.0, 250.0]), np.array([4.0, 300.0]), f1=True)
-    >>> [round(limit, 2) for limit in average.ppf([0.025, 0.975]).tolist()]
-    [0.69, 0.95]
-    """
+    """Return the posterior of the mean over labels of a share J, or of F1 = 2J/(1 + J)."""
     tables, number = np.unique(np.stack([right, items]), axis=1, return_counts=True)
     labels = _label_posteriors(tables[0], tables[1], number.astype(float), **prior)
     mean, variance = _moments(labels, f1=f1)
@@ -345,7 +316,7 @@ def macro_posterior(right: Array, items: Array, *, f1: bool, **prior: Any) -> Ma
 
 
 def _normal_masses(mean: Array, deviation: Array, step: float) -> Array:
-    """The probability of every cell for normal distributions, one row each.
+    """Return the probability of every cell for normal distributions, one row each.
 
     One that is narrower than a cell is given its width: it lies somewhere in it.
     """
@@ -355,7 +326,7 @@ def _normal_masses(mean: Array, deviation: Array, step: float) -> Array:
 
 
 def _cell_masses(a: Array, b: Array, low: float, step: float, *, f1: bool) -> Array:
-    """The probability of every cell from `low` on for beta distributions, one row each."""
+    """Return the probability of every cell from `low` on for beta distributions, one row each."""
     cells = min(_CELLS, int(np.ceil((1 - low) / step - 1e-9)))
     edges = np.minimum(low + step * np.arange(cells + 1), 1.0)
     middle = (edges[:-1] + edges[1:]) / 2
@@ -377,14 +348,14 @@ def _macro_posterior_share(score: Array, *, f1: bool) -> Array:
 
 
 def _ranges(labels: _LabelPosteriors, *, f1: bool) -> tuple[Array, Array]:
-    """Between which values every label lies at every node, but for a tiny tail."""
+    """Return the range of every label over all nodes, but for a tiny tail."""
     low = special.betaincinv(labels.a.min(axis=0), labels.b.max(axis=0), _TAIL)
     high = special.betaincinv(labels.a.max(axis=0), labels.b.min(axis=0), 1 - _TAIL)
     return (f1_from_jaccard(low), f1_from_jaccard(high)) if f1 else (low, high)
 
 
 def _moments(labels: _LabelPosteriors, *, f1: bool) -> tuple[Array, Array]:
-    """Mean and variance of every label's score at every node.
+    """Return mean and variance of every label's score at every node.
 
     With u = 1 - J, F1 = J/(1 - u/2): a series in u/2, whose terms have moments that follow from
     one another.
@@ -427,24 +398,7 @@ class _LabelDependence(NamedTuple):
 def label_dependence(
     cells: LabelCounts, metric: str = "f1", *, beta: float = 1.0
 ) -> _LabelDependence:
-    """Return the design effect and degrees of freedom of the score of each label.
-
-    Parameters
-    ----------
-    cells
-        The counts of one system.
-    metric, beta
-        The score.
-
-    Examples
-    --------
-    >>> import probative as pv
-    >>> from probative.inference.macro import label_dependence
-    >>> from probative.counts import LabelCounts
-    >>> counts = pv.Counts(tp=[4, 0, 5, 1, 0, 3], fp=[0, 2, 0, 0, 1, 0], fn=[0, 3, 1, 0, 4, 0])
-    >>> label_dependence(LabelCounts.from_table(counts.reshape(6, 1))).design_effect.round(2)
-    array([4.77])
-    """
+    """Return the design effect and degrees of freedom of the score of each label."""
     tables, (item_x, item_y) = _kinds_of_items(cells.by_label(), metric, beta)
     cells, number = cells.kinds
     x, y = (np.asarray(part, np.float64) for part in ratio(cells.counts, metric, beta=beta))
@@ -479,7 +433,7 @@ def is_at_once(metric: str) -> bool:
 
 
 def label_intervals(cells: LabelCounts, metric: str = "f1", *, level: float = 0.95) -> Interval:
-    """The clustered intervals of every label, as arrays, for a metric that `is_at_once`.
+    """Return the clustered intervals of every label, as arrays, for a metric that `is_at_once`.
 
     Each is `probative.interval(..., clustered=True)` of the units of that label.
     """
@@ -522,23 +476,7 @@ _HALF = 0.5  # of an item of each kind, added so that no variance is thought to 
 
 
 def macro_score(counts: Counts | LabelCounts, metric: str = "f1", *, beta: float = 1.0) -> float:
-    """The mean of a score over labels.
-
-    Parameters
-    ----------
-    counts
-        One row per unit and one column per label, or `LabelCounts`.
-    metric, beta
-        The score.
-
-    Examples
-    --------
-    >>> import probative as pv
-    >>> from probative.inference.macro import macro_score
-    >>> two_labels = pv.Counts(tp=[[8, 1]], fp=[[2, 1]], fn=[[0, 2]])
-    >>> round(macro_score(two_labels), 4)
-    0.6444
-    """
+    """Return the mean of a score over labels."""
     one_of("metric", metric, METRICS)
     cells = as_cells(counts)
     if not cells.n_labels:
@@ -549,26 +487,7 @@ def macro_score(counts: Counts | LabelCounts, metric: str = "f1", *, beta: float
 def macro_interval(
     counts: Counts | LabelCounts, metric: str = "f1", *, level: float = 0.95, beta: float = 1.0
 ) -> Interval:
-    """An interval for a macro average, from the posterior of labels that share their prior.
-
-    Parameters
-    ----------
-    counts
-        One row per unit (sentence, item) and one column per label, or `LabelCounts`.
-    metric, level, beta
-        As for `probative.interval`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import probative as pv
-    >>> from probative.inference.macro import macro_interval
-    >>> right = np.arange(40) % 8 > 0  # of a label with 36 items, and of one with 4
-    >>> is_rare = np.arange(40) % 10 == 9
-    >>> tp, fn = (np.stack([yes & ~is_rare, yes & is_rare], axis=1) for yes in (right, ~right))
-    >>> print(macro_interval(pv.Counts(tp=tp, fp=np.zeros((40, 2)), fn=fn)))
-    macro_f1, 0.95 hierarchical interval: 0.9627 [0.8211, 0.9804]
-    """
+    """Return the interval of a macro average, from labels that share their prior."""
     level = open_probability("level", level)
     evidence = macro_evidence(as_cells(counts), metric, beta=beta)
     low, high = evidence.limits(level)
@@ -598,7 +517,7 @@ class MacroEvidence:
     note: str | None = None
 
     def limits(self, level: float) -> tuple[float, float]:
-        """The equal-tailed limits, widened to the estimate where it lies outside of them."""
+        """Return the equal-tailed limits, widened to the estimate where it lies outside of them."""
         if self.posterior is None:
             return 0.0, 1.0
         tail = normal_tail_of(level, self.degrees_of_freedom)
@@ -607,7 +526,7 @@ class MacroEvidence:
 
 
 def normal_tail_of(level: float, degrees_of_freedom: float) -> float:
-    """The normal tail beyond Student's quantile: P0 at the limits, where T(Φ⁻¹(P0)) is theirs."""
+    """Return the normal tail beyond Student's quantile, P0 with T(Φ⁻¹(P0)) = (1 - level)/2."""
     return float(special.ndtr(-student_quantile(level, degrees_of_freedom)))
 
 
@@ -629,12 +548,12 @@ def macro_evidence(cells: LabelCounts, metric: str = "f1", *, beta: float = 1.0)
 
 
 def as_cells(counts: Counts | LabelCounts) -> LabelCounts:
-    """Counts by unit and label, from a full table too."""
+    """Return counts by unit and label, from a full table, too."""
     return counts if isinstance(counts, LabelCounts) else LabelCounts.from_table(counts)
 
 
 def degrees_of_freedom(*systems: LabelCounts) -> float:
-    """Kish's effective number of units, less one; infinite where every unit is one item."""
+    """Return Kish's effective number of units, less one; infinite if every unit is one item."""
     size = np.asarray(sum(cells.items_by_unit for cells in systems))
     number = systems[0].repeats
     if number[size > 0].sum() > 1 and all((cells.items_by_unit <= 1).all() for cells in systems):
@@ -653,7 +572,7 @@ def _divisors(cells: LabelCounts, metric: str, beta: float) -> Array:
 
 
 def _proportions_of(tables: Counts, metric: str, beta: float) -> tuple[Array, Array]:
-    """Items of each label that are right, and all of them: what its score is a function of.
+    """Return how many items of each label are right, and how many there are.
 
     F1 is a function of tp of tp + fp + fn. A score whose errors weigh differently, as those of
     F-beta, is a function of no proportion: it is taken for one itself, of as many items as give it
@@ -675,7 +594,7 @@ def _proportions_of(tables: Counts, metric: str, beta: float) -> tuple[Array, Ar
 
 
 def _share(metric: str, beta: float) -> Share | None:
-    """The share that a score is, or whose F1 it is."""
+    """Return the share that a score is, or whose F1 it is."""
     share = TABLE[metric].share(beta**2)
     return share if share is not None and share.factor in (1, 2) else None
 
@@ -717,7 +636,7 @@ def moves_of_units(
 
 
 def _cost_across(cells: LabelCounts, metric: str, beta: float) -> float:
-    """The variance of the mean over the variance that independent labels would give it."""
+    """Return the variance of the mean over the variance that independent labels would give it."""
     totals = cells.by_label()
     _, added = _kinds_of_items(totals, metric, beta)
     of_cells, of_items = shifts(cells, ratio(totals, metric, beta=beta), added, metric, beta)

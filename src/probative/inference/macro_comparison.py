@@ -66,20 +66,7 @@ def macro_difference(
     labels: tuple[Mask, Mask] | None = None,
     known: tuple[MacroEvidence, MacroEvidence] | None = None,
 ) -> tuple[Difference, MacroDifferencePosterior]:
-    """The difference of two macro averages, B minus A, with its interval; and its posterior.
-
-    Parameters
-    ----------
-    a, b
-        The counts of the two systems on the same units and labels: one row per unit and one column
-        per label, or `LabelCounts` with the same cells.
-    metric, level, beta
-        As for `probative.difference`.
-    labels
-        Which labels count for each system; by default all for both.
-    known
-        What is known of each average, where that is at hand already.
-    """
+    """Return the difference of two macro averages, B minus A, and its posterior."""
     level = open_probability("level", level)
     cells_a, cells_b = as_cells(a), as_cells(b)
     _check_same_cells(cells_a, cells_b)
@@ -145,29 +132,29 @@ class MacroDifferencePosterior:
         return self.a is None or self.b is None or not self.degrees_of_freedom > 0
 
     def cdf(self, d: ArrayLike) -> Number:
-        """The probability of a difference of at most `d`."""
+        """Return the probability of a difference of at most `d`."""
         return self._tail(d, 1.0)
 
     def sf(self, d: ArrayLike) -> Number:
-        """The probability of a difference above `d`."""
+        """Return the probability of a difference above `d`."""
         return self._tail(d, -1.0)
 
     def pdf(self, d: ArrayLike) -> Number:
-        """The density at `d`."""
+        """Return the density at `d`."""
         d = np.asarray(d, np.float64)
         low, high = self.interval(0.68)
         step = max((high - low) / 100, 1e-300)
         return plain(np.maximum(self.cdf(d + step) - self.cdf(d - step), 0.0) / (2 * step))
 
     def probabilities(self, rope: float = 0.0) -> tuple[float, float, float]:
-        """P(A better), P(equivalent) and P(B better) by more than `rope`; NaN without evidence."""
+        """Return P(A better), P(equivalent) and P(B better) by more than `rope`."""
         rope = positive("rope", rope, zero=True)
         a_better, b_better = float(self.cdf(-rope)), float(self.sf(rope))
         rest = 1 - a_better - b_better
         return a_better, (max(rest, 0.0) if rope > 0 or math.isnan(rest) else 0.0), b_better
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """The equal-tailed limits between which the difference lies."""
+        """Return the equal-tailed limits between which the difference lies."""
         level = open_probability("level", level)
         if self.no_evidence:
             return -1.0, 1.0
@@ -200,7 +187,7 @@ class MacroDifferencePosterior:
         return plain(special.stdtr(self.degrees_of_freedom, z))
 
     def _normal_score(self, d: Array) -> Array:
-        """Φ⁻¹ of the probability of at most d, from the smaller of the two tails."""
+        """Return Φ⁻¹ of the probability of at most d, from the smaller of the two tails."""
         # the upper tail is the lower one of A minus B, digit by digit
         below, above = _below(self._grid, d), _below(-self._grid[:, ::-1], -d)
         smaller = special.ndtri(np.minimum(below, above))
@@ -221,7 +208,7 @@ class MacroDifferencePosterior:
 
 
 def _below(grid: Array, d: Array) -> Array:
-    """The probability of at most d."""
+    """Return the probability of at most d."""
     causes, chances = _scores(_CAUSES), _scores(_CHANCES)
     weight = np.exp(-(causes**2) / 2)
     # the chance in favour of B at which the difference is d, for every common cause
@@ -255,7 +242,7 @@ def _scores(number: int) -> Array:
 def _correlation(
     cells: tuple[LabelCounts, LabelCounts], labels: tuple[Mask, Mask], metric: str, beta: float
 ) -> float:
-    """The correlation of two estimates over test sets like this one.
+    """Return the correlation of two estimates over test sets like this one.
 
     What units move both ways, with half an item of every paired case added to each label: it is
     never known that two systems err together always.
@@ -620,7 +607,7 @@ def _parts(cells: LabelCounts, metric: str, beta: float) -> Array:
 
 
 def _distinct_moves(cells: LabelCounts, parts: Array) -> tuple[Any, NDArray[np.int64]]:
-    """The distinct changes that exchanging a unit makes, and how many units make each.
+    """Return the distinct changes that exchanging a unit makes, and how many units make each.
 
     A row per part and label, a column per kind of unit.
     """

@@ -295,39 +295,7 @@ def plan_runs(
     runs: Sequence[int] | None = None,
     units: Sequence[int] | None = None,
 ) -> RunsPlan:
-    """Compute half-widths of intervals and power for other numbers of runs and units.
-
-    Parameters
-    ----------
-    pilot
-        A comparison of two systems with two runs or more each.
-    difference
-        The true difference of the procedures to be detected; by default the observed one.
-    power
-        The probability of detecting it.
-    level
-        The level of the intervals; by default that of the pilot.
-    runs, units
-        The numbers of runs per system and of units to try; by default a range around those of the
-        pilot.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import probative as pv
-    >>> from probative.inference.compare import compare_runs
-    >>> from probative.inference.planning import plan_runs
-    >>> rng = np.random.default_rng(1)
-    >>> def run(ability):
-    ...     tp = rng.binomial(3, ability + rng.normal(0, 0.02), 200)
-    ...     return pv.Counts(tp=tp, fp=rng.binomial(1, 0.3, 200), fn=3 - tp)
-    >>> pilot = compare_runs([run(0.75) for _ in range(5)], [run(0.77) for _ in range(5)])
-    >>> plan = plan_runs(pilot, difference=0.02)
-    >>> plan.runs, len(plan.units)
-    ((3, 5, 10, 20), 6)
-    >>> plan.half_widths[1][2] > plan.half_widths[2][2] > plan.half_widths[2][3]
-    True
-    """
+    """Compute half-widths of intervals and power for other numbers of runs and units."""
     if pilot.procedures is None:
         raise InputError(f"pilot: {pilot.note}; expected two runs or more of either system")
     parts = pilot.procedures.parts

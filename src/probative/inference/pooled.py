@@ -361,21 +361,6 @@ def dispute(moved: Array, number: NDArray[Any]) -> Array:
 
     With d the moves of a pair's difference, that is (sum d²)² / sum d⁴: the number of units in
     dispute, were they all worth the same. It is infinite for a pair that no unit moves.
-
-    Parameters
-    ----------
-    moved
-        How far each kind of unit moves every score: one row per system.
-    number
-        How many units there are of each kind.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from probative.inference.pooled import dispute
-    >>> moved = np.array([[2.0, 0.0], [0.0, 0.0]])  # four units tell the two systems apart
-    >>> float(dispute(moved, np.array([4, 96]))[0, 1])
-    4.0
     """
     first, second, third, fourth = (moved**power for power in (1, 2, 3, 4))
 
@@ -410,26 +395,8 @@ def simultaneous_reach(quantile: float, freedom: Array, disputed: Array) -> Arra
     (Tango's score interval, with the units in dispute on both sides alike), which makes
     h = t·√(V + t²u²).
 
-    Parameters
-    ----------
-    quantile
-        Of the largest of all pairs' deviations.
-    freedom
-        The degrees of freedom of every pair, from the sizes of its units.
-    disputed
-        How many units the difference of every pair rests on.
-
-    References
-    ----------
-    T. Tango, "Equivalence test and confidence interval for the difference in proportions for the
-    paired-sample design", 1998.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from probative.inference.pooled import simultaneous_reach
-    >>> simultaneous_reach(3.5, np.full(4, 500), np.array([np.inf, 100, 10, 1])).round(2).tolist()
-    [3.52, 3.56, 4.18, 12.9]
+    Reference: T. Tango, "Equivalence test and confidence interval for the difference in proportions
+    for the paired-sample design", 1998.
     """
     level = float(special.erf(quantile / np.sqrt(2)))
     by_size = student_quantile(level, freedom)

@@ -16,7 +16,7 @@ _Limits = tuple[Any, Any]
 
 
 def normal_quantile(level: float) -> float:
-    """The z for which a standard normal variable lies within ±z with probability `level`."""
+    """Return the z for which a standard normal variable lies within ±z with probability `level`."""
     return float(np.sqrt(2) * special.erfinv(level))
 
 

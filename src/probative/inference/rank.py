@@ -38,42 +38,21 @@ _TIE = 1e-12  # scores that rounding alone sets apart are equal
 
 
 def rank_sets(better: Mask) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The least and the greatest rank that each system may have.
+    """Return the least and the greatest rank that each system may have.
 
-    Parameters
-    ----------
-    better
-        Whether the system of the row is decided better than the system of the column.
+    `better` is True where the system of the row is decided better than that of the column.
 
-    References
-    ----------
-    M. Mogstad, J. P. Romano, A. M. Shaikh & D. Wilhelm, "Inference for ranks with applications to
-    mobility across neighbourhoods and academic achievement across countries", 2024.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from probative.inference.rank import rank_sets
-    >>> better = np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], dtype=bool)
-    >>> [ends.tolist() for ends in rank_sets(better)]
-    [[1, 1, 3], [2, 2, 3]]
+    Reference: M. Mogstad, J. P. Romano, A. M. Shaikh & D. Wilhelm, "Inference for ranks with
+    applications to mobility across neighbourhoods and academic achievement across countries", 2024.
     """
     return 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
 
 
 def tiers(better: Mask) -> NDArray[np.int64]:
-    """The tier of each system, from 1; the systems are sorted, best first.
+    """Return the tier of each system, from 1; the systems are sorted, best first.
 
     A new tier starts at the first system that every system of the tiers above is decided better
     than.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from probative.inference.rank import tiers
-    >>> better = np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], dtype=bool)
-    >>> tiers(better).tolist()
-    [1, 1, 2]
     """
     tier = np.ones(len(better), dtype=np.int64)
     for k in range(1, len(better)):
@@ -84,18 +63,10 @@ def tiers(better: Mask) -> NDArray[np.int64]:
 def simultaneous_quantile(
     covariance: Array, level: float, rng: np.random.Generator, n_draws: int = N_NORMAL
 ) -> float:
-    """The quantile of the largest |Z_i - Z_j| / se_ij of all pairs, Z normal with this covariance.
+    """Return the quantile of the largest |Z_i - Z_j| / se_ij of all pairs, Z ~ N(0, covariance).
 
     It lies between the normal quantile, that of a single pair, and that of Šidák's inequality; NaN
     where no pair differs.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from probative.inference.rank import simultaneous_quantile
-    >>> rng = np.random.default_rng(1)
-    >>> round(simultaneous_quantile(np.eye(3), 0.95, rng), 1)
-    2.3
     """
     errors = pair_errors(covariance)
     if not np.any(errors > 0):
@@ -131,27 +102,13 @@ def best_and_mean_rank(
     n_draws: int = N_BOOTSTRAP,
     covariance: Array | None = None,
 ) -> tuple[Array, Array, Array]:
-    """The probability of being best, the expected rank, and the probability of being ahead.
+    """Return the probability of being best, the expected rank, and the probability of being ahead.
 
     By the Bayesian bootstrap over units. Systems that tie in a draw share the first place, and the
     ranks that they take together; each is ahead of the other by half. The last is a table: the
     row's system is ahead of the column's.
 
-    Parameters
-    ----------
-    scores
-        Turns weights of the kinds of units, one row per draw, into scores: one column per system.
-    number
-        How many units there are of each kind: as many exponential weights, added up.
-    rng, n_draws
-        A generator, and how many draws to make.
-    covariance
-        Of the scores over the units. With very many kinds of units the scores of a draw are normal
-        with this covariance, which takes no time.
-
-    References
-    ----------
-    D. B. Rubin, "The Bayesian bootstrap", 1981.
+    Reference: D. B. Rubin, "The Bayesian bootstrap", 1981.
     """
     best = mean = ahead = np.zeros(0)
     for start, drawn in enumerate(_draw_scores(scores, number, rng, n_draws, covariance)):
@@ -172,7 +129,7 @@ def _draw_scores(
     n_draws: int,
     covariance: Array | None,
 ) -> Iterator[Array]:
-    """Scores under random weights of the units, some draws at a time."""
+    """Yield scores under random weights of the units, some draws at a time."""
     if covariance is not None and len(number) > MANY_KINDS:
         centre = scores(number[None].astype(np.float64))[0]
         yield rng.multivariate_normal(
@@ -189,7 +146,7 @@ def _draw_scores(
 
 
 def _times_ahead(rank: Array) -> Array:
-    """In how many rows the rank of each system is lower than that of each other; ties by half."""
+    """Count the rows in which a system ranks before another; ties count by half."""
     columns = np.ascontiguousarray(rank.T, dtype=np.float32)
     lower = [np.count_nonzero(own < columns, axis=1) for own in columns]
     wins = np.array(lower, dtype=float)
@@ -197,7 +154,7 @@ def _times_ahead(rank: Array) -> Array:
 
 
 def average_ranks(scores: Array) -> tuple[Array, Mask]:
-    """The rank of every score in its row, 1 for the highest; ties share. And which are highest."""
+    """Return the rank of every score in its row, ties shared, and which ones are highest."""
     rounded = np.round(scores / _TIE) * _TIE
     order = np.argsort(-rounded, axis=1, kind="stable")
     sorted_scores = np.take_along_axis(rounded, order, axis=1)
@@ -221,27 +178,10 @@ _MOST = 5  # groups per system, beyond which they would be more than anybody rea
 
 
 def tie_letters(decided: NDArray[np.bool_]) -> list[str]:
-    """A compact letter display: two systems share a letter if and only if they are not decided.
+    """Make a compact letter display: systems share a letter if and only if not decided.
 
-    Parameters
-    ----------
-    decided
-        A symmetric table: whether each pair of systems is decided. The letters follow its order,
-        so that the first system has an ``a``.
-
-    References
-    ----------
-    H.-P. Piepho, "An algorithm for a letter-based representation of all-pairwise comparisons",
-    2004.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from probative.inference.rank import tie_letters
-    >>> decided = np.zeros((4, 4), dtype=bool)
-    >>> decided[0, 2] = decided[2, 0] = decided[0, 3] = decided[3, 0] = True
-    >>> tie_letters(decided)
-    ['a', 'ab', 'b', 'b']
+    Reference: H.-P. Piepho, "An algorithm for a letter-based representation of all-pairwise
+    comparisons", 2004.
     """
     k = len(decided)
     apart = [sum(1 << j for j in np.flatnonzero(row).tolist()) for row in decided]
@@ -259,7 +199,7 @@ def tie_letters(decided: NDArray[np.bool_]) -> list[str]:
 
 
 def _insert_and_absorb(apart: Sequence[int]) -> list[int] | None:
-    """The groups of systems of which no two are decided, as large as can be, as bits of numbers.
+    """Return the largest groups of systems of which no two are decided, as bits of numbers.
 
     All systems begin in one group. A decided pair splits each group that holds both (insert); what
     is then part of another group is dropped (absorb). None where there would be too many groups.
@@ -281,7 +221,7 @@ def _insert_and_absorb(apart: Sequence[int]) -> list[int] | None:
 
 
 def _largest(new: Iterable[int], kept: Sequence[int]) -> list[int]:
-    """Those of the new groups that are no part of another group."""
+    """Return those of the new groups that are no part of another group."""
     largest: list[int] = []
     for column in sorted(new, key=int.bit_count, reverse=True):
         if not any(column & other == column for other in (*kept, *largest)):
@@ -290,7 +230,7 @@ def _largest(new: Iterable[int], kept: Sequence[int]) -> list[int]:
 
 
 def _cover(apart: Sequence[int]) -> list[int]:
-    """Groups that cover every undecided pair, each made as large as it will go."""
+    """Return groups that cover every undecided pair, each made as large as it will go."""
     k = len(apart)
     everybody = (1 << k) - 1
     columns = []
@@ -309,7 +249,7 @@ def _cover(apart: Sequence[int]) -> list[int]:
 
 
 def _swept(columns: list[int], k: int) -> list[int]:
-    """Without the groups whose pairs all share another one."""
+    """Drop the groups whose pairs all share another one."""
     members = {column: list(_members(column)) for column in columns}
     together = np.zeros((k, k), dtype=np.int64)  # how many groups hold both
     for own in members.values():
@@ -325,7 +265,7 @@ def _swept(columns: list[int], k: int) -> list[int]:
 
 
 def _members(column: int) -> Iterable[int]:
-    """The places of the bits of a number."""
+    """Return the places of the bits of a number."""
     while column:
         low = column & -column
         yield low.bit_length() - 1
@@ -333,7 +273,7 @@ def _members(column: int) -> Iterable[int]:
 
 
 def _letter(place: int) -> str:
-    """A to Z, then a' and so on."""
+    """Return a to Z, then a' and so on."""
     turns, letter = divmod(place, len(ascii_letters))
     return ascii_letters[letter] + "'" * turns
 
@@ -459,22 +399,7 @@ def leaderboard(
     n_normal: int = N_NORMAL,
     n_bootstrap: int = N_BOOTSTRAP,
 ) -> Leaderboard:
-    """Put systems in order, and say how sure that is.
-
-    Parameters
-    ----------
-    evidence
-        What is known of their scores.
-    level
-        The confidence with which all decided pairs, and so all rank sets, are right at once; and
-        that of the limits of all differences.
-    adjust
-        How p-values are adjusted for the number of pairs: "holm" or "shaffer".
-    rng
-        A generator for the quantile of the limits, and for the probabilities of being best.
-    n_normal, n_bootstrap
-        How many draws each of them rests on; without any of the latter there are none.
-    """
+    """Put systems in order, and say how sure that is."""
     generator = np.random.default_rng(0) if rng is None else rng
     estimates, judged = evidence.estimates, evidence.judged
     k = len(estimates)
@@ -529,7 +454,7 @@ def leaderboard(
 
 
 def _adjusted(pvalues: Array, method: str) -> Array:
-    """The p-values of a symmetric table, adjusted for the number of pairs."""
+    """Return the p-values of a symmetric table, adjusted for the number of pairs."""
     adjusted = np.ones_like(pvalues)
     upper = np.triu_indices(len(pvalues), 1)
     adjusted[upper] = adjust_pvalues(pvalues[upper], method)

@@ -305,27 +305,7 @@ def compare_run_scores(
     n_resamples: int = 10_000,
     rng: RNG | None = 0,
 ) -> RunScoreTests:
-    """Compare the scores of the runs of two systems, one number per run.
-
-    Parameters
-    ----------
-    a, b
-        The scores.
-    paired_runs
-        True if run i of A and run i of B belong together. The permutation test then exchanges
-        within pairs, and Wilcoxon's signed-rank test replaces the Mann-Whitney test.
-    level
-        The confidence level of the almost stochastic order.
-    n_resamples, rng
-        The number of random draws where there is too much to enumerate, and their seed.
-
-    Examples
-    --------
-    >>> from probative.inference.runs import compare_run_scores
-    >>> tests = compare_run_scores([0.70, 0.72, 0.71, 0.69, 0.73], [0.74, 0.76, 0.75, 0.72, 0.77])
-    >>> round(tests.permutation_pvalue, 4), round(tests.rank_pvalue, 4)
-    (0.0238, 0.0278)
-    """
+    """Compare the scores of the runs of two systems, one number per run."""
     from scipy import stats
 
     a, b = _scores("a", a), _scores("b", b)
@@ -371,26 +351,6 @@ def permutation_pvalue(
     """Compute the p-value of the permutation test of the difference of mean run scores.
 
     It is the share of all assignments of runs to systems whose means are at least as far apart.
-
-    Parameters
-    ----------
-    a, b
-        The scores of the runs.
-    paired_runs
-        True if only the two runs of a pair may change places.
-    n_resamples, rng
-        The number of random assignments if there are too many to count, and their seed.
-
-    Returns
-    -------
-    tuple
-        The two-sided p-value, the number of assignments, and whether all of them were counted.
-
-    Examples
-    --------
-    >>> from probative.inference.runs import permutation_pvalue
-    >>> permutation_pvalue([1, 2, 3], [4, 5, 6])
-    (0.1, 20, True)
     """
     a, b = _scores("a", a), _scores("b", b)
     n_resamples = whole_number("n_resamples", n_resamples)
@@ -478,28 +438,9 @@ def almost_stochastic_order(
     to about two million pairs of resamples (seven runs of either system); beyond that, resamples
     are drawn at random.
 
-    Parameters
-    ----------
-    better, worse
-        The scores of the runs.
-    level
-        The confidence level.
-    n_resamples, rng
-        The number of random resamples, and a seed or generator for them.
-
-    References
-    ----------
-    E. del Barrio, J. A. Cuesta-Albertos & C. Matrán, "An optimal transportation approach for
-    assessing almost stochastic order", 2018. R. Dror, S. Shlomov & R. Reichart, "Deep Dominance",
-    2019.
-
-    Examples
-    --------
-    >>> from probative.inference.runs import almost_stochastic_order
-    >>> almost_stochastic_order([0.74, 0.76, 0.75], [0.70, 0.72, 0.71])
-    0.0
-    >>> round(almost_stochastic_order([0.74, 0.70, 0.75], [0.71, 0.72, 0.70]), 3)
-    0.349
+    Reference: E. del Barrio, J. A. Cuesta-Albertos & C. Matrán, "An optimal transportation approach
+    for assessing almost stochastic order", 2018. R. Dror, S. Shlomov & R. Reichart, "Deep
+    Dominance", 2019.
     """
     better, worse = np.sort(_scores("better", better)), np.sort(_scores("worse", worse))
     level = open_probability("level", level)
@@ -575,29 +516,7 @@ def score_repeats(
     level: float = 0.95,
     beta: float = 1.0,
 ) -> RepeatedScore:
-    """Score a model that answered each sample several times.
-
-    Parameters
-    ----------
-    counts
-        A table of shape (samples, answers); or one row per answer, with `samples`, if the numbers
-        of answers differ.
-    metric, beta
-        The score.
-    samples
-        The sample that each row of `counts` answers.
-    level
-        The nominal coverage of the interval.
-
-    Examples
-    --------
-    >>> import probative as pv
-    >>> from probative.inference.runs import score_repeats
-    >>> tp, fp = [[2, 2, 1], [0, 1, 0], [3, 3, 3]], [[0, 0, 1], [1, 1, 0], [0, 0, 1]]
-    >>> fn = [[0, 0, 1], [2, 1, 2], [0, 0, 0]]
-    >>> print(score_repeats(pv.Counts(tp, fp, fn)))
-    f1 of 3 samples, 3 answers each: 0.7500 [0.0956, 0.9884]; answers make 10 % of the variance
-    """
+    """Score a model that answered each sample several times."""
     one_of("metric", metric, METRICS)
     level = open_probability("level", level)
     beta = positive("beta", beta) if TABLE[metric].depends_on_beta else 1.0
@@ -631,24 +550,7 @@ def score_repeats(
 def pass_rate(
     passed: ArrayLike, *, samples: ArrayLike | None = None, level: float = 0.95
 ) -> RepeatedScore:
-    """Compute the share of answers that pass, with several answers to each sample.
-
-    Parameters
-    ----------
-    passed
-        1 if an answer passes, 0 if not, or its score between 0 and 1: a table of samples by
-        answers, or one number per answer, with `samples`.
-    samples
-        The sample that each answer belongs to.
-    level
-        The nominal coverage of the interval.
-
-    Examples
-    --------
-    >>> from probative.inference.runs import pass_rate
-    >>> print(pass_rate([[1, 1, 0], [0, 0, 0], [1, 1, 1], [1, 0, 1]]))  # doctest: +ELLIPSIS
-    accuracy of 4 samples, 3 answers each: 0.5833 [0.1292, 0.9296]; answers make 32 % of ...
-    """
+    """Compute the share of answers that pass, with several answers to each sample."""
     share = np.asarray(passed, dtype=np.float64)
     if not np.all((share >= 0) & (share <= 1)):
         raise InputError("passed: expected numbers between 0 and 1")

@@ -235,15 +235,7 @@ class SequentialTest:
         self._looks: list[Look] = []
 
     def update(self, counts: Counts | PairedCounts) -> Look:
-        """Add the next batch of labels and return the look at all labels so far.
-
-        Parameters
-        ----------
-        counts
-            `Counts` of one system, or `PairedCounts` of two. With one row per unit, units are
-            independent; a single table holds independent items. All batches are of one kind.
-            Which units are in a batch must not depend on whether the systems are right in them.
-        """
+        """Add the next batch of labels and return the look at all labels so far."""
         self._check(counts)
         self._counted.append(counts)
         look = self._pair(counts) if isinstance(counts, PairedCounts) else self._single()

@@ -79,7 +79,7 @@ class Dependence:
 
     @property
     def tail_freedom(self) -> float:
-        """The degrees of freedom of a probability, which is a statement about one tail.
+        """Return the degrees of freedom of a probability, which is a statement about one tail.
 
         An interval misses on one side what it gains on the other where the variance looks small
         together with the difference; a probability does not.
@@ -97,7 +97,7 @@ class Dependence:
 
 
 def student_quantile(level: float, degrees_of_freedom: Any) -> Any:
-    """The t for which Student's variable lies within ±t with probability `level`."""
+    """Return the t for which Student's variable lies within ±t with probability `level`."""
     # from the lower tail, which keeps its digits at levels near 1
     t = -special.stdtrit(np.maximum(degrees_of_freedom, 1e-3), (1 - level) / 2)
     return np.minimum(t, _LARGEST_QUANTILE)
@@ -153,26 +153,7 @@ def effective_units_of_pairs(y: Array, number: NDArray[Any]) -> Array:
 def dependence_of_score(
     counts: Counts, metric: str = "f1", *, beta: float = 1.0, number: Array | None = None
 ) -> Dependence:
-    """Compute the design effect and degrees of freedom of one system's score.
-
-    Parameters
-    ----------
-    counts
-        One row per unit (sentence, document). Units in which nothing counts are not there.
-    metric, beta
-        The score.
-    number
-        How many equal units each row stands for; by default one.
-
-    Examples
-    --------
-    >>> import probative as pv
-    >>> from probative.inference.units import dependence_of_score
-    >>> counts = pv.Counts(tp=[4, 0, 5, 1, 0, 3], fp=[0, 2, 0, 0, 1, 0], fn=[0, 3, 1, 0, 4, 0])
-    >>> dependence = dependence_of_score(counts, "f1")
-    >>> round(dependence.design_effect, 2), round(dependence.degrees_of_freedom, 2)
-    (4.77, 3.98)
-    """
+    """Compute the design effect and degrees of freedom of one system's score."""
     if len(counts.shape) != 1:
         raise InputError(f"counts: shape {counts.shape}; expected one row per unit")
     times = np.ones(len(counts)) if number is None else np.asarray(number, dtype=np.float64)
@@ -191,23 +172,6 @@ def dependence_of_difference(
 
     What makes a sentence hard for both systems cancels in the difference, so its design effect is
     often smaller than those of the two scores.
-
-    Parameters
-    ----------
-    paired
-        One row per unit, or per kind of unit with its multiplicity. Units in which nothing counts
-        for either system are not there.
-    metric, beta
-        The score.
-
-    Examples
-    --------
-    >>> import probative as pv
-    >>> from probative.inference.units import dependence_of_difference
-    >>> rows = [[0, 0, 3, 0, 2, 0, 0, 0], [1, 0, 0, 0, 4, 1, 0, 0], [0, 2, 0, 0, 1, 0, 1, 0]]
-    >>> dependence = dependence_of_difference(pv.PairedCounts(rows, [5, 4, 6]), "f1")
-    >>> round(dependence.design_effect, 2), round(dependence.degrees_of_freedom, 2)
-    (2.32, 12.11)
     """
     if not paired.has_units:
         raise InputError("paired: one table; expected one row per unit")
@@ -236,25 +200,6 @@ def design_notes(
     Notes that depend on how scores came out mislead: where the one hard document is in the test
     set, the interval is wide and holds; where it is missing, nothing shows it. These two lines
     depend on the design alone, or can be tested.
-
-    Parameters
-    ----------
-    systems, names
-        The counts of every system, one row per unit, and what they are called.
-    unit
-        What a unit is called: sentence, document.
-    number
-        How many units each row stands for; by default one.
-    weights
-        Of a sample of a pool: how many units of the pool each row stands for.
-
-    Examples
-    --------
-    >>> import probative as pv
-    >>> from probative.inference.units import design_notes
-    >>> counts = pv.Counts(tp=[3] * 12, fp=[0] * 12, fn=[1] * 12)
-    >>> design_notes([counts], ["new"], "document")[0][:68]
-    '12 documents: a weakness that affects fewer than 1 document in 4 may'
     """
     first = systems[0]
     items = first.positives if first.tn is None else first.nu + first.tn
@@ -330,29 +275,7 @@ def _centred_ranks(values: Array, times: Array) -> Array:
 def variance_of_difference(
     paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0
 ) -> tuple[float, float]:
-    """The variance of the difference of two scores by leaving out one unit at a time.
-
-    Parameters
-    ----------
-    paired
-        One row per unit; without units, every item is one.
-    metric, beta
-        The score.
-
-    Returns
-    -------
-    variance, degrees_of_freedom
-        Both NaN where a score is undefined or rests on a single unit.
-
-    Examples
-    --------
-    >>> import probative as pv
-    >>> from probative.inference.units import variance_of_difference
-    >>> rows = [[0, 0, 3, 0, 2, 0, 0, 0], [1, 0, 0, 0, 4, 1, 0, 0], [0, 2, 0, 0, 1, 0, 1, 0]]
-    >>> variance, freedom = variance_of_difference(pv.PairedCounts(rows, [5, 4, 6]), "f1")
-    >>> round(variance**0.5, 3), round(freedom, 2)
-    (0.081, 12.11)
-    """
+    """Return the variance of the difference of two scores by leaving out one unit at a time."""
     rows, number = contributions(paired, metric, beta=beta)
     if any(number[y > 0].sum() < 2 for _, y in rows):
         return math.nan, math.nan
@@ -366,7 +289,7 @@ def _dependence(
     kinds: list[tuple[Array, Array]],
     table: Array,
 ) -> Dependence:
-    """Of the last score minus the first of two, or of the only one.
+    """Compute the dependence of the last score minus the first of two, or of the only one.
 
     `rows` has the contributions x and y of each kind of unit to each score, `kinds` those of an
     item of each kind, of which `table` has so many.
@@ -391,7 +314,7 @@ def _dependence(
 def _variance_freedom(
     rows: list[tuple[Array, Array]], number: Array, items: float, effect: float
 ) -> float:
-    """Satterthwaite's degrees of freedom of a sum of squares over units.
+    """Return Satterthwaite's degrees of freedom of a sum of squares over units.
 
     A unit of h items has the variance h·(1 + (h - 1)·r), r the correlation of its items that
     makes the design effect what it is.
@@ -405,15 +328,7 @@ def _variance_freedom(
 
 
 def jackknife_error(rows: list[tuple[Any, Any]], number: Array) -> float:
-    """The standard error of a score, or of the second less the first, by leaving units out.
-
-    Parameters
-    ----------
-    rows
-        What each kind of unit adds to numerator and denominator, for one score or two.
-    number
-        How many units of each kind there are.
-    """
+    """Return the jackknife standard error of a score, or of the second less the first."""
     return math.sqrt(_jackknife_variance(rows, number))
 
 
@@ -451,7 +366,7 @@ def contributions(
 
 
 def correlation(table: PairedCounts, metric: str, *, beta: float = 1.0) -> float:
-    """The correlation of the two estimates on one table, with half an item added to every case.
+    """Return the correlation of two estimates on one table, with half an item in every case.
 
     Without that half, systems that hardly differ would be as good as one: the correlation of two
     scores is never known to be 1.
