@@ -12,7 +12,7 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError
-from probative.labels import items_of, label_text, refuse_continuous
+from probative.labels import label_text
 from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
 from probative.reading.columns import ODD_TAG, TAG
 from probative.reading.logs import Samples
@@ -146,10 +146,7 @@ def _from_matrix(values: Any, name: str) -> LabelSets:
 
 def _flat(values: Any, name: str, options: Options) -> Labels:
     """Read one label per item; refuse tags without sentences unless task='labels' is given."""
-    items = items_of(name, values)
-    if not options.predicted:
-        refuse_continuous(items, lambda text: InputError(f"{name}: {text}"))
-    labels = labels_from_array(name, items)
+    labels = labels_from_array(name, values, continuous=options.predicted)
     reason = None if options.task == "labels" else tags_reason(labels.names)
     if reason is not None:
         raise InputError(
@@ -284,7 +281,9 @@ def _texts_of(side: list[Any]) -> set[str] | None:
 
 def _is_of_texts(sentence: Any) -> bool:
     """Return True if this is a list of texts."""
-    return not isinstance(sentence, (Set, Mapping)) and all(isinstance(t, str) for t in sentence)
+    if isinstance(sentence, (Set, Mapping)):
+        return False
+    return all(issubclass(kind, str) for kind in set(map(type, sentence)))
 
 
 def _refuse_sentences(lists: list[list[Any]]) -> None:
@@ -293,7 +292,7 @@ def _refuse_sentences(lists: list[list[Any]]) -> None:
     if len(texts) < 2 or len({len(side) for side in texts}) > 1:
         return
     gold, *others = texts
-    spaced = any(" " in text.strip() for text in gold)
+    spaced = any(" " in text.strip() for text in set(gold))
     if (
         spaced
         and gold not in others

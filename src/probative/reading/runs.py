@@ -192,7 +192,8 @@ def refuse_mixture(gold: Any, systems: Sequence[Any]) -> None:
     """Refuse files mixed with data; annotations that were already read fit both."""
     for number, system in enumerate(systems, start=1):
         outputs = system if isinstance(system, (list, tuple)) and len(system) else [system]
-        file = next((one for one in outputs if isinstance(one, Path)), None)
+        paths = any(issubclass(kind, Path) for kind in set(map(type, outputs)))
+        file = next(one for one in outputs if isinstance(one, Path)) if paths else None
         file = system if is_path(system) else file
         if file is not None and not is_path(gold):
             raise InputError(
@@ -228,7 +229,7 @@ def runs_of(system: Any, answer: Annotations, gold: Any = None) -> Runs | None:
         return None  # also two-dimensional arrays: the meaning of the second axis is unknown
     if all(map(_is_whole, system)):
         return Runs(system)
-    if all(map(is_path, system)):
+    if all(issubclass(kind, (str, Path)) for kind in set(map(type, system))):
         return _run_files(system) if is_path(gold) else None
     return Runs(system) if _depth(system) > _depth_of_output(system, answer, gold) else None
 

@@ -10,7 +10,15 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError
-from probative.labels import Column, items_of, labels_of
+from probative.labels import (
+    factorise,
+    factorise_labels,
+    items_of,
+    labels_of,
+    named,
+    place_of_unhashable,
+    refuse_continuous,
+)
 from probative.reading.annotations import TEXT_COLUMNS, Labels, Spans, Tagged, Text
 from probative.reading.table_sides import Sides, is_read
 from probative.reading.tables import Cells, Wanted, choose_columns
@@ -104,16 +112,25 @@ def _span(
     raise InputError(what, name, lines[number])
 
 
-def labels_from_array(name: str, values: Any, units: Any = None) -> Labels:
+def labels_from_array(
+    name: str, values: Any, units: Any = None, *, continuous: bool = True
+) -> Labels:
     """Read one label per item from a list, an array or a column of any kind.
 
     Labels are text, numbers or truth values, none missing. They are compared by their text, and
-    numbers by value: 1, 1.0 and True are one label.
+    numbers by value: 1, 1.0 and True are one label. Numbers may be `continuous`, or are refused.
     """
+
+    def error(text: str) -> InputError:
+        return InputError(f"{name}: {text}")
+
     items = items_of(name, values)
-    if not items:
-        raise InputError(f"{name}: is empty; expected one label per item")
-    codes, names = labels_of(items, lambda text: InputError(f"{name}: {text}"))
+    if not len(items):
+        raise error("is empty; expected one label per item")
+    codes, distinct = factorise_labels(items, error)
+    if not continuous:
+        refuse_continuous(distinct, error, len(items))
+    codes, names = named(codes, distinct, error)
     return Labels(name, codes, names, None if units is None else units_of(name, units, len(items)))
 
 
@@ -181,13 +198,12 @@ def _texts_of(column: Any) -> list[str]:
 
 def _numbered(name: str, column: str, values: list[Any]) -> Any:
     """Return one code per value and the distinct values; a list holds the labels of one item."""
-    contents = Column()
+    cells = [tuple(v) if isinstance(v, (list, set, frozenset)) else v for v in values]
     try:
-        contents.extend([tuple(v) if isinstance(v, (list, set, frozenset)) else v for v in values])
-    except TypeError:  # a value is unhashable
-        place = len(contents.codes)
+        return factorise(cells)
+    except TypeError:
+        place = place_of_unhashable(cells)
         raise InputError(
             f"{name}: column {column!r} row {place + 1} is {shown(values[place])}; expected text, "
             f"a number or a truth value"
         ) from None
-    return contents.codes, contents.values
