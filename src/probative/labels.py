@@ -18,7 +18,7 @@ from probative._validation import shown
 from probative.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -156,8 +156,21 @@ def factorise(values: Sequence[Any]) -> tuple[Ints, list[Any]]:
     """Return one code per value, and the distinct values; TypeError if one is not hashable."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "biu":
         return _factorise_integers(values)
-    code = {value: number for number, value in enumerate(dict.fromkeys(values))}
-    return np.fromiter(map(code.__getitem__, values), np.int32, len(values)), list(code)
+    return factorise_each(values, len(values))
+
+
+def factorise_each(values: Iterable[Any], size: int) -> tuple[Ints, list[Any]]:
+    """Return one code per value, and the distinct values in the order of their first occurrence."""
+    code = _Codes()
+    return np.fromiter(map(code.__getitem__, values), np.int32, size), list(code)
+
+
+class _Codes(dict[Any, int]):
+    """Numbers of values, given in the order in which they are asked for."""
+
+    def __missing__(self, value: Any) -> int:
+        self[value] = number = len(self)
+        return number
 
 
 def _factorise_integers(values: NDArray[Any]) -> tuple[Ints, list[Any]]:

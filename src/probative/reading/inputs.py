@@ -164,10 +164,11 @@ def _from_sequence(sentences: list[Any], name: str, options: Options) -> Annotat
         return segmented_from_lists(name, sentences)
     if not _is_nested(sentences[0]):
         return _flat(sentences, name, options)
-    for number, sentence in enumerate(sentences, start=1):
+    others = [] if _are_lists(sentences) else sentences
+    for number, sentence in enumerate(others, start=1):
         if not _is_nested(sentence):
             raise InputError(f"{name}: sentence {number} is {shown(sentence)}; expected a list")
-    if options.multilabel or any(_is_set_of_labels(sentence) for sentence in sentences):
+    if options.multilabel or any(map(_is_set_of_labels, others)):
         given = task == "labels" or options.multilabel is not None
         return _sets(sentences, name, given=given)
     if task == "labels":
@@ -176,7 +177,7 @@ def _from_sequence(sentences: list[Any], name: str, options: Options) -> Annotat
     if not isinstance(example, str):
         _refuse_numbers(sentences, name, example)
         return spans_from_sets(name, sentences)
-    mapping = next((s for s in sentences if isinstance(s, Mapping)), None)
+    mapping = next((s for s in others if isinstance(s, Mapping)), None)
     if mapping is not None:
         raise InputError(
             f"{name}: {shown(mapping)} has no order; expected a list of tags or words a sentence"
@@ -238,8 +239,9 @@ def settled(sides: Sequence[Any], options: Options) -> Options:
     if options.task is not None or options.multilabel is not None:
         return options
     lists = [list(side) for side in sides if isinstance(side, (list, tuple)) and len(side)]
-    nested = [side for side in lists if all(map(_is_nested, side))]
-    sets = [item for side in nested for item in side if _is_set_of_labels(item)]
+    nested = [side for side in lists if _are_lists(side) or all(map(_is_nested, side))]
+    others = [side for side in nested if not _are_lists(side)]
+    sets = [item for side in others for item in side if _is_set_of_labels(item)]
     if sets and tags_reason(list(set().union(*sets))) is None:
         return replace(options, multilabel=True)
     if not nested:
@@ -270,7 +272,7 @@ def settled(sides: Sequence[Any], options: Options) -> Options:
 
 def _texts_of(side: list[Any]) -> set[str] | None:
     """Return the distinct texts of lists of texts; None if they are something else."""
-    if any(isinstance(sentence, (Set, Mapping)) for sentence in side):
+    if not _are_lists(side) and any(isinstance(s, (Set, Mapping)) for s in side):
         return None
     try:
         values: set[Any] = set().union(*side)
@@ -333,6 +335,11 @@ def _letters_each(texts: list[str]) -> list[str]:
 
 def _letters(words: list[str]) -> str:
     return "".join("".join(words).split())
+
+
+def _are_lists(sentences: list[Any]) -> bool:
+    """Return True if all sentences are lists or tuples."""
+    return {list, tuple}.issuperset(map(type, sentences))
 
 
 def _is_nested(sentence: Any) -> bool:

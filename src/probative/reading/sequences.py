@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from probative._validation import shown
 from probative.errors import InputError
 from probative.labels import (
     factorise,
+    factorise_each,
     factorise_labels,
     items_of,
     labels_of,
@@ -45,16 +47,15 @@ def _offsets(lengths: Iterable[int]) -> Any:
 
 def tagged_from_lists(name: str, sentences: Sequence[Sequence[str]]) -> Tagged:
     """Read tags from Python: one list of strings per sentence."""
-    code: dict[str, int] = {}
     try:
-        tags = [code.setdefault(tag, len(code)) for sentence in sentences for tag in sentence]
-        first = _offsets(len(sentence) for sentence in sentences)
+        first = _offsets(map(len, sentences))
+        codes, names = factorise_each(chain.from_iterable(sentences), int(first[-1]))
     except TypeError:
         raise InputError(f"{name}: expected a list of tags (str) per sentence") from None
-    for tag in code:
+    for tag in names:
         if not isinstance(tag, str):
             raise InputError(f"{name}: {tag!r} is not a tag (str)")
-    return Tagged(Text(name, first), np.array(tags, dtype=np.int32), tuple(code))
+    return Tagged(Text(name, first), codes, tuple(names))
 
 
 def spans_from_sets(
@@ -136,8 +137,8 @@ def labels_from_array(
 
 def labels_from_lists(name: str, sentences: Sequence[Any]) -> Labels:
     """Read labels of tokens from Python: one list per sentence, sentences are the units."""
-    first = _offsets(len(sentence) for sentence in sentences)
-    labels = labels_from_array(name, [label for sentence in sentences for label in sentence])
+    first = _offsets(map(len, sentences))
+    labels = labels_from_array(name, list(chain.from_iterable(sentences)))
     text = Text(name, first)
     return replace(labels, units=text.sentence, aligned=text)
 
