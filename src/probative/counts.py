@@ -270,6 +270,9 @@ class Counts:
         return self._map(lambda value: value / factor)
 
     def __getitem__(self, index: Any) -> Self:
+        if isinstance(index, slice) and self.shape:  # a view: the arrays are read-only
+            names = self._names()
+            return self._of_checked(names, tuple(getattr(self, name)[index] for name in names))
         return self._map(lambda value: value[index])
 
     def __len__(self) -> int:
@@ -286,7 +289,7 @@ class Counts:
 
     @classmethod
     def _of_checked(cls, names: tuple[str, ...], row: tuple[Any, ...]) -> Self:
-        """Make one table of a validated array without validating it again."""
+        """Make tables of validated arrays without validating them again."""
         table = object.__new__(cls)
         for name in _FIELDS:
             object.__setattr__(table, name, None)
