@@ -215,6 +215,19 @@ class Counts:
             tn=np.count_nonzero(~answer & ~says),
         )
 
+    @classmethod
+    def stacked(cls, tables: Sequence[Counts]) -> Self:
+        """Join tables of one shape along a new first axis."""
+        shapes = [table.shape for table in tables]
+        other = next((shape for shape in shapes if shape != shapes[0]), None)
+        if other is not None:
+            raise InputError(f"shapes {shapes[0]} and {other} of the two tables differ")
+        names = tables[0]._names()
+        if any(table._names() != names for table in tables):
+            raise InputError("tn: one of the two tables has it and the other has not")
+        rows = [[getattr(table, name) for table in tables] for name in names]
+        return cls._of_checked(names, tuple(np.array(rows)))
+
     @property
     def shape(self) -> tuple[int, ...]:
         """Return the shape of the arrays; () for a single table."""

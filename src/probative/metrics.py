@@ -290,6 +290,8 @@ class Metric:
 
     def forms(self, b2: Any = 1) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """Return the weights of numerator and denominator for β² = `b2` (any kind of number)."""
+        if not self.depends_on_beta:
+            return self.top, self.bottom
         return _add(self.top, self.top_beta, b2), _add(self.bottom, self.bottom_beta, b2)
 
     @property
