@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -568,6 +567,8 @@ def read_manifest(path: str | Path) -> tuple[list[str] | None, dict[str, dict[st
     ``gold``, a table with all columns) and its options for reading; ``names = ["old", "new"]``
     above them names the systems. Paths are relative to the manifest.
     """
+    import tomllib  # few need it
+
     try:
         content = tomllib.loads(load(path).data.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
