@@ -248,9 +248,9 @@ class Counts:
         """Return the number of items that matter to F1: tp + fp + fn."""
         return self.tp + self.fp + self.fn
 
-    def sum(self) -> Self:
-        """Add up all the tables of an array-valued `Counts`."""
-        return self._map(np.sum)
+    def sum(self, axis: int | None = None) -> Self:
+        """Add up the tables of an array-valued `Counts`: all, or those along an axis."""
+        return self._map(lambda value: np.sum(value, axis=axis))
 
     def reshape(self, *shape: int) -> Self:
         """Arrange the tables of an array-valued `Counts` in another shape."""

@@ -129,7 +129,7 @@ class Column:
         return list(self._code)
 
 
-def items_of(name: str, values: Any) -> Sequence[Any]:
+def items_of(name: str, values: Any) -> Any:
     """Return the values of a list, an array or a column as Python objects, masked ones as None.
 
     Integers and truth values of NumPy and pandas stay an array: `factorise` needs no objects.
@@ -138,8 +138,7 @@ def items_of(name: str, values: Any) -> Sequence[Any]:
         raise InputError(f"{name}: shape {values.shape}; expected one label per item")
     dtype = getattr(values, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.kind in "biu" and not np.ma.isMaskedArray(values):
-        integers: Any = np.asarray(values)
-        return integers
+        return np.asarray(values)
     if isinstance(values, (str, bytes, Mapping, Set)):
         raise InputError(f"{name}: {shown(values)}; expected a list with one label per item")
     for method in ("to_pylist", "to_list", "tolist"):  # Arrow, Polars, pandas and NumPy
@@ -152,7 +151,7 @@ def items_of(name: str, values: Any) -> Sequence[Any]:
         raise InputError(f"{name}: {shown(values)}; expected one label per item") from None
 
 
-def factorise(values: Sequence[Any]) -> tuple[Ints, list[Any]]:
+def factorise(values: Sequence[Any] | NDArray[Any]) -> tuple[Ints, list[Any]]:
     """Return one code per value, and the distinct values; TypeError if one is not hashable."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "biu":
         return _factorise_integers(values)

@@ -75,7 +75,7 @@ def effective_counts(folds: Sequence[Table], *, weight: Weight = "effective") ->
     tables = _check_folds(folds)
     first = tables[0]
     if isinstance(first, Counts):
-        total = _total(Counts.stacked(tables))
+        total = Counts.stacked(tables).sum(axis=0)
     else:
         total = sum(tables[1:], start=first)
     return total * fold_weight(len(tables) // 2, weight)
@@ -246,7 +246,7 @@ def fold_design_effect(
         explained = item_variance(sum(folds[1:], start=folds[0]), metric, beta)
     else:
         sides = [Counts.stacked(side) for side in (_check_folds(b), folds)]
-        explained = sum(_variance(_total(side), metric, beta) for side in sides)
+        explained = sum(_variance(side.sum(axis=0), metric, beta) for side in sides)
     scores_b, scores_a = (_scores(side, metric, beta) for side in sides)
     return _effect(scores_b - scores_a, len(folds) * explained)
 
@@ -320,7 +320,7 @@ def _score_limits(
 ) -> tuple[float, float]:
     """Return the interval of one model's score, by its own fold design effect."""
     stacked = Counts.stacked(folds)
-    explained = len(folds) * _variance(_total(stacked), metric, beta)
+    explained = len(folds) * _variance(stacked.sum(axis=0), metric, beta)
     effect = _effect(_scores(stacked, metric, beta), explained)
     dependence = fold_dependence(effect, len(folds) // 2)
     counts = effective_counts(folds, weight=weight) / dependence.divisor
@@ -328,12 +328,6 @@ def _score_limits(
     tail = float(special.ndtr(-t))
     of_score = posterior(counts, metric, prior=prior, beta=beta)
     return of_score.ppf(tail), of_score.isf(tail)
-
-
-def _total(folds: Counts) -> Counts:
-    """Return the sum of folds along the first axis."""
-    cells = folds.tp, folds.fp, folds.fn, folds.tn
-    return Counts(*(None if cell is None else cell.sum(axis=0) for cell in cells))
 
 
 def _scores(folds: Counts, metric: str, beta: float) -> Array:

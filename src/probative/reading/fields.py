@@ -78,7 +78,7 @@ class Table:
     @cached_property
     def _first(self) -> Ints:
         """Return the index of the first field (or TAB) of every line."""
-        return np.cumsum(self._number, dtype=np.int32) - self._number
+        return np.asarray(np.cumsum(self._number, dtype=np.int32) - self._number)
 
     def column(self, number: int, rows: Ints) -> tuple[Ints, Ints]:
         """Return the bytes of one field in the given lines; from 0, or from -1 backwards."""
