@@ -49,7 +49,11 @@ def kappa(items: int) -> Line:
 
 
 def main() -> bool:
-    lines = [alpha(3, 100_000, "str"), alpha(3, 100_000, "int"), alpha(10, 100_000, "int", MANY_PAIRS)]
+    lines = [
+        alpha(3, 100_000, "str"),
+        alpha(3, 100_000, "int"),
+        alpha(10, 100_000, "int", MANY_PAIRS),
+    ]
     return show("Agreement", [*lines, kappa(100_000), kappa(1_000_000)])
 
 
