@@ -371,5 +371,5 @@ def test_a_curve_that_was_stored_computes_the_same():
     rng = np.random.default_rng(3)
     gold = rng.random(200) < 0.3
     curve = pv.curve(gold, rng.normal(1.0 * gold))
-    again = pickle.loads(pickle.dumps(curve))
+    again = pickle.loads(pickle.dumps(curve))  # noqa: S301  # our own bytes
     assert again.to_dict() == curve.to_dict()
