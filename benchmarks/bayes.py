@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from timing import Line, seconds, show
+from timing import Line, against, seconds, show
 
 import probative as pv
 from probative_studies.bayes import published_folds
@@ -33,6 +33,16 @@ def by_integration(a: pv.Counts, b: pv.Counts) -> list[float]:
     ]
 
 
+def mcc_by_sampling(a: pv.Counts, b: pv.Counts) -> float:
+    """P(H0) of Matthews' coefficient, from a million draws of either table."""
+    rng = np.random.default_rng(0)
+    drawn = []
+    for c in (a, b):
+        cells = rng.standard_gamma([[x + 1] for x in (c.tp, c.fp, c.fn, c.tn)], (4, DRAWS))
+        drawn.append(pv.metrics.mcc(pv.Counts(*cells)))
+    return float(np.mean(drawn[1] <= drawn[0]))
+
+
 def tests(a: pv.Counts, b: pv.Counts) -> None:
     for metric in METRICS:
         pv.bayes_test(a, b, metric)
@@ -58,7 +68,9 @@ def random_pairs() -> tuple[pv.Counts, pv.Counts]:
 
 
 def main() -> bool:
-    a, b = (pv.effective_counts(folds) for folds in published_folds("ner"))
+    folds_a, folds_b = published_folds("ner")
+    a, b = (pv.effective_counts(folds) for folds in (folds_a, folds_b))
+    tables = pv.Counts(77, 44, 10, 702), pv.Counts(80, 40, 7, 706)
     sampling = seconds(lambda: by_sampling(a, b), 2)
     gap = max(abs(x - y) for x, y in zip(by_sampling(a, b), by_integration(a, b), strict=True))
     assert gap < 0.002, gap
@@ -77,6 +89,18 @@ def main() -> bool:
                 seconds(lambda: tests(a, b), 20),
                 sampling,
                 0.01,
+            ),
+            against(
+                f"the same of {len(folds_a)} folds / the draws",
+                lambda: tests(folds_a, folds_b),
+                lambda: by_sampling(a, b),
+                0.01,
+            ),
+            against(
+                "bayes_test of MCC / a million draws of both tables",
+                lambda: pv.bayes_test(*tables, "mcc"),
+                lambda: mcc_by_sampling(*tables),
+                0.5,
             ),
             Line(
                 "the same with the interval of the difference / the draws alone",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from statsmodels.stats.proportion import proportion_confint
-from timing import Line, seconds, show
+from timing import Line, against, seconds, show
 
 import probative as pv
 from probative.inference.proportions import normal_quantile
@@ -47,11 +47,12 @@ def main() -> bool:
                 roots,
                 0.01,
             ),
-            Line(
+            against(
                 "wilson-indirect / statsmodels wilson",
-                seconds(lambda: pv.interval(counts, "f1", "wilson-indirect"), 15),
-                seconds(lambda: proportion_confint(tp, nu, method="wilson"), 15),
-                1.5,
+                lambda: pv.interval(counts, "f1", "wilson-indirect"),
+                lambda: proportion_confint(tp, nu, method="wilson"),
+                1.2,
+                rounds=15,
             ),
             Line(
                 "clopper-pearson / statsmodels beta",

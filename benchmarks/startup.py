@@ -7,16 +7,21 @@ from importlib.util import find_spec
 from timing import Line, process_seconds, show
 
 PROGRAM = ("-m", "probative")
+COMPARE = (
+    "-c",
+    "import probative as pv; a = [['B-PER', 'O'], ['O', 'B-LOC']]; pv.compare(a, a[::-1], a)",
+)
 INTERVAL = (*PROGRAM, "interval", "--tp", "77", "--fp", "44", "--fn", "10")
 
 
 def main() -> bool:
     libraries = ("-c", "import numpy, scipy.special")
-    imported, version, shown, interval, numbers, *others = process_seconds(
+    imported, version, shown, interval, compared, numbers, *others = process_seconds(
         ("-c", "import probative"),
         (*PROGRAM, "--version"),
         (*PROGRAM, "--help"),
         INTERVAL,
+        COMPARE,
         libraries,
         *([("-c", "import typer")] if find_spec("typer") else []),
         repeats=21,
@@ -24,6 +29,7 @@ def main() -> bool:
     lines = [
         Line("import probative / import numpy, scipy.special", imported, numbers, 0.5),
         Line("probative interval / import numpy, scipy.special", interval, numbers, 1.5),
+        Line("the first pv.compare / import numpy, scipy.special", compared, numbers, 2.5),
     ]
     for typer in others:
         lines += [

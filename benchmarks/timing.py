@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tracemalloc
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ class Line:
     ours: float
     peer: float
     at_most: float  # ours / peer must not exceed this
+    peaks: tuple[float, float] | None = None  # the memory of both, in bytes
 
     @property
     def ratio(self) -> float:
@@ -30,9 +32,12 @@ class Line:
 
     def __str__(self) -> str:
         verdict = "holds" if self.ratio <= self.at_most else "FAILS"
+        memory = ""
+        if self.peaks is not None:
+            memory = "".join(f" {peak / 1e6:8.1f} MB" for peak in self.peaks)
         return (
             f"{self.what:<68} {1000 * self.ours:10.2f} ms {1000 * self.peer:12.2f} ms "
-            f"{self.ratio:10.5f} <= {self.at_most:<8g} {verdict}"
+            f"{self.ratio:10.5f} <= {self.at_most:<8g} {verdict}{memory}"
         )
 
 
@@ -44,6 +49,40 @@ def seconds(work: Callable[[], object], repeats: int = 5) -> float:
         work()
         best = min(best, time.perf_counter() - start)
     return best
+
+
+def in_turns(rounds: int, **works: Callable[[], object]) -> dict[str, float]:
+    """The least processor time of each, measured in turns: others on the machine count little."""
+    best = dict.fromkeys(works, float("inf"))
+    for _ in range(rounds):
+        for name, work in works.items():
+            start = time.process_time()
+            work()
+            best[name] = min(best[name], time.process_time() - start)
+    return best
+
+
+def peak_bytes(work: Callable[[], object]) -> float:
+    """The most memory that Python and NumPy hold for it at a time."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def against(
+    what: str,
+    ours: Callable[[], object],
+    peer: Callable[[], object],
+    at_most: float,
+    rounds: int = 5,
+) -> Line:
+    """Ours and a peer in turns: processor time, and peak memory in a run of its own."""
+    best = in_turns(rounds, ours=ours, peer=peer)
+    peaks = (peak_bytes(ours), peak_bytes(peer))
+    return Line(what, best["ours"], best["peer"], at_most, peaks)
 
 
 def process_seconds(*commands: tuple[str, ...], repeats: int = 11) -> list[float]:

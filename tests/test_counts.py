@@ -202,3 +202,20 @@ def test_counts_have_a_limit(wrong):
 def test_masked_counts_are_refused():
     with pytest.raises(pv.InputError, match="tp: 1 values are masked"):
         pv.Counts(np.ma.array([1, 2], mask=[0, 1]), [1, 1], [1, 1])
+
+
+def test_stacked_tables_add_up_along_an_axis():
+    tables = [pv.Counts(1, 2, 3, 4), pv.Counts(5, 6, 7, 8)]
+    assert pv.Counts.stacked(tables).shape == (2,)
+    assert pv.Counts.stacked(tables).sum(axis=0) == tables[0] + tables[1]
+    with pytest.raises(pv.InputError, match="tn"):
+        pv.Counts.stacked([tables[0], pv.Counts(1, 2, 3)])
+    with pytest.raises(pv.InputError, match="shapes"):
+        pv.Counts.stacked([tables[0], pv.Counts([1], [2], [3], [4])])
+
+
+def test_a_slice_of_tables_is_read_only():
+    part = pv.Counts([1, 2, 3], [4, 5, 6], [7, 8, 9])[1:]
+    assert part == pv.Counts([2, 3], [5, 6], [8, 9])
+    with pytest.raises(ValueError, match="read-only"):
+        part.tp[0] = 7

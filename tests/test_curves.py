@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -364,3 +365,11 @@ def test_each_p_value_is_drawn_until_it_is_clear_by_itself():
     assert all(one.draws < 20_000 for one in found.comparisons)
     assert all(one.pvalue_low < one.pvalue < one.pvalue_high for one in found.comparisons)
     assert "drawn until the decision at 0.05 and 0.01 is clear" in found.to_markdown()
+
+
+def test_a_curve_that_was_stored_computes_the_same():
+    rng = np.random.default_rng(3)
+    gold = rng.random(200) < 0.3
+    curve = pv.curve(gold, rng.normal(1.0 * gold))
+    again = pickle.loads(pickle.dumps(curve))  # noqa: S301  # our own bytes
+    assert again.to_dict() == curve.to_dict()

@@ -130,7 +130,8 @@ def amounts(parameter: str, value: Any) -> NDArray[np.float64]:
     """Return `value` as a new read-only array of finite numbers >= 0."""
     array = numbers(parameter, value)
     # min and max propagate NaN, so two passes check everything
-    if array.size and not (array.min() >= 0 and array.max() <= MOST):
+    low, high = (array.min(), array.max()) if array.ndim and array.size else (array, array)
+    if array.size and not (low >= 0 and high <= MOST):
         if array.max() > MOST and np.isfinite(array).all() and array.min() >= 0:
             raise InputError(f"{parameter}: {array.max():g} is too large; expected at most 2**53")
         wrong = array[~(np.isfinite(array) & (array >= 0))].flat[0]

@@ -215,6 +215,19 @@ class Counts:
             tn=np.count_nonzero(~answer & ~says),
         )
 
+    @classmethod
+    def stacked(cls, tables: Sequence[Counts]) -> Self:
+        """Join tables of one shape along a new first axis."""
+        shapes = [table.shape for table in tables]
+        other = next((shape for shape in shapes if shape != shapes[0]), None)
+        if other is not None:
+            raise InputError(f"shapes {shapes[0]} and {other} of the two tables differ")
+        names = tables[0]._names()
+        if any(table._names() != names for table in tables):
+            raise InputError("tn: one of the two tables has it and the other has not")
+        rows = [[getattr(table, name) for table in tables] for name in names]
+        return cls._of_checked(names, tuple(np.array(rows)))
+
     @property
     def shape(self) -> tuple[int, ...]:
         """Return the shape of the arrays; () for a single table."""
@@ -235,9 +248,9 @@ class Counts:
         """Return the number of items that matter to F1: tp + fp + fn."""
         return self.tp + self.fp + self.fn
 
-    def sum(self) -> Self:
-        """Add up all the tables of an array-valued `Counts`."""
-        return self._map(np.sum)
+    def sum(self, axis: int | None = None) -> Self:
+        """Add up the tables of an array-valued `Counts`: all, or those along an axis."""
+        return self._map(lambda value: np.sum(value, axis=axis))
 
     def reshape(self, *shape: int) -> Self:
         """Arrange the tables of an array-valued `Counts` in another shape."""
@@ -270,6 +283,9 @@ class Counts:
         return self._map(lambda value: value / factor)
 
     def __getitem__(self, index: Any) -> Self:
+        if isinstance(index, slice) and self.shape:  # a view: the arrays are read-only
+            names = self._names()
+            return self._of_checked(names, tuple(getattr(self, name)[index] for name in names))
         return self._map(lambda value: value[index])
 
     def __len__(self) -> int:
@@ -286,7 +302,7 @@ class Counts:
 
     @classmethod
     def _of_checked(cls, names: tuple[str, ...], row: tuple[Any, ...]) -> Self:
-        """Make one table of a validated array without validating it again."""
+        """Make tables of validated arrays without validating them again."""
         table = object.__new__(cls)
         for name in _FIELDS:
             object.__setattr__(table, name, None)

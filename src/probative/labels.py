@@ -18,7 +18,7 @@ from probative._validation import shown
 from probative.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -37,6 +37,7 @@ _MISSING_TYPES = {"NAType", "NaTType", "MaskedConstant"}
 EXPECTED_LABEL = "expected text, a number or a truth value"
 _PLACES_SHOWN = 3  # of missing labels, in messages
 _MOST_DIGITS = 4_000  # of a decimal number that is a label
+_SHORT_TABLE = 2**16  # of all integers between the least and the largest label
 
 
 def label_text(value: Any) -> str | None:
@@ -116,14 +117,9 @@ class Column:
         self._codes.append(code.setdefault(value, len(code)))
 
     def extend(self, values: Sequence[Any]) -> None:
-        """Append many values; stop with a TypeError at the first that is not hashable."""
+        """Append many values."""
         code = self._code
-        try:
-            fresh = dict.fromkeys(values)
-        except TypeError:
-            self._codes.extend(code.setdefault(value, len(code)) for value in values)
-            raise
-        for value in fresh:
+        for value in dict.fromkeys(values):
             code.setdefault(value, len(code))
         self._codes.extend(map(code.__getitem__, values))
 
@@ -138,10 +134,16 @@ class Column:
         return list(self._code)
 
 
-def items_of(name: str, values: Any) -> list[Any]:
-    """Return the values of a list, an array or a column as Python objects, masked ones as None."""
+def items_of(name: str, values: Any) -> Any:
+    """Return the values of a list, an array or a column as Python objects, masked ones as None.
+
+    Integers and truth values of NumPy and pandas stay an array: `factorise` needs no objects.
+    """
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise InputError(f"{name}: shape {values.shape}; expected one label per item")
+    dtype = getattr(values, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "biu" and not np.ma.isMaskedArray(values):
+        return np.asarray(values)
     if isinstance(values, (str, bytes, Mapping, Set)):
         raise InputError(f"{name}: {shown(values)}; expected a list with one label per item")
     for method in ("to_pylist", "to_list", "tolist"):  # Arrow, Polars, pandas and NumPy
@@ -154,6 +156,51 @@ def items_of(name: str, values: Any) -> list[Any]:
         raise InputError(f"{name}: {shown(values)}; expected one label per item") from None
 
 
+def factorise(values: Sequence[Any] | NDArray[Any]) -> tuple[Ints, list[Any]]:
+    """Return one code per value, and the distinct values; TypeError if one is not hashable."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biu":
+        return _factorise_integers(values)
+    return factorise_each(values, len(values))
+
+
+def factorise_each(values: Iterable[Any], size: int) -> tuple[Ints, list[Any]]:
+    """Return one code per value, and the distinct values in the order of their first occurrence."""
+    code = _Codes()
+    return np.fromiter(map(code.__getitem__, values), np.int32, size), list(code)
+
+
+class _Codes(dict[Any, int]):
+    """Numbers of values, given in the order in which they are asked for."""
+
+    def __missing__(self, value: Any) -> int:
+        self[value] = number = len(self)
+        return number
+
+
+def _factorise_integers(values: NDArray[Any]) -> tuple[Ints, list[Any]]:
+    """Factorise by a table of all integers between the least and the largest, if it is short."""
+    if not len(values):
+        return np.zeros(0, dtype=np.int32), []
+    least, most = int(values.min()), int(values.max())
+    if most - least >= max(_SHORT_TABLE, len(values)) or most >= 2**63:
+        distinct, codes = np.unique(values, return_inverse=True)
+        return codes.astype(np.int32), distinct.tolist()
+    place = values.astype(np.int64) - least
+    there = np.bincount(place, minlength=most - least + 1) > 0
+    code = np.cumsum(there, dtype=np.int32) - np.int32(1)
+    return code[place], (np.flatnonzero(there) + least).tolist()
+
+
+def place_of_unhashable(values: Sequence[Any]) -> int:
+    """Return the index of the first value that is not hashable."""
+    seen = iter(values)
+    try:
+        dict.fromkeys(seen)
+    except TypeError:
+        return len(values) - len(list(seen)) - 1
+    return len(values)
+
+
 # Texts that are all decimal numbers are continuous from so many different ones on, if half of
 # the items or more have one of their own; ratings such as 3.5 are classes.
 _DIFFERENT_DECIMALS = 20
@@ -161,17 +208,16 @@ _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
 
 def refuse_continuous(
-    values: Sequence[Any], error: Callable[[str], InputError], items: int | None = None
+    values: Sequence[Any], error: Callable[[str], InputError], items: int
 ) -> None:
-    """Refuse numbers that are not all whole as classes of gold.
+    """Refuse distinct numbers that are not all whole as classes of gold.
 
     Texts may be classes, and numbers among texts; but not decimal numbers most of which occur once
     among so many `items`, as files without types hold them.
     """
     kinds = set(map(type, values))
     if kinds == {str}:
-        different = len(set(values))
-        if different < max(_DIFFERENT_DECIMALS, (items or len(values)) / 2):
+        if len(values) < max(_DIFFERENT_DECIMALS, items / 2):
             return
         if not all(map(_DECIMAL.fullmatch, values)):
             return
@@ -192,13 +238,18 @@ def labels_of(
     values: Sequence[Any], error: Callable[[str], InputError], item: str = "item"
 ) -> tuple[Ints, tuple[str, ...]]:
     """Return codes and names of the labels of a sequence, as `named` does."""
-    column = Column()
+    return named(*factorise_labels(values, error, item), error, item)
+
+
+def factorise_labels(
+    values: Sequence[Any], error: Callable[[str], InputError], item: str = "item"
+) -> tuple[Ints, list[Any]]:
+    """Factorise values that shall be labels; refuse one that is not hashable."""
     try:
-        column.extend(values)
-    except TypeError:  # a value is not hashable
-        place = len(column.codes)
+        return factorise(values)
+    except TypeError:
+        place = place_of_unhashable(values)
         raise error(f"{item} {place + 1} is {shown(values[place])}; {EXPECTED_LABEL}") from None
-    return named(column.codes, column.values, error, item)
 
 
 def named(

@@ -290,6 +290,8 @@ class Metric:
 
     def forms(self, b2: Any = 1) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """Return the weights of numerator and denominator for β² = `b2` (any kind of number)."""
+        if not self.depends_on_beta:
+            return self.top, self.bottom
         return _add(self.top, self.top_beta, b2), _add(self.bottom, self.bottom_beta, b2)
 
     @property
@@ -456,7 +458,7 @@ def label_metric(metric: str) -> str:
 
 def ratio(counts: Counts, metric: str, *, beta: float = 1.0) -> tuple[Any, Any]:
     """Return the numerator and the denominator of a metric that is a ratio of linear forms."""
-    counts = _counts_for(metric, counts)
+    counts = counts_for(metric, counts)
     own = TABLE[metric]
     if isinstance(own, Composite):
         raise InputError(f"metric: {metric} is no ratio of two sums over items")
@@ -464,7 +466,7 @@ def ratio(counts: Counts, metric: str, *, beta: float = 1.0) -> tuple[Any, Any]:
     return _combine(counts, top), _combine(counts, bottom)
 
 
-def _counts_for(metric: str, counts: Counts) -> Counts:
+def counts_for(metric: str, counts: Counts) -> Counts:
     """Return the counts; refuse an unknown metric, or counts without the tn that it needs."""
     one_of("metric", metric, METRICS)
     counts = counts_of("counts", counts)
@@ -507,7 +509,7 @@ def contributions(
     >>> bool(abs(x.sum() / y.sum() - pv.metrics.mcc(rows.sum())) < 1e-12)
     True
     """
-    counts = _counts_for(metric, counts)
+    counts = counts_for(metric, counts)
     own = TABLE[metric]
     if not isinstance(own, Composite):
         return ratio(counts, metric, beta=beta)
@@ -549,7 +551,7 @@ def score(
     >>> pv.metrics.score(pv.Counts(tp=77, fp=44, fn=10), "recall")
     0.8850574712643678
     """
-    counts = _counts_for(metric, counts)
+    counts = counts_for(metric, counts)
     own = TABLE[metric]
     if isinstance(own, Composite):
         cells = np.asarray(own.value(*own.cells(counts)))

@@ -81,3 +81,16 @@ def test_corners():
     assert (single.low, single.high) == (-1, 1)
     with pytest.raises(InputError, match=r"^annotators: shape \(1, 3\)"):
         Ratings(np.zeros((1, 3), dtype=np.int64), 1)
+
+
+def test_kinds_of_items_change_nothing(monkeypatch):
+    rng = np.random.default_rng(7)
+    codes, units = rng.integers(-1, 3, (3, 60)), rng.integers(0, 20, 60)
+    assert len(Ratings(codes, 3).kinds[0]) < 60
+    merged = [alpha_interval(Ratings(codes, 3, own)) for own in (None, units)]
+    monkeypatch.setattr("probative.inference.agreement._SHORT_TABLE", 0)
+    assert len(Ratings(codes, 3).kinds[0]) == 60  # fewer items than there could be kinds
+    single = [alpha_interval(Ratings(codes, 3, own)) for own in (None, units)]
+    for one, other in zip(merged, single, strict=True):
+        for name in ("estimate", "low", "high"):
+            assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-13)

@@ -58,6 +58,7 @@ class _State:
 
 
 _state = _State()
+_OBJECTS_PER_COLLECTION = 50_000  # of garbage
 _SECONDS_TO_END = 3.0  # after Ctrl-C; later, the next Ctrl-C kills the command
 
 
@@ -110,6 +111,7 @@ def silence(stream: TextIO | None) -> None:
 def prepare() -> None:
     """Prepare the streams of our own process, and make Ctrl-C end it quietly."""
     _state.ours = True
+    gc.set_threshold(_OBJECTS_PER_COLLECTION)  # importing makes many objects, but no garbage
     for number in range(3):
         try:
             os.fstat(number)

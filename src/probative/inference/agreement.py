@@ -13,6 +13,7 @@ differ would have no width.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 
 MISSING = -1
+_SHORT_TABLE = 2**16  # of all kinds of items
 _METHOD = "logit"
 # A note appears with fewer disputed items (or units with some) if their share is at most this.
 _FEW_DISPUTED, _SMALL_DISPUTED_SHARE = 5, 0.05
@@ -62,43 +64,69 @@ class Ratings:
                 f"annotators: shape {self.codes.shape}; expected the labels of at least two"
             )
 
-    @property
-    def number(self) -> Array:
-        """Return how often every label was given to every item, one row per item."""
-        n_items = self.codes.shape[1]
-        item = np.broadcast_to(np.arange(n_items), self.codes.shape)
-        there = self.codes >= 0
-        flat = item[there] * self.n_labels + self.codes[there]
-        number = np.bincount(flat, minlength=n_items * self.n_labels)
-        return number.reshape(n_items, self.n_labels).astype(np.float64)
+    @cached_property
+    def kinds(self) -> tuple[Array, NDArray[np.intp]]:
+        """Return how often every label was given to a kind of item, and the kind of every item.
+
+        Items with the same labels are of one kind, if a table of all possible kinds is short.
+        """
+        annotators, n_items = self.codes.shape
+        base = self.n_labels + 1
+        if base**annotators > max(_SHORT_TABLE, n_items):
+            return _label_counts(self.codes, self.n_labels), np.arange(n_items)
+        key = np.zeros(n_items, dtype=np.intp)
+        for own in self.codes:
+            key *= base
+            key += own
+            key += 1
+        there = np.bincount(key, minlength=base**annotators) > 0
+        place = np.flatnonzero(there)
+        digits = [place // base**power % base for power in range(annotators)]
+        return _label_counts(np.stack(digits) - 1, self.n_labels), (np.cumsum(there) - 1)[key]
+
+
+def _label_counts(codes: NDArray[Any], n_labels: int) -> Array:
+    """Return how often every label was given to every item, one row per item."""
+    n_items = codes.shape[1]
+    item = np.broadcast_to(np.arange(n_items), codes.shape)
+    there = codes >= 0
+    number = np.bincount(item[there] * n_labels + codes[there], minlength=n_items * n_labels)
+    return number.reshape(n_items, n_labels).astype(np.float64)
 
 
 def krippendorff_alpha(ratings: Ratings) -> float:
     """Compute Krippendorff's alpha; NaN where it is undefined."""
-    return _alpha(*_sums(ratings.number)[:2])
+    number, kind = ratings.kinds
+    return _alpha(*_sums(_contributions(number), np.bincount(kind)))
 
 
 def alpha_interval(ratings: Ratings, *, level: float = 0.95) -> Interval:
     """Compute Krippendorff's alpha with an interval that allows for units."""
     level = open_probability("level", level)
-    number = ratings.number
-    agreement, by_label, by_item = _sums(number)
+    number, kind = ratings.kinds
+    rows, times = _contributions(number), np.bincount(kind)
+    agreement, by_label = _sums(rows, times)
     estimate = _alpha(agreement, by_label)
     if np.isnan(estimate):
         note = _ONE_LABEL if by_label.sum() else _NO_PAIRS
         return Interval("alpha", _METHOD, level, np.nan, -1.0, 1.0, note)
-    paired = number.sum(axis=1) > 1
-    unit = np.arange(len(number)) if ratings.units is None else ratings.units
-    rows = np.column_stack([by_item, np.where(paired[:, None], number, 0.0)])[paired]
-    units = _added_up(rows, unit[paired])
-    size = units[:, 1:].sum(axis=1)
-    freedom = effective_units(size) - 1
+    labelled = number.sum(axis=1)
+    paired = labelled > 1
+    rows, times = rows[paired], times[paired]
+    units, repeats = rows, times
+    if ratings.units is not None:
+        there = paired[kind]
+        place = (np.cumsum(paired) - 1)[kind[there]]
+        units = _added_up(rows[place], ratings.units[there])
+        repeats = np.ones(len(units), dtype=np.intp)
+    freedom = effective_units(units[:, 1:].sum(axis=1), repeats) - 1
     if not freedom > 0:
         return Interval("alpha", _METHOD, level, estimate, -1.0, 1.0, ONE_UNIT, np.nan)
-    low, high = _limits(units, freedom, level)
-    effect = _variance(units) / _variance(rows) if ratings.units is not None else None
-    labelled = number.sum(axis=1)
-    disputed = paired & (number.max(axis=1, initial=0) < labelled)
+    low, high = _limits(units, repeats, freedom, level)
+    effect = None
+    if ratings.units is not None:
+        effect = _variance(units, repeats) / _variance(rows, times)
+    disputed = (paired & (number.max(axis=1, initial=0) < labelled))[kind]
     return Interval(
         "alpha",
         _METHOD,
@@ -120,13 +148,20 @@ def doubt(disputed: NDArray[np.bool_], units: NDArray[np.int64] | None = None) -
     return f"{number} {word}{'s' * (number != 1)} in dispute: the upper limit may be too low"
 
 
-def _sums(number: Array) -> tuple[float, Array, Array]:
-    """Return the summed agreement, the number of each label, and the agreement of each item."""
-    size = number.sum(axis=1)
-    paired = size > 1
-    by_item = np.zeros(len(number))
-    by_item[paired] = (number * (number - 1)).sum(axis=1)[paired] / (size[paired] - 1)
-    return float(by_item.sum()), number[paired].sum(axis=0), by_item
+def _contributions(number: Array) -> Array:
+    """Return what each item adds to the sums: its agreement, and how often it has each label.
+
+    Items with fewer than two labels add nothing.
+    """
+    size = number.sum(axis=1, keepdims=True)
+    agreement = (number * (number - 1)).sum(axis=1, keepdims=True) / np.maximum(size - 1, 1)
+    return np.where(size > 1, np.hstack([agreement, number]), 0.0)
+
+
+def _sums(rows: Array, times: NDArray[np.intp]) -> tuple[float, Array]:
+    """Return the summed agreement, and the number of each label."""
+    total = times @ rows
+    return float(total[0]), total[1:]
 
 
 def _alpha(agreement: float, by_label: Array) -> float:
@@ -145,29 +180,33 @@ def _slopes(agreement: float, by_label: Array) -> Array:
 
 def _added_up(rows: Array, unit: NDArray[np.int64]) -> Array:
     _, group = np.unique(unit, return_inverse=True)
-    table = np.zeros((int(group.max(initial=-1)) + 1, rows.shape[1]))
-    np.add.at(table, group, rows)
-    return table
+    return np.column_stack([np.bincount(group, column) for column in rows.T])
 
 
-def _variance(units: Array) -> float:
-    """Return the variance of alpha from the contributions of the units to the sums."""
-    total = units.sum(axis=0)
-    moves = units @ _slopes(total[0], total[1:])
-    n = len(units)
-    return float(n / (n - 1) * np.sum((moves - moves.mean()) ** 2))
+def _variance(units: Array, times: NDArray[np.intp]) -> float:
+    """Return the variance of alpha from the contributions of the units to the sums.
+
+    `times` is the number of equal units.
+    """
+    return _spread(units @ _slopes(*_sums(units, times)), times)
 
 
-def _limits(units: Array, freedom: float, level: float) -> tuple[float, float]:
-    total = units.sum(axis=0)
+def _spread(moves: Array, times: NDArray[np.intp]) -> float:
+    """Return the variance of the sum of what each unit moves."""
+    n = int(times.sum())
+    return n / (n - 1) * float(times @ (moves - times @ moves / n) ** 2)
+
+
+def _limits(
+    units: Array, times: NDArray[np.intp], freedom: float, level: float
+) -> tuple[float, float]:
+    total = times @ units
     share = total[1:] / total[1:].sum()
-    size = total[1:].sum() / len(units)
+    size = total[1:].sum() / times.sum()
     chance = float(share @ share)
     added = total + np.concatenate([[size * chance], size * share])
     slopes = _slopes(added[0], added[1:])
-    moves = units @ slopes
-    n = len(units)
-    variance = n / (n - 1) * float(np.sum((moves - moves.mean()) ** 2))
+    variance = _spread(units @ slopes, times)
     # the added unit agrees completely with this probability, and otherwise not at all
     in_labels = float(size * share @ slopes[1:])
     agrees, differs = in_labels + size * slopes[0], in_labels

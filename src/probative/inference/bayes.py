@@ -173,7 +173,7 @@ def bayes_test(
         ]
         intervals = [(float(own.low), float(own.high)) for own in singles]
     else:
-        difference = _difference(counts_a, counts_b, table, metric, **choices)
+        difference = _difference(counts_a, counts_b, table, metric, singles=(of_a, of_b), **choices)
     if method == "sampled":
         outcome = _sample(of_a, of_b, table, metric, rope, level, choices, int(n_resamples), rng)
     else:
@@ -236,8 +236,12 @@ def _difference(
     metric: str,
     prior: float,
     beta: float,
+    singles: tuple[Posterior, Posterior] | None = None,
 ) -> Gap:
-    """Build the posterior of the difference, paired if there is a paired table."""
+    """Build the posterior of the difference, paired if there is a paired table.
+
+    `singles` are the posteriors of both scores, where they are known already.
+    """
     if table is not None:
         return paired_posterior(table, metric, prior=prior, beta=beta)
     if TABLE[metric].depends_on_beta and beta != 1 and prior < LEAST_PRIOR:
@@ -247,7 +251,9 @@ def _difference(
                 f"prior: {prior:g} is too small for a difference in F-beta of counts of which one "
                 f"is 0; expected {LEAST_PRIOR} or more"
             )
-    of_a, of_b = (posterior(c, metric, prior=prior, beta=beta) for c in (counts_a, counts_b))
+    of_a, of_b = singles or (
+        posterior(c, metric, prior=prior, beta=beta) for c in (counts_a, counts_b)
+    )
     if isinstance(of_a, CompositePosterior) and isinstance(of_b, CompositePosterior):
         return CompositeIndependentPosterior(of_a, of_b)
     return IndependentPosterior(of_a, of_b)

@@ -73,7 +73,12 @@ def effective_counts(folds: Sequence[Table], *, weight: Weight = "effective") ->
     Counts(tp=89, fp=11, fn=11)
     """
     tables = _check_folds(folds)
-    return sum(tables[1:], start=tables[0]) * fold_weight(len(tables) // 2, weight)
+    first = tables[0]
+    if isinstance(first, Counts):
+        total = Counts.stacked(tables).sum(axis=0)
+    else:
+        total = sum(tables[1:], start=first)
+    return total * fold_weight(len(tables) // 2, weight)
 
 
 def fold_weight(m: int, weight: Weight = "effective") -> float:
@@ -180,6 +185,7 @@ _UNDEFINED = (
     "alike) and is not allowed for"
 )
 _TIE = 1e-10  # probabilities that differ by less are equal
+_OF_EACH_KIND = Counts(*np.eye(4))  # four tables with one item each: tp, fp, fn, tn
 _INFINITE_FREEDOM = 1e9  # with more degrees of freedom, Student's distribution is normal
 
 
@@ -189,11 +195,11 @@ def fold_design_effect(
     """Compute the fold design effect: the variance of fold differences over that of their items."""
     folds = _check_folds(a)
     if b is None:
-        sides = [[fold.b for fold in folds], [fold.a for fold in folds]]
+        sides = [Counts.stacked([getattr(fold, side) for fold in folds]) for side in "ba"]
         explained = item_variance(sum(folds[1:], start=folds[0]), metric, beta)
     else:
-        sides = [_check_folds(b), folds]
-        explained = sum(_variance(_total(side), metric, beta) for side in sides)
+        sides = [Counts.stacked(side) for side in (_check_folds(b), folds)]
+        explained = sum(_variance(side.sum(axis=0), metric, beta) for side in sides)
     scores_b, scores_a = (_scores(side, metric, beta) for side in sides)
     return _effect(scores_b - scores_a, len(folds) * explained)
 
@@ -259,8 +265,10 @@ def _score_limits(
     folds: Sequence[Counts], metric: str, level: float, weight: Weight, prior: float, beta: float
 ) -> tuple[float, float]:
     """Return the interval of one model's score, by its own fold design effect."""
-    explained = len(folds) * _variance(_total(folds), metric, beta)
-    dependence = fold_dependence(_effect(_scores(folds, metric, beta), explained), len(folds) // 2)
+    stacked = Counts.stacked(folds)
+    explained = len(folds) * _variance(stacked.sum(axis=0), metric, beta)
+    effect = _effect(_scores(stacked, metric, beta), explained)
+    dependence = fold_dependence(effect, len(folds) // 2)
     counts = effective_counts(folds, weight=weight) / dependence.divisor
     t = student_quantile(level, dependence.degrees_of_freedom)
     tail = float(special.ndtr(-t))
@@ -268,16 +276,11 @@ def _score_limits(
     return of_score.ppf(tail), of_score.isf(tail)
 
 
-def _total(folds: Sequence[Counts]) -> Counts:
-    """Return the sum of the folds."""
-    return sum(folds[1:], start=folds[0])
-
-
-def _scores(folds: Sequence[Counts], metric: str, beta: float) -> Array:
+def _scores(folds: Counts, metric: str, beta: float) -> Array:
     """Return the score of every fold, along the first axis."""
     if metric in COMPOSITES:
-        return np.stack([np.asarray(score(fold, metric)) for fold in folds])
-    x, y = (np.stack(part) for part in zip(*(_ratio(f, metric, beta) for f in folds), strict=True))
+        return np.asarray(score(folds, metric))
+    x, y = _ratio(folds, metric, beta)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(x / y)
 
@@ -300,12 +303,10 @@ def item_variance(table: PairedCounts, metric: str, beta: float) -> float:
 
 def _variance(counts: Counts, metric: str, beta: float) -> Any:
     """Return the variance of one score over tables of independent items."""
-    numbers = [counts.tp, counts.fp, counts.fn, 0.0 if counts.tn is None else counts.tn]
-    kinds = Counts(*np.eye(4))
-    return sum(
-        number * _influence(kinds[kind], counts, metric, beta) ** 2
-        for kind, number in enumerate(numbers)
-    )
+    tp, fp, fn, tn = counts.tp, counts.fp, counts.fn, counts.tn
+    number = np.stack([tp, fp, fn, np.zeros_like(tp) if tn is None else tn], axis=-1)
+    total = counts.reshape(*counts.shape, 1) if counts.shape else counts
+    return (number * _influence(_OF_EACH_KIND, total, metric, beta) ** 2).sum(axis=-1)
 
 
 def _influence(kinds: Counts, total: Counts, metric: str, beta: float) -> Any:

@@ -200,7 +200,7 @@ class WeightedCurves:
 
         block = blocks_of(ranked.n_units) if block is None else block
         last = _spread(ranked.predicted, most)
-        row = np.searchsorted(last, ranked.step)
+        row = np.searchsorted(last, np.arange(len(ranked.thresholds)))[ranked.step]
         column = block[ranked.units]
         shape = (len(last), int(block.max()) + 1)
         ones = np.ones(ranked.items)

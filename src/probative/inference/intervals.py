@@ -14,7 +14,17 @@ from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference import proportions
 from probative.inference.proportions import wilson
-from probative.metrics import CELLS, TABLE, Composite, Metric, bounds, f1_from_jaccard, ratio, score
+from probative.metrics import (
+    CELLS,
+    TABLE,
+    Composite,
+    Metric,
+    bounds,
+    counts_for,
+    f1_from_jaccard,
+    ratio,
+    score,
+)
 from probative.options import IntervalOptions
 from probative.results import Interval
 
@@ -194,7 +204,7 @@ def interval(
     method = _check_method(metric, method, beta)
     level = open_probability("level", level)
     prior = positive("prior", prior)
-    score(counts, metric)  # refuses counts without tn if the metric needs it
+    counts_for(metric, counts)
     clustered = flag("clustered", clustered)
     options = IntervalOptions(level=level, beta=beta, prior=prior, clustered=clustered)
     signature = options.signature("interval", metric, method)
@@ -341,7 +351,7 @@ def _blockwise(
         parts = limits(counts)
         estimate, low, high, code = parts if counts.shape else (np.asarray(p).item() for p in parts)
         return estimate, low, high, code
-    flat = counts.reshape(size)
+    flat = counts if len(counts.shape) == 1 else counts.reshape(size)
     out: list[Any] = [np.empty(size), np.empty(size), np.empty(size), np.empty(size, np.uint8)]
     for start in range(0, size, _TABLES_AT_ONCE):
         block = slice(start, start + _TABLES_AT_ONCE)

@@ -161,12 +161,15 @@ def _marked(data: Any) -> Any:
         is_column = np.ndim(data[0] if len(data) else 0) == 0
     else:
         is_column = hasattr(data, "to_list")  # pandas and Polars
-    if is_column:
-        values = items_of("others", data)
-        lacks = [not isinstance(v, (str, bytes)) and is_missing(v) for v in values]
-        if any(lacks):
-            return [_NO_LABEL if lack else v for v, lack in zip(values, lacks, strict=True)]
-    return data
+    values = items_of("others", data) if is_column else []
+    if isinstance(values, np.ndarray) or {str}.issuperset(map(type, values)):
+        return data
+    try:
+        distinct = dict.fromkeys(values)
+    except TypeError:  # what is not hashable is refused where it is read
+        return data
+    absent = {v for v in distinct if not isinstance(v, (str, bytes)) and is_missing(v)}
+    return [_NO_LABEL if v in absent else v for v in values] if absent else data
 
 
 def _names(given: Sequence[Any], matched: Matched) -> tuple[str, ...]:
@@ -205,11 +208,13 @@ def _of_labels(
     alpha = alpha_interval(Ratings(table, n_labels, units), level=options.level)
     pairs = []
     for i, j in combinations(range(len(sides)), 2):
-        both = (table[i] >= 0) & (table[j] >= 0)
-        of_both = None if units is None else units[both]
-        a, b = table[i][both], table[j][both]
+        a, b, of_both = table[i], table[j], units
+        both = (a >= 0) & (b >= 0)
+        if not both.all():
+            a, b = a[both], b[both]
+            of_both = None if units is None else units[both]
         scores = _pair_scores(a, b, n_labels, of_both, options.level)
-        pairs.append(PairAgreement(who[i], who[j], int(both.sum()), scores))
+        pairs.append(PairAgreement(who[i], who[j], len(a), scores))
     return alpha, tuple(pairs)
 
 
@@ -228,19 +233,19 @@ def _pair_scores(a: Any, b: Any, n_labels: int, units: Any, level: float) -> tup
             Interval(metric, "logit", level, np.nan, low, 1.0, note)
             for metric, low in (("agreement", 0.0), ("kappa", -1.0))
         )
-    same = (a == b).astype(np.int64)
-    group = np.arange(len(a)) if units is None else np.unique(units, return_inverse=True)[1]
-    right, all_ = np.bincount(group, same), np.bincount(group)
-    counts = Counts(right, np.zeros_like(right), all_ - right)
-    share = (
-        interval(counts.sum(), "recall", level=level)
-        if units is None
-        else interval(counts, "recall", clustered=True, level=level)
-    )
+    same = a == b
+    if units is None:
+        right = int(np.count_nonzero(same))
+        share = interval(Counts(right, 0, len(a) - right), "recall", level=level)
+    else:
+        group = np.unique(units, return_inverse=True)[1]
+        rights = np.bincount(group, same)
+        counts = Counts(rights, np.zeros_like(rights), np.bincount(group) - rights)
+        share = interval(counts, "recall", clustered=True, level=level)
     kappa = confusion_interval(ConfusedItems(a, b, n_labels, units), "kappa", level=level)
     if kappa.note is None:
-        kappa = replace(kappa, note=doubt(a != b, units))
-    alone = [len(np.unique(side)) == 1 for side in (a, b)]
+        kappa = replace(kappa, note=doubt(~same, units))
+    alone = [bool((side == side[0]).all()) for side in (a, b)]
     if any(alone) and not np.isnan(kappa.estimate):
         kappa = replace(kappa, low=-1.0, high=1.0, note=_ALWAYS_0)
     return replace(share, metric="agreement", signature=""), kappa

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from probative._validation import RNG, Array, Input, Systems
     from probative._validation import Labels as validation_Labels
     from probative.options import ReadingKeywords, ReadingOptions
+    from probative.results import BestThreshold, Calibration
 
 
 # --- Reading gold (yes or no) and the scores of systems
@@ -168,7 +170,6 @@ def _numbers(output: Any, name: str) -> Array:
     """Return one finite number per item."""
     if isinstance(output, Labels):
         values = np.array([_number(text) for text in output.names])[output.codes]
-        given: Any = np.array(output.names, dtype=object)[output.codes]
     else:
         if is_frame(output) or not (is_series(output) or isinstance(output, (list, tuple))):
             raise InputError(
@@ -181,12 +182,11 @@ def _numbers(output: Any, name: str) -> Array:
                 f"{name}: shape {values.shape}; expected one score per item, that of the positive "
                 f"class"
             )
-        given = values.tolist()
-    wrong = np.flatnonzero(~np.isfinite(values))
-    if len(wrong):
-        i = int(wrong[0])
+    if not np.isfinite(values).all():
+        i = int(np.argmin(np.isfinite(values)))
+        given = output.names[output.codes[i]] if isinstance(output, Labels) else values[i].item()
         raise InputError(
-            f"{name}: item {i + 1} is {shown(given[i])}; expected a finite number per item"
+            f"{name}: item {i + 1} is {shown(given)}; expected a finite number per item"
         )
     return values
 
@@ -427,19 +427,35 @@ def _curve(scored: _Scored, i: int, ranked: Ranked, options: CurveOptions, job: 
         fp=ranked.fp.astype(np.int64),
         precision=ranked.precision,
         recall=ranked.recall,
-        pointwise=pointwise_band(ranked, level),
-        simultaneous=simultaneous_band(ranked, level),
-        average_precision=average_precision_interval(ranked, level),
-        roc_auc=roc_auc_interval(ranked, level),
-        best=best_threshold(ranked, level, options.beta, random_generator(options.rng)),
-        calibration=calibration(
-            ranked.is_positive, scores, level=level, bins=options.bins, unit=ranked.unit
-        )
-        if probable
-        else None,
         level=level,
         notes=tuple(notes),
         signature=options.signature(job, "logit-jackknife", f"by-{by}"),
+        judged={
+            "pointwise": partial(pointwise_band, ranked, level),
+            "simultaneous": partial(simultaneous_band, ranked, level),
+            "average_precision": partial(average_precision_interval, ranked, level),
+            "roc_auc": partial(roc_auc_interval, ranked, level),
+            "best": partial(_best, ranked, options),
+            "calibration": partial(_calibration, ranked, scores if probable else None, options),
+        },
+    )
+
+
+def _best(ranked: Ranked, options: CurveOptions) -> BestThreshold:
+    return best_threshold(ranked, options.level, options.beta, random_generator(options.rng))
+
+
+def _calibration(
+    ranked: Ranked, probabilities: Array | None, options: CurveOptions
+) -> Calibration | None:
+    if probabilities is None:
+        return None
+    return calibration(
+        ranked.is_positive,
+        probabilities,
+        level=options.level,
+        bins=options.bins,
+        unit=ranked.unit,
     )
 
 

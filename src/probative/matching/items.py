@@ -146,8 +146,15 @@ class Items:
         """Return True for the labels that gold has; with `system`, that gold or this system has."""
         if self.within_labels is not None:
             return self.within_labels.uses(system)
-        which = self.answer if system is None else self.answer | self.says[system]
-        return np.bincount(self.label[which], minlength=len(self.labels)) > 0
+        if system not in self._uses:
+            which = self.answer if system is None else self.answer | self.says[system]
+            self._uses[system] = np.bincount(self.label[which], minlength=len(self.labels)) > 0
+        return self._uses[system]
+
+    @cached_property
+    def _uses(self) -> dict[int | None, NDArray[np.bool_]]:
+        """Return the cache of `uses`."""
+        return {}
 
     def paired(self, a: int, b: int, *, by: str | None = "sentence") -> PairedCounts:
         """Count the eight cases of two systems, one row per sentence, document or label."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -68,17 +68,17 @@ class Table:
     source: Source
     begin: Ints
     end: Ints
-    width: Ints
+    width: NDArray[Any]
     tabs: bool
     uniform: int
-    _number: Ints
+    _number: NDArray[Any]
     _start: Ints
     _end: Ints
 
     @cached_property
     def _first(self) -> Ints:
         """Return the index of the first field (or TAB) of every line."""
-        return np.cumsum(self._number, dtype=np.int32) - self._number
+        return np.asarray(np.cumsum(self._number, dtype=np.int32) - self._number)
 
     def column(self, number: int, rows: Ints) -> tuple[Ints, Ints]:
         """Return the bytes of one field in the given lines; from 0, or from -1 backwards."""
@@ -86,7 +86,10 @@ class Table:
         if wide and len(rows) * wide == len(self._start):  # all lines with content are requested
             return self._start[number % wide :: wide], self._end[number % wide :: wide]
         place = number if number >= 0 else self.width[rows] + number
-        at = self._first[rows] + place
+        if len(rows) == 1:  # as in a look at the first line
+            at = self._number[: rows[0]].sum(keepdims=True) + place
+        else:
+            at = self._first[rows] + place
         if not self.tabs:
             return self._start[at], self._end[at]
         # with TABs, a field begins with its line or after a TAB, and ends before one
@@ -173,13 +176,13 @@ def _note(mask: NDArray[np.bool_], place: int, places: Ints, number: int) -> int
     return total
 
 
-def _widths(start: Ints, begin: Ints, end: Ints, size: int) -> tuple[Ints, int]:
+def _widths(start: Ints, begin: Ints, end: Ints, size: int) -> tuple[NDArray[Any], int]:
     """Return the number of fields of every line, and that of all lines with content, or 0."""
     filled = end > begin
     lines = int(np.count_nonzero(filled))
     wide = len(start) // lines if lines else 0
     if wide and wide * lines == len(start) and _are_in_order(start, wide, begin, end, filled):
-        return filled * np.int32(wide), wide
+        return filled * np.array(wide, dtype=np.int8 if wide < 128 else np.int32), wide
     return _number_between(start, begin, size), 0
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError
-from probative.labels import items_of, label_text, refuse_continuous
+from probative.labels import label_text
 from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
 from probative.reading.columns import ODD_TAG, TAG
 from probative.reading.logs import Samples
@@ -117,10 +117,7 @@ def _from_matrix(values: Any, name: str) -> LabelSets:
 
 def _flat(values: Any, name: str, options: Options) -> Labels:
     """Read one label per item; refuse tags without sentences unless task='labels' is given."""
-    items = items_of(name, values)
-    if not options.predicted:
-        refuse_continuous(items, lambda text: InputError(f"{name}: {text}"))
-    labels = labels_from_array(name, items)
+    labels = labels_from_array(name, values, continuous=options.predicted)
     reason = None if options.task == "labels" else tags_reason(labels.names)
     if reason is not None:
         raise InputError(
@@ -138,18 +135,20 @@ def _from_sequence(sentences: list[Any], name: str, options: Options) -> Annotat
         return segmented_from_lists(name, sentences)
     if not _is_nested(sentences[0]):
         return _flat(sentences, name, options)
-    for number, sentence in enumerate(sentences, start=1):
+    others = [] if _are_lists(sentences) else sentences
+    for number, sentence in enumerate(others, start=1):
         if not _is_nested(sentence):
             raise InputError(f"{name}: sentence {number} is {shown(sentence)}; expected a list")
-    if options.multilabel or any(_is_set_of_labels(sentence) for sentence in sentences):
-        return _sets(sentences, name, given=task == "labels" or options.multilabel is not None)
+    if options.multilabel or any(map(_is_set_of_labels, others)):
+        given = task == "labels" or options.multilabel is not None
+        return _sets(sentences, name, given=given)
     if task == "labels":
         return labels_from_lists(name, sentences)
     example = next((item for sentence in sentences for item in sentence), None)
     if not isinstance(example, str):
         _refuse_numbers(sentences, name, example)
         return spans_from_sets(name, sentences)
-    mapping = next((s for s in sentences if isinstance(s, Mapping)), None)
+    mapping = next((s for s in others if isinstance(s, Mapping)), None)
     if mapping is not None:
         raise InputError(
             f"{name}: {shown(mapping)} has no order; expected a list of tags or words a sentence"
@@ -208,8 +207,9 @@ def settled(sides: Sequence[Any], options: Options) -> Options:
     if options.task is not None or options.multilabel is not None:
         return options
     lists = [list(side) for side in sides if isinstance(side, (list, tuple)) and len(side)]
-    nested = [side for side in lists if all(map(_is_nested, side))]
-    sets = [item for side in nested for item in side if _is_set_of_labels(item)]
+    nested = [side for side in lists if _are_lists(side) or all(map(_is_nested, side))]
+    others = [side for side in nested if not _are_lists(side)]
+    sets = [item for side in others for item in side if _is_set_of_labels(item)]
     if sets and tags_reason(list(set().union(*sets))) is None:
         return replace(options, multilabel=True)
     if not nested:
@@ -240,7 +240,7 @@ def settled(sides: Sequence[Any], options: Options) -> Options:
 
 def _texts_of(side: list[Any]) -> set[str] | None:
     """Return the distinct texts of lists of texts; None if they are something else."""
-    if any(isinstance(sentence, (Set, Mapping)) for sentence in side):
+    if not _are_lists(side) and any(isinstance(s, (Set, Mapping)) for s in side):
         return None
     try:
         values: set[Any] = set().union(*side)
@@ -249,15 +249,23 @@ def _texts_of(side: list[Any]) -> set[str] | None:
     return values if all(isinstance(value, str) for value in values) else None
 
 
+def _is_of_texts(sentence: Any) -> bool:
+    """Return True if this is a list of texts."""
+    if isinstance(sentence, (Set, Mapping)):
+        return False
+    return all(issubclass(kind, str) for kind in set(map(type, sentence)))
+
+
 def _refuse_sentences(lists: list[list[Any]]) -> None:
     """Refuse texts that differ only in their spaces: sentences or labels."""
-    texts = [side for side in lists if all(isinstance(text, str) for text in side)]
+    texts = [side for side in lists if _is_of_texts(side)]
     if len(texts) < 2 or len({len(side) for side in texts}) > 1:
         return
     gold, *others = texts
-    spaced = any(" " in text.strip() for text in gold)
+    if not any(" " in text.strip() for text in set(gold)) or gold in others:
+        return
     letters, *theirs = ([_letters([text]) for text in side] for side in texts)
-    if spaced and gold not in others and all(other == letters for other in theirs):
+    if all(other == letters for other in theirs):
         raise InputError(
             f"gold: texts such as {shown(gold[0])} could be sentences or labels, and all sides "
             f"differ in their spaces alone; expected task='segmentation' or task='labels'"
@@ -285,6 +293,11 @@ def _refuse_odd_tags(sides: list[set[str]], are_tags: list[bool]) -> None:
 
 def _letters(words: list[str]) -> str:
     return "".join("".join(words).split())
+
+
+def _are_lists(sentences: list[Any]) -> bool:
+    """Return True if all sentences are lists or tuples."""
+    return {list, tuple}.issuperset(map(type, sentences))
 
 
 def _is_nested(sentence: Any) -> bool:

@@ -17,7 +17,12 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError, suggestion
-from probative.labels import EXPECTED_LABEL, Column, is_missing, missing_labels
+from probative.labels import (
+    EXPECTED_LABEL,
+    factorise,
+    is_missing,
+    missing_labels,
+)
 from probative.reading.alignment import NOTHING, Mismatch, settle
 from probative.reading.annotations import Repeats
 from probative.reading.database import (
@@ -465,9 +470,8 @@ def _cells_of(
     read = {}
     row = slice(None) if kinds.row is None else kinds.row
     for column, own in zip(columns, values, strict=True):
-        content = Column()
-        content.extend(own)
-        read[column] = (content.codes[row], content.values)
+        codes, distinct = factorise(own)
+        read[column] = (codes[row], distinct)
     if kinds.unit is None or kinds.units is None:
         repeats, units = Repeats(None, kinds.number), None
     else:

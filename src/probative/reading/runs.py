@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -179,7 +178,8 @@ def refuse_mixture(gold: Any, systems: Sequence[Any]) -> None:
     """Refuse files mixed with data; annotations that were already read fit both."""
     for number, system in enumerate(systems, start=1):
         outputs = system if isinstance(system, (list, tuple)) and len(system) else [system]
-        file = next((one for one in outputs if isinstance(one, Path)), None)
+        paths = any(issubclass(kind, Path) for kind in set(map(type, outputs)))
+        file = next(one for one in outputs if isinstance(one, Path)) if paths else None
         file = system if is_path(system) else file
         if file is not None and not is_path(gold):
             raise InputError(
@@ -212,7 +212,7 @@ def runs_of(system: Any, answer: Annotations, gold: Any = None) -> Runs | None:
         return None  # also two-dimensional arrays: the meaning of the second axis is unknown
     if all(map(_is_whole, system)):
         return Runs(system)
-    if all(map(is_path, system)):
+    if all(issubclass(kind, (str, Path)) for kind in set(map(type, system))):
         if not is_path(gold):
             return None
         missing = next((p for p in system if str(p) != "-" and not os.path.exists(p)), None)  # noqa: PTH110
@@ -490,6 +490,8 @@ _FILES = ("gold", "a", "b", "train_words")
 
 def read_manifest(path: str | Path) -> tuple[list[str] | None, dict[str, dict[str, Any]]]:
     """Read the names of the systems, or None, and the tables ``datasets.NAME`` by name."""
+    import tomllib  # few need it
+
     try:
         content = tomllib.loads(load(path).data.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError
-from probative.labels import Column, items_of, labels_of
+from probative.labels import (
+    factorise,
+    factorise_each,
+    factorise_labels,
+    items_of,
+    labels_of,
+    named,
+    place_of_unhashable,
+    refuse_continuous,
+)
 from probative.reading.annotations import TEXT_COLUMNS, Labels, Spans, Tagged, Text
 from probative.reading.table_sides import Sides, is_read
 from probative.reading.tables import Cells, Wanted, choose_columns
@@ -28,16 +38,15 @@ def _offsets(lengths: Iterable[int]) -> Any:
 
 def tagged_from_lists(name: str, sentences: Sequence[Sequence[str]]) -> Tagged:
     """Read tags from Python: one list of strings per sentence."""
-    code: dict[str, int] = {}
     try:
-        tags = [code.setdefault(tag, len(code)) for sentence in sentences for tag in sentence]
-        first = _offsets(len(sentence) for sentence in sentences)
+        first = _offsets(map(len, sentences))
+        codes, names = factorise_each(chain.from_iterable(sentences), int(first[-1]))
     except TypeError:
         raise InputError(f"{name}: expected a list of tags (str) per sentence") from None
-    for tag in code:
+    for tag in names:
         if not isinstance(tag, str):
             raise InputError(f"{name}: {tag!r} is not a tag (str)")
-    return Tagged(Text(name, first), np.array(tags, dtype=np.int32), tuple(code))
+    return Tagged(Text(name, first), codes, tuple(names))
 
 
 def spans_from_sets(
@@ -84,19 +93,31 @@ def _span(
     raise InputError(what, name, lines[number])
 
 
-def labels_from_array(name: str, values: Any, units: Any = None) -> Labels:
-    """Read one label per item; numbers are compared by value: 1, 1.0 and True are one label."""
+def labels_from_array(
+    name: str, values: Any, units: Any = None, *, continuous: bool = True
+) -> Labels:
+    """Read one label per item; numbers are compared by value: 1, 1.0 and True are one label.
+
+    Numbers may be `continuous`, or are refused.
+    """
+
+    def error(text: str) -> InputError:
+        return InputError(f"{name}: {text}")
+
     items = items_of(name, values)
-    if not items:
-        raise InputError(f"{name}: is empty; expected one label per item")
-    codes, names = labels_of(items, lambda text: InputError(f"{name}: {text}"))
+    if not len(items):
+        raise error("is empty; expected one label per item")
+    codes, distinct = factorise_labels(items, error)
+    if not continuous:
+        refuse_continuous(distinct, error, len(items))
+    codes, names = named(codes, distinct, error)
     return Labels(name, codes, names, None if units is None else units_of(name, units, len(items)))
 
 
 def labels_from_lists(name: str, sentences: Sequence[Any]) -> Labels:
     """Read labels of tokens from Python: one list per sentence, sentences are the units."""
-    first = _offsets(len(sentence) for sentence in sentences)
-    labels = labels_from_array(name, [label for sentence in sentences for label in sentence])
+    first = _offsets(map(len, sentences))
+    labels = labels_from_array(name, list(chain.from_iterable(sentences)))
     text = Text(name, first)
     return replace(labels, units=text.sentence, aligned=text)
 
@@ -153,13 +174,12 @@ def _texts_of(column: Any) -> list[str]:
 
 def _numbered(name: str, column: str, values: list[Any]) -> Any:
     """Return one code per value and the distinct values; a list holds the labels of one item."""
-    contents = Column()
+    cells = [tuple(v) if isinstance(v, (list, set, frozenset)) else v for v in values]
     try:
-        contents.extend([tuple(v) if isinstance(v, (list, set, frozenset)) else v for v in values])
-    except TypeError:  # a value is unhashable
-        place = len(contents.codes)
+        return factorise(cells)
+    except TypeError:
+        place = place_of_unhashable(cells)
         raise InputError(
             f"{name}: column {column!r} row {place + 1} is {shown(values[place])}; expected text, "
             f"a number or a truth value"
         ) from None
-    return contents.codes, contents.values

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from probative.results.base import Interval, Result, jsonable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
@@ -236,22 +237,15 @@ class Curve(Result):
         with this score or a higher one.
     precision, recall
         The two scores at every threshold.
-    pointwise, simultaneous
-        The bands of both.
-    average_precision
-        The average precision with its interval.
-    roc_auc
-        The area under the ROC curve, with its interval; NaN without negative items.
-    best
-        The threshold with the highest F-beta.
-    calibration
-        The calibration; None if the scores are not probabilities.
     level
         The level of all intervals.
     notes
         Messages on what was recognised, and caveats.
     signature
         A short reproducible description of every choice.
+    judged
+        The functions that compute the bands, areas, best threshold and calibration by name, when
+        they are first asked for.
     """
 
     name: str
@@ -264,15 +258,40 @@ class Curve(Result):
     fp: NDArray[np.int64]
     precision: Array
     recall: Array
-    pointwise: Band
-    simultaneous: Band
-    average_precision: Interval
-    roc_auc: Interval
-    best: BestThreshold
-    calibration: Calibration | None
     level: float
     notes: tuple[str, ...] = ()
     signature: str = field(default="", repr=False)
+    judged: Mapping[str, Callable[[], Any]] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def pointwise(self) -> Band:
+        """Return the band that holds at each threshold by itself."""
+        return cast("Band", self.judged["pointwise"]())
+
+    @cached_property
+    def simultaneous(self) -> Band:
+        """Return the band that holds at all thresholds together."""
+        return cast("Band", self.judged["simultaneous"]())
+
+    @cached_property
+    def average_precision(self) -> Interval:
+        """Return the average precision with its interval."""
+        return cast("Interval", self.judged["average_precision"]())
+
+    @cached_property
+    def roc_auc(self) -> Interval:
+        """Return the area under the ROC curve with its interval; NaN without negative items."""
+        return cast("Interval", self.judged["roc_auc"]())
+
+    @cached_property
+    def best(self) -> BestThreshold:
+        """Return the threshold with the highest F-beta."""
+        return cast("BestThreshold", self.judged["best"]())
+
+    @cached_property
+    def calibration(self) -> Calibration | None:
+        """Return the calibration; None if the scores are not probabilities."""
+        return cast("Calibration | None", self.judged["calibration"]())
 
     def shown(self, most: int = _MOST_POINTS) -> NDArray[np.int64]:
         """Return the indices of at most `most` thresholds, spread along the curve."""
