@@ -24,7 +24,7 @@ from probative.inference.classes import (
 from probative.inference.intervals import methods_for
 from probative.inference.planning import plan
 from probative.inference.posterior.composite import CompositePairedPosterior
-from probative.inference.posterior.single import CompositePosterior, ShareLaw
+from probative.inference.posterior.single import CompositePosterior
 from probative.inference.units import dependence_of_score
 from probative.metrics import (
     COMPOSITES,
@@ -327,15 +327,6 @@ def test_differences_at_many_points_are_those_at_each():
         assert below[i] == pytest.approx(both.cdf(d[i]), abs=1e-6)
         assert above[i] == pytest.approx(both.sf(d[i]), abs=1e-6)
         assert density[i] == pytest.approx(both.pdf(d[i]), abs=1e-2)
-
-
-@given(st.floats(0.1, 400), st.floats(0.1, 400), st.floats(0.001, 0.999))
-@settings(max_examples=30, deadline=None)
-def test_tails_that_are_looked_up(a, b, q):
-    share = np.array([0.0, float(special.betaincinv(a, b, q)), 1.0])
-    below, above = ShareLaw(a, b).tails(share)
-    assert below == pytest.approx(special.betainc(a, b, share), rel=1e-7)
-    assert above == pytest.approx(special.betaincc(a, b, share), rel=1e-7)
 
 
 def test_the_mean_of_differences_may_exceed_1():

@@ -8,16 +8,16 @@ import warnings
 
 import numpy as np
 import pytest
-from check_paired_posterior import check
+from check_paired_posterior import b_better, check
 from conftest import GOLDEN
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special
 
 import probative as pv
-from probative.inference.posterior import log_odds as _log_odds
+from probative.inference.posterior import log_odds
 from probative.inference.posterior.nodes import gauss_jacobi, stretched_gauss
-from probative.inference.posterior.paired import PairedPosterior, TailTable
+from probative.inference.posterior.paired import PairedPosterior
 from probative.metrics import RATIOS as METRICS
 
 exact = json.loads((GOLDEN / "paired_exact.json").read_text())
@@ -140,6 +140,25 @@ def test_the_claimed_error_is_true_at_any_prior_and_metric():
     record = check(n_tables=1, n_draws=100_000, seed=2)
     assert not record.failures
     assert len(record.errors) == 35
+
+
+@pytest.mark.parametrize("metric", ["precision", "f1", "jaccard"])
+@pytest.mark.parametrize(
+    ("table", "prior"),
+    [
+        ([0] * 8, 0.5),
+        ([0, 17, 0, 5, 0, 11, 0, 5], 1.0),
+        ([1, 2, 1, 3, 21, 41759, 620091, 7173], 1.0),
+        ([0, 0, 1, 3, 51, 726271, 41, 827], 1.0),
+        (DENSE, 1.0),
+    ],
+)
+def test_the_exact_chance_that_b_is_better(table, prior, metric):
+    """True and false positives enter it independently: two integrals, whatever the metric."""
+    better, own = b_better(np.array(table) + prior / 2, metric)
+    assert own <= 1e-7
+    found = PairedPosterior(pv.PairedCounts(table), metric, prior=prior)
+    assert found.sf(0.0) == pytest.approx(better, abs=found.error + own)
 
 
 def test_an_empty_table_claims_its_error():
@@ -382,9 +401,12 @@ def test_gauss_rules_have_the_moments_of_the_beta_distribution(a, b, size):
 @settings(max_examples=40)
 @given(st.floats(0.06, 1e12), st.floats(0.06, 1e12))
 def test_the_table_of_tails_is_the_tail(a, b):
-    table = TailTable(a, b)
-    y = np.linspace(*_log_odds.window(table.a, table.b), 501)
-    np.testing.assert_allclose(table.sf(y), _log_odds.sf(table.a, table.b, y), rtol=1e-7, atol=2e-9)
+    table = log_odds.TailTable(a, b)
+    y = np.linspace(*log_odds.window(table.a, table.b), 501)
+    for found, tail in ((table.sf, log_odds.sf), (table.cdf, log_odds.cdf)):
+        np.testing.assert_allclose(found(y), tail(table.a, table.b, y), rtol=1e-7, atol=2e-9)
+        far = found(np.repeat([-np.inf, np.inf], 300))
+        assert sorted(set(far.tolist())) == [0.0, 1.0]
 
 
 def test_a_copy_under_next_to_no_prior_is_refused():

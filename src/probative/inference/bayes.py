@@ -37,16 +37,11 @@ if TYPE_CHECKING:
     from probative._validation import RNG
     from probative.inference.crossval import Weight
     from probative.inference.posterior.clustered import ClusteredPosterior
-    from probative.inference.posterior.composite import CompositePairedPosterior
     from probative.inference.posterior.paired import PairedPosterior
     from probative.inference.posterior.single import Posterior
 
     Gap = (
-        IndependentPosterior
-        | CompositeIndependentPosterior
-        | PairedPosterior
-        | CompositePairedPosterior
-        | ClusteredPosterior
+        IndependentPosterior | CompositeIndependentPosterior | PairedPosterior | ClusteredPosterior
     )
 
 # Probabilities that differ by less than their accuracy are equal, and a tie accepts H0.

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from probative._validation import Array, Number
-    from probative.inference.posterior.composite import CompositePairedPosterior
     from probative.inference.posterior.paired import PairedPosterior
 
 
@@ -93,7 +92,7 @@ class ClusteredPosterior(Outcomes):
         _paired(self.table, *self.choices)  # refuses what it cannot use
 
     @property
-    def base(self) -> PairedPosterior | CompositePairedPosterior:
+    def base(self) -> PairedPosterior:
         """Return the paired posterior of the divided table."""
         return _paired(self.table, *self.choices)
 
@@ -210,9 +209,7 @@ def _normal_score(d: Array, below: Array, above: Array, most: float) -> Array:
     return np.asarray(np.where(np.abs(d) < most, z, np.copysign(np.inf, d)))
 
 
-def _paired(
-    table: PairedCounts, metric: str, prior: float, beta: float
-) -> PairedPosterior | CompositePairedPosterior:
+def _paired(table: PairedCounts, metric: str, prior: float, beta: float) -> PairedPosterior:
     cases = table.cases if table.has_negatives else table.cases[:7]
     return _recent(tuple(cases.tolist()), metric, float(prior), float(beta))
 
@@ -220,7 +217,5 @@ def _paired(
 # The nodes of one posterior take megabytes, and the results of all pairs of many systems are kept
 # at once: results hold only their tables, and the posteriors used last are cached here.
 @lru_cache(maxsize=8)
-def _recent(
-    cases: tuple[float, ...], metric: str, prior: float, beta: float
-) -> PairedPosterior | CompositePairedPosterior:
+def _recent(cases: tuple[float, ...], metric: str, prior: float, beta: float) -> PairedPosterior:
     return paired_posterior(PairedCounts(cases), metric, prior=prior, beta=beta)

@@ -10,19 +10,15 @@ import numpy as np
 from scipy import special
 
 from probative._validation import fraction, one_of, open_probability
-from probative.errors import InputError
+from probative.inference.posterior.log_odds import TailTable
 from probative.inference.posterior.nodes import Nodes, sobol_nodes
 from probative.inference.posterior.paired import PairedPosterior
 from probative.inference.posterior.single import (
     CompositePosterior,
-    ShareLaw,
     Single,
     invert,
     plain,
-    posterior,
-    prior_weight,
 )
-from probative.inference.posterior.student import Outcomes
 from probative.metrics import METRICS, TABLE, Composite
 
 if TYPE_CHECKING:
@@ -47,59 +43,38 @@ if TYPE_CHECKING:
 _COMPOSITE_PAIRED_PROBES = np.array([-2.0, -0.6, 0.0, 0.9, 2.0])  # standard deviations
 _MOST_ROOT_STEPS = 60
 _ROOT_TOLERANCE = 1e-11  # of the difference
+_LARGEST_LOG_ODDS = 690.0  # of a share that is not 0 or 1 as a number
 _TABLE_POINTS = 129  # tails of more differences are interpolated between these
 _POSITIVE = (2, 0, 4, 6)  # cases: B wins, A wins, both are right, both are wrong
 _NEGATIVE = (1, 3, 7, 5)
+_OF_A = (0, 4), (1, 5), (2, 6), (3, 7)  # the cases of tp, fp, fn and tn
+_OF_B = (2, 4), (3, 5), (0, 6), (1, 7)
 
 
 def paired_posterior(
     table: PairedCounts, metric: str = "f1", *, prior: float = 1.0, beta: float = 1.0
-) -> PairedPosterior | CompositePairedPosterior:
+) -> PairedPosterior:
     """Return the paired posterior of the difference B minus A, for any metric."""
-    if isinstance(TABLE[one_of("metric", metric, METRICS)], Composite):
-        return CompositePairedPosterior(table, metric, prior=prior)
-    return PairedPosterior(table, metric, prior=prior, beta=beta)
+    is_composite = isinstance(TABLE[one_of("metric", metric, METRICS)], Composite)
+    kind = CompositePairedPosterior if is_composite else PairedPosterior
+    return kind(table, metric, prior=prior, beta=beta)
 
 
-class CompositePairedPosterior(Outcomes):
-    """The paired posterior of B minus A in a score that is not a ratio of linear forms.
+class CompositePairedPosterior(PairedPosterior):
+    """The paired posterior of B minus A in a score that is not a ratio of linear forms."""
 
-    The arguments are those of `PairedPosterior`.
-    """
-
-    kind = "paired"
-
-    def __init__(self, table: PairedCounts, metric: str = "mcc", *, prior: float = 1.0):
-        entry = TABLE[one_of("metric", metric, METRICS)]
+    def _set_up(self, metric: str, prior: float, beta: float) -> None:
+        del beta  # no composite score depends on it
+        entry = TABLE[metric]
         assert isinstance(entry, Composite)  # noqa: S101  # as `paired_posterior` makes sure
-        prior = prior_weight(prior)
-        self.table = table.total()
-        if entry.needs_tn and not self.table.has_negatives:
-            raise InputError(f"metric: {metric} needs case 7, and these counts have none")
-        self.metric = metric
         self._score = entry
         self._most = entry.high - entry.low
         self._cells = self.table.cases + prior / 2
-        self.a = posterior(self.table.a, metric, prior=prior)
-        self.b = posterior(self.table.b, metric, prior=prior)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out the nodes, which are larger to store than slow to compute again."""
-        return {k: v for k, v in vars(self).items() if k not in ("_nodes", "_sides", "_sd", "_law")}
 
     @property
     def error(self) -> float:
         """Return the estimated error of the probabilities: three standard errors of scramblings."""
         return self._nodes.error
-
-    @property
-    def mean(self) -> float:
-        """Return the expected difference."""
-        return float(self.b.mean - self.a.mean)
-
-    @property
-    def _symmetric(self) -> bool:
-        return np.array_equal(self.table.cases, self.table.swapped().cases)
 
     @cached_property
     def _moves(self) -> Array:
@@ -109,7 +84,7 @@ class CompositePairedPosterior(Outcomes):
             np.array(
                 [float(x) for x in self._score.slopes(*(t[list(part)].sum() for part in pairs))]
             )
-            for pairs in (((0, 4), (1, 5), (2, 6), (3, 7)), ((2, 4), (3, 5), (0, 6), (1, 7)))
+            for pairs in (_OF_A, _OF_B)
         )
         of_a, of_b = [0, 1, 2, 3, 0, 1, 2, 3], [2, 3, 0, 1, 0, 1, 2, 3]
         return np.asarray(b[of_b] - a[of_a])
@@ -157,7 +132,7 @@ class CompositePairedPosterior(Outcomes):
         t = self._cells
         a, b = (
             float(self._score.value(*(t[list(part)].sum() for part in pairs)))
-            for pairs in (((0, 4), (1, 5), (2, 6), (3, 7)), ((2, 4), (3, 5), (0, 6), (1, 7)))
+            for pairs in (_OF_A, _OF_B)
         )
         return b - a
 
@@ -176,7 +151,7 @@ class CompositePairedPosterior(Outcomes):
                 cases[i] = part * rest[disputed] * x
         a, b = (
             np.nan_to_num(self._score.value(*(cases[i] + cases[j] for i, j in pairs)))
-            for pairs in (((0, 4), (1, 5), (2, 6), (3, 7)), ((2, 4), (3, 5), (0, 6), (1, 7)))
+            for pairs in (_OF_A, _OF_B)
         )
         return np.asarray(b - a)
 
@@ -209,61 +184,40 @@ class CompositePairedPosterior(Outcomes):
         return x, np.where(outside | (rise <= 0), 0.0, 1 / np.where(rise > 0, rise, 1.0))
 
     @cached_property
-    def _law(self) -> ShareLaw:
+    def _law(self) -> TailTable:
         """Return the distribution of the share that B wins on the first side."""
-        return ShareLaw(*(float(self._cells[i]) for i in self._sides[0][:2]))
+        return TailTable(*(float(self._cells[i]) for i in self._sides[0][:2]))
 
     def _below(self, d: Array, nodes: Nodes) -> Array:
-        return np.array(
-            [self._law.tails(self._root(x, nodes)[0])[0] @ nodes.weight for x in d.tolist()]
-        )
+        roots = (self._root(x, nodes)[0] for x in d.tolist())
+        return np.array([self._law.cdf(special.logit(root)) @ nodes.weight for root in roots])
 
-    def _tails(self, d: ArrayLike, *, density: bool = False) -> list[Any]:
-        """Return P(at most d), P(above d) and, if asked for, the density.
-
-        Many differences are interpolated in a table by Hermite's rule, whose error is far below
-        that of the nodes.
-        """
-        d = np.asarray(d, dtype=np.float64)
-        flat = d.ravel()
-        if len(flat) <= _TABLE_POINTS:
-            columns = self._tails_at(flat, density=density)
-        else:
+    def _tails_at(self, d: Array, *, density: bool) -> Sequence[Array]:
+        """Return P(at most d), P(above d) and, if asked for, the density."""
+        # Many differences are interpolated in a table by Hermite's rule, whose error is far below
+        # that of the nodes.
+        if len(d) > _TABLE_POINTS:
             from scipy.interpolate import CubicHermiteSpline, PchipInterpolator
 
-            few = np.linspace(flat.min(), flat.max(), _TABLE_POINTS)
+            few = np.linspace(d.min(), d.max(), _TABLE_POINTS)
             below, above, slope = self._tails_at(few, density=True)
-            columns = [
-                np.clip(CubicHermiteSpline(few, below, slope)(flat), 0.0, 1.0),
-                np.clip(CubicHermiteSpline(few, above, -slope)(flat), 0.0, 1.0),
-                PchipInterpolator(few, slope)(flat),
-            ]
-        return [plain(np.reshape(column, d.shape)) for column in columns]
-
-    def _tails_at(self, d: Array, *, density: bool) -> list[Array]:
-        nodes, rows = self._nodes, []
-        for x in d.tolist():
-            share, slope = self._root(x, nodes)
-            below, above = (tail @ nodes.weight for tail in self._law.tails(share))
-            values = self._law.density(share) @ (slope * nodes.weight) if density else np.nan
-            rows.append((below, above, values))
+            return (
+                np.clip(CubicHermiteSpline(few, below, slope)(d), 0.0, 1.0),
+                np.clip(CubicHermiteSpline(few, above, -slope)(d), 0.0, 1.0),
+                PchipInterpolator(few, slope)(d),
+            )
+        rows = [self._tails_of(x, density=density) for x in d.tolist()]
         return list(np.array(rows).reshape(-1, 3).T)
 
-    def cdf(self, d: ArrayLike) -> Number:
-        """Return the probability of a difference of at most d."""
-        return self._tails(d)[0]
-
-    def sf(self, d: ArrayLike) -> Number:
-        """Return the probability of a difference above d."""
-        return self._tails(d)[1]
-
-    def pdf(self, d: ArrayLike) -> Number:
-        """Return the density of the difference at d."""
-        return self._tails(d, density=True)[2]
-
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the equal-tailed interval of the difference with probability `level`."""
-        return self.limits((1 - open_probability("level", level)) / 2)
+    def _tails_of(self, d: float, *, density: bool) -> tuple[float, float, float]:
+        weight = self._nodes.weight
+        share, slope = self._root(d, self._nodes)
+        y = np.clip(special.logit(share), -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS)
+        height = np.nan
+        if density:
+            at_share = np.exp(self._law.log_pdf(y)) / (special.expit(y) * special.expit(-y))
+            height = float(at_share @ (slope * weight))
+        return float(self._law.cdf(y) @ weight), float(self._law.sf(y) @ weight), height
 
     def limits(self, tail: float) -> tuple[float, float]:
         """Return the two quantiles beyond each of which lies the probability `tail`."""
@@ -276,11 +230,6 @@ class CompositePairedPosterior(Outcomes):
         start = self._centre + self._sd * special.ndtri(q)
         low, high = invert(tails, q, -self._most, self._most, start)
         return float(low), float(high)
-
-    def curve(self, points: int = 201) -> tuple[Array, Array]:
-        """Return differences from the 0.001 to the 0.999 quantile, and the density there."""
-        d = np.linspace(*self.interval(0.998), points)
-        return d, np.asarray(self.pdf(d))
 
 
 # --- The posterior of B minus A for independent posteriors

@@ -142,10 +142,8 @@ class IndependentPosterior:
 def _by_narrower(
     function: Callable[..., Array], a: Posterior, b: Posterior, arguments: Sequence[Array]
 ) -> Array:
-    """Average over the narrower posterior, table by table.
-
-    B - A = (1 - A) - (1 - B), so exchanging the two and mirroring both only exchanges their roles.
-    """
+    """Average over the narrower posterior, table by table."""
+    # B - A = (1 - A) - (1 - B): exchanging the two and mirroring both only exchanges their roles
     a_narrower = a.log_odds_spread() <= b.log_odds_spread()
     result = np.empty(len(a_narrower))
     for chosen, narrow, wide in (

@@ -7,6 +7,7 @@ shapes below 1 as well as for shapes of 1e9.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -131,11 +132,9 @@ def _lower_tail(a: Array, b: Array, y: Array) -> Array:
 
 
 def _nearly_normal(a: Array, b: Array, y: Array) -> Array:
-    """Return P(log odds <= y) for huge shapes, where SciPy's betainc may be wrong by a percent.
-
-    The signed root of the deviance is normal up to its skewness; the error is of the order of
-    the reciprocal of the smaller shape.
-    """
+    """Return P(log odds <= y) for huge shapes, where SciPy's betainc may be wrong by a percent."""
+    # The signed root of the deviance is normal up to its skewness; the error is of the order of
+    # the reciprocal of the smaller shape.
     offset = y - np.log(a / b)
     root = np.sign(offset) * np.sqrt(np.maximum(-2 * _log_ratio(a, b, offset), 0))
     skewness = (b - a) / (3 * np.sqrt(a + b) * np.sqrt(a) * np.sqrt(b))
@@ -144,11 +143,9 @@ def _nearly_normal(a: Array, b: Array, y: Array) -> Array:
 
 
 def _incomplete(a: Array, b: Array, x: Array) -> Array:
-    """Return the regularised incomplete beta function I_x(a, b), for x of at most 1/2.
-
-    Above the mean of a lopsided distribution SciPy's betainc loses half its digits; betaincc,
-    which takes several times as long, does not.
-    """
+    """Return the regularised incomplete beta function I_x(a, b), for x of at most 1/2."""
+    # Above the mean of a lopsided distribution SciPy's betainc loses half its digits; betaincc,
+    # which takes several times as long, does not.
     share = np.asarray(special.betainc(a, b, x))
     lossy = (b > 1000 * a) & (a < 200) & (x * (a + b) > a)
     if lossy.any():
@@ -193,11 +190,9 @@ def _log_ratio(a: Array, b: Array, offset: Array) -> Array:
 
 
 def _reach(a: Array, b: Array, side: float, drop: float = DROP) -> Array:
-    """Return how far from the peak, on one side, the log density has fallen by `drop`.
-
-    Use Newton's method. The log density is concave, so that after the first step the iterates
-    converge monotonically from outside.
-    """
+    """Return how far from the peak, on one side, the log density has fallen by `drop`."""
+    # Use Newton's method. The log density is concave, so that after the first step the iterates
+    # converge monotonically from outside.
     rate = b if side > 0 else a
     peak = np.log(a / b)
     offset = side * np.maximum(np.sqrt(2 * drop * (1 / a + 1 / b)), drop / rate)
@@ -223,3 +218,88 @@ def _stirling_rest(z: Array) -> Array:
         special.gammaln(small) - (small - 0.5) * np.log(small) + small - 0.5 * np.log(2 * np.pi)
     )
     return np.asarray(np.where(z > 10, series, direct))
+
+
+# --- A table of the upper tail of a Beta variate's log odds, for thousands of arguments
+
+_FEWEST_ENTRIES = 400
+_LARGEST_STEP_OF_TABLE = 0.1  # log odds between entries
+_END_OF_TABLE = 30.0  # log odds, at least; beyond, the distribution is a power of the variate
+
+
+class TailTable:
+    """The upper tail of the log odds of Beta(a, b), with a relative error of about 1e-12.
+
+    The logarithm of the tail is smooth and its first two derivatives are known, so that a
+    polynomial of degree five between any two entries of a short table approximates it. Beyond the
+    table, the variate or 1 minus it is so small that its distribution is a power.
+    """
+
+    def __init__(self, a: float, b: float):
+        self.a, self.b = np.array(a, dtype=np.float64), np.array(b, dtype=np.float64)
+        low, high = window(self.a, self.b)
+        self._low = float(np.maximum(low, -_END_OF_TABLE - np.log(np.maximum(self.b, 1))))
+        end = float(np.minimum(high, _END_OF_TABLE + np.log(np.maximum(self.a, 1))))
+        self._last = max(_FEWEST_ENTRIES, int((end - self._low) / _LARGEST_STEP_OF_TABLE)) - 1
+        self._step = (end - self._low) / self._last
+
+    def log_pdf(self, y: Array) -> Array:
+        """Return the log density at y."""
+        return log_pdf(self.a, self.b, y)
+
+    def sf(self, y: Array) -> Array:
+        """Return the probability of log odds above y."""
+        if y.size <= _FEWEST_ENTRIES:
+            return sf(self.a, self.b, y)
+        place = np.maximum((y - self._low) / self._step, 0.0)
+        entry = np.minimum(place, self._last - 1).astype(np.intp)
+        place -= entry
+        beyond = np.maximum(place - 1, 0.0)
+        np.minimum(place, 1.0, out=place)
+        value = self._coefficients[5].take(entry)
+        for row in self._coefficients[4::-1]:
+            value *= place
+            value += row.take(entry)
+        value -= float(self.b) * self._step * beyond
+        tail = np.exp(value, out=value)
+        below = y < self._low
+        if below.any():
+            tail[below] = 1 - self._below * np.exp(self.a * (y[below] - self._low))
+        return np.asarray(tail)
+
+    def cdf(self, y: Array) -> Array:
+        """Return the probability of log odds of at most y."""
+        return self._mirrored.sf(-y)
+
+    @cached_property
+    def _mirrored(self) -> TailTable:
+        return TailTable(float(self.b), float(self.a))
+
+    @cached_property
+    def _below(self) -> float:
+        """Return the lower tail at the first entry of the table."""
+        return float(cdf(self.a, self.b, np.array(self._low)))
+
+    @cached_property
+    def _coefficients(self) -> Array:
+        """Return the quintic Hermite polynomials between the entries, by rising power."""
+        h = self._step
+        y = np.asarray(self._low + h * np.arange(self._last + 1), dtype=np.float64)
+        value = np.log(sf(self.a, self.b, y))
+        hazard = np.exp(self.log_pdf(y) - value)
+        fall = -h * hazard
+        bend = -(h**2) * hazard * (slope(self.a, self.b, y) + hazard)
+        start, first, second = value[:-1], fall[:-1], bend[:-1] / 2
+        gap = value[1:] - start - first - second
+        turn = fall[1:] - first - 2 * second
+        rest = (bend[1:] - 2 * second) / 2
+        return np.stack(
+            [
+                start,
+                first,
+                second,
+                10 * gap - 4 * turn + rest,
+                -15 * gap + 7 * turn - 2 * rest,
+                6 * gap - 3 * turn + rest,
+            ]
+        )

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from probative._validation import Array
 
-
-if TYPE_CHECKING:
     Rule = tuple[Array, Array, Array]
     Averages = Callable[[Sequence["Nodes"]], Array]
     Shapes = Sequence[tuple[float, float]]
@@ -121,20 +119,18 @@ def _promised(rules: Sequence[_Rule], tolerance: float, most: int) -> float:
 
 
 def _refined(rules: Sequence[_Rule], averages: Averages, tolerance: float, most: int) -> Nodes:
-    """Refine all rules until that changes little, or the product exceeds `most` nodes.
-
-    Return the coarsest product that suffices. Its error is its change from the finest or, if none
-    suffices, half of the last change, but at least a quarter of the geometric mean of the last two;
-    times eight, because other averages than these will be computed, too.
-    """
+    """Refine all rules until that changes little, or the product exceeds `most` nodes."""
+    # Return the coarsest product that suffices. Its error is its change from the finest or, if
+    # none suffices, half of the last change, but at least a quarter of the geometric mean of the
+    # last two; times eight, because other averages than these will be computed, too.
     level = _cheapest([rule.errors for rule in rules], tolerance, most)
     even = max(i for i in range(len(_SIZES)) if _size([i] * len(rules)) <= most)
 
-    def product(coarser: int) -> Nodes:
-        sizes = [max(one - coarser, 0) for one in level]
-        return _product([rule.at(size) for rule, size in zip(rules, sizes, strict=True)])
+    def coarsened(by: int) -> Nodes:
+        sizes = [max(one - by, 0) for one in level]
+        return product([rule.at(size) for rule, size in zip(rules, sizes, strict=True)])
 
-    products = [product(2), product(1), product(0)]
+    products = [coarsened(2), coarsened(1), coarsened(0)]
     values = list(averages(products))
     some_stay = False
     while True:
@@ -146,10 +142,10 @@ def _refined(rules: Sequence[_Rule], averages: Averages, tolerance: float, most:
             break
         some_stay = any(one == before for one, before in zip(finer, level, strict=True))
         level = finer
-        products.append(product(0))
+        products.append(coarsened(0))
         values.extend(averages(products[-1:]))
     # refining the others does not show the error of rules that already have the largest size
-    unseen = _largest(averages([product(1)])[0] - values[-1]) if some_stay else 0.0
+    unseen = _largest(averages([coarsened(1)])[0] - values[-1]) if some_stay else 0.0
     if unseen > max(tolerance, errors[-1]):
         return replace(products[-1], error=_SAFETY * unseen)
     if errors[-1] <= tolerance:
@@ -180,7 +176,7 @@ def _tried(
     few = [gauss_jacobi(*shape, _NODES_OF_THE_OTHERS) for shape in shapes]
     values = averages(
         [
-            _product([*few[:i], kind(*shapes[i], size), *few[i + 1 :]])
+            product([*few[:i], kind(*shapes[i], size), *few[i + 1 :]])
             for i in range(len(shapes))
             for size in _SIZES[:_SIZES_TRIED]
         ]
@@ -195,10 +191,8 @@ def _tried(
 
 
 def _cheapest(errors: Sequence[Sequence[float]], tolerance: float, most: int) -> list[int]:
-    """Return the level of each rule for which the errors add up to at most the tolerance.
-
-    No level is much above those that were tried.
-    """
+    """Return the level of each rule for which the errors add up to at most the tolerance."""
+    # No level is much above those that were tried.
     level = [1] * len(errors)
     while True:
         left = [row[size] for row, size in zip(errors, level, strict=True)]
@@ -298,10 +292,10 @@ def _log_odds_rule(a: float, b: float) -> tuple[Array, Array]:
 def product_nodes(shapes: Shapes, size: int, *, stretched: bool = False) -> Nodes:
     """Return the product of Gauss rules of this size, one per Beta variate."""
     kind = stretched_gauss if stretched else gauss_jacobi
-    return _product([kind(*shape, size) for shape in shapes])
+    return product([kind(*shape, size) for shape in shapes])
 
 
-def _product(rules: Sequence[Rule]) -> Nodes:
+def product(rules: Sequence[Rule]) -> Nodes:
     """Return the product of the rules without nodes of negligible weight."""
     weight = rules[0][2]
     for _, _, other in rules[1:]:

@@ -12,7 +12,6 @@ from scipy import special
 from probative._validation import one_of, open_probability
 from probative.errors import InputError
 from probative.inference.posterior import log_odds
-from probative.inference.posterior import log_odds as _log_odds
 from probative.inference.posterior.independent import quantile_search
 from probative.inference.posterior.nodes import (
     Nodes,
@@ -140,11 +139,9 @@ class _SteppedShare:
         return _Points(special.expit(y), special.expit(-y), ahead, mass)
 
     def _steps(self, first: Array, last: Array, centre: Array) -> tuple[Array, Array]:
-        """Return points of a trapezoid rule from first to last, along a new axis, and their gaps.
-
-        Where shapes below 1 stretch K over hundreds of log odds, only the points around the centre
-        are equally spaced: t = centre + c·sinh(u) has equal steps in u.
-        """
+        """Return points of a trapezoid rule from first to last on a new axis, and their gaps."""
+        # Where shapes below 1 stretch K over hundreds of log odds, only the points around the
+        # centre are equally spaced: t = centre + c·sinh(u) has equal steps in u.
         first, last, centre = (x[:, None, :] for x in (first, last, centre))
         steps = max(1, int(np.ceil(np.max(last - first) / self.step)))
         if steps <= _MOST_EQUAL_STEPS:
@@ -213,7 +210,7 @@ class _Discordance:
     at: _Coefficients
     weight: Array  # of the nodes; columns of it give as many averages
     size: _GaussShare | _SteppedShare  # K
-    won: TailTable  # V
+    won: log_odds.TailTable  # V
 
     def tail(self, d: Array, *, density: bool = False) -> tuple[Array, Array]:
         """Return P(B - A > d) and, if asked for, the density at each d (otherwise NaN)."""
@@ -268,14 +265,12 @@ class _Discordance:
     def _first(
         self, d: Array, begin: Array, gain: Array, size: _SteppedShare, *, density: bool
     ) -> Array:
-        """Return the t from which on the integrand matters, close to the start of the integral.
-
-        It finally falls like exp(t·b), where b is the second shape of V, and dy/dt like exp(t). V
-        is close to 1 there, and its odds are inversely proportional to the distance from the start;
-        where V has nearly all its probability close to 1, this holds over a long range.
-        """
+        """Return the t from which on the integrand matters, close to the start of the integral."""
+        # It finally falls like exp(t·b), where b is the second shape of V, and dy/dt like exp(t).
+        # V is close to 1 there, and its odds are inversely proportional to the distance from the
+        # start; where V has nearly all its probability close to 1, this holds over a long range.
         b = self.won.b + (0 if density else 1)
-        most = _log_odds.window(self.won.a, b, size.drop)[1]
+        most = log_odds.window(self.won.a, b, size.drop)[1]
         k, m = special.expit(begin), special.expit(-begin)
         alike, up1, up2, down1, _, *rest = self.at
         up_a, up_b, down_a, down_b = (m * alike + k * x for x in rest)
@@ -313,10 +308,8 @@ class _Discordance:
 
 
 def _least_odds(at: _Coefficients, d: Array) -> tuple[Array, Array]:
-    """Return the log odds of K above which B - A exceeds d for V = 1.
-
-    The odds x solve square·x² + linear·x = constant; also return constant/x.
-    """
+    """Return the log odds of K above which B - A exceeds d for V = 1."""
+    # The odds x solve square·x² + linear·x = constant; also return constant/x.
     square = (1 - d) * at.up2
     linear = at.up1 - d * at.alike * (at.up_a + at.up_b)
     constant = d * at.alike * at.alike
@@ -326,83 +319,6 @@ def _least_odds(at: _Coefficients, d: Array) -> tuple[Array, Array]:
     return np.fmin(np.log(odds), _UNREACHABLE_LOG_ODDS), np.where(
         rises, half / 2, 2 * constant * square / half
     )
-
-
-# --- A table of the upper tail of a Beta variate's log odds, for thousands of arguments
-
-_FEWEST_ENTRIES = 400
-_LARGEST_STEP = 0.1  # log odds between entries
-_END_OF_TABLE = 30.0  # log odds, at least; beyond, the distribution is a power of the variate
-
-
-class TailTable:
-    """The upper tail of the log odds of Beta(a, b), with a relative error of about 1e-12.
-
-    The logarithm of the tail is smooth and its first two derivatives are known, so that a
-    polynomial of degree five between any two entries of a short table approximates it. Beyond the
-    table, the variate or 1 minus it is so small that its distribution is a power.
-    """
-
-    def __init__(self, a: float, b: float):
-        self.a, self.b = np.array(a, dtype=np.float64), np.array(b, dtype=np.float64)
-        low, high = _log_odds.window(self.a, self.b)
-        self._low = float(np.maximum(low, -_END_OF_TABLE - np.log(np.maximum(self.b, 1))))
-        end = float(np.minimum(high, _END_OF_TABLE + np.log(np.maximum(self.a, 1))))
-        self._last = max(_FEWEST_ENTRIES, int((end - self._low) / _LARGEST_STEP)) - 1
-        self._step = (end - self._low) / self._last
-
-    def log_pdf(self, y: Array) -> Array:
-        """Return the log density at y."""
-        return _log_odds.log_pdf(self.a, self.b, y)
-
-    def sf(self, y: Array) -> Array:
-        """Return the probability of log odds above y."""
-        if y.size <= _FEWEST_ENTRIES:
-            return _log_odds.sf(self.a, self.b, y)
-        place = np.maximum((y - self._low) / self._step, 0.0)
-        entry = np.minimum(place, self._last - 1).astype(np.intp)
-        place -= entry
-        beyond = np.maximum(place - 1, 0.0)
-        np.minimum(place, 1.0, out=place)
-        value = self._coefficients[5].take(entry)
-        for row in self._coefficients[4::-1]:
-            value *= place
-            value += row.take(entry)
-        value -= float(self.b) * self._step * beyond
-        tail = np.exp(value, out=value)
-        below = y < self._low
-        if below.any():
-            tail[below] = 1 - self._below * np.exp(self.a * (y[below] - self._low))
-        return np.asarray(tail)
-
-    @cached_property
-    def _below(self) -> float:
-        """Return the lower tail at the first entry of the table."""
-        return float(_log_odds.cdf(self.a, self.b, np.array(self._low)))
-
-    @cached_property
-    def _coefficients(self) -> Array:
-        """Return the quintic Hermite polynomials between the entries, by rising power."""
-        h = self._step
-        y = np.asarray(self._low + h * np.arange(self._last + 1), dtype=np.float64)
-        value = np.log(_log_odds.sf(self.a, self.b, y))
-        hazard = np.exp(self.log_pdf(y) - value)
-        slope = -h * hazard
-        bend = -(h**2) * hazard * (_log_odds.slope(self.a, self.b, y) + hazard)
-        start, first, second = value[:-1], slope[:-1], bend[:-1] / 2
-        gap = value[1:] - start - first - second
-        turn = slope[1:] - first - 2 * second
-        rest = (bend[1:] - 2 * second) / 2
-        return np.stack(
-            [
-                start,
-                first,
-                second,
-                10 * gap - 4 * turn + rest,
-                -15 * gap + 7 * turn - 2 * rest,
-                6 * gap - 3 * turn + rest,
-            ]
-        )
 
 
 # --- The posterior of B minus A for two systems judged on the same items
@@ -427,14 +343,14 @@ _TOLERANCE_OF_K = 1e-9  # of the integral over K
 # the other shares, that of steps is not.
 _TOLERANCE_WHILE_CHOOSING_NODES = {_GaussShare: 1e-4, _SteppedShare: 1e-8}
 _MOST_POINTS_WHILE_CHOOSING_NODES = 500  # of K, if a coarser rule is about right
-_DROP = _log_odds.DROP  # the integrand over K ends at exp(-36) of its peak
+_DROP = log_odds.DROP  # the integrand over K ends at exp(-36) of its peak
 _REFINEMENTS, _REFINEMENTS_ALONE = 5, 16  # of the steps of K, with and without other shares
 _LEAST_NODES, _MOST_NODES = 400, 2200
 _MOST_POINTS = 100_000  # of K at all nodes together, unless that allows fewer than _LEAST_NODES
 _LARGEST_ERROR = 5e-4  # beyond it: Sobol points, or refusal of a small prior
 LEAST_PRIOR = 0.1
 _ROUNDING = 1e-13  # rounding error of a sum of about a thousand terms
-_NOT_PICKLED = ("_settled",)
+_NOT_PICKLED = ("_settled", "_nodes", "_law")
 _WEIGHTS_OF_A_SHARE = (1.0, 1.0, 1.0)
 _NEGATED = [3, 2, 1, 0, 7, 6, 5, 4]  # the cases after exchanging positive and negative
 _MOST_CASES_FOR_GAUSS = 100.0  # of disagreement, for which a Gauss rule for K is tried
@@ -489,7 +405,10 @@ class PairedPosterior(Outcomes):
         self.table = table
         self.a = posterior(table.a, metric, prior=prior, beta=beta)
         self.b = posterior(table.b, metric, prior=prior, beta=beta)
-        self._shares = _Shares.of(metric, table, prior, beta)
+        self._set_up(metric, prior, beta)
+
+    def _set_up(self, metric: str, prior: float, beta: float) -> None:
+        self._shares = _Shares.of(metric, self.table, prior, beta)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the nodes, which are larger to store than slow to compute again."""
@@ -553,8 +472,12 @@ class PairedPosterior(Outcomes):
 
     def _tails(self, d: ArrayLike, *, density: bool = False) -> list[Any]:
         d = np.asarray(d, dtype=np.float64)
-        tails = self._settled.tails(d.ravel(), density=density)
-        return [plain(x.reshape(d.shape)) for x in tails]
+        tails = self._tails_at(d.ravel(), density=density)
+        return [plain(np.reshape(x, d.shape)) for x in tails]
+
+    def _tails_at(self, d: Array, *, density: bool) -> Sequence[Array]:
+        """Return P(at most d), P(above d) and, if asked for, the density."""
+        return self._settled.tails(d, density=density)
 
     @property
     def _laws(self) -> tuple[_Law | PrecisionLaw, ...]:
@@ -701,7 +624,7 @@ class _Shares:
     def law(self, probes: Array) -> _Law:
         """Return the distribution with enough nodes for accurate probabilities at the probes."""
         if not self.others:
-            size, error = self._coarsest(self._sizes(probes, _log_odds.DROP, _ROUNDING), 0.0)
+            size, error = self._coarsest(self._sizes(probes, log_odds.DROP, _ROUNDING), 0.0)
             return self._at(Nodes.single(), size, error)
         sizes = self._sizes(probes, _DROP, _TOLERANCE_OF_K)
         size = next(
@@ -741,10 +664,8 @@ class _Shares:
         return self._at(product_nodes(self.others, _COARSE), size)
 
     def _sizes(self, probes: Array, drop: float, tolerance: float) -> list[tuple[Share, float]]:
-        """Return rules for K with ever more points and their errors, estimated with few nodes.
-
-        The error of the last is at most the tolerance, if possible.
-        """
+        """Return rules for K with ever more points and their errors, estimated with few nodes."""
+        # The error of the last is at most the tolerance, if possible.
         few = self._few()
         rules: list[tuple[Share, float]] = []
         if self.others and self.discordant[0] <= _MOST_CASES_FOR_GAUSS:
@@ -801,8 +722,8 @@ class _Shares:
         )
 
     @cached_property
-    def _won(self) -> tuple[TailTable, TailTable]:
-        return TailTable(*self.won), TailTable(*self.won[::-1])
+    def _won(self) -> tuple[log_odds.TailTable, log_odds.TailTable]:
+        return log_odds.TailTable(*self.won), log_odds.TailTable(*self.won[::-1])
 
     def _coefficients(self, nodes: Nodes) -> _Coefficients:
         if not self.others:

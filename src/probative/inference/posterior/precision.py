@@ -677,12 +677,10 @@ class _Grid:
 
 
 def _width_of_a_step(cells: Sequence[float]) -> float:
-    """Return how far W moves while P(Z > z(d, W)) falls from 1 to 0.
-
-    Meanwhile z moves by at most as much, or by z. Where Z is known better than W, the sum needs
-    shorter steps than W itself. One of the two parts of Z may have an edge, as gamma variates of
-    small shapes do, which the other part alone smooths.
-    """
+    """Return how far W moves while P(Z > z(d, W)) falls from 1 to 0."""
+    # Meanwhile z moves by at most as much, or by z. Where Z is known better than W, the sum needs
+    # shorter steps than W itself. One of the two parts of Z may have an edge, as gamma variates of
+    # small shapes do, which the other part alone smooths.
     a0, a1, a2, a3, a4, a5 = cells[:6]
     hits, alarms = _mean_and_variance(a4, a0, a2), _mean_and_variance(a5, a1, a3)
     z, sd = abs(hits[0] - alarms[0]), np.sqrt(min(hits[1], alarms[1]))
@@ -690,10 +688,8 @@ def _width_of_a_step(cells: Sequence[float]) -> float:
 
 
 def _drop(shape: float, total: float) -> float:
-    """Return how far the log density of one system's log odds falls where that of W is negligible.
-
-    Where the shapes are small, W has lighter tails than X or Y alone.
-    """
+    """Return how far the log density of a system's log odds falls where that of W is negligible."""
+    # Where the shapes are small, W has lighter tails than X or Y alone.
     return float(_LAW_DROP / (1 + (min(total / shape, 2.0) - 1) * np.exp(-shape / 3)))
 
 

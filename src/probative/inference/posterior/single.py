@@ -13,8 +13,7 @@ from probative._validation import one_of, open_probability, positive, random_gen
 from probative.counts import counts_of
 from probative.errors import InputError
 from probative.inference.posterior import log_odds
-from probative.inference.posterior import log_odds as _log_odds
-from probative.inference.posterior.nodes import Nodes, gauss_nodes
+from probative.inference.posterior.nodes import Nodes, gauss_nodes, product
 from probative.metrics import TABLE, Composite
 
 if TYPE_CHECKING:
@@ -328,11 +327,10 @@ def plain(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Mixture:
-    """A mixture of the log odds of Beta(a, b), shifted by each `shift` with its `weight`.
+    """A mixture of the log odds of Beta(a, b), shifted by each `shift` with its `weight`."""
 
-    All arrays have the shifts along their last axis; a and b have length 1 there. The
-    arguments of the methods have the shape of the tables, or any shape for a single table.
-    """
+    # All arrays have the shifts along their last axis; a and b have length 1 there. The
+    # arguments of the methods have the shape of the tables, or any shape for a single table.
 
     a: Array
     b: Array
@@ -353,17 +351,17 @@ class _Mixture:
         """Return the standard deviation."""
         mean = np.sum(self.weight * self.shift, axis=-1, keepdims=True)
         var = np.sum(self.weight * (self.shift - mean) ** 2, axis=-1)
-        beta_sd = _log_odds.spread(self.a, self.b)[..., 0]
+        beta_sd = log_odds.spread(self.a, self.b)[..., 0]
         return np.asarray(np.sqrt(beta_sd**2 + var))
 
     def lower_tail(self, y: Array) -> Array:
         """Return the probability of at most y."""
-        tails = _log_odds.cdf(self.a, self.b, y[..., None] - self.shift)
+        tails = log_odds.cdf(self.a, self.b, y[..., None] - self.shift)
         return np.asarray(np.sum(self.weight * tails, axis=-1))
 
     def fast_lower_tail(self, y: Array) -> Array:
         """Return the probability of at most y with absolute accuracy only."""
-        tails = _log_odds.fast_cdf(self.a, self.b, y[..., None] - self.shift)
+        tails = log_odds.fast_cdf(self.a, self.b, y[..., None] - self.shift)
         return np.asarray(np.sum(self.weight * tails, axis=-1))
 
     def log_pdf(self, y: Array) -> Array:
@@ -376,7 +374,7 @@ class _Mixture:
         """Return the log of the contribution of each shift to the density at y."""
         with np.errstate(divide="ignore"):
             log_weight = np.log(self.weight)
-        return log_weight + _log_odds.log_pdf(self.a, self.b, y[..., None] - self.shift)
+        return log_weight + log_odds.log_pdf(self.a, self.b, y[..., None] - self.shift)
 
     def quantile(self, q: Array) -> Array:
         """Find the y whose lower tail is q, by Newton's method on its logarithm within brackets."""
@@ -389,7 +387,7 @@ class _Mixture:
         low, high = beta_quantile + self.shift.min(axis=-1), beta_quantile + self.shift.max(axis=-1)
         centre = np.sum(self.weight * self.shift, axis=-1)
         peak = np.log(self.a / self.b)[..., 0]
-        wider = self.spread() / _log_odds.spread(self.a, self.b)[..., 0]
+        wider = self.spread() / log_odds.spread(self.a, self.b)[..., 0]
         y = np.clip(peak + centre + wider * (beta_quantile - peak), low, high)
         close = 1e-8 * self.spread()
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -409,7 +407,7 @@ class _Mixture:
 
     def peak(self) -> Array:
         """Return the log odds at which the density of the score (not of its log odds) peaks."""
-        y, _ = _log_odds.rule(self.a[..., 0], self.b[..., 0])
+        y, _ = log_odds.rule(self.a[..., 0], self.b[..., 0])
         low = np.minimum(y[..., 0] + self.shift.min(axis=-1), -25.0)
         high = np.maximum(y[..., -1] + self.shift.max(axis=-1), 25.0)
         start, end = low, high
@@ -422,7 +420,7 @@ class _Mixture:
     def _score_slope(self, y: Array) -> Array:
         """Return the derivative with respect to y of the log density of the score."""
         part = special.softmax(self.log_terms(y), axis=-1)
-        slopes = _log_odds.slope(self.a, self.b, y[..., None] - self.shift)
+        slopes = log_odds.slope(self.a, self.b, y[..., None] - self.shift)
         return np.asarray(np.sum(part * slopes, axis=-1) + np.tanh(y / 2))
 
 
@@ -432,10 +430,9 @@ _NEAREST_MODE_TO_AN_END = 1e-6  # score; closer modes are the end: the search re
 
 
 class _FBetaPosterior(Posterior):
-    """The posterior of F-beta: a mixture of posteriors like that of F1, over the kinds of errors.
+    """The posterior of F-beta: a mixture of posteriors like that of F1, over kinds of errors."""
 
-    The arguments tp, fp and fn include the prior.
-    """
+    # The arguments tp, fp and fn include the prior.
 
     def __init__(self, tp: ArrayLike, fp: ArrayLike, fn: ArrayLike, beta: float):
         tp, fp, fn = (np.asarray(x, dtype=np.float64) for x in (tp, fp, fn))
@@ -465,14 +462,14 @@ class _FBetaPosterior(Posterior):
 
     def log_odds_window(self) -> tuple[Array, Array]:
         """Return the log odds outside which the density is negligible."""
-        low, high = _log_odds.window(self.a, self.b)
+        low, high = log_odds.window(self.a, self.b)
         shift = self._mixture.shift
         return low + shift.min(axis=-1), high + shift.max(axis=-1)
 
     def log_odds_rule(self) -> tuple[Array, Array]:
         """Return nodes and weights (along a new last axis) that average over the log odds."""
         # the shift may end abruptly, so only the Beta variate makes the density smooth
-        y, length = _log_odds.nodes(*self.log_odds_window(), self.log_odds_spread(), np.inf)
+        y, length = log_odds.nodes(*self.log_odds_window(), self.log_odds_spread(), np.inf)
         log_weight = self.at_nodes("log_odds_logpdf", y)
         weight = length * np.exp(log_weight - log_weight.max(axis=-1, keepdims=True))
         return y, weight / weight.sum(axis=-1, keepdims=True)
@@ -538,12 +535,12 @@ class _FBetaPosterior(Posterior):
         """Return the log odds of the score as a mixture over the share of misses among errors."""
         gain = self.beta**2 - 1
         steepest = special.logit(1 / (1 + self.beta))
-        ends, _ = _log_odds.rule(self.fn, self.fp)
+        ends, _ = log_odds.rule(self.fn, self.fp)
         share = special.expit(np.clip(steepest, ends[..., 0], ends[..., -1]))
         slope = np.abs(gain) * share * (1 - share) / (1 + gain * share)
         with np.errstate(divide="ignore"):
-            finest = _log_odds.spread(self.a, self.b) / slope
-        odds, weight = _log_odds.rule(self.fn, self.fp, finest)
+            finest = log_odds.spread(self.a, self.b) / slope
+        odds, weight = log_odds.rule(self.fn, self.fp, finest)
         weighed = special.expit(-odds) + self.beta**2 * special.expit(odds)
         return _Mixture(self.a[..., None], self.b[..., None], np.log(self.factor / weighed), weight)
 
@@ -558,55 +555,6 @@ class _FBetaPosterior(Posterior):
             return (special.expit(y),)
 
         return self._in_parts(solve, below, above)[0]
-
-
-# --- Tabulated tails of a Beta variate, for thousands of arguments
-
-_TABLE_ENTRIES = 2**12
-_SMALLEST_TABULATED_SHAPE = 0.25  # below it the tails are too long for a table
-
-
-@dataclass(frozen=True)
-class ShareLaw:
-    """The distribution Beta(a, b), by Hermite interpolation of the logarithms of its tails.
-
-    The table is even in the log odds. The relative error is at most 1e-7, also far in a tail.
-    """
-
-    a: float
-    b: float
-
-    def tails(self, share: Array) -> tuple[Array, Array]:
-        """Return P(at most this share) and P(above it)."""
-        if min(self.a, self.b) < _SMALLEST_TABULATED_SHAPE:
-            return special.betainc(self.a, self.b, share), special.betaincc(self.a, self.b, share)
-        below, above = self._logs
-        with np.errstate(divide="ignore"):
-            y = np.clip(special.logit(share), below.x[0], below.x[-1])
-        inside = (share > 0) & (share < 1)
-        return (
-            np.where(inside, np.exp(below(y)), share >= 1),
-            np.where(inside, np.exp(above(y)), share <= 0),
-        )
-
-    def density(self, share: Array) -> Array:
-        """Return the density at a share."""
-        inner = np.clip(share, 1e-300, 1 - 1e-16)
-        logs = special.xlogy(self.a - 1, inner) + special.xlog1py(self.b - 1, -inner)
-        return np.asarray(np.exp(logs - special.betaln(self.a, self.b)))
-
-    @cached_property
-    def _logs(self) -> tuple[Any, Any]:
-        from scipy.interpolate import CubicHermiteSpline
-
-        shapes = np.array(self.a), np.array(self.b)
-        y = np.linspace(*_log_odds.window(*shapes), _TABLE_ENTRIES)
-        density = np.exp(_log_odds.log_pdf(*shapes, y))
-        below, above = _log_odds.cdf(*shapes, y), _log_odds.sf(*shapes, y)
-        return (
-            CubicHermiteSpline(y, np.log(below), density / below),
-            CubicHermiteSpline(y, np.log(above), -density / above),
-        )
 
 
 # --- Posteriors of scores that are not ratios of linear forms
@@ -624,7 +572,6 @@ _POINTS_PER_SHARE = (384, 56)  # where one or two shares are averaged over
 _PROBES_NEAR_BOUNDS = (0.9, 0.99)  # fractions of the way from the centre to a bound of the score
 _PROBES = np.array([-2.0, -0.6, 0.9, 2.0])  # standard deviations from the centre
 _DERIVATIVE_STEP = 1e-6  # standard deviations
-_NEGLIGIBLE_WEIGHT = 1e-10  # a node of less weight is left out
 _FEWEST_TAILS_FOR_A_TABLE = 2**14
 _MOMENT_POINTS = 257
 _QUANTILE_TOLERANCE = 1e-9  # fraction of the range of the score
@@ -756,13 +703,14 @@ class Single:
         tp, _, fn, _ = self.order
         share = np.clip(self._recall(t[:, None], nodes), 0.0, 1.0)
         if share.size > _FEWEST_TAILS_FOR_A_TABLE:
-            return np.asarray(self._law.tails(share)[upper] @ nodes.weight)
+            tail = self._law.sf if upper else self._law.cdf
+            return np.asarray(tail(special.logit(share)) @ nodes.weight)
         function = special.betaincc if upper else special.betainc
         return np.asarray(function(tp, fn, share) @ nodes.weight)
 
     @cached_property
-    def _law(self) -> ShareLaw:
-        return ShareLaw(float(self.order[0]), float(self.order[2]))
+    def _law(self) -> log_odds.TailTable:
+        return log_odds.TailTable(float(self.order[0]), float(self.order[2]))
 
     def density(self, t: Array) -> Array:
         """Return the density at t."""
@@ -777,10 +725,8 @@ class Single:
         return np.asarray(np.where(inside, values, 0.0) @ self.nodes.weight)
 
     def _recall(self, t: Any, nodes: Nodes) -> Any:
-        """Return the recall at which the score is t, given the other shares.
-
-        The result is outside [0, 1] if there is no such recall.
-        """
+        """Return the recall at which the score is t, given the other shares."""
+        # The result is outside [0, 1] if there is no such recall.
         if self.metric == "fowlkes_mallows":
             t = np.clip(t, 0.0, 1.0)
             q, rest = nodes.share[0], nodes.rest[0]
@@ -945,15 +891,10 @@ def _even_nodes(shapes: Sequence[tuple[float, float]], points: int) -> Nodes:
     rules = []
     for a, b in shapes:
         shape = np.array(a), np.array(b)
-        y = np.linspace(*_log_odds.window(*shape), points)
-        weight = np.exp(_log_odds.log_pdf(*shape, y))
+        y = np.linspace(*log_odds.window(*shape), points)
+        weight = np.exp(log_odds.log_pdf(*shape, y))
         rules.append((special.expit(y), special.expit(-y), weight / weight.sum()))
-    weight = rules[0][2]
-    for _, _, other in rules[1:]:
-        weight = np.multiply.outer(weight, other)
-    kept = np.nonzero(weight > _NEGLIGIBLE_WEIGHT)
-    share, rest = (tuple(r[i][at] for r, at in zip(rules, kept, strict=True)) for i in (0, 1))
-    return Nodes(share, rest, weight[kept] / weight[kept].sum())
+    return product(rules)
 
 
 def _within(table: Single, t: Array) -> Array:
