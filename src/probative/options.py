@@ -203,7 +203,12 @@ class Options:
     def changed(self) -> set[str]:
         """Return the names of the options that are not their defaults."""
         usual = type(self)()
-        return {name for name, value in vars(self).items() if value != getattr(usual, name)}
+        return {
+            name
+            for name, value in vars(self).items()
+            # the text of arrays and of unknown objects differs from every default
+            if value is not getattr(usual, name) and _text(value) != _text(getattr(usual, name))
+        }
 
     @classmethod
     def of(cls, given: Mapping[str, Any], *, beside: Iterable[str] = ()) -> Self:

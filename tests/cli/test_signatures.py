@@ -272,6 +272,7 @@ CALLS = {
     "agreement:rows": (["rows.jsonl", "--columns", "predictions,new_predictions",
                         "--label-names", "O,B-A"], ROWS[1]),
     "plan": (["gold.conll", "old.conll", "new.conll"], SPANS | {
+        "average": ["--average", "macro"],
         "difference": ["--difference", "0.05"],
         "power": ["--power", "0.9"],
         "units": ["--units", "99"],

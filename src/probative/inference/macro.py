@@ -253,7 +253,11 @@ class MacroPosterior:
 
     def ppf(self, probability: ArrayLike) -> Number:
         """Return the value that is exceeded with probability 1 - `probability`."""
-        return plain(np.interp(np.asarray(probability, np.float64), *self._inverse))
+        p = np.asarray(probability, np.float64)
+        value = np.interp(p, *self._inverse)
+        # farther tails are rounding errors of the grid: nothing is known but its ends
+        value = np.where(p < _TAIL, self.edges[0], value)
+        return plain(np.where(p > 1 - _TAIL, self.edges[-1], value))
 
     @property
     def mean(self) -> float:

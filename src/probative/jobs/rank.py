@@ -28,6 +28,7 @@ from probative.jobs.compare import compare_matched
 from probative.jobs.runs import (
     compare_counts,
     counts_by_system,
+    fields_of,
     hints_of_runs,
     places_of,
     refuse_all_but,
@@ -107,8 +108,8 @@ def _make_ranking(
         )
     test = "sampled" if evidence.sampled else "exact"
     notes = (*scores.notes, *_remarks(board, evidence, options))
-    ranking = scores.extended(
-        Ranking,
+    ranking = Ranking(
+        **fields_of(scores),
         metric=metric,
         ranking=tuple(rows),
         pairs=_pairs([row.name for row in rows], metric, board),

@@ -192,6 +192,11 @@ def sign_answers(
     )
 
 
+def fields_of(scores: Scores) -> dict[str, Any]:
+    """Return the fields of scores, for a result that adds to them."""
+    return {own.name: getattr(scores, own.name) for own in fields(scores)}
+
+
 def with_verdicts(
     scores: Scores,
     comparisons: Sequence[Comparison],
@@ -199,7 +204,7 @@ def with_verdicts(
     signature: str,
 ) -> Comparisons:
     """Combine scores and comparisons, with one verdict per pair on the first metric."""
-    result = scores.extended(Comparisons, comparisons=tuple(comparisons))
+    result = Comparisons(**fields_of(scores), comparisons=tuple(comparisons))
     main = [c for c in comparisons if c.metric == comparisons[0].metric]
     if main[0].question is None:
         verdicts = tuple(map(verdict, main))

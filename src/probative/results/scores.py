@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from math import nan
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from probative.results.base import DifferenceResult, Interval, Result, jsonable
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from probative.reporting.document import Document
     from probative.results.comparisons import Group
     from probative.results.runs import RepeatedScore
-
-ScoresT = TypeVar("ScoresT", bound="Scores")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -233,10 +231,6 @@ class Scores(Result):
     groups: tuple[Group, ...] | None = None
     match: str | None = None
     ceilings: tuple[Ceiling, ...] | None = None
-
-    def extended(self, kind: type[ScoresT], **more: Any) -> ScoresT:
-        """Return a result that adds to these scores, such as `Comparisons`."""
-        return kind(**{own.name: getattr(self, own.name) for own in fields(Scores)}, **more)
 
     def runs_of(self, system: str, metric: str) -> RunScores:
         """Return the scores of the runs of a system."""
