@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 LOWEST := .venv-lowest
+NEWEST := .venv-newest
 NOT_LOWEST := huge_counts_stay_sane or fuzz or random_command_lines or study or crossval or schemes or another_format \
   or what_was_edited or names_a_flag or operating_system or killed or interrupt
 STAMPS := .make
@@ -13,11 +14,11 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 # thread: more would wait for one another
 PARALLEL := -n auto --dist worksteal
 EXTRA := neural or cluster or spark or browser or latex
-test test-slow test-lowest: export OMP_NUM_THREADS = 1
-test test-slow test-lowest: export OPENBLAS_NUM_THREADS = 1
+test test-slow test-lowest test-newest: export OMP_NUM_THREADS = 1
+test test-slow test-lowest test-newest: export OPENBLAS_NUM_THREADS = 1
 SOURCES := $(shell find src -name '*.py' -o -name '*.json' -o -name '*.html' -o -name '*.csv') pyproject.toml README.md
 
-.PHONY: demo test test-slow test-extras test-lowest coverage check docs bench wheel clean
+.PHONY: demo test test-slow test-extras test-lowest test-newest coverage check docs bench wheel clean
 .DEFAULT_GOAL := test
 
 $(STAMPS)/python:
@@ -93,6 +94,18 @@ test-lowest: $(STAMPS)/lowest
 	  tests/test_gates.py tests/test_imports.py tests/test_metrics.py tests/test_score.py \
 	  tests/inference/test_intervals.py tests/inference/test_posteriors.py
 
+# A quick part with the newest Python that is installed besides the default one; nothing without one.
+test-newest: $(STAMPS)/python
+	@newest=$$($(PYTHON) .ci/newest.py); \
+	if [ -z "$$newest" ]; then echo "test-newest: no newer Python is installed"; exit 0; fi; \
+	rm -rf $(NEWEST) && $$newest -m venv $(NEWEST) && \
+	$(NEWEST)/bin/python -m pip --disable-pip-version-check -q install -e . conlleval hypothesis mpmath pandas polars pyarrow pytest \
+	  pytest-xdist scikit-learn seqeval && \
+	$(NEWEST)/bin/python --version && \
+	$(NEWEST)/bin/python -m pytest -q $(PARALLEL) -p no:cacheprovider -W ignore::DeprecationWarning \
+	  -m 'not (slow or lint or $(EXTRA))' tests/test_compare.py tests/test_score.py tests/test_counts.py tests/test_imports.py \
+	  tests/test_public.py tests/jobs/test_combinations.py tests/cli/test_compare_command.py
+
 # Which lines the tests reach, those in the processes that they start included.
 coverage: $(STAMPS)/dev
 	$(BIN)/python -m coverage erase
@@ -104,4 +117,4 @@ bench: $(STAMPS)/dev
 	$(BIN)/python benchmarks/run.py
 
 clean:
-	rm -rf $(VENV) $(LOWEST) $(STAMPS) .coverage* build dist docs/_build docs/api .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(NEWEST) $(STAMPS) .coverage* build dist docs/_build docs/api .pytest_cache .mypy_cache .ruff_cache .hypothesis

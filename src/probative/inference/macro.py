@@ -253,11 +253,7 @@ class MacroPosterior:
 
     def ppf(self, probability: ArrayLike) -> Number:
         """Return the value that is exceeded with probability 1 - `probability`."""
-        p = np.asarray(probability, np.float64)
-        value = np.interp(p, *self._inverse)
-        # farther tails are rounding errors of the grid: nothing is known but its ends
-        value = np.where(p < _TAIL, self.edges[0], value)
-        return plain(np.where(p > 1 - _TAIL, self.edges[-1], value))
+        return plain(np.interp(np.asarray(probability, np.float64), *self._inverse))
 
     @property
     def mean(self) -> float:
@@ -525,6 +521,8 @@ class MacroEvidence:
         if self.posterior is None:
             return 0.0, 1.0
         tail = normal_tail_of(level, self.degrees_of_freedom)
+        if tail < _TAIL:  # the grid has rounding errors there
+            return 0.0, 1.0
         low, high = np.asarray(self.posterior.ppf([tail, 1 - tail])).tolist()
         return max(0.0, min(low, self.estimate)), min(1.0, max(high, self.estimate))
 

@@ -150,8 +150,18 @@ class MacroDifferencePosterior:
         """Return P(A better), P(equivalent) and P(B better) by more than `rope`."""
         rope = positive("rope", rope, zero=True)
         a_better, b_better = float(self.cdf(-rope)), float(self.sf(rope))
+        if self._symmetric:  # make both exactly equal, whatever rounding makes of it
+            a_better = b_better = (a_better + b_better) / 2
         rest = 1 - a_better - b_better
         return a_better, (max(rest, 0.0) if rope > 0 or math.isnan(rest) else 0.0), b_better
+
+    @property
+    def _symmetric(self) -> bool:
+        """Return True if both averages have the same posterior."""
+        if self.a is None or self.b is None:
+            return False
+        pairs = (self.a.below, self.b.below), (self.a.edges, self.b.edges)
+        return all(np.array_equal(*pair) for pair in pairs)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the equal-tailed limits between which the difference lies."""
