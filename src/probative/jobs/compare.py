@@ -50,7 +50,7 @@ from probative.jobs.score import (
 )
 from probative.matching.examples import confusions_of, examples_of
 from probative.matching.fingerprints import fingerprints_of
-from probative.matching.groups import crossing_units, part_by_group
+from probative.matching.groups import crossing_units, judge_groups, part_by_group
 from probative.matching.items import cases_of_runs
 from probative.matching.matched import by_class, pool_runs, unpooled
 from probative.options import CompareOptions, ScoreOptions
@@ -406,7 +406,8 @@ def compare_matched(
         else [(systems[0], other) for other in systems[1:]]
     )
     groups = [] if options.group is None else list(part_by_group(matched, options))
-    done, total = count(), len(pairs) * len(metrics) * (1 + len(groups))
+    distinct = {group.content for group in groups}
+    done, total = count(), len(pairs) * len(metrics) * (1 + len(distinct))
 
     def compare_in(part: Matched, metric: str, how: Choices) -> Iterator[list[Comparison]]:
         """Compare all pairs in one metric; with several runs a pair has two comparisons."""
@@ -449,26 +450,26 @@ def compare_matched(
         result = replace(result, buckets=find_buckets(matched, by, options, make))
     if options.group is None:
         return result
-    # each group starts from the same seed, so that its result does not depend on the others
-    parts = []
-    for group in groups:
+
+    def judge(group: Any) -> Group:
+        """Compare the systems in one group, from the same seed as in every other."""
         how = replace(
             choices, generator=random_generator(options.rng), in_group=True, figures=False
         )
-        parts.append(
-            Group(
-                group.name,
-                group.rows,
-                group.units(unit),
-                scores_in(group.matched, also, replace(usual, by=unit)),
-                tuple(
-                    c
-                    for metric in metrics
-                    for both in compare_in(group.matched, metric, how)
-                    for c in both
-                ),
-            )
+        return Group(
+            group.name,
+            group.rows,
+            group.units(unit),
+            scores_in(group.matched, also, replace(usual, by=unit)),
+            tuple(
+                c
+                for metric in metrics
+                for both in compare_in(group.matched, metric, how)
+                for c in both
+            ),
         )
+
+    parts = judge_groups(groups, judge)
     crossing = crossing_units(matched)
     return with_groups(result, parts, str(options.group), beta=options.beta, crossing=crossing)
 

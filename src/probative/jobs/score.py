@@ -19,7 +19,7 @@ from probative.inference.macro_comparison import MacroScore
 from probative.inference.pooled import PooledScore, UnitTable
 from probative.inference.runs import score_repeats
 from probative.inference.units import design_notes
-from probative.matching.groups import bucketings_of, part_by_group
+from probative.matching.groups import bucketings_of, judge_groups, part_by_group
 from probative.matching.items import cases_of_matched_runs, cases_of_pair, union
 from probative.matching.labels import averaged_labels
 from probative.matching.matched import (
@@ -745,18 +745,12 @@ def _with_groups(matched: Matched, scores: Scores, options: ScoreOptions) -> Sco
     """Add the scores of the systems in each group."""
     metrics = [score.metric for score in scores.systems[0].scores]
     chosen = replace(options, by=scores.by)
-    return replace(
-        scores,
-        groups=tuple(
-            Group(
-                part.name,
-                part.rows,
-                part.units(scores.by),
-                scores_in(part.matched, metrics, chosen),
-            )
-            for part in part_by_group(matched, options)
-        ),
-    )
+
+    def judge(part: Any) -> Group:
+        systems = scores_in(part.matched, metrics, chosen)
+        return Group(part.name, part.rows, part.units(scores.by), systems)
+
+    return replace(scores, groups=judge_groups(part_by_group(matched, options), judge))
 
 
 def scores_of(
