@@ -51,8 +51,9 @@ from probative.jobs.score import (
 from probative.matching.examples import confusions_of, examples_of
 from probative.matching.fingerprints import fingerprints_of
 from probative.matching.groups import crossing_units, judge_groups, part_by_group
-from probative.matching.items import cases_of_runs
+from probative.matching.items import Items, cases_of_runs
 from probative.matching.matched import by_class, pool_runs, unpooled
+from probative.metrics import NEEDS_TN
 from probative.options import CompareOptions, ScoreOptions
 from probative.reading.runs import are_files
 from probative.reading.source import refuse_repeats
@@ -158,23 +159,32 @@ def _by_label(
     matched: Matched, a: Sequence[int], b: Sequence[int], score: Score, choices: Choices
 ) -> tuple[LabelDifference, ...]:
     """Return the differences on every label that gold or one of the two systems uses."""
-    items, beta = matched.items, getattr(score, "beta", 1.0)
+    items, metric = matched.items, score.by_label
     used = np.any([items.uses(place) for place in (*a, *b)], axis=0)
     if np.count_nonzero(used) < 2:
         return ()
+    negatives = metric in NEEDS_TN
     tables: Iterable[PairedCounts]
     if choices.unit == "item" and len(a) == len(b) == 1:
         cells = items.paired(a[0], b[0], by="label")
-        tables = map(PairedCounts, cells.cases if cells.has_negatives else cells.cases[:, :7])
+        width = 8 if cells.has_negatives and negatives else 7
+        tables = map(PairedCounts, cells.cases[:, :width])
     else:
         rows = "datum" if choices.unit == "item" else choices.unit
-        tables = (cases_of_runs(alone, a, b, rows).grouped() for alone in items.by_label)
+        # units without the label count for nothing but its true negatives
+        parts = items.by_label if negatives else map(Items.in_own_units, items.by_label)
+        tables = (cases_of_runs(alone, a, b, rows).grouped() for alone in parts)
+    ends: dict[bytes, tuple[float, ...]] = {}  # of equal tables once
     differences = []
     for label, paired, use in zip(items.labels, tables, used.tolist(), strict=True):
         if use:
-            gap = difference(paired, score.by_label, level=choices.level, beta=beta)
-            ends = gap.a, gap.b, gap.estimate, gap.low, gap.high
-            differences.append(LabelDifference(label, *ends))
+            number = paired.multiplicity
+            key = paired.cases.tobytes() + (b"" if number is None else number.tobytes())
+            if key not in ends:
+                beta = getattr(score, "beta", 1.0)
+                gap = difference(paired, metric, level=choices.level, beta=beta)
+                ends[key] = gap.a, gap.b, gap.estimate, gap.low, gap.high
+            differences.append(LabelDifference(label, *ends[key]))
     return tuple(differences)
 
 

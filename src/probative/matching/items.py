@@ -302,7 +302,20 @@ class Items:
             n_units=len(units),
             document=document,
             universe=None if self.universe is None else self.universe[units],
+            number=None if self.number is None else self.number[units],
             within_labels=None if within is None else within.of_units(units),
+        )
+
+    def in_own_units(self) -> Items:
+        """Return the items without the units that hold none, and without true negatives."""
+        units, number = np.unique(self.unit, return_inverse=True)
+        return replace(
+            self,
+            unit=number.reshape(-1).astype(np.int32),
+            n_units=len(units),
+            document=None if self.document is None else self.document[units],
+            universe=None,
+            number=None if self.number is None else self.number[units],
         )
 
     @cached_property
