@@ -14,6 +14,7 @@ from probative.counts import Counts
 from probative.errors import InputError
 from probative.inference.classes import ClassScore, ConfusedItems
 from probative.inference.intervals import METHODS, interval
+from probative.inference.macro import METHOD as MACRO_METHOD
 from probative.inference.macro import is_at_once, label_intervals, macro_interval
 from probative.inference.macro_comparison import MacroScore
 from probative.inference.pooled import PooledScore, UnitTable
@@ -57,6 +58,7 @@ from probative.results import (
     SystemScore,
     SystemScores,
 )
+from probative.results.base import LateInterval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -82,6 +84,7 @@ _OF_ALL_CLASSES = (*OF_TABLES, "balanced_accuracy")
 _MACRO = "macro_"
 # recall first: the others reward systems that split too little
 _OF_WORDS = ("recall", "precision", "f1")
+_MOST_CELLS_KEPT = 100_000  # of units and labels, up to which macro averages wait to be asked for
 
 
 def by_name(
@@ -589,11 +592,16 @@ def _macro_scores(
         return ()
     averaged = cells().only(labels)
     metrics = dict.fromkeys((*(choices.asked or PRF), *also))
-    return tuple(
-        macro_interval(averaged, metric, level=choices.level, beta=choices.beta)
-        for metric in metrics
-        if metric not in NEEDS_TN and metric not in COMPOSITES
-    )
+    late = len(averaged.unit) <= _MOST_CELLS_KEPT
+    scores = []
+    for metric in metrics:
+        if metric not in NEEDS_TN and metric not in COMPOSITES:
+            compute = partial(
+                macro_interval, averaged, metric, level=choices.level, beta=choices.beta
+            )
+            named = f"{_MACRO}{metric}", MACRO_METHOD, choices.level
+            scores.append(LateInterval.of(*named, compute) if late else compute())
+    return tuple(scores)
 
 
 def _refuse_overlap(matched: Matched) -> None:
