@@ -153,8 +153,8 @@ def _from_sequence(sentences: list[Any], name: str, options: Options) -> Annotat
         raise InputError(
             f"{name}: {shown(mapping)} has no order; expected a list of tags or words a sentence"
         )
-    tags = all(TAG.fullmatch(tag) for s in sentences[:100] for tag in s if isinstance(tag, str))
-    if tags or task == "entities":
+    words = {word for s in sentences[:100] for word in s if isinstance(word, str)}
+    if all(map(TAG.fullmatch, words)) or task == "entities":
         return tagged_from_lists(name, sentences)
     return segmented_from_lists(name, sentences)
 
