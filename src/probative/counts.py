@@ -670,6 +670,19 @@ class LabelCounts:
         label = np.tile(np.arange(n_labels), n_units)
         return cls(unit, label, counts.reshape(n_units * n_labels), n_units, n_labels)
 
+    @classmethod
+    def from_items(cls, counts: Counts, weight: float = 1.0) -> LabelCounts:
+        """Make the cells of items that are units of their own, from one table per label.
+
+        Equal items are one unit, with their number. `weight` is the weight of an item.
+        """
+        number = np.stack([counts.tp, counts.fp, counts.fn], axis=1).reshape(-1) / weight
+        label = np.repeat(np.arange(len(counts)), 3)
+        cells = np.tile(weight * np.eye(3), (len(counts), 1))[number > 0]
+        label, number = label[number > 0], number[number > 0]
+        unit = np.arange(len(label))
+        return cls(unit, label, Counts(*cells.T), len(unit), len(counts), number)
+
     @cached_property
     def kinds(self) -> tuple[LabelCounts, NDArray[np.float64]]:
         """Return the distinct kinds of cells (label and counts), and the number of cells of each.

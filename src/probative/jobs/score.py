@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from probative._validation import flag, names_of, one_of, open_probability, positive
-from probative.counts import Counts
+from probative.counts import Counts, LabelCounts
 from probative.errors import InputError
 from probative.inference.classes import ClassScore, ConfusedItems
 from probative.inference.intervals import METHODS, interval
@@ -64,7 +64,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from probative._validation import Input, Systems
-    from probative.counts import LabelCounts
     from probative.inference.scores import Score
     from probative.options import CompareOptions, ReadingKeywords, ReadingOptions
     from probative.results import Difference
@@ -478,7 +477,13 @@ def system_scores(matched: Matched, i: int, choices: _Choices) -> SystemScores:
     own = np.count_nonzero(items.uses(i))
     named = own > 1 or (own == 1 and matched.scheme and items.labels != (UNTYPED,))
     biased = matched.task == "segmentation" and counts.positives > 0
-    cells = cache(lambda: items.by_unit_and_label(i, by=cells_of(matched, choices.unit)))
+
+    @cache
+    def cells() -> LabelCounts:
+        if choices.unit == "item":
+            return LabelCounts.from_items(items.counts(i, by="label"), items.weight)
+        return items.by_unit_and_label(i, by=cells_of(matched, choices.unit))
+
     return SystemScores(
         name=matched.names[i],
         counts=counts,
