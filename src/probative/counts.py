@@ -671,17 +671,32 @@ class LabelCounts:
         return cls(unit, label, counts.reshape(n_units * n_labels), n_units, n_labels)
 
     @classmethod
-    def from_items(cls, counts: Counts, weight: float = 1.0) -> LabelCounts:
-        """Make the cells of items that are units of their own, from one table per label.
+    def from_classes(cls, gold: NDArray[Any], given: NDArray[Any], n_labels: int) -> LabelCounts:
+        """Make the cells of items with one gold label and one given label each, as codes.
 
-        Equal items are one unit, with their number. `weight` is the weight of an item.
+        An item is a unit, with its missed label and the wrong one; equal items are one unit, with
+        their number.
         """
-        number = np.stack([counts.tp, counts.fp, counts.fn], axis=1).reshape(-1) / weight
-        label = np.repeat(np.arange(len(counts)), 3)
-        cells = np.tile(weight * np.eye(3), (len(counts), 1))[number > 0]
-        label, number = label[number > 0], number[number > 0]
-        unit = np.arange(len(label))
-        return cls(unit, label, Counts(*cells.T), len(unit), len(counts), number)
+        pair = gold.astype(np.int64) * n_labels
+        pair += given
+        if n_labels**2 <= len(pair):
+            times = np.bincount(pair, minlength=n_labels**2)
+            kinds = np.flatnonzero(times)
+            number = times[kinds]
+        else:
+            kinds, number = np.unique(pair, return_counts=True)
+        unit = np.arange(len(kinds))
+        right = kinds // n_labels == kinds % n_labels
+        wrong = np.flatnonzero(~right)
+        tp, fn = (np.concatenate([part, np.zeros(len(wrong))]) for part in (right, ~right))
+        return cls(
+            np.concatenate([unit, wrong]),
+            np.concatenate([kinds // n_labels, kinds[wrong] % n_labels]),
+            Counts(tp, 1 - tp - fn, fn),
+            len(unit),
+            n_labels,
+            number,
+        )
 
     @cached_property
     def kinds(self) -> tuple[LabelCounts, NDArray[np.float64]]:

@@ -44,7 +44,7 @@ from probative.metrics import (
     label_metric,
 )
 from probative.options import ScoreOptions
-from probative.reading.annotations import LabelSets
+from probative.reading.annotations import Labels, LabelSets
 from probative.reading.inputs import is_path
 from probative.results import (
     Bucket,
@@ -305,6 +305,15 @@ def _confused_items(matched: Matched, i: int, unit: str) -> ConfusedItems:
     return ConfusedItems(answer, said, len(names), units)
 
 
+def _has_all_classes(matched: Matched) -> bool:
+    """Return True if every item has one label on every side, and all of them are matched."""
+    gold, items = matched.gold, matched.items
+    if not (matched.all_classes and isinstance(gold, Labels)) or items.is_condensed:
+        return False
+    names = set(gold.names).union(*(side.names for side in matched.systems))
+    return names == set(items.labels) and items.positives == len(gold.codes)
+
+
 # --- The score of all outputs in one metric, for any comparison
 
 
@@ -480,8 +489,9 @@ def system_scores(matched: Matched, i: int, choices: _Choices) -> SystemScores:
 
     @cache
     def cells() -> LabelCounts:
-        if choices.unit == "item":
-            return LabelCounts.from_items(items.counts(i, by="label"), items.weight)
+        if choices.unit == matched.unit == "item" and _has_all_classes(matched):
+            table = _confused_items(matched, i, "item")
+            return LabelCounts.from_classes(table.answer, table.said, table.n_classes)
         return items.by_unit_and_label(i, by=cells_of(matched, choices.unit))
 
     return SystemScores(
@@ -532,14 +542,20 @@ def _intervals_in(matched: Matched, metric: str, options: ScoreOptions) -> list[
 def _scores(
     matched: Matched, i: int, choices: _Choices, cells: Callable[[], LabelCounts]
 ) -> tuple[Interval, ...]:
-    units = matched.items.counts(i, by="sentence")
+    # single items that are their own units are added up at once
+    alone = matched.all_classes and choices.unit == "item" and matched.items.times is None
+    units = matched.items.counts(i, by=None if alone else "sentence")
     if matched.task == "segmentation":
         scores = _segmentation_scores(matched, i, units, choices)
     elif matched.all_classes:
         # Over all classes every error is a false positive and a false negative at once: micro
         # precision, recall and F1 are the accuracy, a share of the items.
         right = Counts(units.tp, np.zeros_like(units.fp), units.fn)
-        accuracy = _pooled_interval(matched, right, "recall", choices)
+        accuracy = (
+            interval(right, "recall", **choices.how)
+            if alone
+            else _pooled_interval(matched, right, "recall", choices)
+        )
         nameless = replace(accuracy, signature="")
         usual = ("accuracy",) if _is_right_or_wrong(matched) else _ALL_CLASSES
         scores = tuple(
