@@ -16,7 +16,6 @@ from probative.errors import InputError
 from probative.inference.compare import Choices, compare_pairs, compare_runs_of
 from probative.inference.differences import difference
 from probative.inference.pooled import PooledScore
-from probative.jobs.groups import with_groups
 from probative.jobs.runs import (
     adjust_answers,
     answer_both,
@@ -49,7 +48,6 @@ from probative.jobs.score import (
     unit_of_runs,
 )
 from probative.matching.examples import confusions_of, examples_of
-from probative.matching.fingerprints import fingerprints_of
 from probative.matching.groups import crossing_units, judge_groups, part_by_group
 from probative.matching.items import Items, cases_of_runs
 from probative.matching.matched import by_class, pool_runs, unpooled
@@ -367,8 +365,13 @@ def compare(
     compared = compare_matched(
         matched, options, examples=examples, figures=figures, buckets=buckets, report=report
     )
-    found = fingerprints_of(matched, compared.unit, compared.units) if fingerprints else None
-    return replace(compared, ceilings=ceilings_of(second, options), fingerprints=found)
+    compared = replace(compared, ceilings=ceilings_of(second, options))
+    if not fingerprints:
+        return compared
+    from probative.matching.fingerprints import fingerprints_of
+
+    found = fingerprints_of(matched, compared.unit, compared.units)
+    return replace(compared, fingerprints=found)
 
 
 def compare_matched(
@@ -460,6 +463,7 @@ def compare_matched(
         result = replace(result, buckets=find_buckets(matched, by, options, make))
     if options.group is None:
         return result
+    from probative.jobs.groups import with_groups
 
     def judge(group: Any) -> Group:
         """Compare the systems in one group, from the same seed as in every other."""
