@@ -62,7 +62,7 @@ def part_by_group(matched: Matched, reading: ReadingOptions) -> Iterator[_Matche
     # equal rows may be kept once, with their number
     repeats = getattr(matched.gold, "repeats", None)
     every = None if repeats is None else repeats.of_rows(matched.gold.units)
-    kinds, units = _kinds_of_rows(matched)
+    kinds, units = _kinds_of_rows(matched, len(groups.codes))
     order = np.lexsort((kinds, units, groups.codes))
     starts = np.diff(units[order], prepend=-1) != 0
     ends = np.cumsum(np.bincount(groups.codes, minlength=len(groups.names)))
@@ -78,14 +78,14 @@ def part_by_group(matched: Matched, reading: ReadingOptions) -> Iterator[_Matche
             yield _MatchedGroup(name, matched, np.sort(rows), number, reading, content)
 
 
-def _kinds_of_rows(matched: Matched) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def _kinds_of_rows(matched: Matched, n_rows: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Return the kind of every row, equal for equal labels of all sides, and its unit.
 
     Sentences and sets of labels are a kind each.
     """
     gold = matched.gold
     if not isinstance(gold, Labels):
-        every = np.arange(len(groups_of(gold).codes))
+        every = np.arange(n_rows)
         return every, np.zeros_like(every)
     parts = [side.codes for side in (gold, *matched.systems)]
     if gold.repeats is not None:

@@ -294,11 +294,11 @@ class Items:
         skipped = ends[units] - np.cumsum(sizes) + sizes
         items = order[np.arange(sizes.sum()) + np.repeat(skipped, sizes)]
         as_before = np.argsort(items)
-        number = np.repeat(np.arange(len(units), dtype=np.int32), sizes)
+        place = np.repeat(np.arange(len(units), dtype=np.int32), sizes)
         within = self.within_labels
         return replace(
             self.where(items[as_before]),
-            unit=number[as_before],
+            unit=place[as_before],
             n_units=len(units),
             document=document,
             universe=None if self.universe is None else self.universe[units],

@@ -220,10 +220,10 @@ class LateInterval(Interval):
     def _judged(self) -> Interval:
         return vars(self).pop("_compute")()  # type: ignore[no-any-return]
 
-    estimate = cached_property(lambda self: self._judged.estimate)  # type: ignore[assignment]
-    low = cached_property(lambda self: self._judged.low)  # type: ignore[assignment]
-    high = cached_property(lambda self: self._judged.high)  # type: ignore[assignment]
-    note = cached_property(lambda self: self._judged.note)  # type: ignore[assignment]
+    estimate = cached_property(lambda self: self._judged.estimate)
+    low = cached_property(lambda self: self._judged.low)
+    high = cached_property(lambda self: self._judged.high)
+    note = cached_property(lambda self: self._judged.note)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Interval, tuple(getattr(self, entry.name) for entry in fields(self))
