@@ -6,6 +6,7 @@ import doctest
 import importlib
 import inspect
 import re
+import runpy
 import shlex
 import sys
 import warnings
@@ -17,7 +18,8 @@ from conftest import ROOT
 from probative.cli.app import build_app
 
 sys.path.insert(0, str(ROOT / "docs"))
-from examples import WIDTH, blocks, examples, perform
+import picture
+from examples import FILES, WIDTH, blocks, copy_files, examples, perform
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")])
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -36,6 +38,7 @@ def with_blocks(*languages):
 
 @pytest.mark.parametrize("page", with_blocks("pycon"), ids=named)
 def test_python_examples(page, tmp_path, monkeypatch):
+    copy_files(tmp_path)
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}  # the examples of a page build on each other
     runner = doctest.DocTestRunner(optionflags=OPTIONS)
@@ -75,6 +78,7 @@ def test_python_scripts(page, line, code, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("page", with_blocks("console"), ids=named)
 def test_console_examples(page, run, tmp_path, monkeypatch):
+    copy_files(tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", str(WIDTH))
     checker = doctest.OutputChecker()
@@ -141,15 +145,37 @@ def test_recorded_commands(page, command, run, tmp_path, monkeypatch):
 
 
 def test_recorded_commands_are_found():
-    assert len(RECORDED) > 15
-    assert {page.name for page, _ in RECORDED} >= {"ranks.md", "gates.md", "segmentation.md"}
+    assert len(RECORDED) > 40
+    studies = {command.split()[2] for page, command in RECORDED if page.name == "tested.md"}
+    context = click.Context(build_app())
+    study = context.command.get_command(context, "study")
+    assert studies >= {*study.list_commands(context)} - {"coverage"}  # that one is run as shown
+
+
+def test_every_table_of_figures_is_linked():
+    text = (ROOT / "docs" / "tested.md").read_text(encoding="utf-8")
+    linked = re.findall(r"\]\(results/([\w.-]+\.csv)\)", text)
+    assert sorted(linked) == sorted(path.name for path in ROOT.glob("docs/results/*.csv"))
+
+
+def test_example_files_are_those_of_the_script(tmp_path):
+    script = runpy.run_path(str(FILES / "make_data.py"))
+    script["main"](tmp_path)
+    made = sorted(tmp_path.iterdir())
+    assert len(made) == 5
+    for path in made:
+        assert path.read_bytes() == (FILES / path.name).read_bytes(), path.name
+
+
+def test_the_picture_shows_the_page_of_today():
+    assert picture.STAMP.read_text().strip() == picture.stamp(), "run python docs/picture.py"
 
 
 @pytest.mark.parametrize("page", with_blocks("console"), ids=named)
 def test_sentences_are_not_cut_off(page):
     """Commands and sentences fit the width of a page; tables of numbers and JSON may scroll.
 
-    An error is one line, however long: where it does not fit, the page breaks it (`wide.css`).
+    An error is one line, however long: it may scroll, too.
     """
     error = re.compile(r"[\w./-]+(:\d+)?: ")
     for line, block in blocks(page, "console"):
