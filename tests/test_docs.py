@@ -5,9 +5,12 @@ from __future__ import annotations
 import doctest
 import importlib
 import inspect
+import json
 import re
 import runpy
 import shlex
+import shutil
+import subprocess
 import sys
 import warnings
 
@@ -19,6 +22,7 @@ from probative.cli.app import build_app
 
 sys.path.insert(0, str(ROOT / "docs"))
 import picture
+
 from examples import FILES, WIDTH, blocks, copy_files, examples, perform
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")])
@@ -217,3 +221,42 @@ def test_docstring_examples(name, tmp_path, monkeypatch):
     written = inspect.getsource(module).count(">>> ")
     assert done.failed == 0
     assert done.attempted == written  # none is overlooked
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The built documentation; a warning is an error."""
+    folder = tmp_path_factory.mktemp("docs")
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", "docs", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("query", "term"),
+    [("tier", "tier"), ("p-value", "p-value"), ("confidence interval", "confidence-interval")],
+)
+def test_search_finds_the_definition_first(built, query, term):
+    """By the index, and by Sphinx's own search where Node.js can run it."""
+    text = (built / "searchindex.js").read_text(encoding="utf-8")
+    index = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
+    entries = index["indexentries"][query]
+    assert [index["docnames"][page] for page, _, is_main in entries if is_main] == ["glossary"]
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("needs Node.js")
+    script = ROOT / "docs" / "search.js"
+    done = subprocess.run([node, script, built, query], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["pages"][0] == f"glossary#term-{term}"
+
+
+@pytest.mark.slow
+def test_the_documentation_stays_small(built):
+    """At most thirty pages besides the API, and no more words than a person can keep in order."""
+    assert len([*ROOT.glob("docs/*.md")]) - 1 <= 30
+    words = sum(len(page.read_text(encoding="utf-8").split()) for page in ROOT.glob("docs/*.md"))
+    assert words <= 55_000
+    api = {path.stem for path in (built / "api").glob("*.html")}
+    assert not [name for name in api if any(part.startswith("_") for part in name.split("."))]
