@@ -171,6 +171,25 @@ def test_example_files_are_those_of_the_script(tmp_path):
         assert path.read_bytes() == (FILES / path.name).read_bytes(), path.name
 
 
+def anchors(page):
+    """The anchors of the headings of a page, as GitHub and MyST make them."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE):
+        yield re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-").replace("--", "-")
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_links_of_the_repository_lead_somewhere(name):
+    text = re.sub(r"^```.*?^```$", "", (ROOT / name).read_text(), flags=re.MULTILINE | re.DOTALL)
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    assert links
+    for link in links:
+        assert not link.startswith("http"), f"{link}: is it real?"
+        path, _, anchor = link.partition("#")
+        assert (ROOT / path).is_file(), link
+        assert not anchor or anchor in {*anchors(ROOT / path)}, link
+
+
 def test_the_picture_shows_the_page_of_today():
     assert picture.STAMP.read_text().strip() == picture.stamp(), "run python docs/picture.py"
 
