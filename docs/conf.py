@@ -19,6 +19,7 @@ myst_heading_anchors = 3
 exclude_patterns = ["_build", "_templates"]
 templates_path = ["_templates"]
 
+default_role = "autolink"  # `Name` in a docstring is a link where it names something
 autosummary_generate = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "both"
