@@ -310,7 +310,7 @@ def compare(
     report
         Called with the number of finished comparisons and their total.
     **reading
-        Options of reading and matching, as for `score`.
+        Options of reading and matching: see `probative.options.ReadingOptions`.
 
     Returns
     -------

@@ -283,7 +283,7 @@ def rank(
         of the leader and of neighbours, from the top. None if systems have several runs, since
         `compare` then has two answers, for these models and for new runs.
     **reading
-        Options of reading and matching, as for `score`.
+        Options of reading and matching: see `probative.options.ReadingOptions`.
 
     Returns
     -------

@@ -724,13 +724,8 @@ def score(
         A second annotation of the same texts by another person. It is scored against gold, and
         every system is compared with it.
     **reading
-        Options of reading and matching, instead of recognising them: `task` (entities,
-        segmentation, labels, samples), `input_format`, `encoding`, `tag_column`, `gold_column`,
-        `columns`, `unit_column`, `group`, `comments`, `header`, `multilabel`,
-        `probability_columns`, `threshold`, `mapping`, `ignore_case`, `align_by`, `scheme`,
-        `repair`, `ignore_type`, `only`, `positive`, `labels`, `label_names`, `score_name`,
-        `train_words`, `key`, `on_missing`, `memory_limit`, `table`; see
-        `probative.options.ReadingOptions`.
+        Options of reading and matching, such as `task`, `gold_column`, `columns` and `scheme`,
+        instead of recognising them: see `probative.options.ReadingOptions`.
 
     Returns
     -------
