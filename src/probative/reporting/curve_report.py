@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative.reporting.document import Column, Document, Named, Table, Words, payload
+from probative.reporting.document import Answer, Column, Document, Named, Table, Words, payload
 from probative.reporting.figures import figure
+from probative.reporting.headlines import curve_answers, evidence_words, gate_answers
 from probative.reporting.pictures import Lines, Series
 from probative.wording.numbers import (
     metric_name,
@@ -188,6 +189,7 @@ def curves_document(curves: Sequence[Curve]) -> Document:
         records=tuple({"system": c.name, **_summary(c)} for c in curves),
         notes=(*_readings(curves), curves[0].signature),
         pictures=tuple(_pictures(curves)),
+        headline=curve_answers(curves),
     )
 
 
@@ -231,7 +233,10 @@ def comparison_document(comparison: CurveComparison, gates: Sequence[GateVerdict
         records=tuple(comparison.records()),
         notes=(*comparison.verdicts, *_readings(curves), comparison.signature),
         pictures=tuple(_pictures(curves)),
-        content=lambda: {"leading": [*comparison.verdicts, *map(_sentence, gates)]},
+        headline=(
+            *gate_answers(gates),
+            Answer(*evidence_words(c[0]), tuple(comparison.verdicts[:1])),
+        ),
     )
 
 
@@ -246,11 +251,6 @@ def _how(comparisons: Sequence[Comparison]) -> str:
         f"sampled exchange of ranks by {by}, drawn until the decision at 0.05 and 0.01 is clear "
         f"({numbers} draws)"
     )
-
-
-def _sentence(gate: GateVerdict) -> str:
-    words = f"{gate}."
-    return words[:1].upper() + words[1:]
 
 
 def _entries(curves: Sequence[Curve]) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from probative.reporting.document import Column, Document, Table, Words, payload
+from probative.reporting.headlines import gate_answers, ledger_answers
 from probative.wording.numbers import counted, metric_name, region
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def verdict_document(verdicts: Sequence[GateVerdict], signature: str) -> Documen
         tables=(table,),
         records=tuple(map(_flat, verdict_dicts)),
         notes=(*(str(v.use) for v in verdicts if v.use is not None), signature),
+        headline=gate_answers(verdicts),
     )
 
 
@@ -67,6 +69,7 @@ def ledger_document(ledger: Ledger, *, uses: bool = True) -> Document:
         tables=tuple(tables),
         records=tuple(ledger.records()),
         notes=(*notes, *ledger.notes, ledger.signature),
+        headline=ledger_answers(ledger),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.compare_page import methods_of
+from probative.reporting.compare_page import base_name, methods_of
 from probative.reporting.compare_report import comparison_part
 from probative.reporting.document import (
     Column,
@@ -22,6 +22,7 @@ from probative.reporting.document import (
 )
 from probative.reporting.escape import plain
 from probative.reporting.figures import COLOURS, figure
+from probative.reporting.headlines import ranking_answers
 from probative.reporting.pictures import Bar, Forest
 from probative.reporting.runs_report import has_runs, spread_table
 from probative.reporting.score_report import oddities
@@ -96,8 +97,7 @@ def _ranking_content(
     held = len(ranking.pairs) <= _MOST_PAIRS
     tracks = Tracks.of([(s.estimate, s.low, s.high) for s in ranking.ranking])
     return {
-        "facts": _facts(ranking),
-        "recognised": ranking.notes,
+        "recognised": [base_name(note) for note in ranking.notes],
         "board": board,
         "tracks": tracks,
         "rows": [
@@ -118,15 +118,6 @@ def _ranking_content(
         "data": _page_data(ranking, labels, pairs=held, command=command, pages=pages or {}),
         "words": _words(ranking),
     }
-
-
-def _facts(ranking: Ranking) -> str:
-    parts = [
-        ranking.task,
-        counted(ranking.units, ranking.unit),
-        counted(len(ranking.ranking), "system"),
-    ]
-    return ", ".join(parts).capitalize() + "."
 
 
 def _starts_tier(ranking: Sequence[RankedSystem], place: int) -> bool:
@@ -391,6 +382,7 @@ def rank_document(
         tables=tuple(tables),
         records=tuple(_records(ranking)),
         notes=(ranking.summary, *unseen, ranking.signature),
+        headline=ranking_answers(ranking),
         page="ranking.html",
         content=lambda: (
             _ranking_content(ranking, board, pairs, command, pages) | {"run_table": runs}

@@ -11,6 +11,12 @@ from probative.reporting.document import Column, Document, Named, Table, Tracks,
 from probative.reporting.escape import plain
 from probative.reporting.figures import figure
 from probative.reporting.forests import group_score_table
+from probative.reporting.headlines import (
+    check_answers,
+    interval_answers,
+    main_score,
+    score_answers,
+)
 from probative.reporting.pictures import Bar, Forest
 from probative.reporting.runs_report import (
     has_runs,
@@ -57,12 +63,15 @@ def scores_document(scores: Scores) -> Document:
     if scores.groups:
         tables.append(group_score_table(scores, "group"))
     tables += [ceiling_table(scores.ceilings)] if scores.ceilings else []
+    shown = main_score(scores)
     return Document(
         title=f"Scores of {', '.join(system.name for system in scores.systems)}",
         payload=payload("score", signed, **content),
         tables=tuple(tables),
         records=tuple(_records(scores)),
         notes=(*_remarks(scores), signed),
+        pictures=(score_forest(scores, shown),) if len(scores.systems) > 1 else (),
+        headline=score_answers(scores),
     )
 
 
@@ -348,6 +357,7 @@ def check_document(report: FileCheck, *, signature: str = "") -> Document:
         records=tuple({"problem": problem} for problem in report.problems)
         or tuple({"label": label, "number": times} for label, times in report.labels.items()),
         notes=(verdict, *report.problems),
+        headline=check_answers(report),
     )
 
 
@@ -398,4 +408,5 @@ def intervals_document(
         payload=payload("interval", signature, **({"rows": rows} if many else rows[0])),
         tables=(table,),
         records=tuple(records),
+        headline=interval_answers(scores),
     )
