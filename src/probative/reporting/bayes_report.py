@@ -396,7 +396,7 @@ def split_document(manifest: Mapping[str, Any], folder: str, *, signature: str) 
 # --- Pictures of posteriors
 
 _DRAWN_PROBABILITY = 0.999  # beyond this range the density is too low to be seen
-_POINTS_OF_A_CURVE = 101
+_POINTS_OF_A_CURVE = 61
 _LARGEST_DRAWN = 1 - 1e-9  # of the largest difference, at which there is no density
 _MENTIONED_BEYOND = 0.01  # smallest probability beyond the ends of a curve that is mentioned
 

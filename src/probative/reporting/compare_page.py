@@ -118,7 +118,7 @@ def _verdict_table(result: Comparisons, comparisons: Sequence[Comparison]) -> Ta
             Words("against", "a", when=len(against) > 1),
             Words("question", when=has_runs(result)),
             Column(name, "score_b", points),
-            Column(level, lambda c: interval(score(c)) if score(c) else ""),
+            Column(level, lambda c: "" if score(c) is None else interval(score(c))),
             Column("difference", difference),
             Column(level, interval),
             Column("p", tested_pvalue, pvalue),
