@@ -106,7 +106,8 @@ def _by_recall(curves: Sequence[Curve]) -> Lines:
     )
     return Lines(
         series,
-        axis="recall",
+        axis="recall, points",
+        in_points=True,
         up="precision, points",
         title=f"Precision{_who(curves)} in points against recall, with {level} bands.",
         description=_described(curves, words),
@@ -162,7 +163,8 @@ def _reliability(curves: Sequence[Curve]) -> Lines:
     ideal = np.array(sorted({x for one in series for x in one.x}))
     return Lines(
         [*series, _series("ideal", ideal, ideal, reference=True)],
-        axis="mean probability of a bin",
+        axis="mean probability of a bin, points",
+        in_points=True,
         up="share positive, points",
         title=f"Reliability{_who(curves)}: share of positives in points by probability.",
         description=_described(curves, [str(curve.calibration) for curve in curves]),

@@ -203,7 +203,11 @@ class Table:
         def cell(row: tuple[str, ...], i: int) -> str:
             text = row[i]
             ends = _ends(tuple(row[k] for k in follows.get(i, ())))
-            return type(text)(f"{text} [{', '.join(ends)}]") if text and ends else text
+            return (
+                type(text)(f"{text} [{', '.join(ends)}]")
+                if ends and text not in ("", "–")
+                else text
+            )
 
         return replace(
             self,

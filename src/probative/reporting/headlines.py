@@ -195,10 +195,14 @@ def model_answers(tests: Sequence[BayesTest], models: tuple[str, str]) -> tuple[
         Answer(
             f"{_evidence(words)}{_of_metrics(own) if len(tests) > 1 else ''}",
             _state(words, models),
-            tuple(outcome_sentence(test, *models) for test in own),
+            (outcome_sentence(_main_test(own), *models),),
         )
         for words, own in by_outcome.items()
     )
+
+
+def _main_test(tests: Sequence[BayesTest]) -> BayesTest:
+    return next((test for test in tests if test.metric == "f1"), tests[0])
 
 
 def _evidence(words: str) -> str:

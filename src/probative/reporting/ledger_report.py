@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from probative.reporting.document import Column, Document, Table, Words, payload
@@ -82,7 +83,7 @@ def _set_table(ledger: Ledger) -> Table:
         ledger.sets,
         [
             Words("test set", "test_set", _fingerprint),
-            Words("answer"),
+            Words("answer", form=lambda name: PurePath(name).name),
             Words("candidates"),
             Column("units"),
             Column("looks"),

@@ -34,6 +34,7 @@ def sweep_document(sweep: SegmentationSweep, *, name: str = "", html: bool = Fal
         notes=(_reading(sweep), _peaks(sweep), sweep.signature),
         pictures=(sweep_picture(sweep, name),) if html else (),
         headline=sweep_answers(sweep, _peaks(sweep)),
+        content=lambda: {"tables": (best_table(sweep), sweep_table(sweep))},
     )
 
 
