@@ -165,7 +165,7 @@ def test_one_of_a_class_is_no_evidence(case):
 
 
 def test_items_of_one_class_are_refused():
-    with pytest.raises(pv.InputError, match="all 8 items are '1'; expected items of another class"):
+    with pytest.raises(pv.InputError, match="all 8 items are '1'; expected those of another class"):
         pv.compare_curves([1] * 8, np.arange(8), np.arange(8)[::-1])
     with pytest.raises(pv.InputError, match="all 5 items are '1'"):
         pv.curve([1] * 5, [0.1, 0.2, 0.3, 0.4, 0.5])

@@ -403,8 +403,8 @@ def _curves(scored: _Scored, options: CurveOptions, job: str) -> tuple[list[Rank
         )
     if scored.is_positive.all():
         raise InputError(
-            f"gold: all {len(scored.is_positive):,} items are {scored.positive!r}; expected items of "
-            f"another class, too: without any, every threshold has precision 1"
+            f"gold: all {len(scored.is_positive):,} items are {scored.positive!r}; expected those "
+            f"of another class, too: without any, every threshold has precision 1"
         )
     ranked = [Ranked.of(scored.is_positive, own, scored.units) for own in scored.scores]
     # the same folds for all systems, so that chance does not distinguish near-copies

@@ -282,7 +282,7 @@ def _interval_columns(columns: Sequence[Column]) -> tuple[tuple[int, ...], ...]:
         following = columns[i + 1 : i + 2]
         if _is_end(column, before, "low") and _is_end(*following or columns[:1], before, "high"):
             groups.append((i, i + 1))
-        elif not before.words and _INTERVAL.fullmatch(column.head):
+        elif not before.words and column.form is not points and _INTERVAL.fullmatch(column.head):
             groups.append((i,))
         i += len(groups[-1]) if groups and i in groups[-1] else 1
     return tuple(groups)
