@@ -126,7 +126,7 @@ def _example(
         _shown_spans(gold, start),
         _shown_spans(a, start),
         _shown_spans(b, start),
-        *(int((own.fp + own.fn)[sentence]) for own in counts),
+        *(int(np.asarray(own.fp + own.fn)[sentence]) for own in counts),
         *(float(own[sentence]) for own in f1),
     )
 

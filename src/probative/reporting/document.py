@@ -276,15 +276,14 @@ class Table:
 
 def _interval_columns(columns: Sequence[Column]) -> tuple[tuple[int, ...], ...]:
     """Return the columns that hold the interval of the column before them."""
-    groups, i = [], 1
-    while i < len(columns):
+    groups: list[tuple[int, ...]] = []
+    for i in range(1, len(columns)):
         before, column = columns[i - 1], columns[i]
-        following = columns[i + 1 : i + 2]
-        if _is_end(column, before, "low") and _is_end(*following or columns[:1], before, "high"):
-            groups.append((i, i + 1))
+        if _is_end(column, before, "low") and i + 1 < len(columns):
+            if _is_end(columns[i + 1], before, "high"):
+                groups.append((i, i + 1))
         elif not before.words and column.form is not points and _INTERVAL.fullmatch(column.head):
             groups.append((i,))
-        i += len(groups[-1]) if groups and i in groups[-1] else 1
     return tuple(groups)
 
 
