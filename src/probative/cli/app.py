@@ -50,7 +50,8 @@ def call(arguments: Sequence[str]) -> int:
 
         return complete(program, "probative")
     # Click's own main() would turn a closed pipe into exit status 1
-    with program.make_context("probative", words) as context:
+    with program.make_context("probative", list(words)) as context:
+        context.meta["probative.words"] = words
         status = program.invoke(context)
     return status if isinstance(status, int) else 0
 

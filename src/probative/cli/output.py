@@ -16,7 +16,7 @@ import threading
 import time
 import warnings
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, TextIO
 
@@ -221,7 +221,9 @@ class Output(Options):
             save_figure(draw(), self.figure)
             self.remark(_wrote(self.figure))
         if self.html:
-            write_whole(self.html, as_html(document))
+            from probative.cli.origin import origin_of_command
+
+            write_whole(self.html, as_html(replace(document, origin=origin_of_command())))
             self.remark(_wrote(self.html))
         place = results()
         terminal = place is not None and place.isatty()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
@@ -11,6 +13,12 @@ from probative.reporting.document import Column, Document, Named, Table, Tracks,
 from probative.reporting.escape import plain
 from probative.reporting.figures import figure
 from probative.reporting.forests import group_score_table
+from probative.reporting.headlines import (
+    check_answers,
+    interval_answers,
+    main_score,
+    score_answers,
+)
 from probative.reporting.pictures import Bar, Forest
 from probative.reporting.runs_report import (
     has_runs,
@@ -63,6 +71,10 @@ def scores_document(scores: Scores) -> Document:
         tables=tuple(tables),
         records=tuple(_records(scores)),
         notes=(*_remarks(scores), signed),
+        pictures=(score_forest(scores, main_score(scores), compared=False),)
+        if len(scores.systems) > 1
+        else (),
+        headline=score_answers(scores),
     )
 
 
@@ -238,8 +250,11 @@ def _overlaps(system: SystemScores) -> Table:
 _RUNS_BELOW = " The pale dots below are the single runs; the dark one stands for all of them."
 
 
-def score_forest(result: Scores, metric: str) -> Forest:
-    """Picture a score of every system with its interval, and its single runs."""
+def score_forest(result: Scores, metric: str, *, compared: bool = True) -> Forest:
+    """Picture a score of every system with its interval, and its single runs.
+
+    If systems are `compared`, the first is the baseline.
+    """
     known = [score.metric for score in result.systems[0].scores]
     metric = metric if metric in known else known[0]
     runs = {own.system: own.scores for own in result.run_scores or () if own.metric == metric}
@@ -247,15 +262,15 @@ def score_forest(result: Scores, metric: str) -> Forest:
     for i, system in enumerate(result.systems):
         score, own = system.scores[known.index(metric)], runs.get(system.name, ())
         dots = tuple(run for run in own if run == run) if len(own) > 1 else ()
-        baseline = i == 0 and len(result.systems) > 1
+        baseline = i == 0 and len(result.systems) > 1 and compared
         bars.append(Bar(system.name, score.estimate, score.low, score.high, baseline, dots))
     name = metric_name(metric, result.match)
     level = f"{100 * result.level:g} % intervals"
     return Forest(
         bars,
         axis=f"{name}, points",
-        title=f"{name[:1].upper()}{name[1:]} with {level}; the baseline, {bars[0].name}, in "
-        f"orange.",
+        title=f"{name[:1].upper()}{name[1:]} with {level}"
+        + (f"; the baseline, {bars[0].name}, in orange." if bars[0].marked else "."),
         description=f"{name} of each system: {described(bars)}",
         reading="The dot is the score on this test set. The line shows which true scores, those on "
         "endless data like these, go well with it." + _RUNS_BELOW * any(bar.runs for bar in bars),
@@ -341,14 +356,22 @@ def check_document(report: FileCheck, *, signature: str = "") -> Document:
     verdict = "Nothing is wrong with it."
     if report.problems:
         verdict = "What is wrong with it:"
+    name = PurePath(report.path).name
     return Document(
-        title=f"Check of {report.path}",
+        title=f"Check of {name}",
         payload=payload("check", signed, **report.to_dict()),
         tables=tuple(tables),
         records=tuple({"problem": problem} for problem in report.problems)
         or tuple({"label": label, "number": times} for label, times in report.labels.items()),
         notes=(verdict, *report.problems),
+        headline=check_answers(report),
+        content=lambda: {"tables": (_named_file(tables[0], name), *tables[1:])},
     )
+
+
+def _named_file(table: Table, name: str) -> Table:
+    """Return the table with the name of the file instead of its path, for a page."""
+    return replace(table, rows=(("file", name), *table.rows[1:]))
 
 
 # -----------------------------------------------------------------------------
@@ -398,4 +421,5 @@ def intervals_document(
         payload=payload("interval", signature, **({"rows": rows} if many else rows[0])),
         tables=(table,),
         records=tuple(records),
+        headline=interval_answers(scores),
     )
