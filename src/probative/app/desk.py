@@ -6,7 +6,6 @@ import re
 import shutil
 import unicodedata
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
@@ -16,6 +15,7 @@ from probative.reading.table_files import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from probative.app.workers import Job, Workers
 
