@@ -223,7 +223,7 @@ def _remedies(error: str, command: Any) -> Iterable[dict[str, Any]]:
     known = {o: p.name for p in command.params if isinstance(p, click.Option) for o in p.opts}
     names = _names_in(error)
     for found in _FLAG.finditer(error):
-        name = known.get(found["flag"])
+        name = known.get(found["flag"]) or ""
         option = command.declared.get(name)
         if option is None or option.heading == OUTPUT or name in _NOT_OFFERED:
             continue

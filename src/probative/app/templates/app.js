@@ -22,7 +22,19 @@ for (const input of document.querySelectorAll("#desk input[type=file]")) {
 for (const kind of ["dragover", "drop"]) document.addEventListener(kind, (event) => event.preventDefault());
 
 // Checks and results that take longer.
-if (document.querySelector("[data-checking]")) setTimeout(() => location.reload(), 1000);
+const read = async (address) => new DOMParser().parseFromString(await (await fetch(address)).text(), "text/html");
+if (document.querySelector("[data-checking]")) {
+  const look = async () => {  // what was typed meanwhile stays
+    const page = await read(location);
+    for (const place of document.querySelectorAll(".check")) {
+      const found = page.getElementById(place.id);
+      if (found) place.replaceChildren(...found.childNodes);
+    }
+    if (page.querySelector("[data-checking]")) setTimeout(look, 500);
+    else document.querySelector("[data-checking]").removeAttribute("data-checking");
+  };
+  setTimeout(look, 300);
+}
 const running = document.getElementById("running");
 if (running) {
   const bar = running.querySelector("progress"), told = document.getElementById("told");
@@ -56,9 +68,8 @@ if (counts) {
     clearTimeout(waiting);
     waiting = setTimeout(async () => {
       const mine = ++latest, address = `${counts.action}?${new URLSearchParams(new FormData(counts))}`;
-      const answer = await fetch(address);
+      const page = await read(address);
       if (mine !== latest) return;
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       document.getElementById("problem").replaceChildren(...page.getElementById("problem").childNodes);
       if (page.getElementById("counts").closest("main")) return;
       if (counts.closest("main")) { location.replace(address); return; }
