@@ -423,6 +423,7 @@ def _posterior_picture(metric: str, posterior: Posterior) -> Densities:
     title = f"Posterior of {name}."
     return replace(
         shown,
+        curves=[replace(curve, marked=False) for curve in shown.curves],
         title=title,
         description=shown.description.replace(shown.title, title),
         reading="The higher the curve, the more plausible is that true score, given these counts.",
