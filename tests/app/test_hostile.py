@@ -8,7 +8,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
@@ -20,13 +19,6 @@ from app.test_flows import desk_of, finished, press, settled
 from probative.app.desk import safe_name
 
 SLEEPER = (sys.executable, "-c", "import time; time.sleep(600)")
-
-
-def eventually(holds):
-    until = time.monotonic() + 30
-    while not holds() and time.monotonic() < until:
-        time.sleep(0.05)
-    assert holds()
 
 
 @pytest.mark.parametrize("path", ["/", "/x/", "/desk/1/", "/app.js", "//", "/favicon.ico"])
@@ -71,6 +63,9 @@ def test_our_own_page_can(app, client):
     answer = client.post(f"{app.base}/demo", headers=headers, follow_redirects=False)
     assert answer.status_code == 303
     assert "set-cookie" not in answer.headers
+    followed = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    assert client.get(f"{app.base}/", headers=followed).status_code == 200
+    assert client.post(f"{app.base}/demo", headers=followed).status_code == 403
 
 
 def test_every_page_forbids_what_it_does_not_need(app, client):
@@ -123,6 +118,7 @@ def test_paths_in_uploads_write_nowhere_else(app, client):
     page = desk_of(app, client, ("gold", "../../../gold.conll", GOLD[2]), OLD,
                    ("outputs", "..\\old.conll", OLD[2]))  # fmt: skip
     assert "<script" not in page.text.replace('<script src="', "")
+    assert "old.conll is kept as old-2.conll, also in the command." in page.text
     found = sorted(path.name for path in app.folder.rglob("*.conll"))
     assert found == ["gold.conll", "old-2.conll", "old.conll"]
     assert {path.parent.name for path in app.folder.rglob("*.conll")} == {"files"}
@@ -263,6 +259,8 @@ def served(tmp_path):
     )
     address = process.stderr.readline().strip()
     assert address.startswith("http://127.0.0.1:"), address + process.stderr.read()
+    told = process.stderr.readline()
+    assert told == "Files stay on this computer. Ctrl-C stops the server.\n"
     yield address, process, folder
     process.kill()
     process.communicate()
@@ -299,6 +297,5 @@ def test_it_stops_quietly_and_leaves_nothing(served, number):
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 0
-    assert out == ""
-    assert err == "Files stay on this computer. Ctrl-C stops the server.\n"
+    assert (out, err) == ("", "")
     assert not list(folder.iterdir())

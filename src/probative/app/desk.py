@@ -26,10 +26,11 @@ _DATABASES = {"sqlite": "SQLite", "duckdb": "DuckDB"}
 
 @dataclass
 class File:
-    """File on a desk: its number, its name, and the name of its system."""
+    """File on a desk: its number, the name that it came with, and the name of its system."""
 
     number: int
     path: Path
+    given: str
     system: str
     check: Job | None = None
 
@@ -118,7 +119,8 @@ class Desk:
                 f"such as CSV or Parquet"
             )
         self.numbered += 1
-        file = File(self.numbered, path, "" if gold else short_name(path))
+        given = re.split(r"[/\\]", _printable(filename))[-1]
+        file = File(self.numbered, path, given, "" if gold else short_name(path))
         if not gold:
             self.outputs.append(file)
             return

@@ -88,7 +88,9 @@ class _Guard:
         origins = request.headers.getlist("origin")
         if any(origin not in {f"http://{host}" for host in hosts} for origin in origins):
             return 403, "the request comes from another page"
-        if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+        same = request.headers.get("sec-fetch-site", "none") in ("none", "same-origin")
+        followed = request.method == "GET" and request.headers.get("sec-fetch-mode") == "navigate"
+        if not same and not followed:  # a link in a terminal that is itself a page may be followed
             return 403, "the request comes from another page"
         given = request.url.path.split("/")[1]
         if not secrets.compare_digest(given.encode(), self.token.encode()):
@@ -304,7 +306,7 @@ class App:
         if not job.ended:
             html = page("running.html", "Running", base=self.base, **_state(job))
             return self.answer(html)
-        if job.state == CANCELLED or "error" in job.answers[0]:
+        if not job.succeeded:
             return self.go("desk", desk.name)
         html = (job.folder / "page.html").read_text(encoding="utf-8")
         line = job.answers[0]["line"]
@@ -365,7 +367,7 @@ class App:
         plan = [f for f in self.fields if f["jobs"] == ["plan"]]
         more = [f for f in self.fields if f not in front and f not in plan]
         last = desk.results[-1] if desk and desk.results else None
-        failed = last.answers[0] if last and last.answers and "error" in last.answers[0] else None
+        failed = last.answers[0] if last and last.answers and not last.succeeded else None
         checks = [file.check for file in desk.all_files] if desk else []
         return page(
             "desk.html",

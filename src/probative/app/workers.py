@@ -83,6 +83,11 @@ class Job:
         """Return True if it is neither waiting nor running."""
         return self.state in (DONE, CANCELLED)
 
+    @property
+    def succeeded(self) -> bool:
+        """Return True if it has answered everything without an error."""
+        return bool(self.answers) and not any("error" in answer for answer in self.answers)
+
     def run(self) -> None:
         """Wait for room, run the process, and keep its answers."""
         with self.workers.room:
