@@ -122,7 +122,7 @@ def test_a_mismatch_is_mended_by_its_button(app, client):
 def test_a_run_that_fails_shows_the_error_and_the_choice_of_columns(app, client):
     rows = "".join(f"{i},{'yn'[i % 3 == 0]},{'yn'[i % 2]},{'yn'[i % 5 == 0]}\n" for i in range(30))
     page = desk_of(app, client, ("gold", "all.csv", f"id,truth,one,two\n{rows}"))
-    page = press(client, page, "run")
+    page = finished(client, press(client, page, "run"))
     assert "which column holds the labels?" in page.text
     assert 'name="fix-run-gold_column"' in page.text
     chosen = {"fix-run-gold_column": "truth", "fix-run-columns": ["one", "two"]}
@@ -191,6 +191,7 @@ def test_metric_unit_and_level_reach_the_command(app, client):
 def test_a_wrong_choice_is_an_error_on_the_desk(app, client):
     page = desk_of(app, client, GOLD, OLD)
     page = press(client, page, "run", job="", **{"opt-level": "--html=/tmp/x"})
+    page = finished(client, page)
     assert "is not a number" in page.text
     assert page.url.path.count("/") == 4  # the desk, not a result
 

@@ -131,7 +131,7 @@ def test_markup_in_names_files_and_choices_is_text(app, client):
     page = press(client, page, "save", job="", **{
         f"name-{number}": evil, "opt-positive": evil, "opt-metric": f'"{evil}'})  # fmt: skip
     assert evil not in settled(client, page).text
-    page = press(client, page, "run")
+    page = finished(client, press(client, page, "run"))
     assert evil not in page.text
 
 
