@@ -34,9 +34,11 @@ COMMANDS = (
     "ledger",
     "sweep",
     "check",
+    "app",
     "demo",
     "study",
 )
+_MODULES = {"app": "web"}  # a command whose module has another name
 
 
 def call(arguments: Sequence[str]) -> int:
@@ -84,7 +86,7 @@ class _Commands(_Listed):
             return None
         if name == "study":
             return _Studies()
-        module = import_module(f"probative.cli.{name}")
+        module = import_module(f"probative.cli.{_MODULES.get(name, name)}")
         return as_command(name, getattr(module, name))
 
 

@@ -419,7 +419,7 @@ def _latex(cell: str) -> str:
 
 def as_html(document: Document) -> str:
     """Render one page that loads nothing; a script only where there is something to choose."""
-    template = _templates().get_template(document.page)
+    template = templates().get_template(document.page)
     page = template.render(document=document, contents=_PLACE_OF_CONTENTS, **document.content())
     return _with_contents(page)
 
@@ -449,7 +449,7 @@ def as_part(template: str, content: Mapping[str, Any]) -> Markup:
     """Render a part of a page from a template."""
     from markupsafe import Markup
 
-    return Markup(_templates().get_template(template).render(content))  # noqa: S704  # escaped there
+    return Markup(templates().get_template(template).render(content))  # noqa: S704  # escaped there
 
 
 def is_page(path: Path) -> bool:
@@ -465,7 +465,8 @@ _GENERATOR = b'<meta name="generator" content="probative '  # as in templates/ba
 
 
 @cache
-def _templates() -> Environment:
+def templates() -> Environment:
+    """Return the templates of pages, with the filters that they use."""
     from jinja2 import Environment, PackageLoader
 
     environment = Environment(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import PurePath
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
@@ -38,11 +39,13 @@ from probative.wording.numbers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from matplotlib.figure import Figure
 
     from probative.counts import Counts
+    from probative.inference.posterior.single import Posterior
+    from probative.reporting.pictures import Densities
     from probative.results import FileCheck, Interval, Scores, SystemScores
 
 
@@ -380,9 +383,16 @@ def _named_file(table: Table, name: str) -> Table:
 
 
 def intervals_document(
-    counts: Counts, intervals: Sequence[Interval], *, signature: str
+    counts: Counts,
+    intervals: Sequence[Interval],
+    *,
+    signature: str,
+    posteriors: Mapping[str, Posterior] = MappingProxyType({}),
 ) -> Document:
-    """Build the document of the intervals of one table of counts, or of many."""
+    """Build the document of the intervals of one table of counts, or of many.
+
+    The page shows the `posteriors` of scores, by metric.
+    """
     many = bool(counts.shape)
     tables = list(counts) if many else [counts]
     scores = [[one[i] if many else one for one in intervals] for i in range(len(tables))]
@@ -422,4 +432,22 @@ def intervals_document(
         tables=(table,),
         records=tuple(records),
         headline=interval_answers(scores),
+        pictures=tuple(_posterior_picture(name, own) for name, own in posteriors.items()),
+    )
+
+
+def _posterior_picture(metric: str, posterior: Posterior) -> Densities:
+    """Picture the posterior of one score."""
+    from probative.reporting.bayes_report import score_picture
+    from probative.results import ScorePosteriors
+
+    name = metric_name(metric)
+    shown = score_picture(ScorePosteriors(metric, {name: {"": posterior}}))
+    title = f"Posterior of {name}."
+    return replace(
+        shown,
+        curves=[replace(curve, marked=False) for curve in shown.curves],
+        title=title,
+        description=shown.description.replace(shown.title, title),
+        reading="The higher the curve, the more plausible is that true score, given these counts.",
     )
