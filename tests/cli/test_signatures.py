@@ -540,7 +540,9 @@ OTHER = {int: 7, float: 0.625, str: "other", bool: True, tuple: ("7",), type(Non
 
 
 # `ledger` shows a file, and has no choices
-@pytest.mark.parametrize("words", [*(c for c in COMMANDS if c not in ("study", "ledger", "app")), *WORDS])
+@pytest.mark.parametrize(
+    "words", [*(c for c in COMMANDS if c not in ("study", "ledger", "app")), *WORDS]
+)
 def test_a_changed_choice_changes_the_signature(words):
     kind, group = declared(words)
     assert issubclass(kind, Options)
