@@ -46,7 +46,8 @@ check: $(STAMPS)/dev
 	$(BIN)/python -m pytest -q -m lint tests/test_imports.py tests/cli/test_flags.py
 
 docs: $(STAMPS)/dev
-	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+	rm -rf docs/api  # one page per public name; those of former names would stay
+	$(BIN)/sphinx-build -q -E -W --keep-going -b html docs docs/_build/html
 
 # Builds the wheel, installs it into an empty environment and runs the demo there.
 wheel: $(STAMPS)/wheel
