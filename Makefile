@@ -46,7 +46,8 @@ check: $(STAMPS)/dev
 	$(BIN)/python -m pytest -q -m lint tests/test_imports.py tests/cli/test_flags.py
 
 docs: $(STAMPS)/dev
-	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+	rm -rf docs/api  # one page per public name; those of former names would stay
+	$(BIN)/sphinx-build -q -E -W --keep-going -b html docs docs/_build/html
 
 # Builds the wheel, installs it into an empty environment and runs the demo there.
 wheel: $(STAMPS)/wheel
@@ -113,7 +114,7 @@ coverage: $(STAMPS)/dev
 	$(BIN)/python -m coverage combine -q
 	$(BIN)/python -m coverage report
 
-# All benchmarks; their figures go into docs/peers.md. `make bench WRITE=` only prints them.
+# All benchmarks; their figures go into docs/tested.md. `make bench WRITE=` only prints them.
 WRITE = --write
 bench: $(STAMPS)/dev
 	$(BIN)/python benchmarks/run.py $(WRITE)

@@ -1,6 +1,6 @@
 """All benchmarks, or those named: ``python benchmarks/run.py [--write] [NAME ...]``.
 
-With ``--write`` the figures go into the table of docs/peers.md, each in place of the last one.
+With ``--write`` the figures go into the table of docs/tested.md, each in place of the last one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 OTHER = {"run", "timing", "train_runs"}
 PEERS = ("numpy", "scipy", "scikit-learn", "statsmodels", "krippendorff", "seqeval", "pandas")
 FOLDER = Path(__file__).resolve().parent
-PAGE = FOLDER.parent / "docs" / "peers.md"
+PAGE = FOLDER.parent / "docs" / "tested.md"
 HEAD = (
     "| measured | here | peer | ratio | at most | memory here | date |\n"
     "| :--- | ---: | ---: | ---: | ---: | ---: | :--- |\n"

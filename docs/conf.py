@@ -44,7 +44,7 @@ html_theme_options = {
     "navbar_end": ["theme-switcher"],
 }
 # the four parts on every page, the front page included: its toctrees are the navigation
-html_sidebars = {"**": ["sidebar-nav-bs"]}
+html_sidebars = {"**": ["sidebar-parts.html"]}
 html_static_path = ["_static"]
 html_css_files = ["wide.css"]
 html_show_sourcelink = False
