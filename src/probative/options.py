@@ -394,12 +394,24 @@ class ReadingKeywords(TypedDict, total=False):
     on_missing: str
     memory_limit: str | None
     table: str | None
+    field: Mapping[str, str] | Sequence[str]
+    fields_file: str | None
+    list_key: Mapping[str, Any] | Sequence[str]
+    ordered: Sequence[str]
+    unique: Sequence[str]
+    open_map: Sequence[str]
+    empty: Sequence[str]
+    keep_empty: bool
+    only_gold_paths: bool
+    find_json: bool
+    on_malformed: str
 
 
 # tasks that use an option
 _ENTITIES, _LABELS = ("entities",), ("labels",)
 _TAGS_AND_LABELS = (*_ENTITIES, *_LABELS)
 _NO_LOGS = (*_TAGS_AND_LABELS, "segmentation")
+_RECORDS = ("records",)
 _reading = partial(choice, heading=INPUT)
 _rarely = partial(_reading, rare=True)
 
@@ -411,13 +423,13 @@ class ReadingOptions(Options):
     task: str | None = _reading(
         None,
         "TASK",
-        "What is scored: entities, segmentation, labels or samples (logs).",
+        "What is scored: entities, segmentation, labels, records or samples (logs).",
         among="reading.formats:TASKS",
     )
     input_format: str | None = _rarely(
         None,
         "NAME",
-        "The format of files: columns, conllu, segmented, labels, jsonl, table, rows, "
+        "The format of files: columns, conllu, segmented, labels, jsonl, table, records, rows, "
         "choices, labelstudio, brat, docbin, hipe or log.",
         among="reading.formats:FORMATS",
     )
@@ -435,7 +447,7 @@ class ReadingOptions(Options):
         None,
         "COLUMN",
         "The column of gold in a file that holds all: its number, or its name.",
-        tasks=_NO_LOGS,
+        tasks=(*_NO_LOGS, *_RECORDS),
     )
     columns: Sequence[int | str] = _reading(
         (),
@@ -443,7 +455,7 @@ class ReadingOptions(Options):
         "The columns of the systems: their numbers, or their names.",
         parser="name_list",
         excludes=("probability_columns",),
-        tasks=_NO_LOGS,
+        tasks=(*_NO_LOGS, *_RECORDS),
     )
     unit_column: str | None = _reading(
         None,
@@ -464,7 +476,7 @@ class ReadingOptions(Options):
         "The column of a table that shows which group a row belongs to, such as its language "
         "or domain: each group is also scored and compared by itself.",
         excludes=(*DATASETS, "hide_scores"),
-        tasks=_TAGS_AND_LABELS,
+        tasks=(*_TAGS_AND_LABELS, *_RECORDS),
     )
     comments: bool = _rarely(False, "", "Lines that begin with # are comments.", tasks=_NO_LOGS)
     header: bool | None = _rarely(
@@ -544,10 +556,10 @@ class ReadingOptions(Options):
     only: Sequence[str] = _rarely(
         (),
         "LABEL",
-        "Count this label only; may be repeated.",
+        "Count this label (field of records) only; may be repeated.",
         parser="word_list",
         several=True,
-        tasks=_TAGS_AND_LABELS,
+        tasks=(*_TAGS_AND_LABELS, *_RECORDS),
     )
     positive: Any = _reading(None, "LABEL", "The positive class, for labels.", tasks=_LABELS)
     labels: Sequence[str] | str | None = _rarely(
@@ -556,7 +568,7 @@ class ReadingOptions(Options):
         "The labels of macro averages, instead of those of gold; or union: those of gold and "
         "of the system itself.",
         parser="averaged_labels",
-        tasks=_NO_LOGS,
+        tasks=(*_NO_LOGS, *_RECORDS),
     )
     label_names: Sequence[str] = _rarely(
         (),
@@ -577,9 +589,10 @@ class ReadingOptions(Options):
     key: str | Sequence[str] = _reading(
         (),
         "A,B",
-        "The columns by which rows of several tables belong together, in any order.",
+        "The columns by which rows of several tables (records of files) belong together, in "
+        "any order.",
         parser="name_list",
-        tasks=_LABELS,
+        tasks=(*_LABELS, *_RECORDS),
     )
     on_missing: str = _rarely(
         "error",
@@ -596,15 +609,83 @@ class ReadingOptions(Options):
         tasks=_LABELS,
     )
     table: str | None = _rarely(None, "NAME", "Which table of a database to read.", tasks=_LABELS)
+    field: Mapping[str, str] | Sequence[str] = _reading(
+        (),
+        "PATH=RULE,...",
+        "When values of a field of records are equal: casefold, punctuation, number, tolerance, "
+        "date, similarity, set, weight or ignore; may be repeated, and * stands for anything.",
+        several=True,
+        tasks=_RECORDS,
+    )
+    fields_file: str | None = _rarely(
+        None,
+        "FILE",
+        "A TOML file with such rules, and with the other choices of records.",
+        tasks=_RECORDS,
+    )
+    list_key: Mapping[str, Any] | Sequence[str] = _rarely(
+        (),
+        "LIST=A,B",
+        "Pair the rows of a list of objects by these fields; may be repeated.",
+        several=True,
+        tasks=_RECORDS,
+    )
+    ordered: Sequence[str] = _rarely(
+        (), "LIST", "Pair the elements of a list by position.", several=True, tasks=_RECORDS
+    )
+    unique: Sequence[str] = _rarely(
+        (), "LIST", "Count equal elements of a list once.", several=True, tasks=_RECORDS
+    )
+    open_map: Sequence[str] = _rarely(
+        (),
+        "PATH",
+        "The keys of this object are data: one path for all.",
+        several=True,
+        tasks=_RECORDS,
+    )
+    empty: Sequence[str] = _rarely(
+        (),
+        "A,B",
+        "Further texts that mean that a field is not there: 'N/A,none,-'.",
+        parser="name_list",
+        excludes=("keep_empty",),
+        tasks=_RECORDS,
+    )
+    keep_empty: bool = _rarely(
+        False, "", "Count null, blank texts and empty lists and objects as values.", tasks=_RECORDS
+    )
+    only_gold_paths: bool = _rarely(
+        False, "", "Leave out fields whose path is nowhere in gold.", tasks=_RECORDS
+    )
+    find_json: bool = _rarely(
+        False, "", "Look for the record within the prose of an output.", tasks=_RECORDS
+    )
+    on_malformed: str = _rarely(
+        "count",
+        "HOW",
+        "What becomes of outputs that are no JSON objects: count (as nothing returned) or error.",
+        among="matching.record_rules:ON_MALFORMED",
+        tasks=_RECORDS,
+    )
 
-    # the facts show how tags were repaired; a memory limit changes no result
-    told = frozenset({"task", "scheme", "repair", "memory_limit"})
+    # the facts show how tags were repaired and the digest of rules; a memory limit changes nothing
+    told = frozenset({"task", "scheme", "repair", "memory_limit", "fields_file"})
 
     def __post_init__(self) -> None:
+        for name in ("field", "list_key", "ordered", "unique", "open_map", "empty"):
+            object.__setattr__(self, name, _as_words(getattr(self, name)))
         if isinstance(self.mapping, tuple):  # pairs from the command line
             object.__setattr__(self, "mapping", _as_dictionary(self.mapping))
         if isinstance(self.key, str):
             object.__setattr__(self, "key", (self.key,))
+
+
+def _as_words(given: Any) -> Any:
+    """Return one text or several as a tuple; a dictionary as texts KEY=VALUE."""
+    if isinstance(given, Mapping):
+        pairs = ((k, v if isinstance(v, str) else ",".join(v)) for k, v in given.items())
+        return tuple(f"{key}={value}" for key, value in pairs)
+    return (given,) if isinstance(given, str) else given
 
 
 def _as_dictionary(pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:

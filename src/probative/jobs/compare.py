@@ -15,6 +15,7 @@ from probative.counts import PairedCounts
 from probative.errors import InputError
 from probative.inference.compare import Choices, compare_pairs, compare_runs_of
 from probative.inference.differences import difference
+from probative.inference.groups import adjust_pvalues
 from probative.inference.pooled import PooledScore
 from probative.jobs.groups import with_groups
 from probative.jobs.runs import (
@@ -57,6 +58,7 @@ from probative.options import CompareOptions, ScoreOptions
 from probative.reading.runs import are_files
 from probative.reading.source import refuse_repeats
 from probative.results import Comparison, Comparisons, Group, LabelDifference
+from probative.results.comparisons import decision_pvalue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -170,12 +172,36 @@ def _by_label(
         rows = "datum" if choices.unit == "item" else choices.unit
         tables = (cases_of_runs(alone, a, b, rows).grouped() for alone in items.by_label)
     differences = []
+    pvalues: list[float | None] = []
     for label, paired, use in zip(items.labels, tables, used.tolist(), strict=True):
         if use:
             gap = difference(paired, score.by_label, level=choices.level, beta=beta)
             ends = gap.a, gap.b, gap.estimate, gap.low, gap.high
             differences.append(LabelDifference(label, *ends))
-    return tuple(differences)
+            if matched.task == "records":
+                pvalues.append(_pvalue_of_field(paired, score.by_label, beta))
+    return tuple(_with_pvalues(differences, pvalues) if pvalues else differences)
+
+
+def _pvalue_of_field(paired: PairedCounts, metric: str, beta: float) -> float | None:
+    """Return the p-value that decides about one field; None if there is none."""
+    if not paired.total().cases[:4].any():
+        return 1.0  # the systems agree
+    alone = PooledScore.of_cases(paired, metric, beta=beta)
+    (test,) = alone.tests([(0, 1)], level=0.95, rng=np.random.default_rng(0))
+    found = float(decision_pvalue(test.pvalue, alone.unit_test(0, 1).pvalue))
+    return None if np.isnan(found) else found
+
+
+def _with_pvalues(
+    differences: Sequence[LabelDifference], pvalues: Sequence[float | None]
+) -> list[LabelDifference]:
+    """Add the p-values, and adjust them for their number by Holm's method."""
+    adjusted = iter(adjust_pvalues([p for p in pvalues if p is not None]).tolist())
+    return [
+        one if p is None else replace(one, pvalue=p, p_adjusted=float(next(adjusted)))
+        for one, p in zip(differences, pvalues, strict=True)
+    ]
 
 
 def _bucket_of_pairs(
@@ -346,7 +372,7 @@ def compare(
             raise InputError("fingerprints: counts tell no test set; expected the answer, outputs")
         return compare_counts(gold, options, figures=figures)
     refuse_repeats((gold, *given, options.train_words, train))
-    systems, names = by_name(given, names)
+    systems, names = by_name(given, names, gold)
     # a mean over the classes needs both classes of a yes-or-no question
     looking = average != "macro"
     matched, second = match_beside(gold, systems, names, options, find_positive=looking)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -35,6 +35,7 @@ from probative.matching.record_rules import (
     parse_rules,
     quoted,
 )
+from probative.results import FieldCounts, NearMiss, PathSummary, RecordOutcomes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -490,25 +491,6 @@ _USUAL_FORMATS = (
 _FORMS = ("casefold", "punctuation", "number", "number=1,234.5", "number=1.234,5", "number=1 234,5")
 
 
-class NearMiss(NamedTuple):
-    """Wrong values of a path that one more rule would accept.
-
-    Attributes
-    ----------
-    path, rule
-        The path and the rule as text; ``path=rule`` is a value of `fields`.
-    number
-        The number of wrong values that it would accept.
-    f1
-        F1 of the system if these were right: at least that, as rows may be aligned better.
-    """
-
-    path: str
-    rule: str
-    number: int
-    f1: float
-
-
 def _more_rules(path: Path) -> tuple[tuple[str, Rule], ...]:
     """Return the rules that a path does not have and that may explain wrong values."""
     if path.near is None:
@@ -572,34 +554,6 @@ class Field(NamedTuple):
     said_place: str | None
     gold: Any
     said: Any
-
-
-class FieldCounts(NamedTuple):
-    """Numbers of fields of one path; weights are not counted.
-
-    Attributes
-    ----------
-    path
-        The path.
-    in_gold, right
-        Gold fields, and those that the system has, too.
-    other_value, missing, invented
-        Fields with another value in the output, gold fields without one, and output without gold.
-    lost_type, other_type
-        Leaves of gold, and of the output, where the other has another JSON type.
-    absent
-        Documents in which neither gold nor the system has it; None within lists.
-    """
-
-    path: str
-    in_gold: int
-    right: int
-    other_value: int
-    missing: int
-    invented: int
-    lost_type: int
-    other_type: int
-    absent: int | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -687,6 +641,52 @@ class MatchedRecords:
         there = np.unique((items.unit * np.int64(size) + items.label)[items.says[system]])
         often = np.bincount(there % max(size, 1), minlength=size) * 2 > items.n_units
         return [items.labels[k] for k in np.flatnonzero(often & ~items.uses()).tolist()]
+
+    def of_systems(self, systems: Sequence[int]) -> MatchedRecords:
+        """Return some of the systems, by their numbers."""
+        return replace(
+            self,
+            names=tuple(self.names[i] for i in systems),
+            items=self.items.of_systems(systems),
+            kinds=self.kinds[list(systems)],
+            wrong_values=tuple(self.wrong_values[i] for i in systems),
+            explained=tuple(self.explained[i] for i in systems),
+        )
+
+    def only(self, paths: Sequence[str]) -> MatchedRecords:
+        """Return the fields of these paths alone."""
+        kept = np.array([path in paths for path in self.items.labels], dtype=bool)
+        return replace(
+            self,
+            items=self.items.only(paths),
+            kinds=self.kinds[:, kept[self.items.label]],
+            in_list=self.in_list[kept],
+            weights=self.weights[kept],
+        )
+
+    def mean_f1(self, system: int = 0) -> float:
+        """Return the mean F1 of the documents that have a field; NaN if there is none."""
+        units = self.items.counts(system, by="sentence")
+        whole = 2 * units.tp + units.fp + units.fn
+        there = np.asarray(whole > 0)
+        shares = np.asarray(2 * units.tp)[there] / np.asarray(whole)[there]
+        return float(shares.mean()) if there.any() else float("nan")
+
+    def outcomes(self, records: Records, system: int = 0) -> RecordOutcomes:
+        """Return what became of a system's outputs, given as they were read."""
+        return RecordOutcomes(
+            len(records),
+            len(records.malformed),
+            len(records.missing),
+            len(records.repaired),
+            int(np.count_nonzero(self.strict(system))),
+            self.mean_f1(system),
+            tuple(self.fields(system)),
+            self.wrong_values[system],
+            tuple(self.near_misses(system)),
+            tuple(self.never_in_gold(system)),
+            self.unparsed,
+        )
 
 
 def match_records(
@@ -784,6 +784,7 @@ def _collect(
         answer,
         np.where(answer, kinds == RIGHT, kinds > 0),
         n_units,
+        np.arange(n_units, dtype=np.int32),
         times=weights[label] if (weights != 1).any() else None,
     )
     in_list = np.array([path.in_list for path in there], dtype=bool)
@@ -824,28 +825,6 @@ def _places(node: _Node, above: str) -> Iterator[tuple[_Node, str]]:
     else:
         for part in node.parts:
             yield from _places(part, f"{above}[{part.index}]")
-
-
-class PathSummary(NamedTuple):
-    """A path of records.
-
-    Attributes
-    ----------
-    path
-        The path.
-    types
-        The JSON types of its values, the most frequent first.
-    documents, values
-        The number of documents that have it, and of its values.
-    examples
-        Its first distinct values.
-    """
-
-    path: str
-    types: tuple[str, ...]
-    documents: int
-    values: int
-    examples: tuple[Any, ...]
 
 
 _EXAMPLES = 3

@@ -12,6 +12,12 @@ from probative.reporting.agreement_report import ceiling_table
 from probative.reporting.compare_page import bucket_tables, label_differences, page_content
 from probative.reporting.document import Column, Document, Strong, Table, Words, interval, payload
 from probative.reporting.forests import group_notes, group_tables
+from probative.reporting.records_report import (
+    compared_fields,
+    field_table,
+    quality_lines,
+    two_averages,
+)
 from probative.reporting.render import as_part
 from probative.reporting.runs_report import (
     companion_table,
@@ -80,9 +86,13 @@ def compare_document(
         tables.insert(1, run_table(result, result.comparisons[0].metric))
     if procedures and not compact:
         tables += [variance_table(procedures), companion_table(procedures)]
+    records = result.task == "records"
+    if records and not compact:
+        tables += compared_fields(result)
     if by_label:
-        tables += [label_table(result, system) for system in result.systems if system.by_label]
-        tables += [label_differences(c) for c in result.comparisons if c.by_label]
+        of_label = field_table if records else label_table
+        tables += [of_label(result, system) for system in result.systems if system.by_label]
+        tables += [label_differences(c) for c in result.comparisons if c.by_label and not records]
     if buckets:
         main = result.comparisons[0].metric
         first = [c for c in result.comparisons if c.metric == main and c.question != "procedures"]
@@ -96,7 +106,8 @@ def compare_document(
         payload=payload("compare", signed, **content),
         tables=(*tables, *beside),
         records=tuple(_records(result)),
-        notes=(*result.verdicts, *group_notes(result), signed),
+        leading=tuple(quality_lines(result)),
+        notes=(*result.verdicts, *two_averages(result), *group_notes(result), signed),
         page="comparison.html",
         content=lambda: (
             page_content(result, score_table, difference_table, gates) | _runs_content(result)

@@ -44,7 +44,11 @@ def one_sided(pvalue: float, difference: float) -> float:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelDifference(DifferenceResult):
-    """Difference of two systems on one label, B minus A, with its interval."""
+    """Difference of two systems on one label, B minus A, with its interval.
+
+    For fields of records, `pvalue` is that of the randomisation test or of Student's by document,
+    whichever is larger, and `p_adjusted` allows for the number of fields by Holm's method.
+    """
 
     label: str
     score_a: float
@@ -52,6 +56,8 @@ class LabelDifference(DifferenceResult):
     difference: float
     low: float
     high: float
+    pvalue: float | None = None
+    p_adjusted: float | None = None
 
     def __str__(self) -> str:
         return (

@@ -1,0 +1,205 @@
+"""Build the tables of records: fields, kinds of error, values wrong in form, differences."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from probative.reporting.document import Column, Table, Words, interval
+from probative.wording.numbers import counted, metric_words, points, pvalue
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probative.results import Comparison, Comparisons, PathSummary, Scores, SystemScores
+
+_MOST_FIELDS = 200  # paths in a table
+_MOST_NEAR_MISSES = 20  # rules in a table
+_LONGEST_EXAMPLE = 40  # characters
+
+
+def path_table(paths: Sequence[PathSummary], documents: int) -> Table:
+    """Build the table of the paths of a file: types, how often, examples."""
+    return Table.of(
+        paths[:_MOST_FIELDS],
+        [
+            Words("path"),
+            Words("types", form=", ".join),
+            Column("documents"),
+            Column("values"),
+            Words("examples", form=lambda values: ", ".join(map(_example, values))),
+        ],
+        title=f"Paths in {counted(documents, 'document')}",
+        notes=(_left_out(paths, "paths"),),
+    )
+
+
+def _example(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST_EXAMPLE else f"{text[:_LONGEST_EXAMPLE]}…"
+
+
+def _left_out(entries: Sequence[Any], what: str) -> str:
+    more = len(entries) - _MOST_FIELDS
+    return f"{more:,} more {what} are left out here; JSON holds all of them." if more > 0 else ""
+
+
+# --- One system
+
+
+def quality_lines(scores: Scores) -> list[str]:
+    """Return how many outputs of each system are malformed, missing and repaired."""
+    return [
+        f"{system.name}: of {found.documents:,} outputs, {found.malformed:,} malformed, "
+        f"{found.missing:,} missing, {found.repaired:,} repaired. {found.strict:,} documents have "
+        f"no error; the mean F1 of documents is {points(found.mean_f1)}."
+        for system in scores.systems
+        if (found := system.outcomes) is not None
+    ]
+
+
+def two_averages(scores: Scores) -> list[str]:
+    """Return a sentence if pooled F1 and the mean of documents order two systems differently."""
+    both = [
+        (system.name, system["f1"].estimate, system.outcomes.mean_f1)
+        for system in scores.systems
+        if system.outcomes is not None and any(s.metric == "f1" for s in system.scores)
+    ]
+    return [
+        f"F1 of all fields is higher for {one}, the mean F1 of documents for {other}: they do not "
+        f"agree on documents of all sizes."
+        for one, pooled, mean in both
+        for other, its_pooled, its_mean in both
+        if pooled > its_pooled and mean < its_mean
+    ]
+
+
+class _Field(NamedTuple):
+    """What became of a field, and its score; or two scores and their difference."""
+
+    counts: Any
+    score: Any = None
+    other: Any = None
+
+    @property
+    def typed(self) -> int:
+        """Return the number of leaves where the other side has another type."""
+        return int(self.counts.lost_type + self.counts.other_type)
+
+
+def _fields(system: SystemScores) -> list[_Field]:
+    own = {entry.label: entry.scores[-1] for entry in system.by_label}
+    fields = () if system.outcomes is None else system.outcomes.fields
+    return [_Field(each, own.get(each.path)) for each in fields]
+
+
+def field_table(scores: Scores, system: SystemScores) -> Table:
+    """Build the table of fields, those with most errors first."""
+    fields = _fields(system)
+    shown = fields[:_MOST_FIELDS]
+    metric = next((each.score.metric for each in fields if each.score is not None), "f1")
+    several = f": {system.name}" if len(scores.systems) > 1 else ""
+    known = all(each.score is not None for each in shown)
+    return Table.of(
+        shown,
+        [
+            Words("field", "counts.path"),
+            Column("in gold", "counts.in_gold"),
+            Column("right", "counts.right"),
+            Column("other value", "counts.other_value"),
+            Column("missing", "counts.missing"),
+            Column("invented", "counts.invented"),
+            Column("other type", "typed", when=any(each.typed for each in shown)),
+            Column(metric_words(metric), "score.estimate", points, when=known),
+            Column("low", "score.low", points, when=known),
+            Column("high", "score.high", points, when=known),
+        ],
+        title=f"Fields by their errors{several}",
+        notes=(_left_out(fields, "fields"),),
+        track="score.estimate" if known else "",
+    )
+
+
+def near_miss_table(system: SystemScores) -> Table | None:
+    """Build the table of the rules that would accept wrong values; None if there is none."""
+    found = system.outcomes
+    if found is None or not found.near_misses:
+        return None
+    return Table.of(
+        found.near_misses[:_MOST_NEAR_MISSES],
+        [
+            Words("rule for a field", "option"),
+            Column("would accept", "number"),
+            Column("f1 then", "f1", points),
+        ],
+        title=f"Values wrong in form only: {system.name}",
+        notes=(
+            f"{found.differ_in_form:,} of {found.wrong_values:,} wrong values differ only in form.",
+            "A rule is a decision about the task, so none is applied unless asked for.",
+        ),
+    )
+
+
+def record_tables(scores: Scores) -> list[Table]:
+    """Return the tables of fields and of near misses of every system."""
+    found = [system for system in scores.systems if system.outcomes is not None]
+    near = [table for system in found if (table := near_miss_table(system)) is not None]
+    return [*(field_table(scores, system) for system in found), *near]
+
+
+# --- Two systems
+
+
+def field_differences(result: Comparisons, c: Comparison) -> Table:
+    """Build the table of differences by field, those with most errors first."""
+    a, b = ({f.path: f for f in _outcomes(result[name])} for name in (c.a, c.b))
+
+    def errors(path: str) -> int:
+        return sum(side[path].errors for side in (a, b) if path in side)
+
+    def count(side: dict[str, Any], name: str) -> Any:
+        return lambda e: getattr(side[e.label], name) if e.label in side else 0
+
+    ordered = sorted(c.by_label, key=lambda e: (-errors(e.label), e.label))
+    known = bool(a or b)
+    tested = any(e.pvalue is not None for e in ordered)
+    return Table.of(
+        ordered[:_MOST_FIELDS],
+        [
+            Words("field", "label"),
+            Column("in gold", count(a or b, "in_gold"), when=known),
+            Column(f"errors of {c.a}", count(a, "errors"), when=known, drop=2),
+            Column(f"errors of {c.b}", count(b, "errors"), when=known, drop=3),
+            Column(c.a, "score_a", points),
+            Column(c.b, "score_b", points),
+            Column("difference", form=points),
+            Column(f"{100 * c.level:g} %", lambda e: interval(e)),
+            Column("p", "pvalue", _pvalue, when=tested, drop=1),
+            Column("p adjusted", "p_adjusted", _pvalue, when=tested),
+        ],
+        title=f"{c.b} against {c.a}, {metric_words(c.metric.removeprefix('macro_'))} by field",
+        notes=(
+            f"In points; {100 * c.level:g} % intervals, each on its own. p adjusted: randomisation "
+            f"test by {c.by}, by Holm's method for {counted(len(ordered), 'field')}."
+            if tested
+            else "",
+            _left_out(ordered, "fields"),
+        ),
+        track="difference",
+    )
+
+
+def _outcomes(system: SystemScores) -> Sequence[Any]:
+    return () if system.outcomes is None else system.outcomes.fields
+
+
+def _pvalue(value: float | None) -> str:
+    return "" if value is None else pvalue(value)
+
+
+def compared_fields(result: Comparisons) -> list[Table]:
+    """Return the tables of differences by field, and of near misses of every system."""
+    main = result.comparisons[0].metric
+    first = [c for c in result.comparisons if c.metric == main and c.question != "procedures"]
+    near = [table for system in result.systems if (table := near_miss_table(system)) is not None]
+    return [*(field_differences(result, c) for c in first if c.by_label), *near]
