@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import partial
 from numbers import Real
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypedDict, TypeVar, dataclass_transform
 
 from probative._version import __version__
@@ -57,9 +57,10 @@ class Option:
         "name=word" stands for an option with this word.
     tasks
         The tasks that use it; by default all.
-    signed, always, is_input
+    signed, always, is_input, by_content
         Its name in the signature, if not its own; whether the signature always has it; whether it
-        is a further input, of which the signature shows only that it exists.
+        is a further input, of which the signature shows only that it exists; whether it is a file,
+        of which the signature shows the digest of the content.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class Option:
         signed: str = "",
         always: bool = False,
         is_input: bool = False,
+        by_content: bool = False,
     ):
         self.flags, self.metavar, self.help = flags, metavar, help
         self.heading, self.rare = heading, rare
@@ -89,12 +91,14 @@ class Option:
         self.required, self.switch = required, switch
         self.excludes, self.needs, self.tasks = excludes, needs, tasks
         self.signed, self.always, self.is_input = signed, always, is_input
+        self.by_content = by_content
 
     def __call__(self, default: Any, **changes: Any) -> Any:
         """Return a field with this option, of which some attributes may differ."""
         how = vars(self) | changes
         own = Option(*how.pop("flags"), **how) if changes else self
         signed = {"always": own.always, "as": own.signed, "input": own.is_input}
+        signed["content"] = own.by_content
         return field(default=default, metadata={"option": own} | signed)
 
 
@@ -241,8 +245,17 @@ class Options:
                 name = entry.metadata.get("as") or entry.name.replace("_", "-")
                 is_true = value is True and isinstance(entry.default, bool)
                 flag = is_true or entry.metadata.get("input")
+                value = _digest_of(value) if entry.metadata.get("content") else value
                 chosen.append(name if flag else f"{name}:{_shorten(value)}")
         return sign(*facts, *chosen)
+
+
+def _digest_of(path: Any) -> str:
+    """Return the digest of a file; the path itself if it cannot be read."""
+    try:
+        return f"sha256-{hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]}"
+    except OSError:
+        return str(path)
 
 
 def sign(*facts: str) -> str:
@@ -609,7 +622,7 @@ class ReadingOptions(Options):
         tasks=_LABELS,
     )
     table: str | None = _rarely(None, "NAME", "Which table of a database to read.", tasks=_LABELS)
-    field: Mapping[str, str] | Sequence[str] = _reading(
+    field: Mapping[str, str] | Sequence[str] = _rarely(
         (),
         "PATH=RULE,...",
         "When values of a field of records are equal: casefold, punctuation, number, tolerance, "
@@ -622,6 +635,7 @@ class ReadingOptions(Options):
         "FILE",
         "A TOML file with such rules, and with the other choices of records.",
         tasks=_RECORDS,
+        by_content=True,
     )
     list_key: Mapping[str, Any] | Sequence[str] = _rarely(
         (),
@@ -668,8 +682,8 @@ class ReadingOptions(Options):
         tasks=_RECORDS,
     )
 
-    # the facts show how tags were repaired and the digest of rules; a memory limit changes nothing
-    told = frozenset({"task", "scheme", "repair", "memory_limit", "fields_file"})
+    # the facts show how tags were repaired; a memory limit changes no result
+    told = frozenset({"task", "scheme", "repair", "memory_limit"})
 
     def __post_init__(self) -> None:
         for name in ("field", "list_key", "ordered", "unique", "open_map", "empty"):
@@ -701,6 +715,9 @@ ReadingOptions.__doc__ = f"{ReadingOptions.__doc__}\n\nAttributes\n----------\n"
 )
 # options of a table of any size, and of several tables that are joined
 _TABLES = frozenset({"key", "on_missing", "memory_limit", "table"})
+_OF_RECORDS = frozenset(
+    name for name, option in ReadingOptions.options().items() if option.tasks == _RECORDS
+)
 
 
 def _as_read(name: str, **changes: Any) -> Any:
@@ -742,6 +759,15 @@ class CompareOptions(ReadingOptions):
     beta: float = BETA(1.0)
     prior: float = PRIOR(1.0, always=True)
     power: float = 0.8
+    fields: Sequence[str] = choice(
+        (),
+        "A,B",
+        "Fields of records that are compared and judged by gates one by one, all at once.",
+        rare=True,
+        parser="name_list",
+        excludes=(*DATASETS, "group"),
+        tasks=_RECORDS,
+    )
     all_pairs: bool = choice(
         False,
         "",
@@ -864,10 +890,21 @@ class AgreementOptions(ReadingOptions):
     )
 
     told = ReadingOptions.told | {"by"}
-    withheld = _TABLES | {
-        *("gold_column", "probability_columns", "threshold", "score_name", "positive", "labels"),
-        *("train_words", "run_column", "group"),
-    }
+    withheld = (
+        _TABLES
+        | _OF_RECORDS
+        | {
+            *(
+                "gold_column",
+                "probability_columns",
+                "threshold",
+                "score_name",
+                "positive",
+                "labels",
+            ),
+            *("train_words", "run_column", "group"),
+        }
+    )
 
 
 # --- Curves of precision and recall
@@ -1084,10 +1121,14 @@ class SampleOptions(ReadingOptions):
     rng: int = SEED(0, always=True)
 
     told = ReadingOptions.told | {"size", "add", "goal", "by"}
-    withheld = _TABLES | {
-        *("gold_column", "threshold", "score_name", "labels", "train_words"),
-        *("run_column", "group"),
-    }
+    withheld = (
+        _TABLES
+        | _OF_RECORDS
+        | {
+            *("gold_column", "threshold", "score_name", "labels", "train_words"),
+            *("run_column", "group"),
+        }
+    )
 
 
 @options_class

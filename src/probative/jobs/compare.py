@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from probative._validation import one_of, random_generator, shown
+from probative._validation import names_of, one_of, random_generator, shown
 from probative.counts import PairedCounts
-from probative.errors import InputError
+from probative.errors import InputError, suggestion
 from probative.inference.compare import Choices, compare_pairs, compare_runs_of
 from probative.inference.differences import difference
 from probative.inference.groups import adjust_pvalues
 from probative.inference.pooled import PooledScore
-from probative.jobs.groups import with_groups
+from probative.jobs.groups import adjust_groups, with_groups
 from probative.jobs.runs import (
     adjust_answers,
     answer_both,
@@ -53,6 +53,7 @@ from probative.matching.examples import confusions_of, examples_of
 from probative.matching.fingerprints import fingerprints_of
 from probative.matching.groups import crossing_units, part_by_group
 from probative.matching.items import cases_of_runs
+from probative.matching.labels import averaged_labels
 from probative.matching.matched import by_class, pool_runs, unpooled
 from probative.options import CompareOptions, ScoreOptions
 from probative.reading.runs import are_files
@@ -254,6 +255,7 @@ def compare(
     beta: float = 1.0,
     prior: float = 1.0,
     power: float = 0.8,
+    fields: Sequence[str] = (),
     all_pairs: bool = False,
     paired_runs: bool = False,
     train: Input | None = None,
@@ -298,6 +300,8 @@ def compare(
         The weight of recall in F-beta; the prior weight of a cell.
     power
         The power of the test that the number of units needed is computed for.
+    fields
+        Paths of records that are also compared one by one, and that gates judge, too.
     all_pairs
         Compare every pair, instead of each system with the first.
     paired_runs
@@ -355,6 +359,7 @@ def compare(
             "beta": beta,
             "prior": prior,
             "power": power,
+            "fields": names_of("fields", fields),
             "all_pairs": all_pairs,
             "paired_runs": paired_runs,
             "train": train,
@@ -473,6 +478,12 @@ def compare_matched(
         # a bucket has no confusion table
         by = "accuracy" if is_of_classes(matched, metrics[0]) else metrics[0]
         result = replace(result, buckets=find_buckets(matched, by, options, make))
+    if options.fields:
+        parts = [
+            _of_field(matched, path, metrics, choices, options, also, compare_in)
+            for path in options.fields
+        ]
+        result = replace(result, fields=adjust_groups(parts))
     if options.group is None:
         return result
     # each group starts from the same seed, so that its result does not depend on the others
@@ -497,6 +508,33 @@ def compare_matched(
         )
     crossing = crossing_units(matched)
     return with_groups(result, parts, str(options.group), beta=options.beta, crossing=crossing)
+
+
+def _of_field(
+    matched: Matched,
+    path: str,
+    metrics: Sequence[str],
+    choices: Choices,
+    options: CompareOptions,
+    scored: Sequence[str],
+    compare_in: Callable[[Matched, str, Choices], Iterator[list[Comparison]]],
+) -> Group:
+    """Compare the systems on one field of records alone."""
+    if matched.task != "records" or options.average == "macro":
+        raise InputError("fields: means nothing here; expected records, and average='micro'")
+    items = matched.items
+    if path not in items.labels:
+        raise InputError(
+            f"fields: no record has {path!r}; expected some of {', '.join(items.labels[:20])}"
+            + suggestion(path, items.labels)
+        )
+    own = items.only([path])
+    part = replace(matched, items=own, averaged=averaged_labels(own, None), records=None)
+    how = replace(choices, generator=random_generator(options.rng), in_group=True, figures=False)
+    usual = ScoreOptions(level=choices.level, by=choices.unit, beta=options.beta)
+    found = [c for metric in metrics for both in compare_in(part, metric, how) for c in both]
+    holding = len(np.unique(own.unit[own.answer]))
+    return Group(path, own.positives, holding, scores_in(part, scored, usual), tuple(found))
 
 
 def _with_one_run(matched: Matched, plain: Comparisons) -> Comparisons:

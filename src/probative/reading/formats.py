@@ -132,6 +132,16 @@ class Glance:
         return why_file_of_records(self.source, self.head, self.options.column)
 
     @cached_property
+    def sure_of_records(self) -> bool:
+        """Return True if the file holds records, and no single labels beside their objects."""
+        if self.records is None:
+            return False
+        labels = {
+            plain_name(key) for key, value in (self.record or {}).items() if type(value) is str
+        }
+        return "JSON" in self.records or not labels & {"label", "gold", "y", "y_true", "target"}
+
+    @cached_property
     def tool(self) -> tuple[str, str] | None:
         """Return the format of another tool and the reason, or None."""
         return tool_of_file(self.source, self.record)
@@ -399,14 +409,14 @@ def _first_entries(glance: Glance, key: str) -> list[Any]:
 def _is_records(glance: Glance) -> _Claim | None:
     asked = "records" in (glance.options.task, glance.options.like)
     if glance.records is not None:
-        return _Claim(glance.records)
+        return _Claim(glance.records, SURE if glance.sure_of_records else LIKELY)
     return _Claim("records are asked for", LIKELY) if asked else None
 
 
 def _is_table(glance: Glance) -> _Claim | None:
     if glance.tool is not None or glance.source.is_folder:
         return None
-    if glance.records is not None and glance.options.task in (None, "records"):
+    if glance.sure_of_records and glance.options.task in (None, "records"):
         return None
     if glance.source.is_parquet:
         return _Claim("it begins as Parquet files do")

@@ -378,6 +378,8 @@ class Comparisons(Scores):
         group are in `groups`.
     fingerprints
         If asked for: what identifies the test set and the outputs.
+    fields
+        If asked for: a `Group` for each of the critical fields of records.
     """
 
     comparisons: tuple[Comparison, ...] = ()
@@ -388,6 +390,7 @@ class Comparisons(Scores):
     adjustment: str = field(default="holm", repr=False)
     group_summaries: tuple[GroupSummary, ...] | None = None
     fingerprints: Fingerprints | None = field(default=None, repr=False)
+    fields: tuple[Group, ...] | None = None
 
     def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
         yield from super()._metrics()
