@@ -49,7 +49,7 @@ from probative.jobs.score import (
     unit_of,
     unit_of_runs,
 )
-from probative.matching.examples import confusions_of, examples_of
+from probative.matching.examples import changes_of, confusions_of, examples_of
 from probative.matching.fingerprints import fingerprints_of
 from probative.matching.groups import crossing_units, part_by_group
 from probative.matching.items import cases_of_runs
@@ -471,7 +471,10 @@ def compare_matched(
     if examples and not several:
         places = [(a.places[0], b.places[0]) for a, b in pairs]
         result = replace(
-            result, examples=examples_of(matched, places), confusions=confusions_of(matched)
+            result,
+            examples=examples_of(matched, places),
+            confusions=confusions_of(matched),
+            changes=changes_of(matched, places),
         )
     if (buckets or options.train is not None) and not matched.items.is_condensed:
         make = partial(_bucket_of_pairs, pairs=pairs, choices=choices, beta=options.beta)

@@ -769,7 +769,8 @@ def score(
 
 def _with_groups(matched: Matched, scores: Scores, options: ScoreOptions) -> Scores:
     """Add the scores of the systems in each group."""
-    metrics = [score.metric for score in scores.systems[0].scores]
+    named = [score.metric for score in scores.systems[0].scores]
+    metrics = [metric for metric in named if metric.removeprefix(_MACRO) in METRICS]
     chosen = replace(options, by=scores.by)
     return replace(
         scores,

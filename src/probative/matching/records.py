@@ -579,6 +579,8 @@ class MatchedRecords:
         The weight of every label.
     unparsed
         For paths with the rule ``date``, the number of texts that are no such date.
+    rules
+        The choices of matching.
     """
 
     names: tuple[str, ...]
@@ -589,6 +591,7 @@ class MatchedRecords:
     explained: tuple[dict[tuple[str, str], int], ...]
     weights: NDArray[np.int64]
     unparsed: dict[str, int]
+    rules: RecordRules
 
     def fields(self, system: int = 0) -> list[FieldCounts]:
         """Count the outcomes of every path, those with most errors first."""
@@ -613,9 +616,8 @@ class MatchedRecords:
             )
             for k, path in enumerate(items.labels)
         ]
-        wrong = gold[OTHER_VALUE:].sum(axis=0) + said[OTHER_VALUE:].sum(axis=0)
-        order = sorted(range(size), key=lambda k: (-int(wrong[k]), counts[k].path))
-        return [counts[k] for k in order if counts[k].in_gold or wrong[k]]
+        counts.sort(key=lambda own: (-own.errors, own.path))
+        return [own for own in counts if own.in_gold or own.errors]
 
     def strict(self, system: int = 0) -> NDArray[np.bool_]:
         """Return True for every document in which the system has no error."""
@@ -746,7 +748,7 @@ def match_records(
         (unit, label, answer, kinds),
         tuple(system.name for system in systems),
         len(gold.documents),
-        rules.only_gold_paths,
+        rules,
         tuple(wrong_values),
         tuple(dict(each) for each in explained),
     )
@@ -757,7 +759,7 @@ def _collect(
     columns: tuple[array[int], array[int], bytearray, list[bytearray]],
     names: tuple[str, ...],
     n_units: int,
-    only_gold_paths: bool,
+    rules: RecordRules,
     wrong_values: tuple[int, ...],
     explained: tuple[dict[tuple[str, str], int], ...],
 ) -> MatchedRecords:
@@ -767,7 +769,7 @@ def _collect(
     kinds = np.zeros((len(names), len(unit)), dtype=np.int8)
     for own, kind in zip(kinds, columns[3], strict=True):
         own[:] = np.frombuffer(bytes(kind), dtype=np.int8)
-    if only_gold_paths:
+    if rules.only_gold_paths:
         in_gold = np.bincount(number[answer], minlength=len(paths.all)) > 0
         kept = in_gold[number]
         unit, number, answer, kinds = unit[kept], number[kept], answer[kept], kinds[:, kept]
@@ -789,7 +791,9 @@ def _collect(
     )
     in_list = np.array([path.in_list for path in there], dtype=bool)
     unparsed = {path.text: path.unparsed for path in paths.all if path.unparsed}
-    return MatchedRecords(names, items, kinds, in_list, wrong_values, explained, weights, unparsed)
+    return MatchedRecords(
+        names, items, kinds, in_list, wrong_values, explained, weights, unparsed, rules
+    )
 
 
 def fields_of_document(

@@ -105,6 +105,61 @@ class PathSummary(Result):
         return f"{self.path}: {', '.join(self.types)} in {self.documents} documents"
 
 
+@dataclass(frozen=True)
+class FieldExample:
+    """A field of a document in gold and in two outputs, as JSON text; None where it is not there.
+
+    `kind_a` and `kind_b` say what became of it: right, other value, missing, invented, other type,
+    or an empty text if it is the other system's.
+    """
+
+    path: str
+    place: str
+    gold: str | None
+    said_a: str | None
+    said_b: str | None
+    kind_a: str
+    kind_b: str
+
+
+@dataclass(frozen=True)
+class RecordExample:
+    """A document in which a system errs: its name, the errors of both, and its fields."""
+
+    a: str
+    b: str
+    document: str
+    errors_a: int
+    errors_b: int
+    fields: tuple[FieldExample, ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FieldChange(Result):
+    """Gold fields of one path that only one of two systems has right.
+
+    Attributes
+    ----------
+    a, b, path
+        The systems, and the path.
+    fixed, broken
+        The number of fields that only B has right, and that only A has right.
+    fixed_in, broken_in
+        Some of the documents.
+    """
+
+    a: str
+    b: str
+    path: str
+    fixed: int
+    broken: int
+    fixed_in: tuple[str, ...]
+    broken_in: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.b} fixes {self.fixed} and breaks {self.broken}"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class RecordOutcomes(Result):
     """What became of the outputs of one system and of their fields.
