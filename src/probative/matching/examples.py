@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative.matching.groups import label_confusions, span_confusions
-from probative.matching.records import fields_of_document
+from probative.matching.records import fields_of_document, why_unequal
 from probative.reading.annotations import LabelSets
 from probative.results import Example, FieldChange, FieldExample, LabelExample, RecordExample
 
@@ -193,9 +193,11 @@ def _record_example(
             key = (0, own.gold_place) if is_gold else (1, own.path, _json(own.said), side * n)
             place = own.gold_place if is_gold else own.said_place
             known = None if own.gold_place is None else _json(own.gold)
-            row = rows.setdefault(key, [own.path, place, known, None, None, "", ""])
+            row = rows.setdefault(key, [own.path, place, known, None, None, "", "", "", ""])
             row[3 + side] = None if own.said_place is None else _json(own.said)
             row[5 + side] = own.kind
+            if own.kind == "other value":
+                row[7 + side] = why_unequal(own.gold, own.said)
     listed = [FieldExample(*row) for row in rows.values()]
     if records is not None and records.rules.only_gold_paths:
         listed = [row for row in listed if row.path in records.items.labels]

@@ -528,6 +528,24 @@ def _explain(gold: list[_Node], said: list[_Node]) -> Iterator[tuple[Path, str]]
             return
 
 
+def why_unequal(gold: Any, said: Any) -> str:
+    """Return why two values are not equal: their types, a rule that would accept them, how far."""
+    names = [_TYPES.get(type(value), "empty") for value in (gold, said)]
+    if names[0] != names[1]:
+        return f"{names[1]}, not {names[0]}"
+    if type(gold) is not str:
+        is_number = names[0] == "number"
+        return f"differs by {said - gold:+.6g}" if is_number else ""
+    texts = clean(gold), clean(said)
+    dates = all(_DATE_LIKE.search(text) for text in texts)
+    forms = [*_FORMS, *(f"date={form}" for form in _USUAL_FORMATS if dates), *["date"] * dates]
+    for form in forms:
+        rule = Rule(**parse_rules(form))
+        if key_of_text(texts[0], rule) == key_of_text(texts[1], rule):
+            return f"equal under {form}"
+    return ""
+
+
 def _looks_like_date(node: _Node) -> bool:
     return type(node.value) is str and _DATE_LIKE.search(node.value) is not None
 

@@ -13,7 +13,7 @@ from probative.reporting.forests import ON_A_PAGE, group_notes, group_pictures, 
 from probative.reporting.pictures import Bar, Forest, Histogram
 from probative.reporting.runs_report import has_runs, variance_picture
 from probative.reporting.score_report import described, score_forest
-from probative.results import LabelExample
+from probative.results import LabelExample, RecordExample
 from probative.wording.numbers import counted, match_words, metric_name, points, pvalue
 from probative.wording.verdict import STRENGTHS, no_verdict
 
@@ -60,7 +60,7 @@ def page_content(
         **_bucket_content(result, [c for c in first if c.question != "procedures"]),
         "confusions": _confusions(result),
         "confusion_words": _CONFUSION_WORDS[kind],
-        "examples": [shown_example(example) for example in result.examples],
+        "examples": [shown_example(e) for e in result.examples if not isinstance(e, RecordExample)],
         "example_words": EXAMPLE_WORDS[kind] + _of_which_pairs(result, first),
         "methods": methods_of(result),
         "group_pictures": group_pictures(result),

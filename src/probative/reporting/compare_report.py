@@ -16,6 +16,7 @@ from probative.reporting.records_report import (
     compared_fields,
     field_table,
     quality_lines,
+    records_content,
     two_averages,
 )
 from probative.reporting.render import as_part
@@ -108,9 +109,11 @@ def compare_document(
         records=tuple(_records(result)),
         leading=tuple(quality_lines(result)),
         notes=(*result.verdicts, *two_averages(result), *group_notes(result), signed),
-        page="comparison.html",
+        page="records.html" if records else "comparison.html",
         content=lambda: (
-            page_content(result, score_table, difference_table, gates) | _runs_content(result)
+            page_content(result, score_table, difference_table, gates)
+            | _runs_content(result)
+            | (records_content(result) if records else {})
         ),
     )
 

@@ -1,8 +1,9 @@
-"""Build the tables of records: fields, kinds of error, values wrong in form, differences."""
+"""Build the tables and the page of records: fields, kinds of error, changes, documents."""
 
 from __future__ import annotations
 
 import json
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from probative.reporting.document import Column, Table, Words, interval
@@ -11,7 +12,15 @@ from probative.wording.numbers import counted, metric_words, points, pvalue
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probative.results import Comparison, Comparisons, PathSummary, Scores, SystemScores
+    from probative.results import (
+        Comparison,
+        Comparisons,
+        FieldExample,
+        PathSummary,
+        RecordExample,
+        Scores,
+        SystemScores,
+    )
 
 _MOST_FIELDS = 200  # paths in a table
 _MOST_NEAR_MISSES = 20  # rules in a table
@@ -203,3 +212,143 @@ def compared_fields(result: Comparisons) -> list[Table]:
     first = [c for c in result.comparisons if c.metric == main and c.question != "procedures"]
     near = [table for system in result.systems if (table := near_miss_table(system)) is not None]
     return [*(field_differences(result, c) for c in first if c.by_label), *near]
+
+
+# --- The page
+
+_KINDS = {"other value": "other_value", "missing": "missing", "invented": "invented"}
+_MOST_BARS = 30  # fields with bars
+_MOST_PATHS = 40  # fields to choose from
+_MOST_COMPARED = 400  # characters of values whose differing ones are marked
+
+
+def records_content(result: Comparisons) -> dict[str, Any]:
+    """Return the variables of the template of records."""
+    documents = [_document(one) for one in result.examples if hasattr(one, "fields")]
+    paths = dict.fromkeys(row["path"] for one in documents for row in one["rows"])
+    wrong = [f.path for system in result.systems for f in _outcomes(system) if f.path in paths]
+    known = list(dict.fromkeys((*wrong, *paths)))[:_MOST_PATHS]
+    number = {path: k for k, path in enumerate(known)}
+    for one in documents:
+        for row in one["rows"]:
+            row["number"] = number.get(row["path"])
+    return {
+        "quality": [*quality_lines(result), *two_averages(result)],
+        "field_tables": compared_fields(result),
+        "system_tables": [field_table(result, system) for system in result.systems],
+        "bars": _bars(result),
+        "change_tables": _change_tables(result),
+        "documents": documents,
+        "paths": known,
+        "label_tables": [],
+        "more_label_tables": [],
+        "examples": [],
+    }
+
+
+def _bars(result: Comparisons) -> list[dict[str, Any]]:
+    """Return the fields with most errors, with the errors of every system by kind."""
+    by_path: dict[str, dict[str, Any]] = {}
+    for system in result.systems:
+        for found in _outcomes(system):
+            by_path.setdefault(found.path, {})[system.name] = found
+    total = {path: sum(f.errors for f in own.values()) for path, own in by_path.items()}
+    shown = sorted((p for p in total if total[p]), key=lambda p: (-total[p], p))[:_MOST_BARS]
+    largest = max((f.errors for p in shown for f in by_path[p].values()), default=1) or 1
+    return [
+        {
+            "path": path,
+            "systems": [
+                {"name": name, "errors": found.errors, "parts": _parts(found, largest)}
+                for name, found in by_path[path].items()
+            ],
+        }
+        for path in shown
+    ]
+
+
+def _parts(found: Any, largest: int) -> list[dict[str, Any]]:
+    numbers = {kind: getattr(found, name) for kind, name in _KINDS.items()}
+    numbers["other type"] = found.lost_type + found.other_type
+    return [
+        {"kind": kind, "number": n, "width": f"{100 * n / largest:.2f}%"}
+        for kind, n in numbers.items()
+        if n
+    ]
+
+
+def _change_tables(result: Comparisons) -> list[Table]:
+    """Return a table for each pair: what B fixes and what it breaks, with documents."""
+    pairs = dict.fromkeys((c.a, c.b) for c in result.changes or ())
+    return [
+        Table.of(
+            [c for c in result.changes or () if (c.a, c.b) == (a, b)],
+            [
+                Words("field", "path"),
+                Column("fixed"),
+                Column("broken"),
+                Words("documents", _where),
+            ],
+            title=f"What {b} fixes and breaks of {a}",
+            notes=("Gold fields that only one of the two has right.",),
+        )
+        for a, b in pairs
+    ]
+
+
+def _where(change: Any) -> str:
+    some = [
+        f"{what} in {', '.join(where)}{', …' if number > len(where) else ''}"
+        for what, where, number in (
+            ("fixed", change.fixed_in, change.fixed),
+            ("broken", change.broken_in, change.broken),
+        )
+        if where
+    ]
+    return "; ".join(some)
+
+
+def _document(example: RecordExample) -> dict[str, Any]:
+    """Return a document for the page: a heading and its rows."""
+    return {
+        "head": f"{example.document}: {counted(example.errors_a, 'error')} of {example.a}, "
+        f"{example.errors_b:,} of {example.b}",
+        "names": ("gold", example.a, example.b),
+        "rows": [_row(row) for row in example.fields],
+    }
+
+
+def _row(row: FieldExample) -> dict[str, Any]:
+    """Return a field of a document: its place, and the value of each side in parts."""
+    kinds = [kind for kind in (row.kind_a, row.kind_b) if kind not in ("", "right")]
+    classes = [f"k-{kind.replace(' ', '-')}" for kind in dict.fromkeys(kinds)]
+    right = row.kind_a == "right", row.kind_b == "right"
+    if row.gold is not None and right[0] != right[1]:
+        classes.append("k-fixed" if right[1] else "k-broken")
+    return {
+        "path": row.path,
+        "place": row.place,
+        "classes": " ".join(classes if kinds else ["k-right"]),
+        "gold": row.gold,
+        "sides": [
+            {"kind": kind, "why": why, "parts": _differing(row.gold, said)}
+            for kind, why, said in (
+                (row.kind_a, row.why_a, row.said_a),
+                (row.kind_b, row.why_b, row.said_b),
+            )
+        ],
+    }
+
+
+def _differing(gold: str | None, said: str | None) -> list[dict[str, Any]]:
+    """Return a value in parts, of which those that gold does not have are marked."""
+    if said is None:
+        return []
+    if gold is None or gold == said or max(len(gold), len(said)) > _MOST_COMPARED:
+        return [{"text": said, "differs": False}]
+    blocks = SequenceMatcher(None, gold, said, autojunk=False).get_opcodes()
+    return [
+        {"text": said[start:end], "differs": what != "equal"}
+        for what, _, _, start, end in blocks
+        if end > start
+    ]

@@ -110,7 +110,7 @@ class FieldExample:
     """A field of a document in gold and in two outputs, as JSON text; None where it is not there.
 
     `kind_a` and `kind_b` say what became of it: right, other value, missing, invented, other type,
-    or an empty text if it is the other system's.
+    or an empty text if it is the other system's; `why_a` and `why_b` why the value is not equal.
     """
 
     path: str
@@ -120,6 +120,8 @@ class FieldExample:
     said_b: str | None
     kind_a: str
     kind_b: str
+    why_a: str = ""
+    why_b: str = ""
 
 
 @dataclass(frozen=True)
