@@ -388,7 +388,7 @@ def _read_alike(a: Any, b: Any) -> bool:
         _, (in_a, in_b) = union([a.names, b.names])
         return bool(np.array_equal(in_a[a.codes], in_b[b.codes]))
     if isinstance(a, Records):
-        return a.documents == b.documents
+        return bool(a.documents == b.documents)
     if not isinstance(a, Spans):
         return True
     _, codes = union([a.labels, b.labels])

@@ -45,8 +45,11 @@ _RULE_BORDER = re.compile(rf",(?=\s*(?:{'|'.join(_RULE_NAMES)})\s*(?:=|,|$))")
 
 ON_MALFORMED = ("count", "error")
 _FIELD = re.compile(r'((?:"(?:[^"\\]|\\.)*"|[^="])+)=(.*)', re.DOTALL)
-_IN_FILE = {"fields": dict, "list_keys": dict, "ordered": list, "unique": list, "open_maps": list}
-_IN_FILE |= {"empty": list, "keep_empty": bool, "only_gold_paths": bool}
+_IN_FILE: dict[str, type] = {
+    **dict.fromkeys(("fields", "list_keys"), dict),
+    **dict.fromkeys(("ordered", "unique", "open_maps", "empty"), list),
+    **dict.fromkeys(("keep_empty", "only_gold_paths"), bool),
+}
 
 
 class Rule(NamedTuple):
@@ -211,7 +214,7 @@ class RecordRules:
 
 def rules_of(options: ReadingOptions) -> RecordRules:
     """Return the choices of matching records, from options and their file."""
-    given = read_rules(options.fields_file) if options.fields_file is not None else {}
+    given: dict[str, Any] = {} if options.fields_file is None else read_rules(options.fields_file)
 
     def pairs(name: str, in_file: str) -> list[tuple[str, str]]:
         written = [(path, str(value)) for path, value in given.get(in_file, {}).items()]
@@ -340,7 +343,7 @@ class Paths:
 
     def __init__(self, rules: RecordRules):
         self.fields = [(_Glob("field", path), parse_rules(text)) for path, text in rules.fields]
-        named = (("ordered", rules.ordered), ("unique", rules.unique), ("map", rules.maps))
+        named = (("ordered", rules.ordered), ("unique", rules.unique), ("open_map", rules.maps))
         self.lists = [[_Glob(option, path) for path in paths] for option, paths in named]
         self.keys = [
             (_Glob("list_key", path), tuple(tuple(key.split(".")) for key in keys))

@@ -620,8 +620,10 @@ def _groups(source: Source, rows: Sequence[_Row], reading: Reading) -> RowGroups
     if odd is not None:
         raise source.error(f"{reading.group!r} holds {shown(odd)}; expected the name of a group")
     texts = [MISSING_GROUP if cell in (None, "") else str(cell) for cell in cells]
-    names, codes = np.unique(np.array(texts, dtype=object), return_inverse=True)
-    return RowGroups(reading.group, codes.reshape(-1).astype(np.int32), tuple(map(str, names)))
+    known = sorted(set(texts))
+    code = {name: k for k, name in enumerate(known)}
+    codes = np.array([code[text] for text in texts], dtype=np.int32)
+    return RowGroups(reading.group, codes, tuple(known))
 
 
 # --- From rows to records
@@ -643,10 +645,10 @@ def _side(name: str, rows: Sequence[_Row], reading: Reading, column: str | None 
                 for key in names:
                     each.pop(key)
     else:  # the key beside a record may be in it, too: it is no field
-        for key, each in zip(keys, parsed, strict=True):
-            if each.record is not None and _key(each.record, names) == key:
-                for name_of_key in names:
-                    each.record.pop(name_of_key)
+        for known, own in zip(keys, parsed, strict=True):
+            if own.record is not None and _key(own.record, names) == known:
+                for key in names:
+                    own.record.pop(key)
     by_place = all(key is None for key in keys)
     kept = [i for i, key in enumerate(keys) if by_place or key is not None]
     if not by_place:

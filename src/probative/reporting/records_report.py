@@ -7,6 +7,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from probative.reporting.document import Column, Table, Words, interval
+from probative.results import RecordExample
 from probative.wording.numbers import counted, metric_words, points, pvalue
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
         Comparisons,
         FieldExample,
         PathSummary,
-        RecordExample,
         Scores,
         SystemScores,
     )
@@ -224,7 +224,7 @@ _MOST_COMPARED = 400  # characters of values whose differing ones are marked
 
 def records_content(result: Comparisons) -> dict[str, Any]:
     """Return the variables of the template of records."""
-    documents = [_document(one) for one in result.examples if hasattr(one, "fields")]
+    documents = [_document(one) for one in result.examples if isinstance(one, RecordExample)]
     paths = dict.fromkeys(row["path"] for one in documents for row in one["rows"])
     wrong = [f.path for system in result.systems for f in _outcomes(system) if f.path in paths]
     known = list(dict.fromkeys((*wrong, *paths)))[:_MOST_PATHS]
