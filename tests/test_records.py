@@ -129,6 +129,83 @@ def test_systems_of_a_folder_of_folders(run, tmp_path):
     assert [row["name"] for row in json.loads(outcome.out)["ranking"]] == ["b", "a"]
 
 
+def test_columns_of_single_fields_are_named_by_a_pattern(write):
+    table = write(
+        "all.csv",
+        "id,total,total_pred,total_b,date,date_pred,date_b\n1,5,5,5,d,d,\n2,6,7,6,e,e,e\n",
+    )
+    result = pv.compare(table, columns=["*_pred", "*_b"])
+    assert [system.name for system in result.systems] == ["pred", "b"]
+    assert counts(result) == (3, 1, 1)
+    assert [entry.label for entry in result[0].by_label] == ["date", "total"]
+    with pytest.raises(InputError, match=r"no columns are called \* and \*_x; expected some of"):
+        pv.score(table, columns=["*_x"])
+
+
+def test_logs_hold_gold_and_outputs(tmp_path):
+    def log(name, said, epochs=1):
+        rows = [
+            {
+                "id": g["id"],
+                "epoch": epoch,
+                "input": g["id"],
+                "target": json.dumps(g),
+                "output": {"completion": json.dumps(s)},
+                "scores": {"match": {"value": "C"}},
+            }
+            for epoch in range(1, epochs + 1)
+            for g, s in zip(GOLD, said, strict=True)
+        ]
+        place = tmp_path / f"{name}.json"
+        header = {"version": 2, "status": "success", "eval": {"model": name}}
+        place.write_text(json.dumps({**header, "samples": rows}))
+        return place
+
+    result = pv.compare(log("a", SAID), log("b", GOLD), task="records")
+    assert [system.name for system in result.systems] == ["a", "b"]
+    assert counts(result) == COUNTS
+    repeated = pv.score(log("c", SAID, epochs=2), task="records")
+    assert len(repeated.run_scores[0]) == 2
+    rows = json.loads(log("d", SAID).read_text())
+    rows["samples"][0]["target"] = json.dumps(GOLD[1])
+    (tmp_path / "d.json").write_text(json.dumps(rows))
+    with pytest.raises(InputError, match="has other targets than"):
+        pv.compare(tmp_path / "a.json", tmp_path / "d.json", task="records")
+
+
+def test_logs_of_promptfoo_and_deepeval(tmp_path):
+    pairs = list(enumerate(zip(GOLD, SAID, strict=True)))
+    results = [
+        {
+            "testIdx": i,
+            "success": True,
+            "provider": {"id": "model"},
+            "vars": {"expected": g, "n": i},
+            "response": {"output": s},
+        }
+        for i, (g, s) in pairs
+    ]
+    (tmp_path / "p.json").write_text(
+        json.dumps({"evalId": "e", "results": {"version": 3, "results": results}})
+    )
+    cases = [
+        {
+            "name": f"t{i}",
+            "success": True,
+            "metricsData": [],
+            "input": "q",
+            "expectedOutput": json.dumps(g),
+            "actualOutput": json.dumps(s),
+        }
+        for i, (g, s) in pairs
+    ]
+    (tmp_path / "d.json").write_text(json.dumps({"testCases": cases}))
+    # here the id beside the record is another one, so that it is a field of both
+    for name in ("p.json", "d.json"):
+        tp, fp, fn = counts(pv.score(tmp_path / name, task="records"))
+        assert (tp - len(GOLD), fp, fn) == COUNTS
+
+
 @dataclass
 class Vendor:
     name: str
@@ -398,6 +475,37 @@ def test_a_board_shows_nothing_of_gold(run, tmp_path, receipts):
             assert not any(value in text for value in values), page
 
 
+def test_the_page_shows_documents_and_why_values_differ(receipts, tmp_path, run):
+    gold, a, b = receipts
+    place = tmp_path / "page.html"
+    assert run("compare", gold, a, b, "--html", place).status == 0
+    page = place.read_text(encoding="utf-8")
+    for words in (
+        "Kinds of error",
+        "What challenger fixes and breaks of baseline",
+        "Documents with the most errors",
+        "other value: equal under date=%d.%m.%Y",
+        "other value: differs by",
+    ):
+        assert words in page
+    assert "<script" not in page
+    result = pv.compare(gold, a, b)
+    errors = [one.errors_a + one.errors_b for one in result.examples]
+    assert errors == sorted(errors, reverse=True)
+    first = result.examples[0]
+    wrong = [row.kind_a not in ("right", "") for row in first.fields]
+    assert first.errors_a >= sum(wrong) > 0
+    change = next(c for c in result.changes if c.path == "tax")
+    assert (change.fixed, change.broken) == (1, 37)
+
+
+def test_differing_characters_are_marked():
+    gold = [{"v": {"name": "Alder <Books>"}}] * 2
+    said = [{"v": {"name": "Alder <Boots>"}}] * 2
+    page = pv.compare(gold, said, gold, names=["a", "b"]).to_html()
+    assert "Boo<mark>t</mark>s&gt;" in page
+
+
 # --- Check
 
 
@@ -495,6 +603,7 @@ def test_another_encoding_and_lone_surrogates(write, tmp_path, run):
         assert outcome.status == 0, outcome.err
 
 
+@pytest.mark.slow
 def test_a_document_of_many_megabytes(write):
     rows = [{"n": f"row {i}", "q": i, "text": "x" * 200} for i in range(60_000)]
     gold = write("gold.jsonl", [{"id": 1, "items": rows}])

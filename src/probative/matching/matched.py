@@ -36,6 +36,7 @@ from probative.matching.outputs import (
     paths_of,
     read_apart,
     read_joined,
+    read_record_logs,
     read_runs_together,
     share_notes,
     short_name,
@@ -437,7 +438,11 @@ def match_inputs(
         if names is not None:
             raise InputError("names: the systems have names already; expected none")
         return _runs_of_logs(gold, options, choices)
-    if systems:
+    logs = read_record_logs([gold, *systems], options) if choices.task == "records" else None
+    if logs is not None:
+        answer, given = logs
+        refuse_unused(choices, answer, separate=False)
+    elif systems:
         shared = len(columns) - len(systems) if choices.key else 0
         if shared > 0:  # the gold table holds the first systems too
             systems = [*[gold] * shared, *systems]
@@ -459,7 +464,7 @@ def match_inputs(
         if counted is None:
             refuse_engine(choices, single=not isinstance(answer, Records))
         given = [SystemOutputs(name, [own]) for name, own in zip(usual_names, outputs, strict=True)]
-    if not systems:
+    if not systems and logs is None:
         refuse_unused(choices, answer, separate=False)
     outputs = [output for system in given for output in system.outputs]
     if isinstance(answer, Samples):

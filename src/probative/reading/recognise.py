@@ -102,6 +102,8 @@ def _opened_pair(path: str | Path, options: Options, columns: Sequence[int | str
         return open_input(path, options)
     if "records" in (options.task, options.input_format):
         return open_input(path, options)
+    if any("*" in str(column) for column in columns) and options.task is None:
+        return open_input(path, replace(options, task="records"))
     opened = open_input(path, replace(options, input_format="table"))
     named = next((str(c) for c in columns if isinstance(c, str) and not is_number(c)), None)
     reason = Glance(opened.source, replace(options, column=named)).records

@@ -353,6 +353,9 @@ def read_columns(
         if not isinstance(row.value, dict):
             raise source.error(f"{row.problem or shown(row.value)}; expected an object", row.line)
     there = list(dict.fromkeys(name for row in rows for name in row.value))
+    if any("*" in column for column in columns):
+        gold_column = gold_column or "*"
+        rows = _gathered(source, rows, there, (gold_column, *columns))
     found = gold_column, tuple(columns)
     if gold_column is None or not columns:
         found = _gold_and_systems(rows, there, reading, *found)
@@ -367,7 +370,8 @@ def read_columns(
         cells = _with_column(source, rows, name, chosen)
         own = [c if c.key is not None else c._replace(key=str(i + 1)) for i, c in enumerate(cells)]
         side = _side(source.name, own, chosen)
-        sides.append(side if not sides else replace(side, name=name))
+        called = name.replace("*", "").strip("_-. ") or name
+        sides.append(side if not sides else replace(side, name=called))
     systems = ", ".join(map(repr, found[1]))
     notes = (*source.notes, f"gold is the column {found[0]!r}, the systems are {systems}")
     groups = _groups(source, rows, reading)
@@ -557,6 +561,35 @@ def _gold_and_systems(
     ]
     usual = [name for name in free if plain[name].startswith(_OUTPUT_NAMES)]
     return gold, tuple(usual or free)
+
+
+def _gathered(
+    source: Source, rows: Sequence[_Row], there: Sequence[str], patterns: Sequence[str]
+) -> list[_Row]:
+    """Return rows with a record for each pattern: in ``*_pred``, * stands for the field."""
+    ends = [pattern.split("*") for pattern in patterns]
+    odd = next((p for p, parts in zip(patterns, ends, strict=True) if len(parts) != 2), None)
+    if odd is not None:
+        raise source.error(f"columns: {odd!r}; expected one * each, such as *_pred")
+    (before, after), fields = ends[1], []
+    for name in there:
+        field_name = name[len(before) : len(name) - len(after)]
+        fits = name.startswith(before) and name.endswith(after) and field_name
+        if fits and patterns[0].replace("*", field_name) in there and name != field_name:
+            fields.append(field_name)
+    if not fields:
+        called = f"{patterns[0]} and {patterns[1]}"
+        raise source.error(f"no columns are called {called}; expected some of {listed(there)}")
+    return [
+        row._replace(
+            value=row.value
+            | {
+                pattern: {name: row.value.get(pattern.replace("*", name)) for name in fields}
+                for pattern in patterns
+            }
+        )
+        for row in rows
+    ]
 
 
 def _with_column(
