@@ -438,6 +438,7 @@ def match_inputs(
         if names is not None:
             raise InputError("names: the systems have names already; expected none")
         return _runs_of_logs(gold, options, choices)
+    answer: Any
     logs = read_record_logs([gold, *systems], options) if choices.task == "records" else None
     if logs is not None:
         answer, given = logs
