@@ -113,8 +113,10 @@ coverage: $(STAMPS)/dev
 	$(BIN)/python -m coverage combine -q
 	$(BIN)/python -m coverage report
 
+# All benchmarks; their figures go into docs/peers.md. `make bench WRITE=` only prints them.
+WRITE = --write
 bench: $(STAMPS)/dev
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/run.py $(WRITE)
 
 clean:
 	rm -rf $(VENV) $(LOWEST) $(NEWEST) $(STAMPS) .coverage* build dist docs/_build docs/api .pytest_cache .mypy_cache .ruff_cache .hypothesis

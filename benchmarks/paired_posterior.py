@@ -6,7 +6,7 @@ For every rule and metric: the share of tables whose claimed error is at most 1e
 claim, the largest gap to the exact P(B better) of `tests/check_paired_posterior.py` and how many
 gaps exceed the claim, and the processor time of one posterior with its 95 % interval (of a
 candidate without a search for it, with ten probabilities). The tables have cells of 0 to 10^6, and
-priors from 1/4. Recorded in docs/results/paired-posterior-rules.md.
+priors from 1/4. Recorded in docs/results/paired-posterior-rules.csv.
 """
 
 from __future__ import annotations

@@ -27,6 +27,10 @@ class Amount(Line):
 
     unit: str = "MB"
 
+    @staticmethod
+    def shown(value: float) -> str:
+        return f"{value:.3g} MB"
+
     def __str__(self) -> str:
         verdict = "holds" if self.ratio <= self.at_most else "FAILS"
         return (

@@ -1,20 +1,64 @@
-"""All benchmarks, or those named: ``python benchmarks/run.py [NAME ...]``."""
+"""All benchmarks, or those named: ``python benchmarks/run.py [--write] [NAME ...]``.
+
+With ``--write`` the figures go into the table of docs/peers.md, each in place of the last one.
+"""
 
 from __future__ import annotations
 
 import importlib
+import platform
+import re
 import sys
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 OTHER = {"run", "timing", "train_runs"}
+PEERS = ("numpy", "scipy", "scikit-learn", "statsmodels", "krippendorff", "seqeval", "pandas")
+FOLDER = Path(__file__).resolve().parent
+PAGE = FOLDER.parent / "docs" / "peers.md"
+HEAD = (
+    "| measured | here | peer | ratio | at most | memory here | date |\n"
+    "| :--- | ---: | ---: | ---: | ---: | ---: | :--- |\n"
+)
+BEGIN, END = "<!-- figures of the benchmarks -->", "<!-- end of the figures -->"
 
 
-def main(names: list[str]) -> bool:
-    folder = Path(__file__).resolve().parent
-    sys.path.insert(0, str(folder))
-    names = names or sorted(p.stem for p in folder.glob("*.py") if p.stem not in OTHER)
+def main(words: list[str]) -> bool:
+    names = [word for word in words if word != "--write"]
+    sys.path.insert(0, str(FOLDER))
+    names = names or sorted(p.stem for p in FOLDER.glob("*.py") if p.stem not in OTHER)
     verdicts = [importlib.import_module(name).main() for name in names]  # all run, whatever fails
+    if "--write" in words:
+        write()
     return all(verdicts)
+
+
+def write() -> None:
+    """Put the figures of this run into the page, and keep the others that it holds."""
+    timing = importlib.import_module("timing")
+    page = PAGE.read_text(encoding="utf-8")
+    before, rest = page.split(BEGIN)
+    old, after = rest.split(END)
+    rows = {row.split(" | ")[0]: row for row in re.findall(r"^\| (?!measured|:).*$", old, re.M)}
+    today = datetime.now(UTC).date().isoformat()
+    for line in (line for lines in timing.SHOWN.values() for line in lines):
+        memory = "" if line.peaks is None else f"{line.peaks[0] / 1e6:.3g} MB"
+        cells = line.what, line.shown(line.ours), line.shown(line.peer), f"{line.ratio:.3g}"
+        rows[f"| {line.what}"] = f"| {' | '.join((*cells, f'{line.at_most:g}', memory, today))} |"
+    table = HEAD + "\n".join(rows.values())
+    PAGE.write_text(f"{before}{BEGIN}\n{_versions()}\n\n{table}\n{END}{after}", encoding="utf-8")
+
+
+def _versions() -> str:
+    """Name what was measured last, and with what."""
+    known = [f"Python {platform.python_version()}"]
+    for name in PEERS:
+        try:
+            known.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            continue
+    return f"Last run with {', '.join(known)}. Processor time, the least of several runs in turns."
 
 
 if __name__ == "__main__":

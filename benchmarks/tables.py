@@ -1,7 +1,7 @@
 """Tables of any size, tallied where they are: against scikit-learn, pandas and plain SQL.
 
 ``python benchmarks/tables.py`` compares on ten million rows; with ``--large`` it tallies a hundred
-million instead and writes docs/results/tables.md.
+million instead and writes docs/results/tables.csv.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import probative as pv
 from probative.tables import count_table
 
 GROUPS, UNITS, CORES = 20, 1_000_000, 2
-RESULTS = Path(__file__).resolve().parent.parent / "docs" / "results" / "tables.md"
+RESULTS = Path(__file__).resolve().parent.parent / "docs" / "results" / "tables.csv"
 
 
 def write_rows(path: Path, rows: int) -> None:
@@ -119,7 +119,6 @@ def measure(path: str, what: str) -> None:
 def large(folder: Path, rows: int) -> bool:
     path = folder / "large.parquet"
     write_rows(path, rows)
-    size = path.stat().st_size / 1e9
     told = {}
     for what in ("group", "unit"):
         done = subprocess.run(
@@ -127,7 +126,7 @@ def large(folder: Path, rows: int) -> bool:
             check=True, capture_output=True, text=True,
         )  # fmt: skip
         told[what] = json.loads(done.stdout.splitlines()[-1])
-    text = page(rows, size, told)
+    text = page(told)
     print(text)
     if rows >= 100_000_000:
         RESULTS.write_text(text, encoding="utf-8")
@@ -138,31 +137,14 @@ def large(folder: Path, rows: int) -> bool:
     )
 
 
-def page(rows: int, size: float, told: dict[str, dict[str, float]]) -> str:
+def page(told: dict[str, dict[str, float]]) -> str:
     names = ("exact test", "difference", "posterior", "score")
-    head = " | ".join(names)
     lines = [
-        f"| {label} | {own['seconds']:.1f} s | {own['peak']:.2f} GB | "
-        + " | ".join(f"{own[name]:.2f} s" for name in names)
-        + " |"
+        f"{label},{own['seconds']:.1f} s,{own['peak']:.2f} GB,"
+        + ",".join(f"{own[name]:.2f} s" for name in names)
         for label, own in (("by group", told["group"]), ("by unit", told["unit"]))
     ]
-    table = "\n".join(
-        [f"| tally | time | peak memory | {head} |", f"| :--- |{' ---: |' * 6}", *lines]
-    )
-    return f"""# Tables: a hundred million rows
-
-{rows:,} rows of Parquet ({size:.2f} GB): a right label and those of two systems, {GROUPS} groups,
-{UNITS:,} units; tallied through DuckDB on {CORES} cores, each in a process of its own. The memory
-is that of the whole process. What follows are the statistics on what came back: by group one
-table, by unit {int(told["unit"]["kinds"]):,} kinds of units, with which the test was
-{told["unit"]["method"]}.
-
-{table}
-
-Made by `python benchmarks/tables.py --large`; without `--large` it compares with scikit-learn,
-pandas and plain SQL on ten million rows.
-"""
+    return "\n".join([f"tally,time,peak memory,{','.join(names)}", *lines, ""])
 
 
 def main() -> bool:

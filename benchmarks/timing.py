@@ -30,6 +30,11 @@ class Line:
     def ratio(self) -> float:
         return self.ours / self.peer
 
+    @staticmethod
+    def shown(value: float) -> str:
+        """A figure of this line with its unit."""
+        return f"{value:.3g} s" if value >= 1 else f"{1000 * value:.3g} ms"
+
     def __str__(self) -> str:
         verdict = "holds" if self.ratio <= self.at_most else "FAILS"
         memory = ""
@@ -116,8 +121,28 @@ def _run(arguments: tuple[str, ...], environment: dict[str, str]) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+def within(what: str, work: Callable[[], object], goal: float, rounds: int = 5) -> Line:
+    """Ours against a number of seconds, where there is no peer: processor time and peak memory."""
+    best = in_turns(rounds, ours=work)["ours"]
+    return Line(f"{what} / {goal:g} s", best, goal, 1.0, (peak_bytes(work), 0.0))
+
+
+def growth(
+    what: str, work: Callable[[int], Callable[[], object]], sizes: tuple[int, int], rounds: int = 3
+) -> Line:
+    """Ours at a large size against ours at a small one, grown with the power 1.1 of the size."""
+    small, large = sizes
+    best = in_turns(rounds, small=work(small), large=work(large))
+    grown = best["small"] * (large / small) ** 1.1
+    return Line(f"{what}: {large:,} / {small:,}, grown by 1.1", best["large"], grown, 1.0)
+
+
+SHOWN: dict[str, list[Line]] = {}  # the lines of this run by title
+
+
 def show(title: str, lines: list[Line]) -> bool:
     """Print the table and tell whether everything holds."""
+    SHOWN[title] = lines
     print(f"\n{title}\n{'':<68} {'ours':>13} {'peer':>15} {'ours/peer':>10}")
     for line in lines:
         print(line, flush=True)

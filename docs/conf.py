@@ -11,31 +11,40 @@ language = "en"
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
 ]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_templates"]
+templates_path = ["_templates"]
 
+default_role = "autolink"  # `Name` in a docstring is a link where it names something
+autosummary_generate = True
 autodoc_member_order = "bysource"
-autodoc_typehints = "description"
-autodoc_typehints_description_target = "documented"
+autodoc_typehints = "both"
+autodoc_typehints_format = "short"
 autodoc_default_options = {"members": True, "undoc-members": False, "show-inheritance": False}
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 90
 napoleon_google_docstring = False
 napoleon_use_ivar = True
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"probative {version}"
 html_theme_options = {
-    "show_prev_next": False,
+    "show_prev_next": True,
     "navigation_with_keys": False,
+    "show_nav_level": 1,
+    "collapse_navigation": False,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
     "navbar_center": [],
     "navbar_end": ["theme-switcher"],
 }
-html_sidebars = {"**": ["globaltoc.html"]}  # all pages under their captions, on every page
+# the four parts on every page, the front page included: its toctrees are the navigation
+html_sidebars = {"**": ["sidebar-nav-bs"]}
 html_static_path = ["_static"]
 html_css_files = ["wide.css"]
 html_show_sourcelink = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 import shlex
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +17,8 @@ WIDTH = 110  # characters of a line that every block of a page has room for
 BLOCK = re.compile(r"^```(pycon|python|console|sh|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"((?:[^\n]*\\\n)*[^\n]*)\n?(.*)", re.DOTALL)
 # what these do depends on the machine, or takes minutes
-NOT_RUN = ("make ", "pip ", "#")
+NOT_RUN = ("make ", "pip ", "cd examples", "#")
+FILES = Path(__file__).resolve().parent.parent / "examples"
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,13 @@ class Example:
     def is_run(self) -> bool:
         """Whether it is run at all."""
         return not self.command.startswith(NOT_RUN)
+
+
+def copy_files(folder: Path) -> None:
+    """Copy the example files, where pages need them: here, and in examples (README)."""
+    for place in (folder, folder / "examples"):
+        no_code = shutil.ignore_patterns("*.py", "__*", "examples")
+        shutil.copytree(FILES, place, dirs_exist_ok=True, ignore=no_code)
 
 
 def blocks(page: Path, *languages: str) -> Iterator[tuple[int, str]]:
@@ -70,6 +79,9 @@ def perform(
         return 0, f"{status}\n"
     if words[0] == "mkdir":
         Path(words[1]).mkdir()
+        return 0, ""
+    if words[0] == "cp":
+        shutil.copy(words[1], words[2])
         return 0, ""
     if words[0] == "cat":
         return 0, "".join(Path(name).read_text(encoding="utf-8") for name in words[1:])

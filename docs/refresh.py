@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from examples import WIDTH, examples, perform
+from examples import WIDTH, copy_files, examples, perform
 from probative.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -44,6 +44,7 @@ if __name__ == "__main__":
     os.environ["COLUMNS"] = str(WIDTH)
     for page in pages:
         with tempfile.TemporaryDirectory() as folder:
+            copy_files(Path(folder))
             os.chdir(folder)
             text = page.read_text(encoding="utf-8")
             page.write_text(BLOCK.sub(refreshed, text), encoding="utf-8")

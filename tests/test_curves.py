@@ -117,12 +117,6 @@ def test_what_is_odd_is_said():
     curve = pv.curve([1, 0, 1], [3, -2, 1])
     assert curve.calibration is None
     assert any("no probabilities" in n for n in curve.notes)
-    everything = pv.curve([1, 1], [0.1, 0.2])
-    assert (everything.average_precision.low, everything.average_precision.high) == (0, 1)
-    assert np.isnan(everything.roc_auc.estimate)
-    single = pv.curve([1], [0.3])
-    assert np.isnan(single.best.estimate)
-    assert (single.best.low, single.best.high) == (0, 1)
     rest = pv.curve(["a", "b", "c", "a"], [3, 1, 2, 4], positive="a")
     assert rest.average_precision.estimate == 1
     assert "'a' against 2 other classes" in rest.notes
@@ -170,11 +164,11 @@ def test_one_of_a_class_is_no_evidence(case):
     assert not pv.gate(found, "require-not-worse")[0].passed
 
 
-def test_where_every_item_is_positive_there_is_nothing_to_tell():
-    found = pv.compare_curves([1] * 8, np.arange(8), np.arange(8)[::-1])
-    assert found["average_precision"].difference == 0
-    assert "do not say" in found.verdicts[0]
-    assert math.isnan(found["roc_auc"].difference)
+def test_items_of_one_class_are_refused():
+    with pytest.raises(pv.InputError, match="all 8 items are '1'; expected those of another class"):
+        pv.compare_curves([1] * 8, np.arange(8), np.arange(8)[::-1])
+    with pytest.raises(pv.InputError, match="all 5 items are '1'"):
+        pv.curve([1] * 5, [0.1, 0.2, 0.3, 0.4, 0.5])
 
 
 def test_scores_out_of_0_and_1_have_ranks_and_no_calibration():

@@ -5,8 +5,12 @@ from __future__ import annotations
 import doctest
 import importlib
 import inspect
+import json
 import re
+import runpy
 import shlex
+import shutil
+import subprocess
 import sys
 import warnings
 
@@ -17,7 +21,9 @@ from conftest import ROOT
 from probative.cli.app import build_app
 
 sys.path.insert(0, str(ROOT / "docs"))
-from examples import WIDTH, blocks, examples, perform
+import picture
+
+from examples import FILES, WIDTH, blocks, copy_files, examples, perform
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")])
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -36,6 +42,7 @@ def with_blocks(*languages):
 
 @pytest.mark.parametrize("page", with_blocks("pycon"), ids=named)
 def test_python_examples(page, tmp_path, monkeypatch):
+    copy_files(tmp_path)
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}  # the examples of a page build on each other
     runner = doctest.DocTestRunner(optionflags=OPTIONS)
@@ -75,6 +82,7 @@ def test_python_scripts(page, line, code, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("page", with_blocks("console"), ids=named)
 def test_console_examples(page, run, tmp_path, monkeypatch):
+    copy_files(tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", str(WIDTH))
     checker = doctest.OutputChecker()
@@ -141,15 +149,56 @@ def test_recorded_commands(page, command, run, tmp_path, monkeypatch):
 
 
 def test_recorded_commands_are_found():
-    assert len(RECORDED) > 15
-    assert {page.name for page, _ in RECORDED} >= {"ranks.md", "gates.md", "segmentation.md"}
+    assert len(RECORDED) > 40
+    studies = {command.split()[2] for page, command in RECORDED if page.name == "tested.md"}
+    context = click.Context(build_app())
+    study = context.command.get_command(context, "study")
+    assert studies >= {*study.list_commands(context)} - {"coverage"}  # that one is run as shown
+
+
+def test_every_table_of_figures_is_linked():
+    text = (ROOT / "docs" / "tested.md").read_text(encoding="utf-8")
+    linked = re.findall(r"\]\(results/([\w.-]+\.csv)\)", text)
+    assert sorted(linked) == sorted(path.name for path in ROOT.glob("docs/results/*.csv"))
+
+
+def test_example_files_are_those_of_the_script(tmp_path):
+    script = runpy.run_path(str(FILES / "make_data.py"))
+    script["main"](tmp_path)
+    made = sorted(tmp_path.iterdir())
+    assert len(made) == 5
+    for path in made:
+        assert path.read_bytes() == (FILES / path.name).read_bytes(), path.name
+
+
+def anchors(page):
+    """The anchors of the headings of a page, as GitHub and MyST make them."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE):
+        yield re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-").replace("--", "-")
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_links_of_the_repository_lead_somewhere(name):
+    text = re.sub(r"^```.*?^```$", "", (ROOT / name).read_text(), flags=re.MULTILINE | re.DOTALL)
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    assert links
+    for link in links:
+        assert not link.startswith("http"), f"{link}: is it real?"
+        path, _, anchor = link.partition("#")
+        assert (ROOT / path).is_file(), link
+        assert not anchor or anchor in {*anchors(ROOT / path)}, link
+
+
+def test_the_picture_shows_the_page_of_today():
+    assert picture.STAMP.read_text().strip() == picture.stamp(), "run python docs/picture.py"
 
 
 @pytest.mark.parametrize("page", with_blocks("console"), ids=named)
 def test_sentences_are_not_cut_off(page):
     """Commands and sentences fit the width of a page; tables of numbers and JSON may scroll.
 
-    An error is one line, however long: where it does not fit, the page breaks it (`wide.css`).
+    An error is one line, however long: it may scroll, too.
     """
     error = re.compile(r"[\w./-]+(:\d+)?: ")
     for line, block in blocks(page, "console"):
@@ -191,3 +240,42 @@ def test_docstring_examples(name, tmp_path, monkeypatch):
     written = inspect.getsource(module).count(">>> ")
     assert done.failed == 0
     assert done.attempted == written  # none is overlooked
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The built documentation; a warning is an error."""
+    folder = tmp_path_factory.mktemp("docs")
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", "docs", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("query", "term"),
+    [("tier", "tier"), ("p-value", "p-value"), ("confidence interval", "confidence-interval")],
+)
+def test_search_finds_the_definition_first(built, query, term):
+    """By the index, and by Sphinx's own search where Node.js can run it."""
+    text = (built / "searchindex.js").read_text(encoding="utf-8")
+    index = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
+    entries = index["indexentries"][query]
+    assert [index["docnames"][page] for page, _, is_main in entries if is_main] == ["glossary"]
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("needs Node.js")
+    script = ROOT / "docs" / "search.js"
+    done = subprocess.run([node, script, built, query], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["pages"][0] == f"glossary#term-{term}"
+
+
+@pytest.mark.slow
+def test_the_documentation_stays_small(built):
+    """At most thirty pages besides the API, and no more words than a person can keep in order."""
+    assert len([*ROOT.glob("docs/*.md")]) - 1 <= 30
+    words = sum(len(page.read_text(encoding="utf-8").split()) for page in ROOT.glob("docs/*.md"))
+    assert words <= 55_000
+    api = {path.stem for path in (built / "api").glob("*.html")}
+    assert not [name for name in api if any(part.startswith("_") for part in name.split("."))]

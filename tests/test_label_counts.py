@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import probative as pv
 from probative.counts import LabelCounts
-from probative.inference.macro import label_dependence
+from probative.inference.macro import label_dependence, macro_interval
 from probative.inference.units import dependence_of_score
 
 small = st.lists(st.tuples(*[st.integers(0, 3)] * 6), min_size=1, max_size=300)
@@ -77,3 +77,21 @@ def test_units_that_stand_for_several_are_those_written_out():
         assert (gaps[0].low, gaps[0].high, gaps[0].correlation) == pytest.approx(
             (gaps[1].low, gaps[1].high, gaps[1].correlation), rel=1e-9
         )
+
+
+@pytest.mark.parametrize("n_labels", [2, 5, 60])
+def test_cells_of_equal_items_say_what_the_cells_of_all_items_say(n_labels):
+    rng = np.random.default_rng(n_labels)
+    gold = rng.integers(0, n_labels, 200)
+    given = np.where(rng.random(200) < 0.6, gold, rng.integers(0, n_labels, 200))
+    merged = LabelCounts.from_classes(gold, given, n_labels)
+    labels = np.arange(n_labels)
+    is_gold, is_given = gold[:, None] == labels, given[:, None] == labels
+    table = pv.Counts(is_gold & is_given, ~is_gold & is_given, is_gold & ~is_given)
+    full = LabelCounts.from_table(table)
+    assert merged.by_label() == full.by_label()
+    assert len(merged.unit) < 400
+    for metric in ("precision", "recall", "f1"):
+        ours, theirs = (macro_interval(cells, metric) for cells in (merged, full))
+        numbers = [(one.estimate, one.low, one.high) for one in (ours, theirs)]
+        assert numbers[0] == pytest.approx(numbers[1], abs=1e-12)

@@ -47,9 +47,10 @@ def test_dir_shows_the_public_names():
 
 def test_the_reference_lists_exactly_the_public_names():
     page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
-    listed = re.findall(r"^\.\. (?:auto|py:)\w+:: probative\.([\w.]+)$", page, re.MULTILINE)
+    listed = re.findall(r"^(?:   |\.\. py:data:: )probative\.([\w.]+)$", page, re.MULTILINE)
     assert len(listed) == len(set(listed))
     assert {name for name in listed if "." not in name} == set(pv.__all__)
+    assert not any(part.startswith("_") for name in listed for part in name.split(".")[:-1])
     inner = {name.removeprefix("results.") for name in listed if name.startswith("results.")}
     assert inner == set(results.__all__) - set(pv.__all__)
     for name in listed:

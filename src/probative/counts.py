@@ -670,6 +670,34 @@ class LabelCounts:
         label = np.tile(np.arange(n_labels), n_units)
         return cls(unit, label, counts.reshape(n_units * n_labels), n_units, n_labels)
 
+    @classmethod
+    def from_classes(cls, gold: NDArray[Any], given: NDArray[Any], n_labels: int) -> LabelCounts:
+        """Make the cells of items with one gold label and one given label each, as codes.
+
+        An item is a unit, with its missed label and the wrong one; equal items are one unit, with
+        their number.
+        """
+        pair = gold.astype(np.int64) * n_labels
+        pair += given
+        if n_labels**2 <= len(pair):
+            times = np.bincount(pair, minlength=n_labels**2)
+            kinds = np.flatnonzero(times)
+            number = times[kinds]
+        else:
+            kinds, number = np.unique(pair, return_counts=True)
+        unit = np.arange(len(kinds))
+        right = kinds // n_labels == kinds % n_labels
+        wrong = np.flatnonzero(~right)
+        tp, fn = (np.concatenate([part, np.zeros(len(wrong))]) for part in (right, ~right))
+        return cls(
+            np.concatenate([unit, wrong]),
+            np.concatenate([kinds // n_labels, kinds[wrong] % n_labels]),
+            Counts(tp, 1 - tp - fn, fn),
+            len(unit),
+            n_labels,
+            number,
+        )
+
     @cached_property
     def kinds(self) -> tuple[LabelCounts, NDArray[np.float64]]:
         """Return the distinct kinds of cells (label and counts), and the number of cells of each.

@@ -241,7 +241,8 @@ class Options:
             absent = value is None or (isinstance(value, (list, tuple, Mapping)) and not value)
             if entry.name in self.told or absent:
                 continue
-            if entry.metadata.get("always") or _text(value) != _text(entry.default):
+            same = value is entry.default or _text(value) == _text(entry.default)
+            if entry.metadata.get("always") or not same:
                 name = entry.metadata.get("as") or entry.name.replace("_", "-")
                 is_true = value is True and isinstance(entry.default, bool)
                 flag = is_true or entry.metadata.get("input")

@@ -11,7 +11,7 @@ import click
 import pytest
 
 from probative.cli.app import COMMANDS, build_app
-from probative.cli.completion import SHELLS, _words
+from probative.cli.completion import SHELLS, words_among
 from probative.metrics import METRICS
 from probative.options import Option
 
@@ -90,7 +90,7 @@ def test_every_list_of_words_that_is_declared_exists():
     named = {o.among for _, command in commands() for o in command.declared.values() if o.among}
     assert len(named) > 15
     for among in named:
-        assert _words(Option(among=among)), among
+        assert words_among(Option(among=among)), among
 
 
 @pytest.mark.parametrize("shell", SHELLS)

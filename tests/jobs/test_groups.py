@@ -472,3 +472,21 @@ def test_titles_name_the_rule_of_matching():
     (verdict,) = pv.gate(several, "require-better")
     assert verdict.match == "partial"
     assert "F1, partial overlap, mean over the data sets" in str(verdict)
+
+
+@pytest.mark.parametrize("units", [None, "doc"])
+def test_groups_of_equal_rows_are_compared_as_each_would_be_alone(units):
+    rng = np.random.default_rng(1)
+    # few rows, so that many groups have the same ones in some order, and some the same units
+    frame = table(60).assign(lang=np.repeat(np.arange(20), 3), doc=rng.integers(0, 30, 60))
+    how = HOW if units is None else {**HOW, "unit_column": units}
+    compared = pv.compare(frame, group="lang", **how, positive=1)
+    assert [group.group for group in compared.groups] == [str(i) for i in range(20)]
+    for group in compared.groups:
+        own = frame[frame.lang == int(group.group)]
+        if own[["y", "old", "new"]].to_numpy().any():
+            alone = pv.compare(own, **how, positive=1)
+            (here,), (there,) = group.comparisons, alone.comparisons
+            assert numbers(here) == pytest.approx(numbers(there), nan_ok=True)
+            assert [s.counts for s in group.systems] == [s.counts for s in alone.systems]
+            assert (group.rows, group.units) == (3, alone.units)

@@ -14,6 +14,7 @@ from probative.errors import InputError
 from probative.matching.labels import match_labels, positive_class
 from probative.matching.spans import match_spans, overlaps
 from probative.reading.sequences import labels_from_array, spans_from_sets
+from probative.reading.table_sides import label_sets
 
 span = st.tuples(st.integers(0, 4), st.integers(5, 8), st.sampled_from("ABC"))
 corpus = st.integers(1, 5).flatmap(
@@ -190,3 +191,15 @@ def test_nothing_overlaps_nothing():
     found = overlaps(*spans_of([set()], [set()]))
     assert np.isnan(found["strict"].precision)
     assert np.isnan(found["strict"].f1)
+
+
+@pytest.mark.parametrize("systems", [1, 3])
+def test_single_labels_are_matched_as_sets_of_one_label_are(systems):
+    rng = np.random.default_rng(systems)
+    names = np.array(["a", "b", "c"])
+    columns = [names[rng.integers(0, 3, 50)].tolist() for _ in range(1 + systems)]
+    of_labels = match_labels(*(labels_from_array("x", np.array(column)) for column in columns))
+    of_sets = match_labels(*(label_sets("x", [[name] for name in column]) for column in columns))
+    assert of_labels.labels == of_sets.labels
+    for field in ("unit", "label", "answer", "says"):
+        np.testing.assert_array_equal(getattr(of_labels, field), getattr(of_sets, field))

@@ -68,8 +68,10 @@ class Browser:
             self._driver.terminate()
             self._driver.wait(timeout=10)
 
-    def open(self, page: Path, *, width: int, dark: bool = False, media: str = "screen") -> None:
-        """Show a file at a width, in light or dark mode, as on a screen or on paper."""
+    def open(
+        self, page: Path | str, *, width: int, dark: bool = False, media: str = "screen"
+    ) -> None:
+        """Show a file or an address at a width, in light or dark mode, on a screen or on paper."""
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.command("Emulation.setEmulatedMedia", media=media, features=[scheme])
         self.command(
@@ -79,7 +81,9 @@ class Browser:
             deviceScaleFactor=1,
             mobile=width < 600,
         )
-        self._call(f"{self._session}/url", {"url": page.as_uri()})
+        self._call(
+            f"{self._session}/url", {"url": page if isinstance(page, str) else page.as_uri()}
+        )
 
     def command(self, name: str, **parameters: Any) -> Any:
         """Send a command of the developer tools."""

@@ -141,7 +141,7 @@ def test_names_of_usual_length_are_not_broken(browser, tmp_path):
     page.write_text(found.to_html(), encoding="utf-8")
     browser.open(page, width=1100)
     cells = browser.ask(
-        "[...document.querySelectorAll('td.words')].map(e => {"
+        "[...document.querySelectorAll('tbody .words')].map(e => {"
         "const r = document.createRange(); r.selectNodeContents(e);"
         "return [e.textContent, r.getClientRects().length]})"
     )

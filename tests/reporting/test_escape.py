@@ -122,7 +122,9 @@ def _same_structure(name: str, label: str) -> None:
     assert json_outline(json.loads(answer)).keys() == json_outline(PLAIN.payload).keys()
     page = as_html(spoilt)
     assert page.encode()
-    assert html_outline(page)[0] == html_outline(as_html(PLAIN))[0]
+    # long notes are folded: the words that they are compared with are as long
+    plain = document("o" * len(name), "P" * len(label))
+    assert html_outline(page)[0] == html_outline(as_html(plain))[0]
 
 
 def test_plain_shows_what_cannot_be_seen():

@@ -61,7 +61,9 @@ def test_the_answer_stands_above_the_tables(page, capsys):
         "interval of the difference −5.6 to +9.9)."
     )
     assert lines[0] == sentence
-    assert shown.index(f'<p class="verdict">{sentence}') < shown.index("<table")
+    headline = shown.index('<div class="headline open">')
+    assert headline < shown.index("Not established") < shown.index(f"<p>{sentence}")
+    assert shown.index(f"<p>{sentence}") < shown.index("<table")
     assert shown.count(sentence) == 1
     assert " recall   not established   83.33   " in "\n".join(lines)
     assert lines[4].split()[-2:] == ["likelier", "hypothesis"]

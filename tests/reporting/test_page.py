@@ -64,7 +64,11 @@ def test_the_verdict_comes_first(found, page):
 def test_no_script_and_nothing_from_elsewhere(page):
     tags = {event[0] for event in html_outline(page)[0] if isinstance(event, tuple)}
     assert tags.isdisjoint({"script", "link", "img", "iframe", "object", "form", "input"})
-    assert not re.search(r"""\b(src|href|action|data)\s*=""", page)
+    assert not re.search(r"""\b(src|action|data)\s*=""", page)
+    links = re.findall(r'\bhref\s*=\s*"(.*?)"', page)
+    assert links[0] == "#main"
+    for link in links:  # inside the page
+        assert f'id="{link.removeprefix("#")}"' in page
     assert "@import" not in page
     assert "url(" not in page
     addresses = set(re.findall(r"https?://[^\"'\s<]+", page))
@@ -88,9 +92,11 @@ def test_spans_are_marked_right_or_wrong():
     gold = [["B-PER", "I-PER", "O", "B-LOC"]] * 10
     a, b = gold, [["B-PER", "O", "O", "B-LOC"]] * 10
     page = as_html(compare_document(pv.compare(gold, a, b, metric="recall")))
-    assert page.count('<mark class="right"') == 8 * (2 + 2 + 1)
-    assert page.count('<mark class="wrong"') == 8
-    assert "Sentence 1: 0 errors of pred 1, 2 of pred 2" in page
+    assert page.count('<mark class="right"') == 4 * (2 + 2 + 1)
+    assert page.count('<mark class="wrong"') == 4
+    assert "pred 1 does better than pred 2" in page
+    assert "pred 2 does better than pred 1" not in page
+    assert "Sentence 1: F1 50 of pred 2, 100 of pred 1" in page
 
 
 def test_thresholds_on_the_page_are_those_of_the_verdict(page):
@@ -110,12 +116,13 @@ def test_many_pairs_are_all_drawn_and_all_told():
     _, text = html_outline(page)
     assert len(found.verdicts) == 10
     assert all(verdict in text for verdict in found.verdicts)
-    assert "4 more verdicts" in text
+    assert "10 verdicts in words" in text
+    assert "Verdicts pair by pair, recall in points" in text
     assert page.count("<svg") == 2 + 2 * 10
-    assert "Figures of 4 more pairs" in text
+    assert "Figures of 10 pairs" in text
     for c in found.comparisons:  # tables by label, too
         assert f"{c.b} against {c.a}, recall by label in points" in text
-    heads = re.findall(r"<h2>(pred \d against pred \d)</h2>", page)
+    heads = re.findall(r"<h3>(pred \d against pred \d)</h3>", page)
     assert heads == [f"{c.b} against {c.a}" for c in found.comparisons]
 
 
@@ -160,7 +167,9 @@ def test_a_very_long_sentence_is_cut_to_what_is_shown():
     page = as_html(compare_document(found))
     assert len(page) < 300_000
     lines = re.findall(r'<p class="said">.*?</p>', page, re.DOTALL)
-    assert [line.count("<mark") for line in lines[:3]] == [300, 299, 300]  # the dispute is shown
+    # the dispute is shown
+    assert [line.count('<mark class="right"') for line in lines[:3]] == [300, 299, 300]
+    assert [line.count('<mark class="missed"') for line in lines[:3]] == [0, 1, 0]
     word = "w" * 99_999
     wide = pv.compare([[word, "x"]] * 3, [[word + "x"]] * 3, [["w", word[1:], "x"]] * 3)
     assert len(as_html(compare_document(wide))) < 300_000
@@ -230,7 +239,8 @@ def test_buckets_on_the_page_are_those_of_the_results(found, page):
     for bucket in found.buckets:
         assert f">{bucket.bucket}<" in page
         for score in bucket.scores:
-            assert f">{100 * score.estimate:.2f}<" in page
+            low, high = (f"{100 * end:.1f}" for end in (score.low, score.high))
+            assert f">{100 * score.estimate:.2f} [{low}, {high}]<" in page
     count = len(found.buckets) + sum(len(c.by_label) for c in found.comparisons[:1])
     assert page.count('<span class="iv') == count
 
@@ -241,12 +251,12 @@ def test_texts_of_a_table_are_shown_where_one_system_is_right(tmp_path):
     rows += [f"text <b>number</b> {i},{'ab'[i % 2]},a,{'ab'[i % 2]}" for i in range(20)]
     table.write_text("\n".join(rows))
     found = pv.compare(table, gold_column="gold", columns=["old", "new"])
-    assert [e.item for e in found.examples] == [2, 4, 6, 8]
+    assert [(e.item, e.better) for e in found.examples] == [(k, "new") for k in (2, 4, 6, 8)]
     assert {(e.gold, e.label_a, e.label_b) for e in found.examples} == {("b", "a", "b")}
     page = as_html(compare_document(found))
     assert "text &lt;b&gt;number&lt;/b&gt; 1<" in page
-    assert page.count('<mark class="wrong">a</mark>') == 4
-    assert page.count('<mark class="right">b</mark>') == 8
+    assert page.count('<mark class="wrong">a<small>✗</small></mark>') == 4
+    assert page.count('<mark class="right">b<small>✓</small></mark>') == 8
     plain = tmp_path / "u.csv"
     plain.write_text(table.read_text().replace("text,gold", "id,gold"))
     assert pv.compare(plain, gold_column="gold", columns=["old", "new"]).examples == ()
@@ -299,7 +309,7 @@ def test_heat_maps_of_two_systems_have_one_scale():
     many = ["y" if i < 20 and label == "x" else label for i, label in enumerate(gold)]
     page = pv.compare(gold, few, many, names=["few", "many"]).to_html()
     found = dict(re.findall(r'style="--heat:([\d.]+)"[^>]*title="x taken for y: (\d+)"', page))
-    assert found == {"0.16": "1", "0.90": "10"}
+    assert found == {"0.15": "1", "0.80": "10"}
     assert "darker" not in page  # by night the strongest is the lightest
 
 

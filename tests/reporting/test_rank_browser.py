@@ -112,7 +112,7 @@ def test_nothing_overflows_complains_or_calls_out(browser, pages, name, width, d
 def test_every_column_sorts_both_ways(browser, pages):
     browser.open(pages["six"], width=1300)
     start = names(browser)
-    for k in range(8):
+    for k in range(5):
         found = []
         for _ in range(2):
             browser.ask(f"document.querySelectorAll('#board th button')[{k}].click()")
@@ -124,7 +124,7 @@ def test_every_column_sorts_both_ways(browser, pages):
             )
             aria = browser.ask("document.querySelectorAll('#board [aria-sort]').length")
             assert aria == 1
-        keys = [[float(v) if k not in (0, 5) else v for v in values] for values in found]
+        keys = [[float(v) if k not in (0, 3) else v for v in values] for values in found]
         rising = [values == sorted(values) for values in keys]
         falling = [values == sorted(values, reverse=True) for values in keys]
         assert any(rising)
@@ -152,10 +152,10 @@ def test_labels_change_the_scores_and_come_back(browser, pages):
     choose(browser, "label", "1")
     shown = dict(zip(names(browser), cells(browser, 2), strict=True))
     for i, name in enumerate(data["names"]):
-        assert shown[name] == f"{100 * data['byLabel'][i]['1'][0]:.2f}"
+        assert shown[name].split()[0] == f"{100 * data['byLabel'][i]['1'][0]:.2f}"
     assert data["labels"][1] in browser.ask("document.getElementById('shown').textContent")
     choose(browser, "sort", "1")
-    scores = [float(cell) for cell in cells(browser, 2)]
+    scores = [float(cell.split()[0]) for cell in cells(browser, 2)]
     assert scores == sorted(scores, reverse=True)
     choose(browser, "label", "")
     choose(browser, "sort", "")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import pickle
+from dataclasses import replace
 
 import pytest
 
 import probative as pv
 from probative.crossval.runner import judge_folds
-from probative.results import FoldCounts
+from probative.results import FoldCounts, Interval
+from probative.results.base import LateInterval
 
 TABLES = [pv.PairedCounts([3, 2, 8, 1, 40, 6, 7, 90 + i]) for i in range(6)]
 WAYS = {
@@ -80,3 +82,28 @@ def test_figures_are_drawn_from_a_copy():
             ):
                 assert x.tolist() == y.tolist()
     assert len(copied.plot()) == 1
+
+
+def test_an_interval_is_computed_when_it_is_read_and_then_once():
+    computed = []
+
+    def compute():
+        computed.append(1)
+        return Interval("macro_f1", "hierarchical", 0.95, 0.5, 0.4, 0.6, "few")
+
+    late = LateInterval.of("macro_f1", "hierarchical", 0.95, compute)
+    assert (late.metric, late.method, late.level, computed) == (
+        "macro_f1",
+        "hierarchical",
+        0.95,
+        [],
+    )
+    assert (late.low, late.estimate, late.high, late.note) == (0.4, 0.5, 0.6, "few")
+    plain = compute()
+    assert repr(late) == repr(plain)
+    assert late.to_dict() == plain.to_dict()
+    carried = WAYS["pickle"](late)
+    assert type(carried) is Interval
+    assert carried.to_dict() == plain.to_dict()
+    assert str(replace(late, metric="f1")) == str(replace(plain, metric="f1"))
+    assert len(computed) == 2  # once for each of the two

@@ -1,6 +1,6 @@
 """What people have that is easily misread: each is read rightly, or an error names the way out.
 
-``python tests/traps/test_traps.py`` writes the table of docs/traps.md anew from this list.
+``python tests/traps/test_traps.py`` writes the table of docs/faq.md anew from this list.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pytest
 import probative as pv
 from probative.errors import InputError
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "traps.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "faq.md"
 BEGIN, END = "<!-- traps: begin -->", "<!-- traps: end -->"
 
 
@@ -219,7 +219,7 @@ TRAPS = [
         ways="write `B-PER`",
     ),
     Trap(
-        "an answer in which something is no tag, against tags",
+        "gold in which something is no tag, against tags",
         "refused: what it is",
         python=lambda: pv.score([["B-PER", "?"]], [["B-PER", "O"]]),
         python_error="'?' is no tag, but a side has tags; expected tags such as B-PER, I-PER, O",
@@ -397,7 +397,7 @@ TRAPS = [
     # --- files of one comparison --------------------------------------------------------------
     Trap(
         "an output of single letters against segmented text",
-        "read as the answer is: `M` is no tag",
+        "read as gold is: `M` is no tag",
         {"g.txt": "John likes Mary\nshe left\n", "p.txt": "J o h n l i k e s M a r y\nshe left\n"},
         "score g.txt p.txt",
         task="segmentation",
@@ -405,7 +405,7 @@ TRAPS = [
     ),
     Trap(
         "the same with an `O` in a place of its own",
-        "read as the answer is: `O` is no tag",
+        "read as gold is: `O` is no tag",
         {"g.txt": "TOM saw\n", "p.txt": "T O M s a w\n"},
         "score g.txt p.txt",
         task="segmentation",
@@ -446,7 +446,7 @@ TRAPS = [
     ),
     # --- tables -------------------------------------------------------------------------------
     Trap(
-        "rows in another order than in the answer",
+        "rows in another order than in gold",
         "refused: the ids differ",
         {"g.csv": "id,label\n1,a\n2,b\n3,c\n", "p.csv": "id,label\n3,c\n1,a\n2,b\n"},
         "score g.csv p.csv",
@@ -457,7 +457,7 @@ TRAPS = [
         settled=(("--key id", "labels", (3, 0, 0)), ("--align position", "labels", (0, 3, 3))),
     ),
     Trap(
-        "an output without the ids of the answer",
+        "an output without the ids of gold",
         "paired by place, and that is said",
         {"g.csv": "id,label\n1,a\n2,b\n", "p.txt": "a\nb\n"},
         "score g.csv p.txt",
@@ -584,7 +584,7 @@ TRAPS = [
         error="--map: neither the answer nor a system has 'PERS'; did you mean 'PER'?",
     ),
     Trap(
-        "the answer itself, given as an output",
+        "gold itself, given as an output",
         "scored, and told: all of it is right",
         {"g.txt": "pos\nneg\n"},
         "score g.txt g.txt",

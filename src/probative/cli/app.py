@@ -34,9 +34,11 @@ COMMANDS = (
     "ledger",
     "sweep",
     "check",
+    "app",
     "demo",
     "study",
 )
+_MODULES = {"app": "web"}  # a command whose module has another name
 
 
 def call(arguments: Sequence[str]) -> int:
@@ -50,7 +52,8 @@ def call(arguments: Sequence[str]) -> int:
 
         return complete(program, "probative")
     # Click's own main() would turn a closed pipe into exit status 1
-    with program.make_context("probative", words) as context:
+    with program.make_context("probative", list(words)) as context:
+        context.meta["probative.words"] = words
         status = program.invoke(context)
     return status if isinstance(status, int) else 0
 
@@ -83,7 +86,7 @@ class _Commands(_Listed):
             return None
         if name == "study":
             return _Studies()
-        module = import_module(f"probative.cli.{name}")
+        module = import_module(f"probative.cli.{_MODULES.get(name, name)}")
         return as_command(name, getattr(module, name))
 
 

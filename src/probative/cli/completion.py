@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from probative.cli.options import Argument
 
-__all__ = ["SHELLS", "complete", "install", "offers", "script_of", "shell_of"]
+__all__ = ["SHELLS", "complete", "install", "offers", "script_of", "shell_of", "words_among"]
 
 SHELLS = ("bash", "zsh", "fish")
 VARIABLE = "_PROBATIVE_COMPLETE"  # environment variable by which a shell asks
@@ -47,12 +47,12 @@ def offers(spec: Option | Argument, begun: str) -> list[CompletionItem]:
     given = done.split(",")
     return [
         CompletionItem(done + comma + each)
-        for each in _words(spec)
+        for each in words_among(spec)
         if each.startswith(word) and each not in given
     ]
 
 
-def _words(option: Option) -> Sequence[str]:
+def words_among(option: Option) -> Sequence[str]:
     """Return the words of an option, as far as they are declared."""
     if isinstance(option.among, tuple):
         return option.among

@@ -63,4 +63,14 @@ def interval(
     if given.prior != 1 and not methods.keys() & {"bayes", "logit"}:
         raise InputError("prior: means nothing to these methods; expected --method bayes or logit")
     signature = given.signature(",".join(names), ",".join(methods))
-    out.emit(intervals_document(counts, intervals, signature=signature))
+    posteriors = {}
+    if out.html is not None and not counts.shape:  # the page shows them
+        from probative.inference.posterior.single import posterior
+
+        posteriors = {
+            name: posterior(counts, name, beta=given.beta, prior=given.prior)
+            for name in names
+            if "bayes" in methods_for(name, given.beta)
+        }
+    document = intervals_document(counts, intervals, signature=signature, posteriors=posteriors)
+    out.emit(document)

@@ -16,7 +16,7 @@ import threading
 import time
 import warnings
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, TextIO
 
@@ -49,12 +49,16 @@ class _State:
         The time when it began to end, by itself or by Ctrl-C, in seconds of the monotonic clock.
     diverted
         The stream of the results, if standard output is left to a model.
+    receiver, reporter
+        Functions that take documents, and progress, instead of standard output and error.
     """
 
     ours: bool = False
     pressed: bool = False
     ending: float | None = None
     diverted: TextIO | None = None
+    receiver: Callable[[Document], None] | None = None
+    reporter: Callable[[int, int], None] | None = None
 
 
 _state = _State()
@@ -75,6 +79,11 @@ def results() -> TextIO | None:
 def divert(stream: TextIO | None) -> None:
     """Send results to another stream, or with None to standard output again."""
     _state.diverted = stream
+
+
+def hand_over(receiver: Callable[[Document], None], reporter: Callable[[int, int], None]) -> None:
+    """Hand documents and progress to functions from now on, instead of printing them."""
+    _state.receiver, _state.reporter = receiver, reporter
 
 
 def say(text: str, stream: TextIO | None) -> None:
@@ -215,13 +224,18 @@ class Output(Options):
         from probative.reporting.escape import ascii_json
         from probative.reporting.render import UNLIMITED, as_html, render
 
+        if _state.receiver is not None:
+            _state.receiver(document)
+            return
         if self.figure and draw:
             from probative.reporting.figures import save_figure
 
             save_figure(draw(), self.figure)
             self.remark(_wrote(self.figure))
         if self.html:
-            write_whole(self.html, as_html(document))
+            from probative.cli.origin import origin_of_command
+
+            write_whole(self.html, as_html(replace(document, origin=origin_of_command())))
             self.remark(_wrote(self.html))
         place = results()
         terminal = place is not None and place.isatty()
@@ -299,6 +313,9 @@ def remark(message: str, *, quiet: bool = False) -> None:
 @contextmanager
 def progress(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
     """Yield a function `report(done, total)` that draws a bar on standard error."""
+    if _state.reporter is not None:
+        yield _state.reporter
+        return
     if quiet or not sys.stderr.isatty():
         yield lambda done, total: None
         return

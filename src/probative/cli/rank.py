@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["rank"]
 
-_USUAL_IN_FULL = 45  # all pairs of ten systems
-
 
 def rank(
     files: Annotated[
@@ -41,7 +39,7 @@ def rank(
         shared(
             "N",
             "How many pairs the page compares in full, the leader's and neighbours' first; by "
-            "default 45, all pairs of ten systems.",
+            "default these alone.",
             parser=whole,
             needs=("html",),
         ),
@@ -59,7 +57,7 @@ def rank(
     from probative.reporting.rank_report import rank_document, rank_figure
 
     inputs, called, remarks = inputs_of(files, runs, names, counts=counts, expand=True)
-    in_full = 0 if out.html is None else _USUAL_IN_FULL if comparisons is None else comparisons
+    in_full = comparisons if out.html else 0
     with reading_progress("pairs", quiet=out.quiet) as report:
         ranking = find_ranking(
             *inputs, names=called, n_jobs=jobs, report=report, comparisons=in_full, **vars(given)

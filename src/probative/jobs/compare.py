@@ -17,7 +17,6 @@ from probative.inference.compare import Choices, compare_pairs, compare_runs_of
 from probative.inference.differences import difference
 from probative.inference.groups import adjust_pvalues
 from probative.inference.pooled import PooledScore
-from probative.jobs.groups import adjust_groups, with_groups
 from probative.jobs.runs import (
     adjust_answers,
     answer_both,
@@ -50,11 +49,11 @@ from probative.jobs.score import (
     unit_of_runs,
 )
 from probative.matching.examples import changes_of, confusions_of, examples_of
-from probative.matching.fingerprints import fingerprints_of
-from probative.matching.groups import crossing_units, part_by_group
-from probative.matching.items import cases_of_runs
+from probative.matching.groups import crossing_units, judge_groups, part_by_group
+from probative.matching.items import Items, cases_of_runs
 from probative.matching.labels import averaged_labels
 from probative.matching.matched import by_class, pool_runs, unpooled
+from probative.metrics import NEEDS_TN
 from probative.options import CompareOptions, ScoreOptions
 from probative.reading.runs import are_files
 from probative.reading.source import refuse_repeats
@@ -161,26 +160,35 @@ def _by_label(
     matched: Matched, a: Sequence[int], b: Sequence[int], score: Score, choices: Choices
 ) -> tuple[LabelDifference, ...]:
     """Return the differences on every label that gold or one of the two systems uses."""
-    items, beta = matched.items, getattr(score, "beta", 1.0)
+    items, metric = matched.items, score.by_label
     used = np.any([items.uses(place) for place in (*a, *b)], axis=0)
     if np.count_nonzero(used) < 2:
         return ()
+    negatives = metric in NEEDS_TN
     tables: Iterable[PairedCounts]
     if choices.unit == "item" and len(a) == len(b) == 1:
         cells = items.paired(a[0], b[0], by="label")
-        tables = map(PairedCounts, cells.cases if cells.has_negatives else cells.cases[:, :7])
+        width = 8 if cells.has_negatives and negatives else 7
+        tables = map(PairedCounts, cells.cases[:, :width])
     else:
         rows = "datum" if choices.unit == "item" else choices.unit
-        tables = (cases_of_runs(alone, a, b, rows).grouped() for alone in items.by_label)
+        # units without the label count for nothing but its true negatives
+        parts = items.by_label if negatives else map(Items.in_own_units, items.by_label)
+        tables = (cases_of_runs(alone, a, b, rows).grouped() for alone in parts)
+    ends: dict[bytes, tuple[float, ...]] = {}  # of equal tables once
     differences = []
     pvalues: list[float | None] = []
     for label, paired, use in zip(items.labels, tables, used.tolist(), strict=True):
         if use:
-            gap = difference(paired, score.by_label, level=choices.level, beta=beta)
-            ends = gap.a, gap.b, gap.estimate, gap.low, gap.high
-            differences.append(LabelDifference(label, *ends))
+            number = paired.multiplicity
+            key = paired.cases.tobytes() + (b"" if number is None else number.tobytes())
+            beta = getattr(score, "beta", 1.0)
+            if key not in ends:
+                gap = difference(paired, metric, level=choices.level, beta=beta)
+                ends[key] = gap.a, gap.b, gap.estimate, gap.low, gap.high
+            differences.append(LabelDifference(label, *ends[key]))
             if matched.task == "records":
-                pvalues.append(_pvalue_of_field(paired, score.by_label, beta))
+                pvalues.append(_pvalue_of_field(paired, metric, beta))
     return tuple(_with_pvalues(differences, pvalues) if pvalues else differences)
 
 
@@ -332,7 +340,7 @@ def compare(
     report
         Called with the number of finished comparisons and their total.
     **reading
-        Options of reading and matching, as for `score`.
+        Options of reading and matching: see `probative.options.ReadingOptions`.
 
     Returns
     -------
@@ -388,8 +396,13 @@ def compare(
     compared = compare_matched(
         matched, options, examples=examples, figures=figures, buckets=buckets, report=report
     )
-    found = fingerprints_of(matched, compared.unit, compared.units) if fingerprints else None
-    return replace(compared, ceilings=ceilings_of(second, options), fingerprints=found)
+    compared = replace(compared, ceilings=ceilings_of(second, options))
+    if not fingerprints:
+        return compared
+    from probative.matching.fingerprints import fingerprints_of
+
+    found = fingerprints_of(matched, compared.unit, compared.units)
+    return replace(compared, fingerprints=found)
 
 
 def compare_matched(
@@ -437,7 +450,8 @@ def compare_matched(
         else [(systems[0], other) for other in systems[1:]]
     )
     groups = [] if options.group is None else list(part_by_group(matched, options))
-    done, total = count(), len(pairs) * len(metrics) * (1 + len(groups))
+    distinct = {group.content for group in groups}
+    done, total = count(), len(pairs) * len(metrics) * (1 + len(distinct))
 
     def compare_in(part: Matched, metric: str, how: Choices) -> Iterator[list[Comparison]]:
         """Compare all pairs in one metric; with several runs a pair has two comparisons."""
@@ -486,29 +500,32 @@ def compare_matched(
             _of_field(matched, path, metrics, choices, options, also, compare_in)
             for path in options.fields
         ]
+        from probative.jobs.groups import adjust_groups
+
         result = replace(result, fields=adjust_groups(parts))
     if options.group is None:
         return result
-    # each group starts from the same seed, so that its result does not depend on the others
-    parts = []
-    for group in groups:
+    from probative.jobs.groups import with_groups
+
+    def judge(group: Any) -> Group:
+        """Compare the systems in one group, from the same seed as in every other."""
         how = replace(
             choices, generator=random_generator(options.rng), in_group=True, figures=False
         )
-        parts.append(
-            Group(
-                group.name,
-                group.rows,
-                group.units(unit),
-                scores_in(group.matched, also, replace(usual, by=unit)),
-                tuple(
-                    c
-                    for metric in metrics
-                    for both in compare_in(group.matched, metric, how)
-                    for c in both
-                ),
-            )
+        return Group(
+            group.name,
+            group.rows,
+            group.units(unit),
+            scores_in(group.matched, also, replace(usual, by=unit)),
+            tuple(
+                c
+                for metric in metrics
+                for both in compare_in(group.matched, metric, how)
+                for c in both
+            ),
         )
+
+    parts = judge_groups(groups, judge)
     crossing = crossing_units(matched)
     return with_groups(result, parts, str(options.group), beta=options.beta, crossing=crossing)
 

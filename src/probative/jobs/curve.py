@@ -401,6 +401,11 @@ def _curves(scored: _Scored, options: CurveOptions, job: str) -> tuple[list[Rank
         raise InputError(
             f"gold: no item is {scored.positive!r}; expected at least one, or there is no recall"
         )
+    if scored.is_positive.all():
+        raise InputError(
+            f"gold: all {len(scored.is_positive):,} items are {scored.positive!r}; expected those "
+            f"of another class, too: without any, every threshold has precision 1"
+        )
     ranked = [Ranked.of(scored.is_positive, own, scored.units) for own in scored.scores]
     # the same folds for all systems, so that chance does not distinguish near-copies
     rng = options.rng
@@ -467,8 +472,6 @@ def _remarks(name: str, ranked: Ranked, probable: bool) -> list[str]:
             f"{name}: scores from {ranked.thresholds[-1]:.4g} to {ranked.thresholds[0]:.4g} are no "
             f"probabilities: no calibration"
         )
-    if not ranked.negatives:
-        remarks.append("every item is positive: precision is 1 whatever the scores")
     if set(ranked.thresholds[:3].tolist()) <= {0.0, 1.0}:  # they fall, so three are enough
         remarks.append(f"{name}: scores are 0 and 1 alone: labels rather than probabilities")
     elif len(ranked.thresholds) == 1:

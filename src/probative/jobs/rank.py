@@ -214,8 +214,8 @@ def _pairs(names: list[str], metric: str, board: Leaderboard) -> tuple[RankedPai
 
 # --- From inputs to a leaderboard
 
-_USUAL = ("precision", "recall", "f1")
-_FEWEST_PAIRS_FOR_PROCESSES = 6  # with fewer, starting processes costs more than it saves
+_MOST_IN_FULL = 45  # pairs that are compared in full unless a number is given
+_FEWEST_PAIRS_FOR_PROCESSES = 24  # with fewer, starting processes costs more than it saves
 
 
 def rank(
@@ -232,7 +232,7 @@ def rank(
     rng: RNG | None = 0,
     n_jobs: int | None = -1,
     report: Callable[[int, int], None] | None = None,
-    comparisons: int = 0,
+    comparisons: int | None = 0,
     **reading: Unpack[ReadingKeywords],
 ) -> Ranking:
     """Rank many systems on one test set: rank sets, tiers, ties and the probability of being best.
@@ -280,10 +280,11 @@ def rank(
         Called with the number of finished pairs and their total.
     comparisons
         The number of pairs to compare in full, as `compare` does, for the page: all, or first those
-        of the leader and of neighbours, from the top. None if systems have several runs, since
-        `compare` then has two answers, for these models and for new runs.
+        of the leader and of neighbours, from the top; with None exactly these, at most 45. There
+        are none if systems have several runs, since `compare` then has two answers, for these
+        models and for new runs.
     **reading
-        Options of reading and matching, as for `score`.
+        Options of reading and matching: see `probative.options.ReadingOptions`.
 
     Returns
     -------
@@ -320,7 +321,8 @@ def rank(
     check_jobs(n_jobs)
     if report is not None and not callable(report):
         raise InputError(f"report: {shown(report)}; expected a function of two numbers")
-    whole_number("comparisons", comparisons, least=0)
+    if comparisons is not None:
+        whole_number("comparisons", comparisons, least=0)
     how: dict[str, Any] = {"n_jobs": n_jobs, "report": report}
     if systems is None and isinstance(gold, Mapping) and not are_files(gold):
         return _rank_counts(gold, options, how)
@@ -404,9 +406,11 @@ def _ranking_as_compared(options: RankOptions) -> CompareOptions:
     return CompareOptions(**{name: getattr(options, name) for name in shared})
 
 
-def _pairs_in_full(n_systems: int, most: int) -> list[tuple[int, int]]:
-    """Return the places of the pairs to compare in full: leader and neighbours first."""
+def _pairs_in_full(n_systems: int, most: int | None) -> list[tuple[int, int]]:
+    """Return the places of the pairs to compare in full: leader and neighbours first, or alone."""
     places = combinations(range(n_systems), 2)
+    if most is None:
+        most = min(max(2 * n_systems - 3, 0), _MOST_IN_FULL)
     by_interest = sorted(places, key=lambda pair: (pair[0] > 0 and pair[1] - pair[0] > 1, pair[1]))
     return sorted(by_interest[:most])
 

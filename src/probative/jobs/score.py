@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from probative._validation import flag, names_of, one_of, open_probability, positive
-from probative.counts import Counts
+from probative.counts import Counts, LabelCounts
 from probative.errors import InputError
 from probative.inference.classes import ClassScore, ConfusedItems
 from probative.inference.intervals import METHODS, interval
+from probative.inference.macro import METHOD as MACRO_METHOD
 from probative.inference.macro import is_at_once, label_intervals, macro_interval
 from probative.inference.macro_comparison import MacroScore
 from probative.inference.pooled import PooledScore, UnitTable
 from probative.inference.runs import score_repeats
 from probative.inference.units import design_notes
-from probative.matching.groups import bucketings_of, part_by_group
+from probative.matching.groups import bucketings_of, judge_groups, part_by_group
 from probative.matching.items import cases_of_matched_runs, cases_of_pair, union
 from probative.matching.labels import averaged_labels
 from probative.matching.matched import (
@@ -43,7 +44,7 @@ from probative.metrics import (
     label_metric,
 )
 from probative.options import ScoreOptions
-from probative.reading.annotations import LabelSets
+from probative.reading.annotations import Labels, LabelSets
 from probative.reading.inputs import is_path
 from probative.reading.runs import is_keyed
 from probative.results import (
@@ -59,12 +60,12 @@ from probative.results import (
     SystemScore,
     SystemScores,
 )
+from probative.results.base import LateInterval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from probative._validation import Input, Systems
-    from probative.counts import LabelCounts
     from probative.inference.scores import Score
     from probative.options import CompareOptions, ReadingKeywords, ReadingOptions
     from probative.results import Difference
@@ -84,6 +85,7 @@ _OF_ALL_CLASSES = (*OF_TABLES, "balanced_accuracy")
 _MACRO = "macro_"
 # recall first: the others reward systems that split too little
 _OF_WORDS = ("recall", "precision", "f1")
+_MOST_CELLS_KEPT = 100_000  # of units and labels, up to which macro averages wait to be asked for
 
 
 def by_name(
@@ -313,6 +315,15 @@ def _confused_items(matched: Matched, i: int, unit: str) -> ConfusedItems:
     return ConfusedItems(answer, said, len(names), units)
 
 
+def _has_all_classes(matched: Matched) -> bool:
+    """Return True if every item has one label on every side, and all of them are matched."""
+    gold, items = matched.gold, matched.items
+    if not (matched.all_classes and isinstance(gold, Labels)) or items.is_condensed:
+        return False
+    names = set(gold.names).union(*(side.names for side in matched.systems))
+    return names == set(items.labels) and items.positives == len(gold.codes)
+
+
 # --- The score of all outputs in one metric, for any comparison
 
 
@@ -485,7 +496,14 @@ def system_scores(matched: Matched, i: int, choices: _Choices) -> SystemScores:
     own = np.count_nonzero(items.uses(i))
     named = own > 1 or (own == 1 and matched.scheme and items.labels != (UNTYPED,))
     biased = matched.task == "segmentation" and counts.positives > 0
-    cells = cache(lambda: items.by_unit_and_label(i, by=cells_of(matched, choices.unit)))
+
+    @cache
+    def cells() -> LabelCounts:
+        if choices.unit == matched.unit == "item" and _has_all_classes(matched):
+            table = _confused_items(matched, i, "item")
+            return LabelCounts.from_classes(table.answer, table.said, table.n_classes)
+        return items.by_unit_and_label(i, by=cells_of(matched, choices.unit))
+
     return SystemScores(
         name=matched.names[i],
         counts=counts,
@@ -541,14 +559,20 @@ def _intervals_in(matched: Matched, metric: str, options: ScoreOptions) -> list[
 def _scores(
     matched: Matched, i: int, choices: _Choices, cells: Callable[[], LabelCounts]
 ) -> tuple[Interval, ...]:
-    units = matched.items.counts(i, by="sentence")
+    # single items that are their own units are added up at once
+    alone = matched.all_classes and choices.unit == "item" and matched.items.times is None
+    units = matched.items.counts(i, by=None if alone else "sentence")
     if matched.task == "segmentation":
         scores = _segmentation_scores(matched, i, units, choices)
     elif matched.all_classes:
         # Over all classes every error is a false positive and a false negative at once: micro
         # precision, recall and F1 are the accuracy, a share of the items.
         right = Counts(units.tp, np.zeros_like(units.fp), units.fn)
-        accuracy = _pooled_interval(matched, right, "recall", choices)
+        accuracy = (
+            interval(right, "recall", **choices.how)
+            if alone
+            else _pooled_interval(matched, right, "recall", choices)
+        )
         nameless = replace(accuracy, signature="")
         usual = ("accuracy",) if _is_right_or_wrong(matched) else _ALL_CLASSES
         scores = tuple(
@@ -615,11 +639,16 @@ def _macro_scores(
         return ()
     averaged = cells().only(labels)
     metrics = dict.fromkeys((*(choices.asked or PRF), *also))
-    return tuple(
-        macro_interval(averaged, metric, level=choices.level, beta=choices.beta)
-        for metric in metrics
-        if metric not in NEEDS_TN and metric not in COMPOSITES
-    )
+    late = len(averaged.unit) <= _MOST_CELLS_KEPT
+    scores = []
+    for metric in metrics:
+        if metric not in NEEDS_TN and metric not in COMPOSITES:
+            compute = partial(
+                macro_interval, averaged, metric, level=choices.level, beta=choices.beta
+            )
+            named = f"{_MACRO}{metric}", MACRO_METHOD, choices.level
+            scores.append(LateInterval.of(*named, compute) if late else compute())
+    return tuple(scores)
 
 
 def _refuse_overlap(matched: Matched) -> None:
@@ -721,13 +750,8 @@ def score(
         A second annotation of the same texts by another person. It is scored against gold, and
         every system is compared with it.
     **reading
-        Options of reading and matching, instead of recognising them: `task` (entities,
-        segmentation, labels, samples), `input_format`, `encoding`, `tag_column`, `gold_column`,
-        `columns`, `unit_column`, `group`, `comments`, `header`, `multilabel`,
-        `probability_columns`, `threshold`, `mapping`, `ignore_case`, `align_by`, `scheme`,
-        `repair`, `ignore_type`, `only`, `positive`, `labels`, `label_names`, `score_name`,
-        `train_words`, `key`, `on_missing`, `memory_limit`, `table`; see
-        `probative.options.ReadingOptions`.
+        Options of reading and matching, such as `task`, `gold_column`, `columns` and `scheme`,
+        instead of recognising them: see `probative.options.ReadingOptions`.
 
     Returns
     -------
@@ -772,18 +796,12 @@ def _with_groups(matched: Matched, scores: Scores, options: ScoreOptions) -> Sco
     named = [score.metric for score in scores.systems[0].scores]
     metrics = [metric for metric in named if metric.removeprefix(_MACRO) in METRICS]
     chosen = replace(options, by=scores.by)
-    return replace(
-        scores,
-        groups=tuple(
-            Group(
-                part.name,
-                part.rows,
-                part.units(scores.by),
-                scores_in(part.matched, metrics, chosen),
-            )
-            for part in part_by_group(matched, options)
-        ),
-    )
+
+    def judge(part: Any) -> Group:
+        systems = scores_in(part.matched, metrics, chosen)
+        return Group(part.name, part.rows, part.units(scores.by), systems)
+
+    return replace(scores, groups=judge_groups(part_by_group(matched, options), judge))
 
 
 def scores_of(

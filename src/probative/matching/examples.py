@@ -16,6 +16,8 @@ from probative.results import Example, FieldChange, FieldExample, LabelExample, 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from probative._validation import Array
+    from probative.counts import Counts
     from probative.matching.matched import Matched
 
 _PAIRS_WITH_EXAMPLES, _EXAMPLES_OF_A_PAIR = 3, 8
@@ -31,9 +33,11 @@ _DOCUMENTS_OF_A_CHANGE = 5
 def examples_of(
     matched: Matched, pairs: Sequence[tuple[int, int]]
 ) -> tuple[Example | LabelExample | RecordExample, ...]:
-    """Return sentences on which the first pairs of systems differ most, the largest gap first.
+    """Return sentences on which the first pairs of systems differ most.
 
-    For labels, return texts on which only one of the two is right, if the table has texts.
+    There are as many that the second system does better as that the first does, if there are
+    enough; they come in this order, those with the largest gap in the F1 of the sentence first. For
+    labels, return texts on which only one of the two is right, if the table has texts.
     """
     if not matched.systems:
         return ()  # counts alone have no text
@@ -45,16 +49,23 @@ def examples_of(
     examples: list[Example] = []
     for i, j in pairs[:_PAIRS_WITH_EXAMPLES]:
         paired = matched.items.paired(i, j, by="sentence")
-        errors = [np.asarray(c.fp + c.fn).astype(int) for c in (paired.a, paired.b)]
-        gap = np.abs(errors[0] - errors[1])
+        f1 = _f1_by_unit(paired.a), _f1_by_unit(paired.b)
+        gap = f1[1] - f1[0]
         # among equal gaps, sentences with more disputed spans come first
-        order = np.lexsort((-paired.cases[:, :4].sum(axis=1), -gap))
+        order = np.lexsort((-paired.cases[:, :4].sum(axis=1), -np.abs(gap)))
         examples += [
-            _example(matched, i, j, sentence, errors)
-            for sentence in order[:_EXAMPLES_OF_A_PAIR].tolist()
-            if gap[sentence]
+            _example(matched, i, j, sentence, (paired.a, paired.b), f1)
+            for side in (gap > 0, gap < 0)
+            for sentence in order[side[order]][: _EXAMPLES_OF_A_PAIR // 2].tolist()
         ]
     return tuple(examples)
+
+
+def _f1_by_unit(counts: Counts) -> Array:
+    """Return the F1 of every unit; 1 where nothing is there and nothing is returned."""
+    tp, errors = (np.asarray(count, dtype=float) for count in (counts.tp, counts.fp + counts.fn))
+    both = 2 * tp + errors
+    return np.where(both > 0, 2 * tp / np.where(both > 0, both, 1), 1.0)
 
 
 def _label_examples(matched: Matched, pairs: Sequence[tuple[int, int]]) -> tuple[LabelExample, ...]:
@@ -68,7 +79,7 @@ def _label_examples(matched: Matched, pairs: Sequence[tuple[int, int]]) -> tuple
     for i, j in pairs[:_PAIRS_WITH_EXAMPLES]:
         right = [given[k] == gold for k in (i, j)]
         chosen = [
-            np.flatnonzero(right[k] & ~right[1 - k])[: _EXAMPLES_OF_A_PAIR // 2] for k in (0, 1)
+            np.flatnonzero(right[k] & ~right[1 - k])[: _EXAMPLES_OF_A_PAIR // 2] for k in (1, 0)
         ]
         examples += [
             LabelExample(
@@ -95,7 +106,14 @@ def _labels_of(side: Any) -> Any:
     return np.array(joined, dtype=object)
 
 
-def _example(matched: Matched, i: int, j: int, sentence: int, errors: Any) -> Example:
+def _example(
+    matched: Matched,
+    i: int,
+    j: int,
+    sentence: int,
+    counts: tuple[Counts, Counts],
+    f1: tuple[Array, Array],
+) -> Example:
     sides = (matched.gold, matched.systems[i], matched.systems[j])
     if matched.task == "segmentation":
         sides = tuple(side.spans() for side in sides)
@@ -116,8 +134,8 @@ def _example(matched: Matched, i: int, j: int, sentence: int, errors: Any) -> Ex
         _shown_spans(gold, start),
         _shown_spans(a, start),
         _shown_spans(b, start),
-        int(errors[0][sentence]),
-        int(errors[1][sentence]),
+        *(int(np.asarray(own.fp + own.fn)[sentence]) for own in counts),
+        *(float(own[sentence]) for own in f1),
     )
 
 

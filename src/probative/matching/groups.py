@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,13 +16,14 @@ from probative.reading.runs import natural_order
 from probative.reading.table_sides import MISSING_GROUP
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
     from probative.matching.items import Items
     from probative.matching.matched import Matched
     from probative.options import ReadingOptions
+    from probative.results import Group
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +31,20 @@ class _MatchedGroup:
     """Part of a `Matched` that belongs to one group."""
 
     name: str
-    matched: Matched  # the systems on the items of this group alone
-    rows: int  # number of its table rows (sentences, for tags)
+    whole: Matched
+    members: NDArray[Any]  # the places of its rows (sentences, for tags) in the whole
+    rows: int  # number of its table rows
+    reading: ReadingOptions
+    content: bytes  # equal for groups of equal rows
+
+    @cached_property
+    def matched(self) -> Matched:
+        """Return the systems on the items of this group alone."""
+        part = _part_of_rows(self.whole, self.members)
+        if self.whole.own_labels or self.reading.labels is None:  # macro averages as for the whole
+            own = averaged_labels(part.items, UNION if self.whole.own_labels else None)
+            part = replace(part, averaged=own)
+        return part
 
     def units(self, unit: str) -> int:
         """Return the number of units of this kind."""
@@ -45,24 +59,56 @@ def part_by_group(matched: Matched, reading: ReadingOptions) -> Iterator[_Matche
     groups = groups_of(matched.gold)
     if groups is None:
         return
-    order = np.argsort(groups.codes, kind="stable")
+    # equal rows may be kept once, with their number
+    repeats = getattr(matched.gold, "repeats", None)
+    every = None if repeats is None else repeats.of_rows(matched.gold.units)
+    kinds, units = _kinds_of_rows(matched, len(groups.codes))
+    order = np.lexsort((kinds, units, groups.codes))
+    starts = np.diff(units[order], prepend=-1) != 0
     ends = np.cumsum(np.bincount(groups.codes, minlength=len(groups.names)))
-    rows = dict(zip(groups.names, np.split(order, ends[:-1]), strict=True))
-    repeats = getattr(
-        matched.gold, "repeats", None
-    )  # equal rows may be kept once, with their number
-    for name in sorted(rows, key=lambda name: (name == MISSING_GROUP, natural_order(name), name)):
-        members = np.sort(rows[name])
-        if not len(members):
-            continue
-        part = _part_of_rows(matched, members)
-        if matched.own_labels or reading.labels is None:  # macro averages as for the whole
-            own = averaged_labels(part.items, UNION if matched.own_labels else None)
-            part = replace(part, averaged=own)
-        number = len(members)
-        if repeats is not None:
-            number = int(repeats.of_rows(matched.gold.units)[members].sum())
-        yield _MatchedGroup(name, part, number)
+    for name, code in sorted(
+        zip(groups.names, range(len(groups.names)), strict=True),
+        key=lambda named: (named[0] == MISSING_GROUP, natural_order(named[0]), named[0]),
+    ):
+        here = slice(ends[code - 1] if code else 0, ends[code])
+        rows = order[here]
+        if len(rows):
+            number = len(rows) if every is None else int(every[rows].sum())
+            content = kinds[rows].tobytes() + starts[here][1:].tobytes()
+            yield _MatchedGroup(name, matched, np.sort(rows), number, reading, content)
+
+
+def _kinds_of_rows(matched: Matched, n_rows: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return the kind of every row, equal for equal labels of all sides, and its unit.
+
+    Sentences and sets of labels are a kind each.
+    """
+    gold = matched.gold
+    if not isinstance(gold, Labels):
+        every = np.arange(n_rows)
+        return every, np.zeros_like(every)
+    parts = [side.codes for side in (gold, *matched.systems)]
+    if gold.repeats is not None:
+        number, times = gold.repeats.number, gold.repeats.times
+        parts.append(number if gold.units is None else number[gold.units])
+        parts += [] if times is None else [times]
+    kinds = np.zeros(len(gold.codes), dtype=np.int64)
+    for part in parts:
+        _, kinds = np.unique(kinds * (int(part.max(initial=0)) + 1) + part, return_inverse=True)
+    return kinds, np.zeros_like(kinds) if gold.units is None else gold.units
+
+
+def judge_groups(
+    groups: Iterable[_MatchedGroup], judge: Callable[[_MatchedGroup], Group]
+) -> tuple[Group, ...]:
+    """Judge every group; groups of equal rows are judged once."""
+    known: dict[bytes, Group] = {}
+    judged = []
+    for group in groups:
+        if group.content not in known:
+            known[group.content] = judge(group)
+        judged.append(replace(known[group.content], group=group.name))
+    return tuple(judged)
 
 
 def crossing_units(matched: Matched) -> int:

@@ -269,8 +269,8 @@ class Items:
             universe=self.universe if len(kept) == 1 else None,
         )
 
-    def where(self, wanted: NDArray[np.bool_]) -> Items:
-        """Return the items of a mask; true negatives can then no longer be counted."""
+    def where(self, wanted: NDArray[Any]) -> Items:
+        """Return the items of a mask (or at places); true negatives can then not be counted."""
         return replace(
             self,
             unit=self.unit[wanted],
@@ -286,21 +286,44 @@ class Items:
 
     def of_units(self, units: NDArray[Any]) -> Items:
         """Return the items of these units alone, renumbered in their order."""
-        place = np.full(self.n_units, -1, dtype=np.int32)
-        place[units] = np.arange(len(units), dtype=np.int32)
         document: Ints | None = None
         if self.document is not None:
             _, number = np.unique(self.document[units], return_inverse=True)
             document = number.reshape(-1).astype(np.int32)
-        there, within = self.where(place[self.unit] >= 0), self.within_labels
+        order, ends = self._by_unit
+        sizes = ends[units + 1] - ends[units]
+        skipped = ends[units] - np.cumsum(sizes) + sizes
+        items = order[np.arange(sizes.sum()) + np.repeat(skipped, sizes)]
+        as_before = np.argsort(items)
+        place = np.repeat(np.arange(len(units), dtype=np.int32), sizes)
+        within = self.within_labels
         return replace(
-            there,
-            unit=place[there.unit],
+            self.where(items[as_before]),
+            unit=place[as_before],
             n_units=len(units),
             document=document,
             universe=None if self.universe is None else self.universe[units],
+            number=None if self.number is None else self.number[units],
             within_labels=None if within is None else within.of_units(units),
         )
+
+    def in_own_units(self) -> Items:
+        """Return the items without the units that hold none, and without true negatives."""
+        units, number = np.unique(self.unit, return_inverse=True)
+        return replace(
+            self,
+            unit=number.reshape(-1).astype(np.int32),
+            n_units=len(units),
+            document=None if self.document is None else self.document[units],
+            universe=None,
+            number=None if self.number is None else self.number[units],
+        )
+
+    @cached_property
+    def _by_unit(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the places of the items ordered by unit, and where each unit begins there."""
+        ends = np.cumsum(np.bincount(self.unit + 1, minlength=self.n_units + 1))
+        return np.argsort(self.unit, kind="stable"), ends
 
     def _groups(self, by: str | None) -> tuple[NDArray[np.intp], int]:
         """Return the group of every item, and the number of groups."""

@@ -89,25 +89,54 @@ def match_labels(gold: Side, *systems: Side, positive: str | None = None) -> Ite
     if labels[:1] == (NOTHING,):  # a side without a row for an item has no label there
         labels = labels[1:]
         sides = [(own[code > 0], code[code > 0] - 1) for own, code in sides]
-    unit = item if gold.units is None else gold.units
-    n_units = int(unit.max(initial=-1)) + 1
-    items = collect(sides, labels, len(gold))
+    find = _collect_single if all(own is item for own, _ in sides) else collect
+    items = find(sides, labels, len(gold))
     repeats = None if isinstance(gold, LabelSets) else gold.repeats
     times = None if repeats is None else repeats.times
-    # the number of labels that a set could have is unknown
-    sets = isinstance(gold, LabelSets)
+    unit, n_units = items.unit, len(gold)
+    universe = np.ones(len(gold), dtype=np.int64) if times is None else times
+    if gold.units is not None:
+        unit, n_units = gold.units[items.unit], int(gold.units.max(initial=-1)) + 1
+        universe = np.bincount(gold.units, weights=times, minlength=n_units)
     items = Items(
-        unit[items.unit],
+        unit,
         items.label,
         labels,
         items.answer,
         items.says,
         n_units,
-        universe=None if sets else np.bincount(unit, weights=times, minlength=n_units),
+        # the number of labels that a set could have is unknown
+        universe=None if isinstance(gold, LabelSets) else universe,
         times=None if times is None else times[items.unit],
         number=None if repeats is None else repeats.number,
     )
     return items if positive is None else items.only([one_of("positive", positive, labels)])
+
+
+def _collect_single(
+    sides: Sequence[tuple[NDArray[Any], ...]], labels: tuple[str, ...], n_items: int
+) -> Items:
+    """Find what `collect` does of sides with one label per item; only those that differ are sorted.
+
+    Most items have one label on all sides.
+    """
+    item, gold = sides[0]
+    same = np.ones(n_items, dtype=bool)
+    for _, code in sides[1:]:
+        same &= code == gold
+    rest = np.flatnonzero(~same)
+    others = collect([(item[rest], code[rest]) for _, code in sides], labels, n_items)
+    number = np.bincount(others.unit, minlength=n_items).astype(np.int32)
+    number += same
+    alone = (np.cumsum(number, dtype=np.int32) - number)[same]  # places of items with one label
+    unit = np.repeat(item, number)
+    differ = np.ones(len(unit), dtype=bool)
+    differ[alone] = False
+    label = np.empty(len(unit), dtype=np.int32)
+    label[alone], label[differ] = gold[same], others.label
+    answer, says = ~differ, np.tile(~differ, (len(sides) - 1, 1))
+    answer[differ], says[:, differ] = others.answer, others.says
+    return Items(unit, label, labels, answer, says, n_items)
 
 
 # --- Renaming labels: by a mapping, or by ignoring case

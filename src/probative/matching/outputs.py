@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -277,11 +278,14 @@ def share_notes(notes: tuple[str, ...], groups: tuple[RunGroup, ...]) -> tuple[s
     """Merge notes that several runs share into one each."""
     if not groups:
         return notes
-    files = {file: None for group in groups for file in group.files if file}
-    files |= {f"{group.name}, {run}": None for group in groups for run in group.runs}
+    files = [file for group in groups for file in group.files if file]
+    files += (f"{group.name}, {run}" for group in groups for run in group.runs)
+    place = {file: i for i, file in reversed(list(enumerate(files)))}
     about: dict[str, list[str]] = {}
     for note in notes:
-        name = next((f for f in files if note.startswith((f"{f}: ", f"{f} "))), "")
+        heads = [note[: space.start()] for space in re.finditer(" ", note)]
+        known = {*heads, *(head.removesuffix(":") for head in heads)} & place.keys()
+        name = min(known, key=place.__getitem__, default="")
         about.setdefault(note.removeprefix(name), []).append(name)
     # a note that names no run is about all of them, such as one on the columns of a table
     return tuple(

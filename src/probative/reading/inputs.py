@@ -83,14 +83,14 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
         return data
     if is_path(data):
         return read(data, options)
-    if options.task == "records" or (options.task is None and are_records(data)):
-        return records_from_objects(data, name, how_to_read_records(options))
     if is_dataset(data):  # rows of tokens, or one label per row
         names, items = label_names_of_features(data.features), [dict(row) for row in data]
         if not are_rows(items):
             return labels_of_dataset(name, items, names, options)
         rows = rows_of(name, items, None, names, options.label_names)
         return side_of_rows(rows, options, options.task)
+    if options.task == "records" or (options.task is None and are_records(data)):
+        return records_from_objects(data, name, how_to_read_records(options))
     numbers = numbered_tags(data) if options.label_names and not options.multilabel else None
     if numbers is not None:
         rows = Rows(name, None, {"tags": numbers}, {"tags": options.label_names})
@@ -172,8 +172,8 @@ def _from_sequence(sentences: list[Any], name: str, options: Options) -> Annotat
         raise InputError(
             f"{name}: {shown(mapping)} has no order; expected a list of tags or words a sentence"
         )
-    tags = all(TAG.fullmatch(tag) for s in sentences[:100] for tag in s if isinstance(tag, str))
-    if tags or task == "entities":
+    words = {word for s in sentences[:100] for word in s if isinstance(word, str)}
+    if all(map(TAG.fullmatch, words)) or task == "entities":
         return tagged_from_lists(name, sentences)
     return segmented_from_lists(name, sentences)
 

@@ -478,7 +478,10 @@ def _rows_of_parquet(source: Source, most: int | None = None) -> list[_Row]:
 def _rows_of_table(source: Source) -> list[_Row]:
     """Return the rows of CSV or TSV."""
     _, dialect = dialect_of(source)
-    header = next(csv.reader(io.StringIO(source.data.decode()), **dialect), [])
+    try:
+        header = next(csv.reader(io.StringIO(source.data.decode()), **dialect), [])
+    except csv.Error as error:
+        raise source.error(f"the header cannot be read: {error}; expected names", 1) from None
     if not header:
         raise source.error("the table has no columns; expected a header")
     cells = read_cells(source, Wanted(header[:1], beside=lambda _: True, header=True))
@@ -893,10 +896,13 @@ def why_records(rows: Sequence[Mapping[str, Any]]) -> str | None:
     column = _record_column(held, Reading())
     if column is not None:
         return f"its column {column!r} holds JSON objects"
+    described = (*_NO_SYSTEMS, *DETAILS)
+    if any(plain_name(name) == "label" and isinstance(rows[0].get(name), str) for name in there):
+        described += ("text", "document", "doc", "source")  # what is labelled
     nested = [
         name
         for name in there
-        if plain_name(name) not in (*_NO_SYSTEMS, *DETAILS)
+        if plain_name(name) not in described
         and not name.startswith("_")
         and any(_is_nested(row.get(name)) for row in rows)
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from probative.reporting.document import Column, Document, Named, Table, Words, payload
+from probative.reporting.headlines import agreement_answers
 from probative.wording.numbers import (
     counted,
     metric_name,
@@ -61,6 +62,7 @@ def agreement_document(found: Agreement) -> Document:
         tables=(table,),
         records=tuple(found.records()),
         notes=(found.signature,),
+        headline=agreement_answers(found),
     )
 
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from probative.metrics import TABLE, score
-from probative.reporting.document import Column, Document, Table, Words, interval, payload
+from probative.reporting.document import Answer, Column, Document, Table, Words, interval, payload
 from probative.reporting.figures import figure
+from probative.reporting.headlines import model_answers
 from probative.reporting.pictures import Curve, Densities, Density
 from probative.wording.numbers import metric_name, number, points, probability, region
 from probative.wording.verdict import (
@@ -59,6 +60,7 @@ def bayes_document(
         leading=tuple(verdicts),
         notes=(*remarks, signature),
         pictures=tuple(pictures),
+        headline=model_answers(tests, models),
     )
 
 
@@ -286,6 +288,7 @@ def crossval_document(
         leading=tuple(verdicts),
         notes=(*model_remarks(comparison), comparison.signature),
         pictures=tuple(pictures),
+        headline=model_answers(comparison.adjusted_tests, models),
     )
 
 
@@ -386,13 +389,14 @@ def split_document(manifest: Mapping[str, Any], folder: str, *, signature: str) 
             {"fold": fold["fold"], "part": part, **fold[part]} for fold in folds for part in parts
         ),
         notes=(signature,),
+        headline=(Answer(f"{len(folds)} folds written", "fact"),),
     )
 
 
 # --- Pictures of posteriors
 
 _DRAWN_PROBABILITY = 0.999  # beyond this range the density is too low to be seen
-_POINTS_OF_A_CURVE = 101
+_POINTS_OF_A_CURVE = 61
 _LARGEST_DRAWN = 1 - 1e-9  # of the largest difference, at which there is no density
 _MENTIONED_BEYOND = 0.01  # smallest probability beyond the ends of a curve that is mentioned
 

@@ -9,8 +9,18 @@ from dataclasses import dataclass, replace
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from probative.reporting.compare_page import EXAMPLE_WORDS, shown_example
-from probative.reporting.document import Column, Document, Strong, Table, Words, interval, payload
+from probative.reporting.compare_page import EXAMPLE_WORDS, shown_examples
+from probative.reporting.document import (
+    Answer,
+    Column,
+    Document,
+    Strong,
+    Table,
+    Words,
+    interval,
+    payload,
+)
+from probative.reporting.headlines import pair_answers, place_answers
 from probative.reporting.rank_report import chance, leaderboard_table, rank_document, tested
 from probative.reporting.render import as_csv, as_html, as_json
 from probative.reporting.score_report import label_table
@@ -169,7 +179,7 @@ class _Site:
         if self.board.ranking is None:
             tables = [_refused_table(self.board)] if self.board.refused else []
             why = "No submission could be scored." if tables else "No submissions yet."
-            return self._page("Leaderboard", why, tables, downloads=_DOWNLOADS)
+            return self._page("Leaderboard", (Answer(why, "open"),), tables, downloads=_DOWNLOADS)
         pages = {pair: f"pairs/{self.pair_address(pair)}.html" for pair in sorted(self.pairs)}
         document = rank_document(self.board.ranking, pages=pages)
         shown = document.content()
@@ -206,7 +216,8 @@ class _Site:
             tables.append(replace(label_table(ranking, scores), title="By label"))
         if len(ranking.ranking) > 1:
             tables.append(self._rivals(own.name))
-        return self._page(own.name, _place(ranking, own), tables, way=_HOME)
+        lead = place_answers(ranking, own, _place(ranking, own))
+        return self._page(own.name, lead, tables, way=_HOME)
 
     def _rivals(self, name: str) -> Table:
         """Build the table of one system against every other, in leaderboard order."""
@@ -264,22 +275,30 @@ class _Site:
         tables += _labels_of_both(above, below, ranking.metric)
         return self._page(
             f"{pair.b} and {pair.a}",
-            _pair_words(pair, ranking),
+            pair_answers(pair, _pair_words(pair, ranking)),
             tables,
             way=(
                 *_HOME,
                 *((f"../systems/{self.address[name]}.html", name) for name in names[::-1]),
             ),
-            examples=[shown_example(example) for example in examples],
+            examples=shown_examples(examples),
             example_words=EXAMPLE_WORDS["labels" if ranking.task == "labels" else "spans"],
         )
 
-    def _page(self, title: str, lead: str, tables: Sequence[Table], **more: Any) -> str:
-        content = {"way": (), "downloads": (), "examples": (), **more, "lead": lead}
-        signed = payload("board", self.board.signature)
-        return as_html(
-            Document(title, signed, tuple(tables), (), page="board.html", content=lambda: content)
+    def _page(
+        self, title: str, lead: tuple[Answer, ...], tables: Sequence[Table], **more: Any
+    ) -> str:
+        content = {"way": (), "downloads": (), "examples": (), **more}
+        document = Document(
+            title,
+            payload("board", self.board.signature),
+            tuple(tables),
+            (),
+            page="board.html",
+            content=lambda: content,
+            headline=lead,
         )
+        return as_html(document)
 
 
 def _score_records(ranking: Ranking) -> Iterable[dict[str, Any]]:

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from probative.metrics import label_metric
 from probative.reporting.agreement_report import ceiling_table
 from probative.reporting.bayes_report import difference_picture
-from probative.reporting.document import Column, Table, Tracks, Words, interval
+from probative.reporting.document import (
+    Answer,
+    Column,
+    Strong,
+    Table,
+    Tracks,
+    Words,
+    interval,
+)
 from probative.reporting.figures import figure
 from probative.reporting.forests import ON_A_PAGE, group_notes, group_pictures, group_tables
+from probative.reporting.headlines import evidence_words, score_words
 from probative.reporting.pictures import Bar, Forest, Histogram
 from probative.reporting.runs_report import has_runs, variance_picture
 from probative.reporting.score_report import described, score_forest
 from probative.results import LabelExample, RecordExample
-from probative.wording.numbers import counted, match_words, metric_name, points, pvalue
-from probative.wording.verdict import STRENGTHS, no_verdict
+from probative.wording.numbers import counted, metric_name, points, pvalue, signed_points
+from probative.wording.verdict import STRENGTHS, no_verdict, tested_pvalue
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,16 +33,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from probative.reporting.pictures import Picture
-    from probative.results import Comparison, Comparisons, Example, GateVerdict, SystemScore
+    from probative.results import Comparison, Comparisons, Example, SystemScore
 
-_MOST_OPEN_PAIRS = 6  # pairs shown open; the others unfold
 _MOST_LABELS = 200  # labels in a table
 _MOST_CONFUSED_LABELS = 10  # labels of a heat map; more do not fit on a phone
+_HEAT = 0.08, 0.8  # opacity of the colour of a heat map, from rare to most frequent
+_STRONG = 0.62  # opacity from which black words are easier to read on a dark page than white ones
 
 
-def page_content(
-    result: Comparisons, scores: Table, differences: Table, gates: Sequence[GateVerdict] = ()
-) -> dict[str, Any]:
+def page_content(result: Comparisons, scores: Table, differences: Table) -> dict[str, Any]:
     """Return the variables of the template."""
     main = result.comparisons[0].metric
     first = [c for c in result.comparisons if c.metric == main]
@@ -43,24 +52,28 @@ def page_content(
     ]
     kind = "labels" if result.task in ("labels", "samples") else "spans"
     by_label = [label_differences(c) for c in first if c.by_label]
+    many = len({(c.a, c.b) for c in first}) > 1
+    open_pairs = 0 if many else len(drawn)
     return {
-        "verdicts": result.verdicts[:_MOST_OPEN_PAIRS],
-        "more_verdicts": result.verdicts[_MOST_OPEN_PAIRS:],
-        "gates": [f"{gate}."[:1].upper() + f"{gate}."[1:] for gate in gates],
-        "facts": _facts(result),
-        "recognised": result.notes,
+        "verdict_table": _verdict_table(result, first) if many else None,
+        # the headline has the verdict of two systems
+        "verdicts": result.verdicts if many or has_runs(result) else (),
+        "lead": "",
+        "recognised": [base_name(note) for note in result.notes],
         "score_table": scores,
         "difference_table": differences,
         "score_pictures": [score_forest(result, main)],
         "difference_pictures": [_difference_forest(first)],
-        "pairs": drawn[:_MOST_OPEN_PAIRS],
-        "more_pairs": drawn[_MOST_OPEN_PAIRS:],
-        "label_tables": by_label[:_MOST_OPEN_PAIRS],
-        "more_label_tables": by_label[_MOST_OPEN_PAIRS:],
+        "pairs": drawn[:open_pairs],
+        "more_pairs": drawn[open_pairs:],
+        "label_tables": by_label[:1] if many else by_label,
+        "more_label_tables": by_label[1:] if many else [],
         **_bucket_content(result, [c for c in first if c.question != "procedures"]),
         "confusions": _confusions(result),
         "confusion_words": _CONFUSION_WORDS[kind],
-        "examples": [shown_example(e) for e in result.examples if not isinstance(e, RecordExample)],
+        "examples": shown_examples(
+            [one for one in result.examples if not isinstance(one, RecordExample)]
+        ),
         "example_words": EXAMPLE_WORDS[kind] + _of_which_pairs(result, first),
         "methods": methods_of(result),
         "group_pictures": group_pictures(result),
@@ -77,11 +90,55 @@ def _of_which_pairs(result: Comparisons, first: Sequence[Comparison]) -> str:
     return f" Of {counted(shown, 'pair')}; those of {more:,} more are left out." if more > 0 else ""
 
 
-def _facts(result: Comparisons) -> str:
-    parts = [result.task, *match_words(result.match), counted(result.units, result.unit)]
-    if result.scheme:
-        parts.append(f"tags in {result.scheme}")
-    return ", ".join(parts).capitalize() + "."
+def base_name(note: str) -> str:
+    """Shorten the path of a file at the beginning of a note to its last part."""
+    path, colon, words = note.partition(": ")
+    return f"{PurePath(path).name}{colon}{words}" if colon and path else note
+
+
+def _verdict_table(result: Comparisons, comparisons: Sequence[Comparison]) -> Table:
+    """Build the table of verdicts, one row per comparison, the highest score first."""
+    scores = {system.name: system for system in result.systems}
+    metric = comparisons[0].metric
+    name, level = metric_name(metric, result.match), f"{100 * result.level:g} %"
+    rows = sorted(comparisons, key=lambda c: (c.score_b != c.score_b, -(c.score_b or 0.0)))
+
+    def score(c: Comparison) -> Any:
+        return scores[c.b][metric] if metric in {s.metric for s in scores[c.b].scores} else None
+
+    def difference(c: Comparison) -> str:
+        text = signed_points(c.difference, 2)
+        return Strong(text) if evidence_words(c)[1] in ("better", "worse") else text
+
+    against = {c.a for c in comparisons}
+    versus = f"against {comparisons[0].a}" if len(against) == 1 else "pair by pair"
+    baseline = scores[comparisons[0].a]
+    return Table.of(
+        rows,
+        [
+            Words("system", "b"),
+            Words("against", "a", when=len(against) > 1),
+            Words("question", when=has_runs(result)),
+            Column(name, "score_b", points),
+            Column(level, lambda c: "" if score(c) is None else interval(score(c))),
+            Column("difference", difference),
+            Column(level, interval),
+            Column("p", tested_pvalue, pvalue),
+            Words("verdict", lambda c: _sign_and_words(c)),
+        ],
+        title=f"Verdicts {versus}, {name} in points",
+        notes=(
+            f"{baseline.name}, the baseline: {name} {score_words(baseline[metric], 2)}."
+            if len(against) == 1 and metric in {s.metric for s in baseline.scores}
+            else "",
+        ),
+        bold_note="Established differences are in bold.",
+    )
+
+
+def _sign_and_words(c: Comparison) -> str:
+    words, state = evidence_words(c)
+    return f"{Answer(words, state).sign} {words}"
 
 
 def _difference_forest(comparisons: Sequence[Comparison]) -> Forest:
@@ -272,8 +329,9 @@ def _heat_map(
         n = times.get((right, given), 0)
         return {
             "times": f"{n}" if n < 10_000 else f"{n // 1000:,}k",
-            "share": f"{0.08 + 0.82 * n / largest:.2f}" if n else "0",
-            "dark": n / largest > 0.6,
+            # on white, black words can be read on every colour; on black, on strong ones
+            "share": f"{_HEAT[0] + (_HEAT[1] - _HEAT[0]) * n / largest:.2f}" if n else "0",
+            "strong": _HEAT[0] + (_HEAT[1] - _HEAT[0]) * n / largest > _STRONG,
             "words": f"{_said(right)} taken for {_said(given)}: {n:,}",
         }
 
@@ -289,55 +347,118 @@ def _said(label: str | None) -> str:
     return "(nothing)" if label is None else label
 
 
-def shown_example(example: Example | LabelExample) -> dict[str, Any]:
+def shown_examples(examples: Sequence[Example | LabelExample]) -> list[dict[str, Any]]:
+    """Return examples for the page, under a heading for each system that does better."""
+    groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for example in examples:
+        whose = (example.a, example.b, example.better)
+        groups.setdefault(whose, []).append(_shown_example(example))
+    return [
+        {"title": f"{better} does better than {a if better == b else b}", "examples": own}
+        for (a, b, better), own in groups.items()
+    ]
+
+
+_SIGNS = {"right": "✓", "wrong": "✗", "missed": "✗ missed"}
+
+
+def _shown_example(example: Example | LabelExample) -> dict[str, Any]:
     """Return an example for the page: a head, a text, and one line per side."""
     if isinstance(example, LabelExample):
-        given = (
-            ("answer", example.gold),
-            (example.a, example.label_a),
-            (example.b, example.label_b),
-        )
+        given = (("gold", example.gold), (example.a, example.label_a), (example.b, example.label_b))
         return {
             "head": f"Item {example.item:,}",
             "text": example.text,
             "lines": [
-                (who, [{"text": label, "kind": "right" if label == example.gold else "wrong"}])
+                (who, [_part(label, "right" if label == example.gold else "wrong")])
                 for who, label in given
             ],
         }
-    right = set(example.gold)
-    lines = [("answer", _mark(example, example.gold, right))]
-    lines.append((example.a, _mark(example, example.spans_a, right)))
-    lines.append((example.b, _mark(example, example.spans_b, right)))
-    head = (
-        f"Sentence {example.sentence:,}: {counted(example.errors_a, 'error')} of {example.a}, "
-        f"{example.errors_b:,} of {example.b}"
+    show = _differing_words if example.separator == "" and _covers(example) else _marked
+    sides = (
+        ("gold", example.gold),
+        (example.a, example.spans_a),
+        (example.b, example.spans_b),
     )
-    return {"head": head, "lines": lines}
+    f1 = f"F1 {points(example.f1_b, 0)} of {example.b}, {points(example.f1_a, 0)} of {example.a}"
+    return {
+        "head": f"Sentence {example.sentence:,}: {f1}",
+        "lines": [(who, show(example, spans)) for who, spans in sides],
+    }
 
 
-def _mark(
-    example: Example, spans: Sequence[tuple[int, int, str]], right: set[tuple[int, int, str]]
-) -> list[dict[str, str]]:
-    """Split a sentence into parts with its spans marked; of overlapping spans, keep the first."""
+def _part(text: str, kind: str = "", label: str = "") -> dict[str, str]:
+    """Return a part of a line; right and wrong ones have a sign."""
+    name = "" if label in ("word", "_", "") else label
+    return {"text": text, "kind": kind, "note": f"{name} {_SIGNS.get(kind, '')}".strip()}
+
+
+def _marked(example: Example, spans: Sequence[tuple[int, int, str]]) -> list[dict[str, str]]:
+    """Split a sentence into parts with its spans marked; of overlapping spans, keep the first.
+
+    Spans of gold that a system does not have, and that none of its spans overlaps, are missed.
+    """
+    right = set(example.gold)
+    missed = [
+        own for own in example.gold if not any(a < own[1] and own[0] < b for a, b, _ in spans)
+    ]
+    kinds = {own: "right" if own in right else "wrong" for own in spans}
+    kinds |= dict.fromkeys(missed, "missed")
     parts: list[dict[str, str]] = []
     at, space = 0, example.separator
-    for first, end, label in sorted(spans):
+    for first, end, label in sorted(kinds):
         start = max(first, 0)  # a span may begin before the shown words
         if start < at:
             continue
         if start > at:
-            parts.append({"text": space.join(example.words[at:start]) + space, "kind": ""})
-        parts.append(
-            {
-                "text": space.join(example.words[start:end]),
-                "kind": "right" if (first, end, label) in right else "wrong",
-                "label": "" if label in ("word", "_", "") else label,
-            }
-        )
-        parts.append({"text": space or "\u2009", "kind": ""})
+            parts.append(_part(space.join(example.words[at:start]) + space))
+        words = space.join(example.words[start:end])
+        parts.append(_part(words, kinds[first, end, label], label))
+        parts.append(_part(space or "\u2009"))
         at = end
-    parts.append({"text": space.join(example.words[at:]), "kind": ""})
+    return [*parts, _part(space.join(example.words[at:]))]
+
+
+_WORDS_AROUND = 5  # words shown before and after a place where segmentations differ
+
+
+def _covers(example: Example) -> bool:
+    """Return True if the gold spans are the words of the sentence, one after the other."""
+    ends = [0, *(end for _, end, _ in sorted(example.gold))]
+    starts = [max(first, 0) for first, _, _ in sorted(example.gold)]
+    return len(example.gold) > 1 and starts == ends[:-1]
+
+
+def _differing_words(
+    example: Example, spans: Sequence[tuple[int, int, str]]
+) -> list[dict[str, str]]:
+    """Return the words of a segmentation around the places where the systems differ."""
+    gold, a, b = set(example.gold), set(example.spans_a), set(example.spans_b)
+    apart = a ^ b
+    places = sorted(example.gold)
+    near: set[int] = set()  # gold words that are shown
+    for k, (first, end, _) in enumerate(places):
+        if any(start < end and first < stop for start, stop, _ in apart):
+            near.update(range(k - _WORDS_AROUND, k + _WORDS_AROUND + 1))
+    shown = {
+        character
+        for k in near
+        if 0 <= k < len(places)
+        for character in range(max(places[k][0], 0), places[k][1])
+    }
+    parts: list[dict[str, str]] = []
+    is_open = True
+    for first, end, label in sorted(spans):
+        if not shown & set(range(max(first, 0), end)):
+            if is_open:
+                parts.append(_part("… "))
+            is_open = False
+            continue
+        is_open = True
+        text = "".join(example.words[max(first, 0) : end])
+        own = (first, end, label)
+        kind = ("right" if own in gold else "wrong") if own in apart else ""
+        parts += [_part(text, kind), _part(" ")]
     return parts
 
 
@@ -363,10 +484,10 @@ def methods_of(result: Comparisons) -> list[tuple[str, str]]:
 
 
 EXAMPLE_WORDS = {
-    "spans": "Spans are shaded. A green line below one: the answer has it, too. A red line: the "
-    "answer does not have it.",
-    "labels": "Texts on which only one of the two is right. A green line: the right label. A red "
-    "line: a wrong one.",
+    "spans": "Sentences with the largest gap in F1, in either direction. ✓ and a solid line: gold "
+    "has the span. ✗ and a wavy line: gold does not have it. A dotted line: the system missed it.",
+    "labels": "Texts on which only one of the two is right. ✓ and a solid line: the right label. ✗ "
+    "and a wavy line: a wrong one.",
 }
 _CONFUSION_WORDS = {
     "spans": "How often a span of the answer (row) was given another label (column). Row "

@@ -12,6 +12,7 @@ from probative.reporting.agreement_report import ceiling_table
 from probative.reporting.compare_page import bucket_tables, label_differences, page_content
 from probative.reporting.document import Column, Document, Strong, Table, Words, interval, payload
 from probative.reporting.forests import group_notes, group_tables
+from probative.reporting.headlines import comparison_answers
 from probative.reporting.records_report import (
     compared_fields,
     field_table,
@@ -111,10 +112,11 @@ def compare_document(
         notes=(*result.verdicts, *two_averages(result), *group_notes(result), signed),
         page="records.html" if records else "comparison.html",
         content=lambda: (
-            page_content(result, score_table, difference_table, gates)
+            page_content(result, score_table, difference_table)
             | _runs_content(result)
             | (records_content(result) if records else {})
         ),
+        headline=comparison_answers(result, gates),
     )
 
 
@@ -137,7 +139,8 @@ def comparison_part(result: Comparisons) -> Markup:
     """Render the page of a comparison without its title, for a page that holds several."""
     shown = mean_table(result) if has_runs(result) else _scores(result, None)
     content = page_content(result, shown, _differences(result, None)) | _runs_content(result)
-    return as_part("comparison_body.html", {**content, "top": 3})
+    lead = result.verdicts[0] if result.verdicts else ""
+    return as_part("comparison_body.html", {**content, "lead": lead, "top": 3})
 
 
 def _names_in_title(names: Sequence[str]) -> str:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative.reporting.document import Column, Document, Named, Table, Words, payload
+from probative.reporting.document import Answer, Column, Document, Named, Table, Words, payload
 from probative.reporting.figures import figure
+from probative.reporting.headlines import curve_answers, evidence_words, gate_answers
 from probative.reporting.pictures import Lines, Series
 from probative.wording.numbers import (
     metric_name,
@@ -105,7 +106,8 @@ def _by_recall(curves: Sequence[Curve]) -> Lines:
     )
     return Lines(
         series,
-        axis="recall",
+        axis="recall, points",
+        in_points=True,
         up="precision, points",
         title=f"Precision{_who(curves)} in points against recall, with {level} bands.",
         description=_described(curves, words),
@@ -161,7 +163,8 @@ def _reliability(curves: Sequence[Curve]) -> Lines:
     ideal = np.array(sorted({x for one in series for x in one.x}))
     return Lines(
         [*series, _series("ideal", ideal, ideal, reference=True)],
-        axis="mean probability of a bin",
+        axis="mean probability of a bin, points",
+        in_points=True,
         up="share positive, points",
         title=f"Reliability{_who(curves)}: share of positives in points by probability.",
         description=_described(curves, [str(curve.calibration) for curve in curves]),
@@ -188,6 +191,7 @@ def curves_document(curves: Sequence[Curve]) -> Document:
         records=tuple({"system": c.name, **_summary(c)} for c in curves),
         notes=(*_readings(curves), curves[0].signature),
         pictures=tuple(_pictures(curves)),
+        headline=curve_answers(curves),
     )
 
 
@@ -231,7 +235,10 @@ def comparison_document(comparison: CurveComparison, gates: Sequence[GateVerdict
         records=tuple(comparison.records()),
         notes=(*comparison.verdicts, *_readings(curves), comparison.signature),
         pictures=tuple(_pictures(curves)),
-        content=lambda: {"leading": [*comparison.verdicts, *map(_sentence, gates)]},
+        headline=(
+            *gate_answers(gates),
+            Answer(*evidence_words(c[0]), tuple(comparison.verdicts[:1])),
+        ),
     )
 
 
@@ -246,11 +253,6 @@ def _how(comparisons: Sequence[Comparison]) -> str:
         f"sampled exchange of ranks by {by}, drawn until the decision at 0.05 and 0.01 is clear "
         f"({numbers} draws)"
     )
-
-
-def _sentence(gate: GateVerdict) -> str:
-    words = f"{gate}."
-    return words[:1].upper() + words[1:]
 
 
 def _entries(curves: Sequence[Curve]) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ CSV or HTML.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,9 +20,11 @@ if TYPE_CHECKING:
     from probative.reporting.pictures import Picture
 
 __all__ = [
+    "Answer",
     "Column",
     "Document",
     "Named",
+    "Origin",
     "Strong",
     "Table",
     "Tracks",
@@ -128,7 +131,8 @@ class Table:
     hold numbers. The page draws the `tracks` in the rows; text draws them before `track_column`, if
     that is not None and there is room. If there is no room for all columns, the `droppable` ones
     are left out in this order. `bold_note` explains bold text, `links` are the targets of the first
-    cells on a page, and `caption` is added to the caption in a paper.
+    cells on a page, and `caption` is added to the caption in a paper. `intervals` are the columns
+    that hold the interval of the column before them: in one column, or its two ends in two.
     """
 
     columns: tuple[str, ...]
@@ -143,6 +147,7 @@ class Table:
     links: tuple[str, ...] = ()
     caption: tuple[str, ...] = ()
     track_column: int | None = None
+    intervals: tuple[tuple[int, ...], ...] = ()
 
     @classmethod
     def of(
@@ -181,7 +186,37 @@ class Table:
             closing_words=words[-1] and leading < len(words),
             droppable=tuple(i for _, i in drops),
             track_column=heads.index(track_before) if track_before else None,
+            intervals=_interval_columns(shown),
             **about,
+        )
+
+    def merged(self) -> Table:
+        """Return the table for a page: every score and its interval in one cell."""
+        inner = {i for group in self.intervals for i in group}
+        kept = [i for i in range(len(self.columns)) if i not in inner]
+        follows = {group[0] - 1: group for group in self.intervals}
+
+        def head(i: int) -> str:
+            level = self.columns[follows[i][0]] if len(follows.get(i, ())) == 1 else ""
+            return f"{self.columns[i]} [{level}]" if level.endswith("%") else self.columns[i]
+
+        def cell(row: tuple[str, ...], i: int) -> str:
+            text = row[i]
+            ends = _ends(tuple(row[k] for k in follows.get(i, ())))
+            return (
+                type(text)(f"{text} [{', '.join(ends)}]")
+                if ends and text not in ("", "–")
+                else text
+            )
+
+        return replace(
+            self,
+            columns=tuple(map(head, kept)),
+            rows=tuple(tuple(cell(row, i) for i in kept) for row in self.rows),
+            text_columns=sum(i < self.text_columns for i in kept),
+            droppable=(),
+            track_column=None,
+            intervals=(),
         )
 
     @property
@@ -222,6 +257,7 @@ class Table:
             track_column=None
             if self.track_column is None
             else self.track_column - (self.track_column > column),
+            intervals=(),
         )
 
     def with_column(self, place: int, head: str, cells: Sequence[str]) -> Table:
@@ -234,7 +270,76 @@ class Table:
             text_columns=self.text_columns + (place < self.text_columns),
             droppable=tuple(i + (i >= place) for i in self.droppable),
             track_column=None,
+            intervals=(),
         )
+
+
+def _interval_columns(columns: Sequence[Column]) -> tuple[tuple[int, ...], ...]:
+    """Return the columns that hold the interval of the column before them."""
+    groups: list[tuple[int, ...]] = []
+    for i in range(1, len(columns)):
+        before, column = columns[i - 1], columns[i]
+        if _is_end(column, before, "low") and i + 1 < len(columns):
+            if _is_end(columns[i + 1], before, "high"):
+                groups.append((i, i + 1))
+        elif not before.words and column.form is not points and _INTERVAL.fullmatch(column.head):
+            groups.append((i,))
+    return tuple(groups)
+
+
+_INTERVAL = re.compile(r"[0-9.]+ %|interval|limits")  # heads of columns that hold intervals
+
+
+def _is_end(column: Column, before: Column, end: str) -> bool:
+    """Return True if a column holds this end of the interval of the column before."""
+    value = column.value or column.head
+    named = isinstance(value, str) and value.rpartition(".")[2] == end
+    return not before.words and (named or column.head == f"{before.head} {end}")
+
+
+def _ends(cells: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the two ends of an interval, from two cells or from one; none if undefined."""
+    if len(cells) == 1:
+        cells = tuple(re.split(" to |–", cells[0].strip("[]").replace(", ", "–")))
+    return cells if len(cells) == 2 and all(cells) and set(cells) != {"–"} else ()
+
+
+_SIGNS = {
+    "better": "▲",
+    "worse": "▼",
+    "open": "○",
+    "equal": "=",
+    "passed": "✓",
+    "failed": "✗",
+    "fact": "●",
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Headline of a page: a few words, its state as a word and a sign, and sentences below.
+
+    `state` is "better" or "worse" (the challenger is), "open", "equal", "passed", "failed" or
+    "fact".
+    """
+
+    words: str
+    state: str = "fact"
+    sentences: tuple[str, ...] = ()
+
+    @property
+    def sign(self) -> str:
+        """Return the sign of the state."""
+        return _SIGNS[self.state]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Origin of a page: the command, its date, and the names and digests of the files it read."""
+
+    command: str
+    date: str
+    files: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -257,6 +362,10 @@ class Document:
         Sentences below the tables: assumptions, warnings.
     pictures
         Pictures for the HTML page.
+    headline
+        What the page says first, by default the first sentence above or below the tables.
+    origin
+        The command that made the page, or None.
     page, content
         The template of the HTML page, and a function that returns its further variables: a
         function, because figures take time and not everybody wants the page.
@@ -271,6 +380,26 @@ class Document:
     pictures: tuple[Picture, ...] = ()
     page: str = "page.html"
     content: Callable[[], Mapping[str, Any]] = dict
+    headline: tuple[Answer, ...] = ()
+    origin: Origin | None = None
+
+    @property
+    def answers(self) -> tuple[Answer, ...]:
+        """Return the headline, or one made of the first sentence."""
+        if self.headline:
+            return self.headline
+        said = [*self.leading, *self.notes][:1]
+        return (Answer(self.title, "fact", tuple(w for w in said if w != self._signature)),)
+
+    @property
+    def explanations(self) -> tuple[str, ...]:
+        """Return the sentences below the tables that the headline does not have."""
+        said = {words for answer in self.answers for words in answer.sentences}
+        return tuple(w for w in (*self.leading, *self.notes) if w not in {*said, self._signature})
+
+    @property
+    def _signature(self) -> str:
+        return str(self.payload.get("signature", ""))
 
 
 def payload(command: str, signature: str, **content: Any) -> dict[str, Any]:

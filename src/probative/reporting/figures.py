@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -241,7 +242,10 @@ def _draw_lines(axis: Axes, lines: Lines) -> None:
     colours = [COLOURS[i % len(COLOURS)] for i in range(len(lines.series))]
     if lines.baseline:
         colours[:2] = colours[1::-1]
-    for i, (one, colour) in enumerate(zip(lines.series, colours, strict=True)):
+    series = lines.series
+    if lines.in_points:
+        series = [replace(one, x=_points(one.x)) for one in series]
+    for i, (one, colour) in enumerate(zip(series, colours, strict=True)):
         if one.reference:
             axis.plot(one.x, _points(one.estimate), **_ZERO)
             continue

@@ -17,6 +17,7 @@ from probative.reporting.document import (
     payload,
 )
 from probative.reporting.figures import figure
+from probative.reporting.headlines import dataset_answers
 from probative.reporting.pictures import Bar, Forest
 from probative.wording.numbers import (
     counted,
@@ -359,6 +360,7 @@ def datasets_document(result: DatasetComparisons, *, gates: Sequence[GateVerdict
         records=tuple(result.records()),
         notes=(*result.verdicts, result.signature),
         pictures=(_dataset_forest(result),),
+        headline=dataset_answers(result, gates),
     )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from probative.reporting.document import Column, Document, Table, Words, payload
+from probative.reporting.headlines import gate_answers, ledger_answers
 from probative.wording.numbers import counted, metric_name, region
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ def verdict_document(verdicts: Sequence[GateVerdict], signature: str) -> Documen
         tables=(table,),
         records=tuple(map(_flat, verdict_dicts)),
         notes=(*(str(v.use) for v in verdicts if v.use is not None), signature),
+        headline=gate_answers(verdicts),
     )
 
 
@@ -67,6 +70,7 @@ def ledger_document(ledger: Ledger, *, uses: bool = True) -> Document:
         tables=tuple(tables),
         records=tuple(ledger.records()),
         notes=(*notes, *ledger.notes, ledger.signature),
+        headline=ledger_answers(ledger),
     )
 
 
@@ -79,7 +83,7 @@ def _set_table(ledger: Ledger) -> Table:
         ledger.sets,
         [
             Words("test set", "test_set", _fingerprint),
-            Words("answer"),
+            Words("answer", form=lambda name: PurePath(name).name),
             Words("candidates"),
             Column("units"),
             Column("looks"),

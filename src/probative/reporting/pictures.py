@@ -120,7 +120,8 @@ class Series:
 class Lines(Picture):
     """Scores along an axis, each as a line with the band of its interval.
 
-    `up` names the vertical axis; `zero` draws the line of no difference, `stop` an upright one;
+    `up` names the vertical axis; `in_points` shows the values of the horizontal one in points, too;
+    `zero` draws the line of no difference, `stop` an upright one;
     `baseline` gives the first series the colour of the baseline.
     """
 
@@ -129,6 +130,7 @@ class Lines(Picture):
     zero: bool = False
     stop: float | None = None
     baseline: bool = False
+    in_points: bool = False
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from probative.errors import InputError
 from probative.options import sign
 from probative.reporting.document import Document, Strong, Table, payload
 from probative.reporting.figures import COLOURS, new_figure
+from probative.reporting.headlines import plan_answers, runs_plan_answers
 from probative.wording.numbers import metric_name, number, points
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def plan_document(plan: Plan) -> Document:
         tables=(table,),
         records=(plan.to_dict(),),
         notes=(_sentence(plan, unit), signed),
+        headline=plan_answers(plan, _sentence(plan, unit)),
     )
 
 
@@ -78,6 +80,7 @@ def runs_plan_document(plan: RunsPlan) -> Document:
         tables=(_grid(plan),),
         records=tuple(plan.records()),
         notes=(*_sentences(plan), signed),
+        headline=runs_plan_answers(plan, _sentences(plan)),
     )
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.compare_page import methods_of
+from probative.reporting.compare_page import base_name, methods_of
 from probative.reporting.compare_report import comparison_part
 from probative.reporting.document import (
     Column,
@@ -22,6 +22,7 @@ from probative.reporting.document import (
 )
 from probative.reporting.escape import plain
 from probative.reporting.figures import COLOURS, figure
+from probative.reporting.headlines import ranking_answers
 from probative.reporting.pictures import Bar, Forest
 from probative.reporting.runs_report import has_runs, spread_table
 from probative.reporting.score_report import oddities
@@ -55,7 +56,7 @@ _MOST_SCORES_BY_LABEL = 100_000  # systems times labels; about 2 MB
 _MOST_NAMED_IN_MATRIX = 60  # systems; with more, the squares of the matrix have no room for names
 _MOST_PAIRS = 45_000  # pairs of 300 systems; about 3 MB
 _MOST_BYTES_IN_FULL = 6_000_000  # bytes; one comparison has about 50,000
-_FEWEST_FOR_PROCESSES = 6  # with fewer, starting processes costs more than it saves
+_FEWEST_FOR_PROCESSES = 24  # with fewer, starting processes costs more than it saves
 
 
 @dataclass(frozen=True)
@@ -95,16 +96,17 @@ def _ranking_content(
     in_full = _in_full(ranking)
     held = len(ranking.pairs) <= _MOST_PAIRS
     tracks = Tracks.of([(s.estimate, s.low, s.high) for s in ranking.ranking])
+    shown = _on_page(board)
     return {
-        "facts": _facts(ranking),
-        "recognised": ranking.notes,
-        "board": board,
+        "recognised": [base_name(note) for note in ranking.notes],
+        "board": shown,
+        "rising": [head in _RISING for head in shown.columns],
         "tracks": tracks,
         "rows": [
-            {"system": system, "cells": cells, "starts": _starts_tier(ranking.ranking, place)}
-            for place, (system, cells) in enumerate(zip(ranking.ranking, board.rows, strict=True))
+            {"system": system, "cells": cells, "starts": _starts_rest(ranking.ranking, place)}
+            for place, (system, cells) in enumerate(zip(ranking.ranking, shown.rows, strict=True))
         ],
-        "values": [_sort_values(system) for system in ranking.ranking],
+        "values": [_sort_values(system, shown.columns) for system in ranking.ranking],
         "labels": labels,
         "pair_table": pairs,
         "n_pairs": f"{len(ranking.pairs):,}",
@@ -120,31 +122,33 @@ def _ranking_content(
     }
 
 
-def _facts(ranking: Ranking) -> str:
-    parts = [
-        ranking.task,
-        counted(ranking.units, ranking.unit),
-        counted(len(ranking.ranking), "system"),
-    ]
-    return ", ".join(parts).capitalize() + "."
+_NOT_ON_PAGE = ("tier", "E(rank)")  # columns of JSON and CSV
+_RISING = ("system", "rank", "ties")  # columns that are sorted from low to high first
 
 
-def _starts_tier(ranking: Sequence[RankedSystem], place: int) -> bool:
-    return place > 0 and ranking[place].tier != ranking[place - 1].tier
+def _on_page(board: Table) -> Table:
+    """Return the leaderboard of the page: score and interval in one cell, no tiers."""
+    for head in _NOT_ON_PAGE:
+        if head in board.columns:
+            groups = board.intervals
+            board = replace(board.without(board.columns.index(head)), intervals=groups)
+    return board.merged()
 
 
-def _sort_values(system: RankedSystem) -> list[Any]:
+def _starts_rest(ranking: Sequence[RankedSystem], place: int) -> bool:
+    """Return True for the first system that cannot rank first."""
+    return place > 0 and ranking[place].rank_low > 1 == ranking[place - 1].rank_low
+
+
+def _sort_values(system: RankedSystem, heads: Sequence[str]) -> list[Any]:
     """Return the value by which each column is sorted: names as text, the rest as numbers."""
-    return [
-        system.name,
-        system.estimate,
-        system.low,
-        system.rank_low + system.rank_high / 1e6,
-        system.tier,
-        system.letters,
-        system.p_best,
-        system.expected_rank,
-    ]
+    values = {
+        "system": system.name,
+        "rank": system.rank_low + system.rank_high / 1e6,
+        "ties": system.letters,
+        "P(best)": system.p_best,
+    }
+    return [values.get(head, system.estimate) for head in heads]
 
 
 def _label_metric(ranking: Ranking) -> str:
@@ -350,9 +354,8 @@ def _words(ranking: Ranking) -> dict[str, str]:
     spread = f", from {points(max(scores))} to {points(min(scores))}" if scores else ""
     return {
         "board": f"{metric[:1].upper()}{metric[1:]} of each system with its own {level} interval"
-        f"{spread}. A line above a row begins a tier: all systems above it are decided better than "
-        f"the one in that row. Intervals that overlap do not tell whether two systems differ: the "
-        f"pairs below do.",
+        f"{spread}. The line separates the systems that may rank first from the others. "
+        f"Intervals that overlap do not show whether two systems differ: the pairs below do.",
         "matrix": f"Each square compares the system of its row with the one of its column. Blue: "
         f"the row is better. Orange: the column is. Grey: the scores are equal; empty: one is "
         f"undefined. The stronger the colour, the larger the difference. A "
@@ -391,6 +394,7 @@ def rank_document(
         tables=tuple(tables),
         records=tuple(_records(ranking)),
         notes=(ranking.summary, *unseen, ranking.signature),
+        headline=ranking_answers(ranking),
         page="ranking.html",
         content=lambda: (
             _ranking_content(ranking, board, pairs, command, pages) | {"run_table": runs}

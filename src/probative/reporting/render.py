@@ -419,15 +419,37 @@ def _latex(cell: str) -> str:
 
 def as_html(document: Document) -> str:
     """Render one page that loads nothing; a script only where there is something to choose."""
-    template = _templates().get_template(document.page)
-    return template.render(document=document, **document.content())
+    template = templates().get_template(document.page)
+    page = template.render(document=document, contents=_PLACE_OF_CONTENTS, **document.content())
+    return _with_contents(page)
+
+
+_PLACE_OF_CONTENTS = "\x00"  # no text on a page holds it
+_SECTION = re.compile("<h2>(.*?)</h2>", re.DOTALL)
+_TWO_SCREENS = 1800  # pixels
+_ROW, _FIGURE, _PARAGRAPH = 34, 300, 30  # pixels, roughly
+_FEWEST_SECTIONS = 3
+
+
+def _with_contents(page: str) -> str:
+    """Number the sections, and list them with links if the page is longer than two screens."""
+    titles = [" ".join(words.split()) for words in _SECTION.findall(page)]
+    numbers = iter(range(1, len(titles) + 1))
+    page = _SECTION.sub(lambda found: f'<h2 id="part-{next(numbers)}">{found[1]}</h2>', page)
+    sizes = (("<tr", _ROW), ("<svg", _FIGURE), ("<p", _PARAGRAPH))
+    length = sum(page.count(tag) * size for tag, size in sizes)
+    contents = ""
+    if len(titles) >= _FEWEST_SECTIONS and length > _TWO_SCREENS:
+        links = (f'<li><a href="#part-{k}">{words}</a></li>' for k, words in enumerate(titles, 1))
+        contents = f'<nav class="contents" aria-label="Contents"><ul>{"".join(links)}</ul></nav>'
+    return page.replace(_PLACE_OF_CONTENTS, contents)
 
 
 def as_part(template: str, content: Mapping[str, Any]) -> Markup:
     """Render a part of a page from a template."""
     from markupsafe import Markup
 
-    return Markup(_templates().get_template(template).render(content))  # noqa: S704  # escaped there
+    return Markup(templates().get_template(template).render(content))  # noqa: S704  # escaped there
 
 
 def is_page(path: Path) -> bool:
@@ -443,7 +465,8 @@ _GENERATOR = b'<meta name="generator" content="probative '  # as in templates/ba
 
 
 @cache
-def _templates() -> Environment:
+def templates() -> Environment:
+    """Return the templates of pages, with the filters that they use."""
     from jinja2 import Environment, PackageLoader
 
     environment = Environment(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import PurePath
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
@@ -11,6 +14,12 @@ from probative.reporting.document import Column, Document, Named, Table, Tracks,
 from probative.reporting.escape import plain
 from probative.reporting.figures import figure
 from probative.reporting.forests import group_score_table
+from probative.reporting.headlines import (
+    check_answers,
+    interval_answers,
+    main_score,
+    score_answers,
+)
 from probative.reporting.pictures import Bar, Forest
 from probative.reporting.records_report import (
     path_table,
@@ -36,11 +45,13 @@ from probative.wording.numbers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from matplotlib.figure import Figure
 
     from probative.counts import Counts
+    from probative.inference.posterior.single import Posterior
+    from probative.reporting.pictures import Densities
     from probative.results import FileCheck, Interval, Scores, SystemScores
 
 
@@ -74,6 +85,10 @@ def scores_document(scores: Scores) -> Document:
         records=tuple(_records(scores)),
         leading=tuple(quality_lines(scores)),
         notes=(*_remarks(scores), *two_averages(scores), signed),
+        pictures=(score_forest(scores, main_score(scores), compared=False),)
+        if len(scores.systems) > 1
+        else (),
+        headline=score_answers(scores),
     )
 
 
@@ -254,8 +269,11 @@ def _overlaps(system: SystemScores) -> Table:
 _RUNS_BELOW = " The pale dots below are the single runs; the dark one stands for all of them."
 
 
-def score_forest(result: Scores, metric: str) -> Forest:
-    """Picture a score of every system with its interval, and its single runs."""
+def score_forest(result: Scores, metric: str, *, compared: bool = True) -> Forest:
+    """Picture a score of every system with its interval, and its single runs.
+
+    If systems are `compared`, the first is the baseline.
+    """
     known = [score.metric for score in result.systems[0].scores]
     metric = metric if metric in known else known[0]
     runs = {own.system: own.scores for own in result.run_scores or () if own.metric == metric}
@@ -263,15 +281,15 @@ def score_forest(result: Scores, metric: str) -> Forest:
     for i, system in enumerate(result.systems):
         score, own = system.scores[known.index(metric)], runs.get(system.name, ())
         dots = tuple(run for run in own if run == run) if len(own) > 1 else ()
-        baseline = i == 0 and len(result.systems) > 1
+        baseline = i == 0 and len(result.systems) > 1 and compared
         bars.append(Bar(system.name, score.estimate, score.low, score.high, baseline, dots))
     name = metric_name(metric, result.match)
     level = f"{100 * result.level:g} % intervals"
     return Forest(
         bars,
         axis=f"{name}, points",
-        title=f"{name[:1].upper()}{name[1:]} with {level}; the baseline, {bars[0].name}, in "
-        f"orange.",
+        title=f"{name[:1].upper()}{name[1:]} with {level}"
+        + (f"; the baseline, {bars[0].name}, in orange." if bars[0].marked else "."),
         description=f"{name} of each system: {described(bars)}",
         reading="The dot is the score on this test set. The line shows which true scores, those on "
         "endless data like these, go well with it." + _RUNS_BELOW * any(bar.runs for bar in bars),
@@ -358,15 +376,23 @@ def check_document(report: FileCheck, *, signature: str = "") -> Document:
     verdict = "Nothing is wrong with it."
     if report.problems:
         verdict = "What is wrong with it:"
+    name = PurePath(report.path).name
     return Document(
-        title=f"Check of {report.path}",
+        title=f"Check of {name}",
         payload=payload("check", signed, **report.to_dict()),
         tables=tuple(tables),
         records=tuple({"problem": problem} for problem in report.problems)
         or tuple({"label": label, "number": times} for label, times in report.labels.items())
         or tuple(record for path in report.paths or () for record in path.records()),
         notes=(verdict, *report.problems),
+        headline=check_answers(report),
+        content=lambda: {"tables": (_named_file(tables[0], name), *tables[1:])},
     )
+
+
+def _named_file(table: Table, name: str) -> Table:
+    """Return the table with the name of the file instead of its path, for a page."""
+    return replace(table, rows=(("file", name), *table.rows[1:]))
 
 
 # -----------------------------------------------------------------------------
@@ -375,9 +401,16 @@ def check_document(report: FileCheck, *, signature: str = "") -> Document:
 
 
 def intervals_document(
-    counts: Counts, intervals: Sequence[Interval], *, signature: str
+    counts: Counts,
+    intervals: Sequence[Interval],
+    *,
+    signature: str,
+    posteriors: Mapping[str, Posterior] = MappingProxyType({}),
 ) -> Document:
-    """Build the document of the intervals of one table of counts, or of many."""
+    """Build the document of the intervals of one table of counts, or of many.
+
+    The page shows the `posteriors` of scores, by metric.
+    """
     many = bool(counts.shape)
     tables = list(counts) if many else [counts]
     scores = [[one[i] if many else one for one in intervals] for i in range(len(tables))]
@@ -416,4 +449,23 @@ def intervals_document(
         payload=payload("interval", signature, **({"rows": rows} if many else rows[0])),
         tables=(table,),
         records=tuple(records),
+        headline=interval_answers(scores),
+        pictures=tuple(_posterior_picture(name, own) for name, own in posteriors.items()),
+    )
+
+
+def _posterior_picture(metric: str, posterior: Posterior) -> Densities:
+    """Picture the posterior of one score."""
+    from probative.reporting.bayes_report import score_picture
+    from probative.results import ScorePosteriors
+
+    name = metric_name(metric)
+    shown = score_picture(ScorePosteriors(metric, {name: {"": posterior}}))
+    title = f"Posterior of {name}."
+    return replace(
+        shown,
+        curves=[replace(curve, marked=False) for curve in shown.curves],
+        title=title,
+        description=shown.description.replace(shown.title, title),
+        reading="The higher the curve, the more plausible is that true score, given these counts.",
     )

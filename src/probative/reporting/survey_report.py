@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from probative.errors import InputError
 from probative.reporting.document import Column, Document, Strong, Table, Tracks, Words, payload
 from probative.reporting.figures import figure
+from probative.reporting.headlines import estimate_answers, sample_answers, watch_answers
 from probative.reporting.pictures import Lines, Series
 from probative.wording.numbers import (
     counted,
@@ -73,7 +74,7 @@ def estimate_document(estimate: Estimate, *, gates: Sequence[GateVerdict] = ()) 
             *estimate.verdicts,
             estimate.signature,
         ),
-        content=lambda: {"leading": [*estimate.verdicts, f"{estimate_summary(estimate)}."]},
+        headline=estimate_answers(estimate, f"{estimate_summary(estimate)}.", gates),
     )
 
 
@@ -231,6 +232,7 @@ def sample_document(sampled: Sampled, *, explain: bool = False) -> Document:
         tables=(_sample_report_strata(sampled),) if explain else (),
         records=tuple(sampled.records()),
         notes=(f"{sample_summary(sampled)}.", sampled.signature),
+        headline=sample_answers(sampled, f"{sample_summary(sampled)}."),
     )
 
 
@@ -286,6 +288,7 @@ def watch_document(looks: Looks) -> Document:
         records=tuple(looks.records()),
         notes=(*notes, *([_sentence(last.note)] if last.note else []), looks.signature),
         pictures=(_picture(looks),) if _has_band(looks) else (),
+        headline=watch_answers(looks, _sentence(said)),
     )
 
 

@@ -33,7 +33,8 @@ _MARGIN = 14.0
 _ROW_HEIGHT = 26.0
 _NAME_HEIGHT = 20.0  # height of a name above its row
 _WIDEST_NAME_BESIDE = 200.0  # widest name that is set beside its row
-_AXIS_HEIGHT = 40.0  # height of ticks and the name of the axis
+_AXIS_HEIGHT = 43.0  # height of ticks and the name of the axis
+_SWATCH = 30.0  # width of a piece of a line in a legend, with the gap before the name
 _COLOURS = 6  # of series, in the style of the page
 
 
@@ -58,10 +59,11 @@ def _forest(forest: Forest) -> _Drawn:
     scale = _Scale.around(values or [0.0, 1.0], left, _WIDTH - _MARGIN)
     bottom = _MARGIN + row * len(bars)
     parts = scale.axis(bottom, forest.axis)
-    if zero:
-        parts.append(_line(scale(0), _MARGIN - 6, scale(0), bottom, "zero"))
     for i, bar in enumerate(bars):
-        y = _MARGIN + row * (i + 1) - _ROW_HEIGHT / 2
+        half = _ROW_HEIGHT / 2
+        y = _MARGIN + row * (i + 1) - half
+        if zero:  # it does not cross the names above the rows
+            parts.append(_line(scale(0), y - half, scale(0), y + half, "zero"))
         if beside:
             parts.append(_text(left - 10, y + 4, bar.name, "name", "end"))
         else:
@@ -163,9 +165,9 @@ def _densities(densities: Densities) -> _Drawn:
     peak = max((y for curve in curves for y in curve.y), default=1.0) or 1.0
     parts = scale.axis(bottom, densities.axis)
     for row, curve in enumerate(solid):
-        kind = "named marked" if curve.marked else "named"
-        name = _short(curve.name, _HALF - 2 * _MARGIN)
-        parts.append(_text(_MARGIN, _MARGIN + 4 + _NAME_HEIGHT * row, name, kind, "start"))
+        colour = "marked" if curve.marked else ""
+        name = _short(curve.name, _HALF - 2 * _MARGIN - _SWATCH)
+        parts += _key(_MARGIN, _MARGIN + 4 + _NAME_HEIGHT * row, name, colour)
     for curve in curves:
         kind = f"curve{' marked' * curve.marked}{' dashed' * curve.dashed}"
         path = " ".join(
@@ -211,7 +213,7 @@ def _histogram(histogram: Histogram) -> _Drawn:
 def _lines(lines: Lines) -> _Drawn:
     height, left, right = 230.0, 46.0, _WIDTH - _MARGIN
     names, rows = _in_rows([one.name for one in lines.series], left, right)
-    top = _MARGIN + _NAME_HEIGHT * rows
+    top = _MARGIN + _NAME_HEIGHT * (rows + 1)
     bottom = top + height
     across = _Scale.around([x for one in lines.series for x in one.x], left, right)
     values = [v for s in lines.series for v in (*s.estimate, *s.low, *s.high) if v == v]
@@ -230,15 +232,15 @@ def _lines(lines: Lines) -> _Drawn:
     for value, words in up.ticks(room=30):
         parts.append(_line(left, up(value), right, up(value), "grid"))
         parts.append(_text(left - 6, up(value) + 4, words, "tick", "end"))
-    parts += across.axis(bottom, lines.axis, unit=1)
+    parts.append(_text(_MARGIN, top - 8, lines.up, "tick", "start"))
+    parts += across.axis(bottom, lines.axis, unit=100 if lines.in_points else 1)
     if lines.zero:
         parts.append(_line(left, up(0), right, up(0), "zero"))
     if lines.stop is not None:
         parts.append(_line(across(lines.stop), top, across(lines.stop), bottom, "zero"))
     for colour, one, (place, row) in zip(colours, lines.series, names, strict=True):
-        name = _short(one.name, right - left)
-        y = _MARGIN + 4 + _NAME_HEIGHT * row
-        parts.append(_text(place, y, name, f"named {colour}", "start"))
+        name = _short(one.name, right - left - _SWATCH)
+        parts += _key(place, _MARGIN + 4 + _NAME_HEIGHT * row, name, colour)
         there = [k for k, value in enumerate(one.estimate) if value == value]
         if not there:
             continue
@@ -253,13 +255,21 @@ def _lines(lines: Lines) -> _Drawn:
     return parts, bottom + _AXIS_HEIGHT, _WIDTH
 
 
+def _key(x: float, y: float, name: str, colour: str) -> list[str]:
+    """Draw an entry of a legend: a piece of the line, and its name."""
+    return [
+        _line(x, y - 4, x + _SWATCH - 8, y - 4, f"curve {colour}".strip()),
+        _text(x + _SWATCH, y, name, f"named {colour}".strip(), "start"),
+    ]
+
+
 def _in_rows(
     names: Sequence[str], left: float, right: float
 ) -> tuple[list[tuple[float, int]], int]:
     """Return the place and row of each name, and the number of rows."""
     places, at, row = [], left, 0
     for name in names:
-        width = _text_width(name)
+        width = _text_width(name) + _SWATCH
         if at > left and at + width > right:
             at, row = left, row + 1
         places.append((at, row))
@@ -300,7 +310,7 @@ class _Scale:
             room = min(_text_width(words) / 2 - _MARGIN, (self.right - self.left) / 2)
             middle = min(max(x, self.left + room), self.right - room)
             parts.append(_text(middle, y + 17, words, "tick", "middle"))
-        parts.append(_text((self.left + self.right) / 2, y + 34, name, "tick", "middle"))
+        parts.append(_text((self.left + self.right) / 2, y + 37, name, "tick", "middle"))
         return parts
 
 
@@ -323,7 +333,10 @@ def _text(x: float, y: float, words: str, kind: str, anchor: str) -> str:
 
 def _text_width(words: str) -> float:
     """Estimate the width of words at the size on a phone; wide characters count double."""
-    return sum(20.0 if ord(c) > 0x2E80 else 10.8 for c in plain(words))
+    return sum(20.0 if ord(c) > 0x2E80 else 17.0 if c in _BROAD else 11.5 for c in plain(words))
+
+
+_BROAD = frozenset("mwMWQ@%−")
 
 
 def _short(words: str, room: float = _WIDTH - 4 * _MARGIN) -> str:

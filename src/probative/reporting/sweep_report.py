@@ -9,6 +9,7 @@ import numpy as np
 
 from probative.reporting.document import Column, Document, Table, Words, payload
 from probative.reporting.figures import figure
+from probative.reporting.headlines import sweep_answers
 from probative.reporting.pictures import Lines, Series
 from probative.wording.numbers import number, points
 
@@ -32,6 +33,8 @@ def sweep_document(sweep: SegmentationSweep, *, name: str = "", html: bool = Fal
         records=tuple(_records(sweep)),
         notes=(_reading(sweep), _peaks(sweep), sweep.signature),
         pictures=(sweep_picture(sweep, name),) if html else (),
+        headline=sweep_answers(sweep, _peaks(sweep)),
+        content=lambda: {"tables": (best_table(sweep), sweep_table(sweep))},
     )
 
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field, fields, replace
-from functools import cache
+from functools import cache, cached_property
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from numpy.typing import ArrayLike
 
@@ -202,6 +202,35 @@ class Interval(Result):
             return f"{head} of {np.size(self.estimate)} tables"
         note = f" ({self.note})" if self.note else ""
         return f"{head}: {self.estimate:.4f} [{self.low:.4f}, {self.high:.4f}]{note}"
+
+
+class LateInterval(Interval):
+    """Interval whose numbers are computed when one of them is first read."""
+
+    @classmethod
+    def of(
+        cls, metric: str, method: str, level: float, compute: Callable[[], Interval]
+    ) -> LateInterval:
+        """Return an interval that `compute` will return with its numbers."""
+        late = object.__new__(cls)
+        vars(late).update(metric=metric, method=method, level=level, _compute=compute)
+        return late
+
+    @cached_property
+    def _judged(self) -> Interval:
+        return vars(self).pop("_compute")()  # type: ignore[no-any-return]
+
+    estimate = cached_property(lambda self: self._judged.estimate)
+    low = cached_property(lambda self: self._judged.low)
+    high = cached_property(lambda self: self._judged.high)
+    note = cached_property(lambda self: self._judged.note)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Interval, tuple(getattr(self, entry.name) for entry in fields(self))
+
+    def __repr__(self) -> str:
+        kind, values = self.__reduce__()
+        return repr(kind(*values))
 
 
 # the fields of an interval that are arrays if it holds those of many tables

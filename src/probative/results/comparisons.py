@@ -316,6 +316,8 @@ class Example:
         counted from the first of them.
     errors_a, errors_b
         The number of extra and missing spans of each system.
+    f1_a, f1_b
+        The F1 of each system on this sentence alone; 1 if nothing is there and nothing is returned.
     """
 
     a: str
@@ -328,6 +330,13 @@ class Example:
     spans_b: tuple[tuple[int, int, str], ...]
     errors_a: int
     errors_b: int
+    f1_a: float
+    f1_b: float
+
+    @property
+    def better(self) -> str:
+        """Return the system with the higher F1 on this sentence."""
+        return self.b if self.f1_b > self.f1_a else self.a
 
 
 @dataclass(frozen=True)
@@ -353,6 +362,11 @@ class LabelExample:
     gold: str
     label_a: str
     label_b: str
+
+    @property
+    def better(self) -> str:
+        """Return the system that is right."""
+        return self.b if self.label_b == self.gold else self.a
 
 
 @dataclass(frozen=True, eq=False, repr=False)

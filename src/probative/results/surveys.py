@@ -325,7 +325,7 @@ class Estimate(Result):
 
 # --- Looks while labels arrive
 
-# Measured at level 0.95 (docs/results/looks.md); the study of samples of a pool comes to less.
+# Measured at level 0.95 (docs/results/looks.csv); the study of samples of a pool comes to less.
 _ABOUT = ", about (asymptotic: simulated streams were outside at some look in at most 4 %)"
 
 

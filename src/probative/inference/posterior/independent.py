@@ -209,7 +209,7 @@ class Pair:
             at = np.flatnonzero(groups == group)
             u = np.linspace(low[at], high[at], int(size[at].max()), axis=-1)
             pair = self if len(at) == len(d) else self[at]
-            places = Positions.at(u, d[at, None])
+            places = Positions(u, d[at, None])
             mass = pair._mass(places, u[:, 1:2] - u[:, :1])
             order.append(at)
             pieces.append([np.sum(mass * f, axis=-1) for f in functions(pair, places, at)])
@@ -257,47 +257,73 @@ class Pair:
 
     def _width(self, low: Array, high: Array, d: Array) -> Array:
         """Return the smallest width of A's density in u: dy/du is largest at an end."""
-        steepest = np.maximum(*(Positions.at(u, d).slope for u in (low, high)))
+        steepest = np.maximum(*(Positions(u, d).slope for u in (low, high)))
         return np.asarray(self.a.log_odds_spread() / np.maximum(steepest, 1e-300))
 
 
-@dataclass(frozen=True)
 class Positions:
-    """The values A = x and B = x + d at x = l + L·expit(u), exact as sums of positive numbers."""
+    """The values A = x and B = x + d at x = l + L·expit(u), exact as sums of positive numbers.
 
-    u: Array
-    near: Array  # L expit(u)
-    far: Array  # L expit(-u)
-    length: Array  # L
-    x: Array
-    rest: Array  # 1 - x
-    shifted: Array  # x + d
-    shifted_rest: Array  # 1 - x - d
+    With d = 0, u are the log odds of both.
+    """
 
-    @classmethod
-    def at(cls, u: Array, d: Array) -> Positions:
-        """Return the positions at u for a difference of d."""
-        up, down, length = np.maximum(d, 0), np.maximum(-d, 0), 1 - np.abs(d)
-        near, far = (length * special.expit(side * u) for side in (1, -1))
-        return cls(u, near, far, length, down + near, up + far, up + near, down + far)
+    def __init__(self, u: Array, d: Array):
+        self.u, self.d, self.equal = u, d, not d.any()
+
+    @cached_property
+    def length(self) -> Array:
+        """Return L."""
+        return np.asarray(1 - np.abs(self.d))
+
+    @cached_property
+    def near(self) -> Array:
+        """Return L expit(u)."""
+        return np.asarray(self.length * special.expit(self.u))
+
+    @cached_property
+    def far(self) -> Array:
+        """Return L expit(-u)."""
+        return np.asarray(self.length * special.expit(-self.u))
+
+    @property
+    def shifted(self) -> Array:
+        """Return x + d."""
+        return np.asarray(np.maximum(self.d, 0) + self.near)
+
+    @property
+    def shifted_rest(self) -> Array:
+        """Return 1 - x - d."""
+        return np.asarray(np.maximum(-self.d, 0) + self.far)
+
+    @property
+    def _x(self) -> tuple[Array, Array]:
+        """Return x and 1 - x."""
+        return np.maximum(-self.d, 0) + self.near, np.maximum(self.d, 0) + self.far
 
     @property
     def slope(self) -> Array:
         """Return the derivative of A's log odds with respect to u."""
+        if self.equal:
+            return np.ones_like(self.u)
         near, far = (
             np.divide(part, whole, out=np.ones_like(whole), where=whole > 0)
-            for part, whole in ((self.near, self.x), (self.far, self.rest))
+            for part, whole in zip((self.near, self.far), self._x, strict=True)
         )
         return np.asarray(near * far / self.length)
 
     @property
     def log_odds(self) -> Array:
         """Return A's log odds."""
-        return self._log(self.x, 1.0) - self._log(self.rest, -1.0)
+        if self.equal:
+            return self.u
+        x, rest = self._x
+        return self._log(x, 1.0) - self._log(rest, -1.0)
 
     @property
     def shifted_log_odds(self) -> Array:
         """Return B's log odds."""
+        if self.equal:
+            return self.u
         return self._log(self.shifted, 1.0) - self._log(self.shifted_rest, -1.0)
 
     def _log(self, part: Array, side: float) -> Array:

@@ -7,6 +7,7 @@ const points = (x, digits = 2) => x === null ? "–" : (100 * x).toFixed(digits)
 const signed = x => x === null ? "–" : (x > 0 ? "+" : "") + points(x);
 const pvalue = p => p === null ? "–" : p < 1e-4 ? (p === 0 ? "< 1e−300" : p.toExponential(1).replace("-", "−")) : p.toFixed(4);
 const probability = p => p === null ? "–" : p < 0.0005 ? "< 0.001" : p >= 0.9995 ? "> 0.999" : p.toFixed(3);
+const within = v => `${points(v[0])} [${points(v[1], 1)}, ${points(v[2], 1)}]`;
 const make = (tag, text, parent, kind) => {
   const element = document.createElement(tag);
   if (text !== undefined) element.textContent = text;
@@ -37,19 +38,19 @@ function arrange() {
   let last = null;
   for (const row of rows) {
     row.hidden = !data.names[row.dataset.place].toLowerCase().includes(wanted);
-    row.classList.toggle("starts", !row.hidden && column === null && last !== null && row.dataset.tier !== last);
-    if (!row.hidden) last = row.dataset.tier;
+    row.classList.toggle("starts", !row.hidden && column === null && last !== null && row.dataset.first !== last);
+    if (!row.hidden) last = row.dataset.first;
   }
   body.append(...rows);
   shown = rows.filter(row => !row.hidden).map(row => +row.dataset.place).sort((a, b) => a - b);
   $("shown").textContent = shown.length < n || label !== null
-    ? `${shown.length} of ${n} systems` + (label === null ? "." : `; scores of ${data.labels[label]}; rank, tier, ties, P(best) and E(rank) are of all labels.`) : "";
+    ? `${shown.length} of ${n} systems` + (label === null ? "." : `; scores of ${data.labels[label]}; rank, ties and P(best) are of all labels.`) : "";
   heads.forEach((head, k) => k === column ? head.setAttribute("aria-sort", down ? "descending" : "ascending") : head.removeAttribute("aria-sort"));
   $("sort").value = column === null ? "" : column;
   drawMatrix();
 }
 function sortBy(k) {
-  const rising = k === 0 || k === 3 || k === 4 || k === 5 || k === 7;
+  const rising = heads[k].dataset.rising === "1";
   if (k === column) down = !down; else down = !rising;
   column = k;
   arrange();
@@ -64,7 +65,7 @@ $("sort").addEventListener("change", event => {
   if (event.target.value === "") { column = null; arrange(); } else { column = null; sortBy(+event.target.value); }
 });
 $("filter").addEventListener("input", arrange);
-const before = rows.map(row => ({ row, html: [1, 2].map(k => [cellOf(row, k).textContent, cellOf(row, k).dataset.value]) }));
+const before = rows.map(row => ({ row, text: cellOf(row, 1).textContent, value: cellOf(row, 1).dataset.value }));
 const scale = values => {
   const all = values.flat().filter(x => x !== null);
   const low = Math.min(...all), high = Math.max(...all);
@@ -85,17 +86,11 @@ function showLabel() {
   const values = data.names.map((_, i) => label === null ? data.scores[i] : data.byLabel[i][label] || [null, null, null]);
   const ends = scale(values.filter(v => v[0] !== null));
   board.tHead.querySelectorAll(".ends span").forEach((span, k) => { span.textContent = points(ends[k], 1); });
-  for (const { row, html } of before) {
-    const own = values[row.dataset.place];
+  for (const { row, text, value } of before) {
+    const own = values[row.dataset.place], cell = cellOf(row, 1);
     track(row.querySelector(".track"), own, ends);
-    if (label === null) {
-      html.forEach(([text, value], k) => { cellOf(row, k + 1).textContent = text; cellOf(row, k + 1).dataset.value = value; });
-    } else {
-      [points(own[0]), own[0] === null ? "–" : `${points(own[1], 1)} to ${points(own[2], 1)}`].forEach((text, k) => {
-        cellOf(row, k + 1).textContent = text;
-        cellOf(row, k + 1).dataset.value = own[k] === null ? "" : own[k];
-      });
-    }
+    cell.textContent = label === null ? text : own[0] === null ? "–" : within(own);
+    cell.dataset.value = label === null ? value : own[0] === null ? "" : own[0];
   }
   arrange();
 }
@@ -123,7 +118,7 @@ function verdictOf(i, j) {
   const pair = pairOf(i, j), [one, other] = [data.names[i], data.names[j]];
   if (pair.same) return `${one} and ${other} come out the same everywhere.`;
   if (pair.d === null) return `${one} and ${other}: a score is undefined.`;
-  if (!pair.decided) return `${one} and ${other} are not told apart.`;
+  if (!pair.decided) return `${one} and ${other} are not distinguished.`;
   return pair.d > 0 ? `${one} is better than ${other}.` : `${other} is better than ${one}.`;
 }
 let at = [0, 1], focused = false, paper = false, geometry = null;
@@ -157,7 +152,8 @@ function drawMatrix() {
     const pair = pairOf(i, j);
     if (pair.d === null) return;
     context.fillStyle = pair.d === 0 ? colour.ink : pair.d > 0 ? colour.b : colour.a;
-    context.globalAlpha = 0.3 + 0.7 * Math.abs(pair.d) / largest;
+    // a contrast of 3 with the ground also where the difference is small
+    context.globalAlpha = 0.78 + 0.22 * Math.abs(pair.d) / largest;
     const inset = pair.decided ? 0 : size * 0.34;
     context.fillRect(x + inset, y + inset, size - gap - 2 * inset, size - gap - 2 * inset);
   }));
@@ -191,7 +187,7 @@ function cut(context, words, room) {
 function tell(i, j) {
   if (i === j) { $("hover").textContent = data.names[i]; return; }
   const pair = pairOf(i, j);
-  $("hover").textContent = `${data.names[i]} − ${data.names[j]}: ${signed(pair.d)} points (${points(pair.low)} to ${points(pair.high)}), adjusted p ${pvalue(pair.adjusted)}. ${verdictOf(i, j)}`;
+  $("hover").textContent = `${data.names[i]} − ${data.names[j]}: ${signed(pair.d)} points [${points(pair.low)}, ${points(pair.high)}], adjusted p ${pvalue(pair.adjusted)}. ${verdictOf(i, j)}`;
 }
 function open(i, j) {
   if (i === j || i < 0 || j < 0) return;
@@ -204,7 +200,7 @@ function open(i, j) {
   const list = make("dl", undefined, box);
   const tests = [
     ...names.map((name, k) => [name, limitsOf(data.scores[[i, j][k]])]),
-    ["difference in points", `${signed(pair.d)} (${points(pair.low)} to ${points(pair.high)})`],
+    ["difference in points", `${signed(pair.d)} [${points(pair.low)}, ${points(pair.high)}]`],
     [`P(${names[0]} better)`, probability(pair.better)],
     ["p", pvalue(pair.p)], ["p adjusted", pvalue(pair.adjusted)], ["decided", pair.decided ? "yes" : "no"],
   ];
@@ -239,24 +235,26 @@ if ($("list")) $("list").addEventListener("click", () => {
   $("list").hidden = true;
   inFull[0].querySelector("summary").focus();
 });
-const limitsOf = v => v[0] === null ? "undefined" : `${points(v[0])} (${points(v[1], 1)} to ${points(v[2], 1)})`;
+const limitsOf = v => v[0] === null ? "undefined" : within(v);
 function labelTable(box, i, j, names) {
   const entries = data.labels.map((name, k) => [name, data.byLabel[i][k], data.byLabel[j][k]]).filter(e => e[1] || e[2]);
   if (!entries.length) return;
   make("h3", "By label, in points", box);
   const table = make("table", undefined, make("div", undefined, box, "scroll"), "stack");
+  make("caption", "By label, in points", table);
   const columns = ["label", names[0], names[1], "difference"], head = make("tr", undefined, make("thead", undefined, table));
   columns.forEach((name, k) => {
-    make("th", name.length > 16 ? name.slice(0, 15) + "…" : name, head, k ? "" : "words").title = name;
+    make("th", name, head, k ? "" : "words").scope = "col";
   });
   const rows = make("tbody", undefined, table);
   for (const [name, a, b] of entries) {
     const row = make("tr", undefined, rows), both = a && b && a[0] !== null && b[0] !== null;
     [name, a, b, both ? signed(a[0] - b[0]) : "–"].forEach((value, k) => {
       const limits = k === 1 || k === 2, there = limits && value && value[0] !== null;
-      const cell = make("td", !limits ? value : there ? points(value[0]) : "–", row, k ? "" : "words");
+      const cell = make(k ? "td" : "th", !limits ? value : there ? points(value[0]) : "–", row, k ? "" : "words");
       cell.dataset.head = columns[k];
-      if (there) make("small", `${points(value[1], 1)} to ${points(value[2], 1)}`, cell);
+      if (!k) cell.scope = "row";
+      if (there) make("small", `[${points(value[1], 1)}, ${points(value[2], 1)}]`, cell);
     });
   }
   make("p", "Differences of single labels stand here without a test: many labels make some large ones by chance.", box, "note");

@@ -1,0 +1,257 @@
+"""``probative app``, and the process that runs commands for it."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shlex
+import sys
+import time
+from contextlib import redirect_stderr
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import click
+
+from probative.cli.options import integer, number
+from probative.cli.output import hand_over, remark
+from probative.errors import InputError
+from probative.options import INPUT, OUTPUT, Option, shared
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from probative.reporting.document import Document
+
+__all__ = ["app"]
+
+
+def _port(text: str | int) -> int:
+    return integer(text, least=0, most=65535)
+
+
+def app(
+    *,
+    port: Annotated[
+        int, shared("N", "The port to listen on; by default a free one.", parser=_port)
+    ] = 0,
+    no_browser: Annotated[
+        bool, shared("", "Print the address, and open no browser.", heading=OUTPUT)
+    ] = False,
+    max_size: Annotated[
+        float,
+        shared("MB", "The most that all files together may have.", heading=INPUT, parser=number),
+    ] = 500.0,
+) -> None:
+    """Open a page in the browser: drop files, read the result. Nothing leaves this computer.
+
+    Example: probative app
+    """
+    if max_size <= 0:
+        raise InputError(f"max_size: {max_size:g}; expected megabytes > 0")
+    try:
+        from probative.app.server import serve
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _EXTRA:
+            raise
+        raise InputError(
+            f"app: {error.name} is not installed; expected pip install 'probative[app]'"
+        ) from None
+    worker = [sys.executable, "-m", "probative.cli.web"]
+    serve(
+        worker,
+        fields(),
+        port=port,
+        max_bytes=int(max_size * 1e6),
+        browser=not no_browser,
+        announce=remark,
+    )
+
+
+_EXTRA = ("starlette", "uvicorn", "python_multipart", "multipart")
+
+
+# --- The choices that the page offers
+
+_JOBS = ("score", "compare", "rank", "plan")
+# options that the page sets in another way, or that name further files
+_NOT_OFFERED = {"names", "runs", "counts", "jobs", "comparisons", "probabilities", "memory_limit",
+                "table", "gold", "baseline", "challenger", "dataset", "datasets"}  # fmt: skip
+
+
+def fields() -> list[dict[str, Any]]:
+    """Describe the options of the four commands: one entry per option, with those that have it."""
+    from probative.cli.completion import words_among
+    from probative.options import GATES
+
+    found: dict[str, dict[str, Any]] = {}
+    for job in _JOBS:
+        command = _command(job)
+        flags = {p.name for p in command.params if isinstance(p, click.Option) and p.is_flag}
+        for name, option in command.declared.items():
+            files = option.is_input or "FILE" in (option.metavar or "")
+            if name in _NOT_OFFERED or option.heading in (OUTPUT, GATES) or files:
+                continue
+            entry = found.setdefault(
+                name,
+                {
+                    "name": name,
+                    "help": option.help or "",
+                    "words": ("yes", "no") if option.switch else words_among(option),
+                    "flag": name in flags and not option.switch,
+                    "heading": option.heading,
+                    "jobs": [],
+                },
+            )
+            entry["jobs"].append(job)
+    return list(found.values())
+
+
+def _command(name: str) -> Any:
+    from probative.cli.app import build_app
+
+    return build_app().get_command(click.Context(click.Command("probative")), name)
+
+
+# --- The worker: an order from standard input, answers into a folder
+
+_SHOWN_EVERY = 0.2  # seconds between two notes of progress
+
+
+def work() -> int:
+    """Answer the requests of an order; see `probative.app.workers`."""
+    from probative.files import write_whole
+
+    order = json.load(sys.stdin)
+    _limit_memory(order["memory"])
+    folder = Path(order["folder"])
+    answers = []
+    for request in order["requests"]:
+        answers.append(_answer(request, folder))
+        write_whole(folder / "answer.json", json.dumps(answers))
+    return 0
+
+
+def _answer(request: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Run one command; return its status, what it said, and its JSON.
+
+    With ``page``, the page and the tables of the document are written into the folder.
+    """
+    from probative.cli import main
+    from probative.reporting.render import as_html, as_json, render
+
+    documents: list[Document] = []
+    hand_over(documents.append, _Progress(folder / "progress"))
+    command, page = _command(request["command"]), bool(request.get("page"))
+    words = [request["command"], *_words(command, request)]
+    also = ["--html", str(folder / "page.html")] if page else []
+    said = io.StringIO()
+    with redirect_stderr(said):
+        status = main([*words, *also])
+    lines = said.getvalue().splitlines()
+    answer: dict[str, Any] = {"status": status, "line": shlex.join(["probative", *words])}
+    if status > 1 or not documents:
+        answer["error"] = lines[-1] if lines else f"ended with status {status}"
+        return answer | {"remedies": list(_remedies(answer["error"], command))}
+    document = documents[0]
+    answer |= {"remarks": lines, "payload": document.payload}
+    answer["remedies"] = [
+        remedy
+        for problem in document.payload.get("problems", ())
+        for remedy in _remedies(problem, command)
+    ]
+    if page:
+        written = {"page.html": as_html(document), "result.json": as_json(document)}
+        for name, form in (("table.tex", "latex"), ("table.md", "markdown"), ("table.csv", "csv")):
+            written[name] = render(document, form)
+        for name, text in written.items():
+            (folder / name).write_text(text, encoding="utf-8", newline="")
+    return answer
+
+
+def _words(command: Any, request: Mapping[str, Any]) -> Iterable[str]:
+    """Yield the words of a command: files, then the options that it has; JSON is printed."""
+    yield from request.get("files", ())
+    for parameter in command.params:
+        text = str(request.get("options", {}).get(parameter.name) or "").strip()
+        if not isinstance(parameter, click.Option) or not text:
+            continue
+        flag = parameter.opts[0]
+        if parameter.is_flag:
+            no = text == "no" and parameter.secondary_opts
+            yield parameter.secondary_opts[0] if no else flag
+        elif text.startswith("-"):
+            yield f"{flag}={text}"
+        else:
+            yield from (flag, text)
+    yield from ("--format", "json")
+
+
+class _Progress:
+    """Note in a file how much is done, a few times in a second."""
+
+    def __init__(self, path: Path):
+        self.path, self.last = path, 0.0
+
+    def __call__(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now - self.last > _SHOWN_EVERY:
+            self.last = now
+            self.path.write_text(f"{done} {total}")
+
+
+def _limit_memory(most: int) -> None:
+    """Let this process take no more memory than this, where the system can see to it."""
+    try:
+        import resource
+    except ImportError:
+        return
+    if most:
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
+# --- Remedies: an error names the option that mends it
+
+_FLAG = re.compile(r"(?P<flag>--[a-z][a-z-]*)(?: (?P<value>'[^']*'|[\w.:-]+))?")
+_LISTED = re.compile(r"(?:There are|[Ww]hich of) (?P<names>[^;?()]+)")
+_MOST_NAMES = 50  # offered as a choice
+
+
+def _remedies(error: str, command: Any) -> Iterable[dict[str, Any]]:
+    """Yield the options that an error names, each with a value or with values to choose from."""
+    known = {o: p.name for p in command.params if isinstance(p, click.Option) for o in p.opts}
+    names = _names_in(error)
+    for found in _FLAG.finditer(error):
+        name = known.get(found["flag"]) or ""
+        option = command.declared.get(name)
+        if option is None or option.heading == OUTPUT or name in _NOT_OFFERED:
+            continue
+        value = _value_of(found["value"], name, option)
+        yield {"option": name, "value": value, "names": [] if value else names}
+
+
+def _value_of(word: str | None, name: str, option: Option) -> str:
+    """Return the value that an error gives to an option; "" if it gives none."""
+    from probative.cli.completion import words_among
+
+    if word is None:
+        return ""
+    text = word.strip("'").rstrip(".:")
+    is_value = word.startswith("'") or text in words_among(option) or re.match(r"\d", text)
+    return text if is_value or name == "key" else ""
+
+
+def _names_in(error: str) -> Sequence[str]:
+    """Return the names that an error lists: columns, labels, scores."""
+    quoted = re.findall(r"'([^']{1,60})'", error)
+    listed = _LISTED.search(error)
+    if listed is None:
+        return list(dict.fromkeys(quoted))[:_MOST_NAMES]
+    within = re.findall(r"'([^']{1,60})'", listed["names"])
+    names = within or [part.strip() for part in re.split(r", | or | and ", listed["names"])]
+    return [name for name in dict.fromkeys(names) if name and name != "…"][:_MOST_NAMES]
+
+
+if __name__ == "__main__":
+    sys.exit(work())
