@@ -496,13 +496,13 @@ def compare_matched(
         by = "accuracy" if is_of_classes(matched, metrics[0]) else metrics[0]
         result = replace(result, buckets=find_buckets(matched, by, options, make))
     if options.fields:
-        parts = [
+        critical = [
             _of_field(matched, path, metrics, choices, options, also, compare_in)
             for path in options.fields
         ]
         from probative.jobs.groups import adjust_groups
 
-        result = replace(result, fields=adjust_groups(parts))
+        result = replace(result, fields=adjust_groups(critical))
     if options.group is None:
         return result
     from probative.jobs.groups import with_groups

@@ -896,7 +896,7 @@ def why_records(rows: Sequence[Mapping[str, Any]]) -> str | None:
     column = _record_column(held, Reading())
     if column is not None:
         return f"its column {column!r} holds JSON objects"
-    described = (*_NO_SYSTEMS, *DETAILS)
+    described: tuple[str, ...] = (*_NO_SYSTEMS, *DETAILS)
     if any(plain_name(name) == "label" and isinstance(rows[0].get(name), str) for name in there):
         described += ("text", "document", "doc", "source")  # what is labelled
     nested = [
