@@ -46,9 +46,9 @@ def main() -> bool:
             bare=lambda: seqeval.classification_report(gold, pred, level=None),
             f1=lambda: seqeval.f1_score(gold, pred),
             strict=lambda: seqeval.classification_report(gold, pred, mode="strict", scheme=IOB2),
-            file=lambda: pv.score(path),
-            numbers=lambda: pv.score(*numbers),
-            words=lambda: pv.score(*words),
+            file=lambda: pv.score(path).to_dict(),
+            numbers=lambda: pv.score(*numbers).to_dict(),
+            words=lambda: pv.score(*words).to_dict(),
         )
         theirs = in_turns(
             1,

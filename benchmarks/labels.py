@@ -22,13 +22,13 @@ def main() -> bool:
         [
             against(
                 "pv.score of integers in arrays / scikit-learn's report",
-                lambda: pv.score(gold, pred),
+                lambda: pv.score(gold, pred).to_dict(),
                 lambda: classification_report(gold, pred),
                 1.0,
             ),
             against(
                 "pv.score of strings in lists / scikit-learn's report",
-                lambda: pv.score(*texts),
+                lambda: pv.score(*texts).to_dict(),
                 lambda: classification_report(*texts),
                 0.7,
                 rounds=3,

@@ -11,7 +11,7 @@ from timing import Line, growth, show, within
 import probative as pv
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     Work = Callable[[], object]
 
@@ -78,25 +78,26 @@ def datasets() -> Work:
     return lambda: pv.compare_datasets(sets)
 
 
+def measured() -> Iterator[Line]:
+    yield within("pv.compare, five sentences", sentences_of(5), 0.015, 9)
+    yield within("pv.compare_datasets, four of ten sentences", datasets(), 0.2, 9)
+    yield within("pv.compare, 1,000 groups of two rows", groups_of(1000), 2.0)
+    yield within("pv.compare, 10,000 labels on 20,000 items", labels_of(10_000), 2.0)
+    yield within("pv.compare, 100,000 sentences in lists", sentences_of(100_000), 1.0)
+    yield within("pv.compare, 100 runs of two systems", runs_of(100), 2.0)
+    yield within("pv.compare, 100,000 labels on 200,000 items", labels_of(100_000), 10.0, 3)
+    yield within("pv.compare, 1,000 runs of two systems", runs_of(1000), 20.0, 2)
+    yield growth("groups of two rows", groups_of, (1000, 10_000))
+    yield growth("groups of two rows", groups_of, (10_000, 100_000))
+    yield growth("labels of a comparison", labels_of, (1000, 10_000))
+    yield growth("labels of a comparison", labels_of, (10_000, 100_000))
+    yield growth("integers scored", scores_of, (100_000, 1_000_000))
+    yield growth("integers scored", scores_of, (1_000_000, 10_000_000))
+    yield growth("runs of two systems", runs_of, (100, 1000), 2)
+
+
 def main() -> bool:
-    lines: list[Line] = [
-        within("pv.compare, 1,000 groups of two rows", groups_of(1000), 2.0),
-        within("pv.compare, 10,000 labels on 20,000 items", labels_of(10_000), 2.0),
-        within("pv.compare, 100,000 labels on 200,000 items", labels_of(100_000), 10.0, 3),
-        within("pv.compare, five sentences", sentences_of(5), 0.015, 9),
-        within("pv.compare, 100,000 sentences in lists", sentences_of(100_000), 1.0),
-        within("pv.compare_datasets, four of ten sentences", datasets(), 0.2, 9),
-        within("pv.compare, 100 runs of two systems", runs_of(100), 2.0),
-        within("pv.compare, 1,000 runs of two systems", runs_of(1000), 20.0, 2),
-        growth("groups of two rows", groups_of, (1000, 10_000)),
-        growth("groups of two rows", groups_of, (10_000, 100_000)),
-        growth("labels of a comparison", labels_of, (1000, 10_000)),
-        growth("labels of a comparison", labels_of, (10_000, 100_000)),
-        growth("integers scored", scores_of, (100_000, 1_000_000)),
-        growth("integers scored", scores_of, (1_000_000, 10_000_000)),
-        growth("runs of two systems", runs_of, (100, 1000), 2),
-    ]
-    return show("Many groups, labels, runs and sentences", lines)
+    return show("Many groups, labels, runs and sentences", measured())
 
 
 if __name__ == "__main__":

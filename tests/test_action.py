@@ -234,7 +234,7 @@ def test_the_page_on_gates_shows_every_input(action):
     (step,) = [
         step
         for step in workflow["jobs"]["compare"]["steps"]
-        if step.get("uses", "").startswith("probative/")
+        if step.get("uses", "").startswith("OWNER/probative@")
     ]
     assert set(step["with"]) <= set(action["inputs"])
     table = page[page.index("| input | meaning") :].partition("\n\n")[0]

@@ -212,7 +212,7 @@ def test_plan_and_gold_exchanged_and_removed(app, client):
 def test_the_demo_takes_one_click(app, client):
     page = finished(client, client.post(f"{app.base}/demo"))
     assert "probative compare gold.conll old.conll new.conll" in line_of(page)
-    assert 'class="verdict"' in page.text
+    assert 'class="headline' in page.text
 
 
 def test_counts_typed_by_hand_have_intervals_and_posteriors(app, client):

@@ -17,7 +17,6 @@ from probative.metrics import TABLE
 from probative.reporting import escape
 from probative.reporting.document import Strong
 from probative.reporting.escape import plain
-from probative.reporting.svg import svg
 from probative.wording.numbers import points
 
 if TYPE_CHECKING:
@@ -468,6 +467,8 @@ _GENERATOR = b'<meta name="generator" content="probative '  # as in templates/ba
 def templates() -> Environment:
     """Return the templates of pages, with the filters that they use."""
     from jinja2 import Environment, PackageLoader
+
+    from probative.reporting.svg import svg
 
     environment = Environment(
         loader=PackageLoader("probative.reporting"),
