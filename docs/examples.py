@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import shlex
 import shutil
 from dataclasses import dataclass
@@ -91,6 +92,10 @@ def perform(
         line = form.encode().decode("unicode_escape")
         text = "".join(line.replace("%s", value) for value in values) if values else line
         Path(name).write_text(text, encoding="utf-8")
+        return 0, ""
+    if words[0] == "python":  # a script of the examples
+        module = runpy.run_path(str(Path(__file__).resolve().parents[1] / words[1]))
+        module["write"](*map(Path, words[2:]))
         return 0, ""
     if words[0] != "probative":
         raise ValueError(f"cannot run {example.command!r}")

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import partial
 from numbers import Real
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypedDict, TypeVar, dataclass_transform
 
 from probative._version import __version__
@@ -57,9 +57,10 @@ class Option:
         "name=word" stands for an option with this word.
     tasks
         The tasks that use it; by default all.
-    signed, always, is_input
+    signed, always, is_input, by_content
         Its name in the signature, if not its own; whether the signature always has it; whether it
-        is a further input, of which the signature shows only that it exists.
+        is a further input, of which the signature shows only that it exists; whether it is a file,
+        of which the signature shows the digest of the content.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class Option:
         signed: str = "",
         always: bool = False,
         is_input: bool = False,
+        by_content: bool = False,
     ):
         self.flags, self.metavar, self.help = flags, metavar, help
         self.heading, self.rare = heading, rare
@@ -89,12 +91,14 @@ class Option:
         self.required, self.switch = required, switch
         self.excludes, self.needs, self.tasks = excludes, needs, tasks
         self.signed, self.always, self.is_input = signed, always, is_input
+        self.by_content = by_content
 
     def __call__(self, default: Any, **changes: Any) -> Any:
         """Return a field with this option, of which some attributes may differ."""
         how = vars(self) | changes
         own = Option(*how.pop("flags"), **how) if changes else self
         signed = {"always": own.always, "as": own.signed, "input": own.is_input}
+        signed["content"] = own.by_content
         return field(default=default, metadata={"option": own} | signed)
 
 
@@ -242,8 +246,17 @@ class Options:
                 name = entry.metadata.get("as") or entry.name.replace("_", "-")
                 is_true = value is True and isinstance(entry.default, bool)
                 flag = is_true or entry.metadata.get("input")
+                value = _digest_of(value) if entry.metadata.get("content") else value
                 chosen.append(name if flag else f"{name}:{_shorten(value)}")
         return sign(*facts, *chosen)
+
+
+def _digest_of(path: Any) -> str:
+    """Return the digest of a file; the path itself if it cannot be read."""
+    try:
+        return f"sha256-{hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]}"
+    except OSError:
+        return str(path)
 
 
 def sign(*facts: str) -> str:
@@ -395,12 +408,24 @@ class ReadingKeywords(TypedDict, total=False):
     on_missing: str
     memory_limit: str | None
     table: str | None
+    field: Mapping[str, str] | Sequence[str]
+    fields_file: str | None
+    list_key: Mapping[str, Any] | Sequence[str]
+    ordered: Sequence[str]
+    unique: Sequence[str]
+    open_map: Sequence[str]
+    empty: Sequence[str]
+    keep_empty: bool
+    only_gold_paths: bool
+    find_json: bool
+    on_malformed: str
 
 
 # tasks that use an option
 _ENTITIES, _LABELS = ("entities",), ("labels",)
 _TAGS_AND_LABELS = (*_ENTITIES, *_LABELS)
 _NO_LOGS = (*_TAGS_AND_LABELS, "segmentation")
+_RECORDS = ("records",)
 _reading = partial(choice, heading=INPUT)
 _rarely = partial(_reading, rare=True)
 
@@ -412,13 +437,13 @@ class ReadingOptions(Options):
     task: str | None = _reading(
         None,
         "TASK",
-        "What is scored: entities, segmentation, labels or samples (logs).",
+        "What is scored: entities, segmentation, labels, records or samples (logs).",
         among="reading.formats:TASKS",
     )
     input_format: str | None = _rarely(
         None,
         "NAME",
-        "The format of files: columns, conllu, segmented, labels, jsonl, table, rows, "
+        "The format of files: columns, conllu, segmented, labels, jsonl, table, records, rows, "
         "choices, labelstudio, brat, docbin, hipe or log.",
         among="reading.formats:FORMATS",
     )
@@ -436,7 +461,7 @@ class ReadingOptions(Options):
         None,
         "COLUMN",
         "The column of gold in a file that holds all: its number, or its name.",
-        tasks=_NO_LOGS,
+        tasks=(*_NO_LOGS, *_RECORDS),
     )
     columns: Sequence[int | str] = _reading(
         (),
@@ -444,7 +469,7 @@ class ReadingOptions(Options):
         "The columns of the systems: their numbers, or their names.",
         parser="name_list",
         excludes=("probability_columns",),
-        tasks=_NO_LOGS,
+        tasks=(*_NO_LOGS, *_RECORDS),
     )
     unit_column: str | None = _reading(
         None,
@@ -465,7 +490,7 @@ class ReadingOptions(Options):
         "The column of a table that shows which group a row belongs to, such as its language "
         "or domain: each group is also scored and compared by itself.",
         excludes=(*DATASETS, "hide_scores"),
-        tasks=_TAGS_AND_LABELS,
+        tasks=(*_TAGS_AND_LABELS, *_RECORDS),
     )
     comments: bool = _rarely(False, "", "Lines that begin with # are comments.", tasks=_NO_LOGS)
     header: bool | None = _rarely(
@@ -545,10 +570,10 @@ class ReadingOptions(Options):
     only: Sequence[str] = _rarely(
         (),
         "LABEL",
-        "Count this label only; may be repeated.",
+        "Count this label (field of records) only; may be repeated.",
         parser="word_list",
         several=True,
-        tasks=_TAGS_AND_LABELS,
+        tasks=(*_TAGS_AND_LABELS, *_RECORDS),
     )
     positive: Any = _reading(None, "LABEL", "The positive class, for labels.", tasks=_LABELS)
     labels: Sequence[str] | str | None = _rarely(
@@ -557,7 +582,7 @@ class ReadingOptions(Options):
         "The labels of macro averages, instead of those of gold; or union: those of gold and "
         "of the system itself.",
         parser="averaged_labels",
-        tasks=_NO_LOGS,
+        tasks=(*_NO_LOGS, *_RECORDS),
     )
     label_names: Sequence[str] = _rarely(
         (),
@@ -578,9 +603,10 @@ class ReadingOptions(Options):
     key: str | Sequence[str] = _reading(
         (),
         "A,B",
-        "The columns by which rows of several tables belong together, in any order.",
+        "The columns by which rows of several tables (records of files) belong together, in "
+        "any order.",
         parser="name_list",
-        tasks=_LABELS,
+        tasks=(*_LABELS, *_RECORDS),
     )
     on_missing: str = _rarely(
         "error",
@@ -597,15 +623,84 @@ class ReadingOptions(Options):
         tasks=_LABELS,
     )
     table: str | None = _rarely(None, "NAME", "Which table of a database to read.", tasks=_LABELS)
+    field: Mapping[str, str] | Sequence[str] = _rarely(
+        (),
+        "PATH=RULE,...",
+        "When values of a field of records are equal: casefold, punctuation, number, tolerance, "
+        "date, similarity, set, weight or ignore; may be repeated, and * stands for anything.",
+        several=True,
+        tasks=_RECORDS,
+    )
+    fields_file: str | None = _rarely(
+        None,
+        "FILE",
+        "A TOML file with such rules, and with the other choices of records.",
+        tasks=_RECORDS,
+        by_content=True,
+    )
+    list_key: Mapping[str, Any] | Sequence[str] = _rarely(
+        (),
+        "LIST=A,B",
+        "Pair the rows of a list of objects by these fields; may be repeated.",
+        several=True,
+        tasks=_RECORDS,
+    )
+    ordered: Sequence[str] = _rarely(
+        (), "LIST", "Pair the elements of a list by position.", several=True, tasks=_RECORDS
+    )
+    unique: Sequence[str] = _rarely(
+        (), "LIST", "Count equal elements of a list once.", several=True, tasks=_RECORDS
+    )
+    open_map: Sequence[str] = _rarely(
+        (),
+        "PATH",
+        "The keys of this object are data: one path for all.",
+        several=True,
+        tasks=_RECORDS,
+    )
+    empty: Sequence[str] = _rarely(
+        (),
+        "A,B",
+        "Further texts that mean that a field is not there: 'N/A,none,-'.",
+        parser="name_list",
+        excludes=("keep_empty",),
+        tasks=_RECORDS,
+    )
+    keep_empty: bool = _rarely(
+        False, "", "Count null, blank texts and empty lists and objects as values.", tasks=_RECORDS
+    )
+    only_gold_paths: bool = _rarely(
+        False, "", "Leave out fields whose path is nowhere in gold.", tasks=_RECORDS
+    )
+    find_json: bool = _rarely(
+        False, "", "Look for the record within the prose of an output.", tasks=_RECORDS
+    )
+    on_malformed: str = _rarely(
+        "count",
+        "HOW",
+        "What becomes of outputs that are no JSON objects: count (as nothing returned) or error.",
+        among="matching.record_rules:ON_MALFORMED",
+        tasks=_RECORDS,
+    )
 
     # the facts show how tags were repaired; a memory limit changes no result
     told = frozenset({"task", "scheme", "repair", "memory_limit"})
 
     def __post_init__(self) -> None:
+        for name in ("field", "list_key", "ordered", "unique", "open_map", "empty"):
+            object.__setattr__(self, name, _as_words(getattr(self, name)))
         if isinstance(self.mapping, tuple):  # pairs from the command line
             object.__setattr__(self, "mapping", _as_dictionary(self.mapping))
         if isinstance(self.key, str):
             object.__setattr__(self, "key", (self.key,))
+
+
+def _as_words(given: Any) -> Any:
+    """Return one text or several as a tuple; a dictionary as texts KEY=VALUE."""
+    if isinstance(given, Mapping):
+        pairs = ((k, v if isinstance(v, str) else ",".join(v)) for k, v in given.items())
+        return tuple(f"{key}={value}" for key, value in pairs)
+    return (given,) if isinstance(given, str) else given
 
 
 def _as_dictionary(pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:
@@ -621,6 +716,9 @@ ReadingOptions.__doc__ = f"{ReadingOptions.__doc__}\n\nAttributes\n----------\n"
 )
 # options of a table of any size, and of several tables that are joined
 _TABLES = frozenset({"key", "on_missing", "memory_limit", "table"})
+_OF_RECORDS = frozenset(
+    name for name, option in ReadingOptions.options().items() if option.tasks == _RECORDS
+)
 
 
 def _as_read(name: str, **changes: Any) -> Any:
@@ -662,6 +760,15 @@ class CompareOptions(ReadingOptions):
     beta: float = BETA(1.0)
     prior: float = PRIOR(1.0, always=True)
     power: float = 0.8
+    fields: Sequence[str] = choice(
+        (),
+        "A,B",
+        "Fields of records that are compared and judged by gates one by one, all at once.",
+        rare=True,
+        parser="name_list",
+        excludes=(*DATASETS, "group"),
+        tasks=_RECORDS,
+    )
     all_pairs: bool = choice(
         False,
         "",
@@ -784,10 +891,21 @@ class AgreementOptions(ReadingOptions):
     )
 
     told = ReadingOptions.told | {"by"}
-    withheld = _TABLES | {
-        *("gold_column", "probability_columns", "threshold", "score_name", "positive", "labels"),
-        *("train_words", "run_column", "group"),
-    }
+    withheld = (
+        _TABLES
+        | _OF_RECORDS
+        | {
+            *(
+                "gold_column",
+                "probability_columns",
+                "threshold",
+                "score_name",
+                "positive",
+                "labels",
+            ),
+            *("train_words", "run_column", "group"),
+        }
+    )
 
 
 # --- Curves of precision and recall
@@ -1004,10 +1122,14 @@ class SampleOptions(ReadingOptions):
     rng: int = SEED(0, always=True)
 
     told = ReadingOptions.told | {"size", "add", "goal", "by"}
-    withheld = _TABLES | {
-        *("gold_column", "threshold", "score_name", "labels", "train_words"),
-        *("run_column", "group"),
-    }
+    withheld = (
+        _TABLES
+        | _OF_RECORDS
+        | {
+            *("gold_column", "threshold", "score_name", "labels", "train_words"),
+            *("run_column", "group"),
+        }
+    )
 
 
 @options_class

@@ -93,6 +93,17 @@ agreement = simulation(
     "covered=coverage; length; noted=with a note; standard_error",
     notes="{0.replicates:,} corpora each; the level is {0.level:g}.",
 )
+records = simulation(
+    own.SimulationOptions,
+    "level replicates rng",
+    "records.record_study",
+    "Do intervals and tests of JSON records hold, by document and by field? By simulation.",
+    title="Records: coverage of intervals, and how often tests reject equal systems",
+    columns="documents; malformed; question=of; truth; by_document=by document; "
+    "by_field=by field; length; standard_error",
+    notes="{0.replicates:,} test sets each; the level is {0.level:g}. By field: as if the fields "
+    "of a document were independent.",
+)
 clusters = simulation(
     own.CLUSTERS,
     "correlations questions replicates level rng",
@@ -615,6 +626,6 @@ def tests(
 _ALL = (
     *(coverage, bayes, pairing, tests, chunking, segmentation, planning, sequential, clusters),
     *(metrics, macro, gates, training, ranks, runs, repeats, looks, watching, ledger, datasets),
-    *(curves, annotation, agreement, overlap),
+    *(curves, annotation, agreement, overlap, records),
 )
 STUDIES = {study.__name__: study for study in _ALL}

@@ -119,6 +119,23 @@ FILES = {
             ("all.csv", 24, lambda i: "ab"[i % 5 % 2]),
         )
     },
+    "gold.records": "".join(
+        f'{{"id": "{i}", "twin": {i}, "kind": "k{i % 2}", "total": "{i}.0", "tags": ["a", "a"], '
+        f'"seen": {{"k{i}": 1}}, "rows": [{{"k": 1, "v": 2}}, {{"k": 2, "v": {i}}}]}}\n'
+        for i in range(12)
+    ),
+    **{
+        f"{name}.records": "".join(
+            f'{{"id": "{i}", "twin": {i}, "kind": "K{i % size}", "total": "{i}", '
+            f'"tags": ["a"], "more": "N/A", "none": {{}}, "seen": {{"k{i + 1}": 1}}, '
+            f'"rows": [{{"k": 2, "v": 2}}, {{"k": 1, "v": {i + i % size}}}]}}\n'
+            if i % 7
+            else f'{{"id": "{i}", "twin": {i}, "output": "so: {{}}"}}\n'
+            for i in range(12)
+        )
+        for name, size in (("old", 3), ("new", 4))
+    },
+    "rules.toml": "[fields]\nkind = 'casefold'\n",
     "a.csv": "tp,fp,fn\n30,5,9\n28,7,11\n33,4,6\n29,6,10\n",
     "b.csv": "tp,fp,fn\n32,4,7\n29,6,10\n35,4,4\n30,5,9\n",
 }
@@ -129,6 +146,7 @@ FOLDERS = {
     "scores": ["scores.csv"],
     "classes": ["classes.csv", "others.csv"],
     "segmented": ["cut.txt", "words.txt"],
+    "extracted": ["old.records", "new.records"],
     "runs-a": ["old.conll", "new.conll"],
     "runs-b": ["new.conll", "gold.conll"],
 }
@@ -169,6 +187,19 @@ TABLE = ["labels.csv", "--gold-column", "gold", "--columns", "old,new"]
 KEYS = (["ids.csv", "other.csv", "all.csv", "--key", "id"], {
     "on_missing": ["--on-missing", "negative"],
     "key": ["--key", "id,twin"],
+})  # fmt: skip
+RECORDS = (["gold.records", "old.records", "new.records", "--task", "records"], {
+    "field": ["--field", "total=number"],
+    "fields_file": ["--fields-file", "rules.toml"],
+    "list_key": ["--list-key", "rows=k"],
+    "ordered": ["--ordered", "rows"],
+    "unique": ["--unique", "tags"],
+    "open_map": ["--open-map", "seen"],
+    "empty": ["--empty", "N/A"],
+    "keep_empty": ["--keep-empty"],
+    "only_gold_paths": ["--only-gold-paths"],
+    "find_json": ["--find-json"],
+    "on_malformed": ["--on-malformed", "error"],
 })  # fmt: skip
 SEEDS = ["seeds.csv", "--gold-column", "gold", "--columns", "old,new", "--run-column", "seed"]
 OTHER_RUNS = {"run_column": ["--run-column", "other"]}
@@ -221,6 +252,9 @@ CALLS = {
     "compare:one file": (["both.conll", "--columns", "3,4"],
         {"gold_column": ["--gold-column", "3"], "columns": ["--columns", "4,3"]}),
     "compare:labels": (TABLE, IN_TABLES | IN_GROUPS),
+    **{f"{command}:records": RECORDS for command in ("score", "rank", "plan")},
+    "compare:records": (RECORDS[0], RECORDS[1] | {"fields": ["--fields", "total,kind"]}),
+    "board:records": (["gold.records", "extracted", "--task", "records"], RECORDS[1]),
     **{f"{command}:keys": KEYS for command in ("score", "compare", "rank")},
     "compare:scores": ([*SCORES, "--threshold", "0.5"], {"threshold": ["--threshold", "0.7"]}),
     "compare:probabilities": ([*SCORES, "--probabilities"], {"beta": ["--beta", "2"],

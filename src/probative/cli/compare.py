@@ -141,7 +141,7 @@ def compare(
 
     Several data sets: probative compare --dataset news gold1 a1 b1 --dataset tweets gold2 a2 b2
     """
-    from probative.cli.inputs import inputs_of, words_by_option
+    from probative.cli.inputs import inputs_of, offered_rules, words_by_option
 
     gate = gates.requested()
     if dataset or datasets is not None:
@@ -178,7 +178,7 @@ def compare(
         return tell_verdicts(verdicts)
     from probative.reporting.compare_report import compare_document
 
-    out.remark(*remarks, *comparisons.notes)
+    out.remark(*remarks, *comparisons.notes, *offered_rules(comparisons))
     if (buckets or given.train is not None) and not comparisons.buckets:
         out.remark("no buckets: neither lengths nor labels part these items into groups")
     document = compare_document(

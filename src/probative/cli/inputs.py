@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 import sys
 from pathlib import Path
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     import click
+
+    from probative.results import Scores
 
 # --- Gold and systems
 
@@ -137,6 +140,21 @@ def _counts(
     if several:
         return [by_system], None, remarks
     return [{name: own[0] for name, own in by_system.items()}], None, remarks
+
+
+_RULES_OFFERED = 5
+
+
+def offered_rules(scores: Scores) -> list[str]:
+    """Return, for each system, the options that would accept values of records in another form."""
+    remarks = []
+    for system in scores.systems:
+        found = () if system.outcomes is None else system.outcomes.near_misses[:_RULES_OFFERED]
+        words = " ".join(f"--field {shlex.quote(miss.option)}" for miss in found)
+        if words:
+            accepted = sum(miss.number for miss in found)
+            remarks.append(f"{system.name}: {words} would accept {accepted:,} wrong values")
+    return remarks
 
 
 # --- Inputs and outputs, checked before any work

@@ -48,7 +48,7 @@ def score(
 
     Example: probative score gold.conll system.conll
     """
-    from probative.cli.inputs import inputs_of
+    from probative.cli.inputs import inputs_of, offered_rules
     from probative.jobs.score import score as find_scores
     from probative.reporting.score_report import conlleval_report, scores_document
 
@@ -60,7 +60,7 @@ def score(
         return
     with reading_progress("reading", quiet=out.quiet):
         scores = find_scores(*inputs, names=called, **vars(given))
-    out.remark(*remarks, *scores.notes)
+    out.remark(*remarks, *scores.notes, *offered_rules(scores))
     if out.form == "conlleval":
         click.echo(conlleval_report(scores), nl=False)
     else:

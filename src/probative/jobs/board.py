@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Unpack, cast
 
 from probative._validation import flag, one_of, open_probability, positive, shown, whole_number
 from probative._version import __version__
@@ -736,11 +736,12 @@ class _Built:
         self, pairs: Sequence[tuple[str, str]]
     ) -> dict[tuple[str, str], tuple[Example | LabelExample, ...]]:
         """Return the sentences on which pairs of systems differ, by pair."""
-        if self.matched is None:
+        if self.matched is None or self.matched.records is not None:
             return {}
         place = {name: i for i, name in enumerate(self.matched.names)}
         matched = self.matched
-        return {(a, b): examples_of(matched, [(place[a], place[b])]) for a, b in pairs}
+        found = {(a, b): examples_of(matched, [(place[a], place[b])]) for a, b in pairs}
+        return cast("dict[tuple[str, str], tuple[Example | LabelExample, ...]]", found)
 
 
 @dataclass(frozen=True)

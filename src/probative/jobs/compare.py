@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from probative._validation import one_of, random_generator, shown
+from probative._validation import names_of, one_of, random_generator, shown
 from probative.counts import PairedCounts
-from probative.errors import InputError
+from probative.errors import InputError, suggestion
 from probative.inference.compare import Choices, compare_pairs, compare_runs_of
 from probative.inference.differences import difference
+from probative.inference.groups import adjust_pvalues
 from probative.inference.pooled import PooledScore
 from probative.jobs.runs import (
     adjust_answers,
@@ -47,15 +48,17 @@ from probative.jobs.score import (
     unit_of,
     unit_of_runs,
 )
-from probative.matching.examples import confusions_of, examples_of
+from probative.matching.examples import changes_of, confusions_of, examples_of
 from probative.matching.groups import crossing_units, judge_groups, part_by_group
 from probative.matching.items import Items, cases_of_runs
+from probative.matching.labels import averaged_labels
 from probative.matching.matched import by_class, pool_runs, unpooled
 from probative.metrics import NEEDS_TN
 from probative.options import CompareOptions, ScoreOptions
 from probative.reading.runs import are_files
 from probative.reading.source import refuse_repeats
 from probative.results import Comparison, Comparisons, Group, LabelDifference
+from probative.results.comparisons import decision_pvalue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -174,16 +177,40 @@ def _by_label(
         tables = (cases_of_runs(alone, a, b, rows).grouped() for alone in parts)
     ends: dict[bytes, tuple[float, ...]] = {}  # of equal tables once
     differences = []
+    pvalues: list[float | None] = []
     for label, paired, use in zip(items.labels, tables, used.tolist(), strict=True):
         if use:
             number = paired.multiplicity
             key = paired.cases.tobytes() + (b"" if number is None else number.tobytes())
+            beta = getattr(score, "beta", 1.0)
             if key not in ends:
-                beta = getattr(score, "beta", 1.0)
                 gap = difference(paired, metric, level=choices.level, beta=beta)
                 ends[key] = gap.a, gap.b, gap.estimate, gap.low, gap.high
             differences.append(LabelDifference(label, *ends[key]))
-    return tuple(differences)
+            if matched.task == "records":
+                pvalues.append(_pvalue_of_field(paired, metric, beta))
+    return tuple(_with_pvalues(differences, pvalues) if pvalues else differences)
+
+
+def _pvalue_of_field(paired: PairedCounts, metric: str, beta: float) -> float | None:
+    """Return the p-value that decides about one field; None if there is none."""
+    if not paired.total().cases[:4].any():
+        return 1.0  # the systems agree
+    alone = PooledScore.of_cases(paired, metric, beta=beta)
+    (test,) = alone.tests([(0, 1)], level=0.95, rng=np.random.default_rng(0))
+    found = float(decision_pvalue(test.pvalue, alone.unit_test(0, 1).pvalue))
+    return None if np.isnan(found) else found
+
+
+def _with_pvalues(
+    differences: Sequence[LabelDifference], pvalues: Sequence[float | None]
+) -> list[LabelDifference]:
+    """Add the p-values, and adjust them for their number by Holm's method."""
+    adjusted = iter(adjust_pvalues([p for p in pvalues if p is not None]).tolist())
+    return [
+        one if p is None else replace(one, pvalue=p, p_adjusted=float(next(adjusted)))
+        for one, p in zip(differences, pvalues, strict=True)
+    ]
 
 
 def _bucket_of_pairs(
@@ -236,6 +263,7 @@ def compare(
     beta: float = 1.0,
     prior: float = 1.0,
     power: float = 0.8,
+    fields: Sequence[str] = (),
     all_pairs: bool = False,
     paired_runs: bool = False,
     train: Input | None = None,
@@ -280,6 +308,8 @@ def compare(
         The weight of recall in F-beta; the prior weight of a cell.
     power
         The power of the test that the number of units needed is computed for.
+    fields
+        Paths of records that are also compared one by one, and that gates judge, too.
     all_pairs
         Compare every pair, instead of each system with the first.
     paired_runs
@@ -337,6 +367,7 @@ def compare(
             "beta": beta,
             "prior": prior,
             "power": power,
+            "fields": names_of("fields", fields),
             "all_pairs": all_pairs,
             "paired_runs": paired_runs,
             "train": train,
@@ -354,7 +385,7 @@ def compare(
             raise InputError("fingerprints: counts tell no test set; expected the answer, outputs")
         return compare_counts(gold, options, figures=figures)
     refuse_repeats((gold, *given, options.train_words, train))
-    systems, names = by_name(given, names)
+    systems, names = by_name(given, names, gold)
     # a mean over the classes needs both classes of a yes-or-no question
     looking = average != "macro"
     matched, second = match_beside(gold, systems, names, options, find_positive=looking)
@@ -454,13 +485,24 @@ def compare_matched(
     if examples and not several:
         places = [(a.places[0], b.places[0]) for a, b in pairs]
         result = replace(
-            result, examples=examples_of(matched, places), confusions=confusions_of(matched)
+            result,
+            examples=examples_of(matched, places),
+            confusions=confusions_of(matched),
+            changes=changes_of(matched, places),
         )
     if (buckets or options.train is not None) and not matched.items.is_condensed:
         make = partial(_bucket_of_pairs, pairs=pairs, choices=choices, beta=options.beta)
         # a bucket has no confusion table
         by = "accuracy" if is_of_classes(matched, metrics[0]) else metrics[0]
         result = replace(result, buckets=find_buckets(matched, by, options, make))
+    if options.fields:
+        critical = [
+            _of_field(matched, path, metrics, choices, options, also, compare_in)
+            for path in options.fields
+        ]
+        from probative.jobs.groups import adjust_groups
+
+        result = replace(result, fields=adjust_groups(critical))
     if options.group is None:
         return result
     from probative.jobs.groups import with_groups
@@ -486,6 +528,33 @@ def compare_matched(
     parts = judge_groups(groups, judge)
     crossing = crossing_units(matched)
     return with_groups(result, parts, str(options.group), beta=options.beta, crossing=crossing)
+
+
+def _of_field(
+    matched: Matched,
+    path: str,
+    metrics: Sequence[str],
+    choices: Choices,
+    options: CompareOptions,
+    scored: Sequence[str],
+    compare_in: Callable[[Matched, str, Choices], Iterator[list[Comparison]]],
+) -> Group:
+    """Compare the systems on one field of records alone."""
+    if matched.task != "records" or options.average == "macro":
+        raise InputError("fields: means nothing here; expected records, and average='micro'")
+    items = matched.items
+    if path not in items.labels:
+        raise InputError(
+            f"fields: no record has {path!r}; expected some of {', '.join(items.labels[:20])}"
+            + suggestion(path, items.labels)
+        )
+    own = items.only([path])
+    part = replace(matched, items=own, averaged=averaged_labels(own, None), records=None)
+    how = replace(choices, generator=random_generator(options.rng), in_group=True, figures=False)
+    usual = ScoreOptions(level=choices.level, by=choices.unit, beta=options.beta)
+    found = [c for metric in metrics for both in compare_in(part, metric, how) for c in both]
+    holding = len(np.unique(own.unit[own.answer]))
+    return Group(path, own.positives, holding, scores_in(part, scored, usual), tuple(found))
 
 
 def _with_one_run(matched: Matched, plain: Comparisons) -> Comparisons:

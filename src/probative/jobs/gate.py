@@ -69,8 +69,8 @@ def gate(
 
     Without evidence (one unit, no positive items, an undefined score), no gate passes. With several
     runs a gate asks about the procedures, so that new runs count, too; it then refuses a system
-    with a single run beside one with several. With groups, the whole and each group are judged; the
-    doubts of the groups are adjusted for their number by Holm's method.
+    with a single run beside one with several. With groups, or critical fields of records, the whole
+    and each of them are judged; their doubts are adjusted for their number by Holm's method.
 
     Parameters
     ----------
@@ -226,11 +226,12 @@ class _Judged:
     @classmethod
     def of(cls, c: Comparison, result: object, kind: str, margin: float) -> _Judged:
         """Return the gate on a comparison of this result, with its groups."""
-        if not isinstance(result, Comparisons) or result.groups is None:
+        if not isinstance(result, Comparisons):
             return cls(c, kind, margin)
+        parts = (*(result.groups or ()), *(result.fields or ()))
         groups = tuple(
             cls(own.of_pair(c.a, c.b, c.metric, c.question), kind, margin, own.group)
-            for own in result.groups
+            for own in parts
         )
         said = [
             words_of_disagreement(summary)

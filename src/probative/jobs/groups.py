@@ -156,7 +156,7 @@ def with_groups(
     `groups` have unadjusted p-values; `crossing` is the number of units with rows in several
     groups.
     """
-    adjusted = _adjust_groups(groups)
+    adjusted = adjust_groups(groups)
     notes = whole.notes
     if crossing:
         words = {"n": crossing, "unit": whole.unit, "s": "" if crossing == 1 else "s"}
@@ -185,7 +185,7 @@ def with_groups(
     )
 
 
-def _adjust_groups(groups: Sequence[Group]) -> tuple[Group, ...]:
+def adjust_groups(groups: Sequence[Group]) -> tuple[Group, ...]:
     """Adjust the p-values for the number of groups and pairs, separately for each metric.
 
     Tests that cannot reject do not count: one unit, identical outputs, or no positive items.

@@ -231,7 +231,7 @@ def plan_from_files(
     )
     if options.group is not None:
         raise InputError("group: a plan has no groups; expected the rows of one group alone")
-    given, names = by_name(list(systems), names)
+    given, names = by_name(list(systems), names, gold)
     looking = average != "macro"
     matched = match_inputs(gold, given, names=names, find_positive=looking, reading=options)
     if average == "macro" and matched.task == "samples":

@@ -328,7 +328,7 @@ def rank(
         return _rank_counts(gold, options, how)
     if options.group is not None:
         raise InputError("group: a ranking has no groups; expected a comparison")
-    given, names = by_name([s for s in (systems, *more) if s is not None], names)
+    given, names = by_name([s for s in (systems, *more) if s is not None], names, gold)
     looking = average != "macro"
     matched = match_inputs(gold, given, names=names, find_positive=looking, reading=options)
     if average == "macro" and matched.task == "samples":

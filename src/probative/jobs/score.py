@@ -46,6 +46,7 @@ from probative.metrics import (
 from probative.options import ScoreOptions
 from probative.reading.annotations import Labels, LabelSets
 from probative.reading.inputs import is_path
+from probative.reading.runs import is_keyed
 from probative.results import (
     Bucket,
     BucketDifference,
@@ -53,6 +54,7 @@ from probative.results import (
     Group,
     Interval,
     LabelScores,
+    RecordOutcomes,
     RunScores,
     Scores,
     SystemScore,
@@ -87,10 +89,13 @@ _MOST_CELLS_KEPT = 100_000  # of units and labels, up to which macro averages wa
 
 
 def by_name(
-    systems: list[Any], names: Sequence[str] | None
+    systems: list[Any], names: Sequence[str] | None, gold: Any = None
 ) -> tuple[list[Any], Sequence[str] | None]:
-    """Return the systems and their names, taken from a dictionary if one was given."""
-    if len(systems) != 1 or not isinstance(systems[0], Mapping):
+    """Return the systems and their names, taken from a dictionary if one was given.
+
+    A dictionary with documents of `gold` is one system: its records by their keys.
+    """
+    if len(systems) != 1 or not isinstance(systems[0], Mapping) or is_keyed(gold, systems[0]):
         return systems, names
     if names is not None:
         raise InputError("names: the systems have names already; expected none")
@@ -121,6 +126,11 @@ def unit_of(matched: Matched, by: str | None) -> str:
     if by is None:
         return matched.unit
     one_of("by", by, UNITS)
+    if by == "item" and matched.task == "records":
+        raise InputError(
+            "by: fields of one document are not independent: they go wrong together; expected "
+            "'document'"
+        )
     if by == "item" and matched.match != STRICT:
         raise InputError(
             f"by: under match={matched.match!r} items of one {matched.unit} are not independent; "
@@ -501,7 +511,14 @@ def system_scores(matched: Matched, i: int, choices: _Choices) -> SystemScores:
         by_label=_by_label(matched, i, choices, cells) if named else (),
         splitting_bias=float(counts.predicted / counts.positives) if biased else None,
         overlap=_overlap(matched, (i,)) if choices.overlap else None,
+        outcomes=outcomes_of(matched, i),
     )
+
+
+def outcomes_of(matched: Matched, i: int) -> RecordOutcomes | None:
+    """Return what became of the records of a system; None for other tasks."""
+    records = matched.records
+    return None if records is None else records.outcomes(matched.systems[i], i)
 
 
 def scores_in(
@@ -567,7 +584,16 @@ def _scores(
     else:
         metrics = choices.among(PRF if units.tn is None else (*PRF, "accuracy"))
         scores = tuple(_pooled_interval(matched, units, metric, choices) for metric in metrics)
+        if matched.records is not None and not choices.asked:
+            scores += (_strict_documents(matched.records.strict(i), choices.level),)
     return (*scores, *_macro_scores(matched, i, choices, cells))
+
+
+def _strict_documents(strict: Any, level: float) -> Interval:
+    """Return the share of documents without any error, by Wilson's interval."""
+    right, number = int(np.count_nonzero(strict)), len(strict)
+    share = interval(Counts(right, 0, number - right), "recall", level=level)
+    return replace(share, metric="strict_documents", signature="")
 
 
 def _by_label(
@@ -757,7 +783,7 @@ def score(
         },
         beside=("names",),
     )
-    systems, names = by_name([] if pred is None else [pred, *more], names)
+    systems, names = by_name([] if pred is None else [pred, *more], names, gold)
     matched, second = match_beside(gold, systems, names, options)
     scores = replace(scores_of(matched, options), ceilings=ceilings_of(second, options))
     if matched.runs:
@@ -767,7 +793,8 @@ def score(
 
 def _with_groups(matched: Matched, scores: Scores, options: ScoreOptions) -> Scores:
     """Add the scores of the systems in each group."""
-    metrics = [score.metric for score in scores.systems[0].scores]
+    named = [score.metric for score in scores.systems[0].scores]
+    metrics = [metric for metric in named if metric.removeprefix(_MACRO) in METRICS]
     chosen = replace(options, by=scores.by)
 
     def judge(part: Any) -> Group:

@@ -10,17 +10,19 @@ import numpy as np
 
 from probative._validation import columns_of, finite, flag, names_of, one_of, shown
 from probative.errors import InputError
+from probative.matching.records import survey_paths
 from probative.matching.rules import SCHEMES
 from probative.matching.schemes import decode, misplaced, prefix_of, recognise
 from probative.options import CheckOptions
 from probative.reading.annotations import LabelSets, Spans, Tagged
 from probative.reading.columns import layout, ragged_line, read_tags
 from probative.reading.formats import Options as Reading
-from probative.reading.formats import open_input
+from probative.reading.formats import how_to_read_records, open_input
 from probative.reading.inputs import task_of
 from probative.reading.lines import problems_of, read_labels, read_spans
 from probative.reading.logs import Samples
 from probative.reading.recognise import read
+from probative.reading.records import sides_of_file
 from probative.reading.rows import without_ignored_tokens
 from probative.reading.segmented import read_forms, read_segmented
 from probative.results import FileCheck
@@ -135,9 +137,38 @@ def check(
         "conllu": _columns,
         "jsonl": _spans,
         "segmented": _segmented,
+        "records": _records,
     }
     found = checks.get(opened.kind, _others)(opened, options.scheme)
     return replace(found, reason=opened.reason)
+
+
+def _records(opened: Input, _: str | None) -> FileCheck:
+    """Check records: outputs that are none are problems; the paths are those of the first side."""
+    source = opened.source
+    reading = replace(how_to_read_records(opened.options), is_gold=False)
+    try:
+        sides = sides_of_file(source, reading)
+    except InputError as error:
+        return FileCheck(source.name, "records", "records", {}, {}, (str(error),))
+    facts: dict[str, Any] = {"documents": len(sides[0])}
+    problems: list[str] = []
+    for side in sides:
+        head = f"{side.name}: " if len(sides) > 1 else ""
+        for what, which in (("missing", side.missing), ("repaired", side.repaired)):
+            facts |= {f"{head}{what}": len(which)} if which else {}
+        problems += (
+            str(source.error(f"{head}{problem}; expected a JSON object", side.line_of(k)))
+            for k, problem in side.malformed.items()
+        )
+    listed = _shorten(
+        problems[:_LISTED_PROBLEMS], len(problems), f"{source.name}: … outputs that are no objects"
+    )
+    paths = tuple(survey_paths(sides[0]))
+    notes = tuple(note for side in sides for note in side.notes)
+    return FileCheck(
+        source.name, "records", "records", facts, {}, tuple(listed), notes, paths=paths
+    )
 
 
 def _others(opened: Input, scheme: str | None) -> FileCheck:

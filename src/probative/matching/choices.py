@@ -9,6 +9,7 @@ from probative._validation import columns_of, finite, flag, names_of, one_of, sh
 from probative.errors import InputError
 from probative.labels import label_name
 from probative.matching.labels import check_names, written_alike
+from probative.matching.record_rules import ON_MALFORMED, rules_of
 from probative.matching.rules import SCHEMES, match_rule
 from probative.matching.schemes import REPAIRS
 from probative.options import ReadingOptions, check_together
@@ -22,6 +23,7 @@ from probative.reading.annotations import (
 from probative.reading.database import check_memory_limit
 from probative.reading.formats import Options
 from probative.reading.inputs import task_of
+from probative.reading.records import Records
 from probative.reading.rows import BY_ROW, check_label_names
 
 if TYPE_CHECKING:
@@ -47,6 +49,8 @@ def how_to_read(chosen: ReadingOptions) -> Options:
         threshold=chosen.threshold,
         key=tuple(chosen.key),
         group=None if chosen.group is None else str(chosen.group),
+        find_json=chosen.find_json,
+        on_malformed=chosen.on_malformed,
     )
 
 
@@ -64,6 +68,9 @@ def check_reading(reading: ReadingOptions) -> ReadingOptions:
     if reading.score_name is not None and not isinstance(reading.score_name, str):
         raise InputError(f"score_name: {shown(reading.score_name)}; expected a name (str)")
     one_of("repair", reading.repair, REPAIRS)
+    one_of("on_malformed", reading.on_malformed, ON_MALFORMED)
+    flag("find_json", reading.find_json)
+    rules_of(reading)  # refuses what is no rule
     match_rule(reading.match)
     if reading.scheme is not None:
         one_of("scheme", reading.scheme, SCHEMES)
@@ -127,7 +134,7 @@ def groups_of(answer: Any) -> RowGroups | None:
     """Return the group of every item (sentence) if the table has a column of groups, else None."""
     if isinstance(answer, (Tagged, Spans)):
         return answer.text.groups
-    return answer.groups if isinstance(answer, (Labels, LabelSets)) else None
+    return answer.groups if isinstance(answer, (Labels, LabelSets, Records)) else None
 
 
 def refuse_unused(options: ReadingOptions, answer: Annotations, *, separate: bool) -> None:
@@ -156,7 +163,7 @@ def refuse_unused(options: ReadingOptions, answer: Annotations, *, separate: boo
         raise InputError("label_names: the tags are no numbers; expected it left out")
     if task == "entities" and options.unit_column is not None and not by_column:
         raise InputError("unit_column: means nothing for entities; expected it left out")
-    if separate and task != "labels" and is_named and not in_table:
+    if separate and task not in ("labels", "records") and is_named and not in_table:
         raise InputError(
             "gold_column, columns: the systems have inputs of their own; expected one file that "
             "holds all, or tag_column="

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from probative.matching.groups import label_confusions, span_confusions
+from probative.matching.records import fields_of_document, why_unequal
 from probative.reading.annotations import LabelSets
-from probative.results import Example, LabelExample
+from probative.results import Example, FieldChange, FieldExample, LabelExample, RecordExample
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,11 +25,14 @@ _MOST_TOKENS_SHOWN = 300  # of a sentence
 _TOKENS_BEFORE_DISPUTE = 30  # shown of a longer sentence
 _LONGEST_TOKEN = 200  # shown, in characters
 _LONGEST_TEXT = 1000  # shown, in characters
+_DOCUMENTS_OF_A_PAIR = 20  # those with the most errors, and those with the largest gap
+_FIELDS_OF_A_DOCUMENT = 500
+_DOCUMENTS_OF_A_CHANGE = 5
 
 
 def examples_of(
     matched: Matched, pairs: Sequence[tuple[int, int]]
-) -> tuple[Example | LabelExample, ...]:
+) -> tuple[Example | LabelExample | RecordExample, ...]:
     """Return sentences on which the first pairs of systems differ most.
 
     There are as many that the second system does better as that the first does, if there are
@@ -38,6 +43,9 @@ def examples_of(
         return ()  # counts alone have no text
     if matched.task in ("labels", "samples"):
         return _label_examples(matched, pairs)
+    if matched.records is not None:
+        shown = pairs[:_PAIRS_WITH_EXAMPLES]
+        return tuple(one for i, j in shown for one in _record_examples(matched, i, j))
     examples: list[Example] = []
     for i, j in pairs[:_PAIRS_WITH_EXAMPLES]:
         paired = matched.items.paired(i, j, by="sentence")
@@ -163,9 +171,96 @@ def _shown_spans(spans: Sequence[Any], start: int) -> tuple[tuple[int, int, str]
 
 def confusions_of(matched: Matched) -> tuple[Any, ...]:
     """Return for each system the pairs of labels that it confuses."""
-    if matched.task in ("segmentation", "samples"):
+    if matched.task in ("segmentation", "samples", "records"):
         return ()
     if isinstance(matched.gold, LabelSets):
         return ()  # in sets, it is unknown which label was given instead of which
     find: Any = label_confusions if matched.task == "labels" else span_confusions
     return tuple(find(matched.gold, system) for system in matched.systems)
+
+
+# --- Records
+
+
+def _record_examples(matched: Matched, i: int, j: int) -> list[RecordExample]:
+    """Return the documents with the most errors, and with the largest gap, the worst first."""
+    items = matched.items
+    errors = [
+        np.asarray(own.fp + own.fn).astype(int)
+        for own in (items.counts(k, by="sentence") for k in (i, j))
+    ]
+    both, gap = errors[0] + errors[1], np.abs(errors[0] - errors[1])
+    half = _DOCUMENTS_OF_A_PAIR // 2
+    some = {*np.argsort(-both, kind="stable")[:half].tolist()}
+    some |= {*np.argsort(-gap, kind="stable")[:half].tolist()}
+    worst = sorted((k for k in some if both[k]), key=lambda k: (-int(both[k]), k))
+    return [_record_example(matched, i, j, k, errors) for k in worst]
+
+
+def _record_example(
+    matched: Matched, i: int, j: int, document: int, errors: list[Any]
+) -> RecordExample:
+    """Return the fields of a document in gold and in two outputs, gold's order first."""
+    records = matched.records
+    rules = None if records is None else records.rules
+    gold = matched.gold.documents[document]
+    rows: dict[tuple[Any, ...], list[Any]] = {}
+    for side, system in enumerate((matched.systems[i], matched.systems[j])):
+        for n, own in enumerate(fields_of_document(gold, system.documents[document], rules)):
+            is_gold = own.gold_place is not None
+            key = (0, own.gold_place) if is_gold else (1, own.path, _json(own.said), side * n)
+            place = own.gold_place if is_gold else own.said_place
+            known = None if own.gold_place is None else _json(own.gold)
+            row = rows.setdefault(key, [own.path, place, known, None, None, "", "", "", ""])
+            row[3 + side] = None if own.said_place is None else _json(own.said)
+            row[5 + side] = own.kind
+            if own.kind == "other value":
+                row[7 + side] = why_unequal(own.gold, own.said)
+    listed = [FieldExample(*row) for row in rows.values()]
+    if records is not None and records.rules.only_gold_paths:
+        listed = [row for row in listed if row.path in records.items.labels]
+    return RecordExample(
+        matched.names[i],
+        matched.names[j],
+        _name_of(matched, document),
+        int(errors[0][document]),
+        int(errors[1][document]),
+        tuple(listed[:_FIELDS_OF_A_DOCUMENT]),
+    )
+
+
+def _json(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…"
+
+
+def _name_of(matched: Matched, document: int) -> str:
+    keys = matched.gold.keys
+    return f"{document + 1}" if keys is None else str(keys[document]).replace("\x1f", ", ")
+
+
+def changes_of(
+    matched: Matched, pairs: Sequence[tuple[int, int]]
+) -> tuple[FieldChange, ...] | None:
+    """Return which gold fields only one system of a pair has right, by path; None if no records."""
+    if matched.records is None:
+        return None
+    items = matched.items
+    found = []
+    for i, j in pairs:
+        a, b = items.says[i] & items.answer, items.says[j] & items.answer
+        for k, path in enumerate(items.labels):
+            own = items.label == k
+            fixed, broken = np.flatnonzero(own & ~a & b), np.flatnonzero(own & a & ~b)
+            if len(fixed) or len(broken):
+                some = [
+                    tuple(
+                        _name_of(matched, document)
+                        for document in np.unique(items.unit[which])[:_DOCUMENTS_OF_A_CHANGE]
+                    )
+                    for which in (fixed, broken)
+                ]
+                names = matched.names[i], matched.names[j]
+                found.append(FieldChange(*names, path, len(fixed), len(broken), *some))
+    order = {(matched.names[i], matched.names[j]): n for n, (i, j) in enumerate(pairs)}
+    return tuple(sorted(found, key=lambda c: (order[c.a, c.b], -c.fixed - c.broken, c.path)))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from probative.errors import InputError
 from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Text
+from probative.reading.records import Records
 from probative.results.ledger import SKETCH, Fingerprints
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from probative.matching.matched import Matched
 
     Hashes = NDArray[np.uint64]
-    Side = Spans | Segmented | Labels | LabelSets
+    Side = Spans | Segmented | Labels | LabelSets | Records
 
 _DIGITS = 16  # hexadecimal, of a fingerprint: among 10^6 test sets P(any collision) is about 3e-8
 _CONTEXT_WORDS, _CONTEXT_CHARACTERS = 2, 12  # of the text before or after a span
@@ -57,6 +59,8 @@ def _contents(side: Side, *, named: bool = True) -> Hashes:
     """Return a hash of the contents of each sentence (item); places alone if not `named`."""
     if isinstance(side, Labels):
         return _mix(_of_labels(side, named=named)[side.codes])
+    if isinstance(side, Records):
+        return _mix(_of_names([json.dumps(d, sort_keys=True) for d in side.documents]))
     if isinstance(side, LabelSets):
         return _mix(_sums(_of_labels(side, named=named)[side.codes], side.item, side.n_items))
     places = _mix(side.start, side.end)
@@ -91,6 +95,8 @@ def _by_unit(
     groups = getattr(text, "groups", None)
     if groups is not None:
         contents = _mix(contents, _of_names(groups.names)[groups.codes])
+    if isinstance(gold, Records):
+        return contents, number
     units = gold.units if isinstance(gold, (Labels, LabelSets)) else text.document  # type: ignore[union-attr]
     if units is None:
         return contents, number
@@ -121,6 +127,8 @@ def _sketch(gold: Side) -> tuple[str, tuple[str, ...]]:
 
 def _places(gold: Side) -> tuple[str, Hashes]:
     """Return the kind of places of a test set and their hashes."""
+    if isinstance(gold, Records):
+        return "texts", _of_names([_normalised(json.dumps(d)) for d in gold.documents])
     if isinstance(gold, (Labels, LabelSets)):
         return _places_of_labels(gold)
     if isinstance(gold, Segmented):

@@ -126,7 +126,7 @@ def crossing_units(matched: Matched) -> int:
 def _part_of_rows(matched: Matched, rows: NDArray[Any]) -> Matched:
     """Return the `Matched` of these rows (sentences) alone."""
     if not isinstance(matched.gold, (Labels, LabelSets)):
-        return replace(matched, items=matched.items.of_units(rows))
+        return replace(matched, items=matched.items.of_units(rows), records=None)
     gold, *systems = (_rows_of(side, rows) for side in (matched.gold, *matched.systems))
     items = match_labels(gold, *systems, positive=matched.positive)
     # drop the labels that `only` left out of the whole

@@ -247,6 +247,7 @@ class Items:
                 universe=None if items.universe is None else number * items.universe,
                 start=tiled(items.start),
                 end=tiled(items.end),
+                times=tiled(items.times),
             )
         )
 

@@ -36,10 +36,13 @@ from probative.matching.outputs import (
     paths_of,
     read_apart,
     read_joined,
+    read_record_logs,
     read_runs_together,
     share_notes,
     short_name,
 )
+from probative.matching.record_rules import rules_of
+from probative.matching.records import MatchedRecords, match_records
 from probative.matching.rules import SCHEMES, STRICT, match_rule
 from probative.matching.schemes import decode, prefix_of, recognise
 from probative.matching.segmentation import carried_over, match_words
@@ -52,6 +55,7 @@ from probative.reading.inputs import annotations_of, both_of, is_path, task_of
 from probative.reading.large_tables import Engine, read_large_pair
 from probative.reading.logs import Samples, join_logs
 from probative.reading.recognise import read
+from probative.reading.records import Records, join_records
 from probative.reading.rows import name_numbers, without_ignored_tokens, without_left_out_texts
 from probative.reading.source import refuse_repeats
 from probative.reading.table_sides import refuse_answer_again
@@ -276,13 +280,13 @@ class Matched:
     Attributes
     ----------
     task
-        ``entities``, ``segmentation``, ``labels`` or ``samples``.
+        ``entities``, ``segmentation``, ``labels``, ``samples`` or ``records``.
     names
         The systems; with several runs, each run.
     items
         The distinct items, and which side has which.
     gold, systems
-        Gold and the outputs: `Spans`, `Segmented`, `Labels` or `LabelSets`.
+        Gold and the outputs: `Spans`, `Segmented`, `Labels`, `LabelSets` or `Records`.
     tagged
         The tags from which spans were decoded, gold first; empty if not all sides were tags.
     positive
@@ -303,6 +307,8 @@ class Matched:
         The runs of each system; empty if every output is a system.
     match
         The rule that decides when a span counts as right.
+    records
+        What became of every field, for records.
     """
 
     task: str
@@ -320,6 +326,7 @@ class Matched:
     notes: tuple[str, ...] = field(default=())
     runs: tuple[RunGroup, ...] = ()
     match: str = STRICT
+    records: MatchedRecords | None = None
 
     def only(self, *systems: int) -> Matched:
         """Return a copy with some outputs alone, by their numbers, each as a system."""
@@ -331,6 +338,7 @@ class Matched:
             systems=tuple(self.systems[i] for i in chosen),
             tagged=(self.tagged[0], *(self.tagged[i + 1] for i in chosen)) if self.tagged else (),
             averaged=self.averaged[chosen],
+            records=None if self.records is None else self.records.of_systems(chosen),
             runs=(),
         )
 
@@ -346,6 +354,8 @@ class Matched:
         """Return the name of the units."""
         if isinstance(self.gold, Spans) and self.gold.text.names is not None:
             return "document"
+        if self.task == "records":
+            return "document"
         if self.task not in ("labels", "samples"):
             return "sentence"
         return "item" if self.gold.units is None else "unit"
@@ -357,7 +367,7 @@ class Matched:
         """
         if not np.array_equal(self.items.says[i], self.items.says[j]):
             return False
-        if self.positive is None and self.match == STRICT:
+        if self.positive is None and self.match == STRICT and self.records is None:
             return True
         return _read_alike(self.systems[i], self.systems[j])
 
@@ -378,6 +388,8 @@ def _read_alike(a: Any, b: Any) -> bool:
     if isinstance(a, Labels):
         _, (in_a, in_b) = union([a.names, b.names])
         return bool(np.array_equal(in_a[a.codes], in_b[b.codes]))
+    if isinstance(a, Records):
+        return bool(a.documents == b.documents)
     if not isinstance(a, Spans):
         return True
     _, codes = union([a.labels, b.labels])
@@ -426,7 +438,12 @@ def match_inputs(
         if names is not None:
             raise InputError("names: the systems have names already; expected none")
         return _runs_of_logs(gold, options, choices)
-    if systems:
+    answer: Any
+    logs = read_record_logs([gold, *systems], options) if choices.task == "records" else None
+    if logs is not None:
+        answer, given = logs
+        refuse_unused(choices, answer, separate=False)
+    elif systems:
         shared = len(columns) - len(systems) if choices.key else 0
         if shared > 0:  # the gold table holds the first systems too
             systems = [*[gold] * shared, *systems]
@@ -442,13 +459,13 @@ def match_inputs(
         together = replace(options, probability_columns=tuple(choices.probability_columns))
         engine = Engine(choices.memory_limit, choices.table)
         counted = read_large_pair(gold, together, choices.gold_column, columns, engine)
-        if counted is None:
-            refuse_engine(choices)
         answer, outputs, usual_names = counted or both_of(
             gold, together, choices.gold_column, columns
         )
+        if counted is None:
+            refuse_engine(choices, single=not isinstance(answer, Records))
         given = [SystemOutputs(name, [own]) for name, own in zip(usual_names, outputs, strict=True)]
-    if not systems:
+    if not systems and logs is None:
         refuse_unused(choices, answer, separate=False)
     outputs = [output for system in given for output in system.outputs]
     if isinstance(answer, Samples):
@@ -476,7 +493,11 @@ def match_inputs(
         )
     except InputError as error:
         raise name_run(error, groups) from None
-    return replace(matched, runs=groups, notes=share_notes(matched.notes, groups))
+    notes = matched.notes
+    if groups and matched.records is not None:  # the scores of single outputs show their quality
+        told = zip(matched.names, matched.systems, strict=True)
+        notes += tuple(replace(own, name=name).quality for name, own in told if own.quality)
+    return replace(matched, runs=groups, notes=share_notes(notes, groups))
 
 
 def _match(
@@ -492,6 +513,8 @@ def _match(
     """Match gold and outputs by the function for their task."""
     labels, train_words = choices.labels, choices.train_words
     kind = task_of(answer)
+    if isinstance(answer, Records):
+        return _averaging(_records(answer, outputs, named, choices), labels)
     if isinstance(answer, (Labels, LabelSets)):
         answer, *outputs = (name_numbers(s, choices.label_names) for s in (answer, *outputs))
     answer, *outputs = relabel([answer, *outputs], choices, strict=all_there)
@@ -520,6 +543,30 @@ def _match(
         return _averaging(matched, None)
     matched = _entities(answer, outputs, named, choices, same_labels=same_labels)
     return _averaging(replace(matched, notes=(*_reason(answer), *matched.notes)), labels)
+
+
+def _records(
+    gold: Records, outputs: Sequence[Records], names: tuple[str, ...], options: ReadingOptions
+) -> Matched:
+    """Join the documents of all sides and match their fields."""
+    systems = join_records(gold, outputs)
+    found = match_records(gold, systems, rules_of(options))
+    if options.only:
+        found = found.only(list(options.only))
+    notes = [*_reason(gold), *gold.notes, *(note for side in systems for note in side.notes)]
+    notes += [
+        f"{name}: gold never has the field {path}, which is in over half of the outputs; the rule "
+        f"{path}=ignore leaves it out"
+        for i, name in enumerate(names)
+        for path in found.never_in_gold(i)
+    ]
+    notes += [
+        f"{path}: {number:,} texts are no dates; they are compared as text"
+        for path, number in found.unparsed.items()
+    ]
+    return Matched(
+        "records", names, found.items, gold, tuple(systems), notes=tuple(notes), records=found
+    )
 
 
 def _reason(answer: Annotations) -> tuple[str, ...]:
@@ -655,7 +702,8 @@ def match_training(train: Any, matched: Matched, reading: ReadingOptions) -> Spa
 def _averaging(matched: Matched, labels: str | Sequence[str] | None) -> Matched:
     """Choose the labels of macro averages, and add notes on labels that only a system has."""
     items = matched.items
-    notes = only_in_a_system(items, matched.names) if len(items.labels) > 1 else []
+    several = len(items.labels) > 1 and matched.records is None
+    notes = only_in_a_system(items, matched.names) if several else []
     return replace(
         matched,
         averaged=averaged_labels(items, labels),
@@ -856,6 +904,7 @@ def pool_runs(matched: Matched, group: RunGroup) -> Matched:
         tagged=(),
         averaged=averaged_labels(pooled, chosen) if matched.own_labels else averaged,
         runs=(),
+        records=None,
     )
 
 

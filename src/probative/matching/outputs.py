@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
 from probative.reading.annotations import Labels, LabelSets, Spans, Tagged
-from probative.reading.formats import Options, open_input
+from probative.reading.formats import Options, how_to_read_records, open_input
 from probative.reading.inputs import annotations_of, is_path, settled, task_of
 from probative.reading.large_tables import Engine, read_large_joined
+from probative.reading.logs import read_record_log
 from probative.reading.recognise import read
+from probative.reading.records import Records, join_records
 from probative.reading.runs import (
     Runs,
     check_own_answer,
@@ -22,6 +24,7 @@ from probative.reading.runs import (
     same_file,
     single_outputs,
 )
+from probative.reading.source import load
 from probative.reading.table_sides import are_other_labels, refuse_answer_again
 
 if TYPE_CHECKING:
@@ -109,6 +112,33 @@ def read_apart(
             name = short_name(system) if is_path(system) else _own_name(system) or usual
             given.append(SystemOutputs(name, [output]))
     return answer, given
+
+
+def read_record_logs(
+    paths: Sequence[Any], options: Options
+) -> tuple[Records, list[SystemOutputs]] | None:
+    """Read gold and systems from logs whose targets are records; None if the first is no log."""
+    if not all(is_path(path) and str(path) != "-" and Path(path).is_file() for path in paths):
+        return None
+    reading = replace(how_to_read_records(options), is_gold=False)
+    gold: Records | None = None
+    given = []
+    for path in paths:
+        log = read_record_log(load(path, encoding=options.encoding), reading)
+        if log is None and gold is None:
+            return None
+        if log is None:
+            raise InputError(f"is no log, but {paths[0]} is one; expected logs alone", path)
+        if gold is None:
+            gold = log.gold
+        elif gold.documents != join_records(gold, [log.gold])[0].documents:
+            raise InputError(f"has other targets than {paths[0]}; expected the same gold", path)
+        for name, outputs in log.systems.items():
+            runs = tuple(f"run {k}" for k in range(1, len(outputs) + 1))
+            called = name or short_name(path)
+            several = runs if len(runs) > 1 else None
+            given.append(SystemOutputs(called, outputs, several, (None,) * len(outputs)))
+    return None if gold is None else (gold, given)
 
 
 def read_joined(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
@@ -18,11 +19,14 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from probative._validation import shown
+from probative._validation import flag, names_of, shown
 from probative.errors import InputError, suggestion
+from probative.reading.source import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from probative.options import ReadingOptions
 
     Keys = tuple[tuple[str, ...], ...]  # paths within the rows of a list
 
@@ -37,6 +41,15 @@ _RULE_NAMES = (
     "ignore",
 )
 _RULE_BORDER = re.compile(rf",(?=\s*(?:{'|'.join(_RULE_NAMES)})\s*(?:=|,|$))")
+
+
+ON_MALFORMED = ("count", "error")
+_FIELD = re.compile(r'((?:"(?:[^"\\]|\\.)*"|[^="])+)=(.*)', re.DOTALL)
+_IN_FILE: dict[str, type] = {
+    **dict.fromkeys(("fields", "list_keys"), dict),
+    **dict.fromkeys(("ordered", "unique", "open_maps", "empty"), list),
+    **dict.fromkeys(("keep_empty", "only_gold_paths"), bool),
+}
 
 
 class Rule(NamedTuple):
@@ -199,6 +212,62 @@ class RecordRules:
             parse_rules(text)
 
 
+def rules_of(options: ReadingOptions) -> RecordRules:
+    """Return the choices of matching records, from options and their file."""
+    given: dict[str, Any] = {} if options.fields_file is None else read_rules(options.fields_file)
+
+    def pairs(name: str, in_file: str) -> list[tuple[str, str]]:
+        written = [(path, str(value)) for path, value in given.get(in_file, {}).items()]
+        return written + [_pair(name, text) for text in getattr(options, name)]
+
+    def names(name: str, in_file: str) -> tuple[str, ...]:
+        return (*given.get(in_file, ()), *names_of(name, getattr(options, name)))
+
+    return RecordRules(
+        tuple(pairs("field", "fields")),
+        tuple((path, tuple(_commas(keys))) for path, keys in pairs("list_key", "list_keys")),
+        names("ordered", "ordered"),
+        names("unique", "unique"),
+        names("open_map", "open_maps"),
+        flag("keep_empty", options.keep_empty) or given.get("keep_empty", False),
+        names("empty", "empty"),
+        flag("only_gold_paths", options.only_gold_paths) or given.get("only_gold_paths", False),
+    )
+
+
+def _pair(name: str, text: Any) -> tuple[str, str]:
+    found = _FIELD.fullmatch(text) if isinstance(text, str) else None
+    if found is None:
+        example = "total=tolerance=0.01" if name == "field" else "items=sku,date"
+        raise InputError(f"{name}: {shown(text)}; expected it to be such as {example}")
+    return found[1].strip(), found[2].strip()
+
+
+def _commas(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def read_rules(path: str) -> dict[str, Any]:
+    """Read a TOML file with rules for fields, and with other choices of records."""
+    source = load(path, expected="rules such as total = 'tolerance=0.01' under [fields]")
+    try:
+        given = tomllib.loads(source.data.decode())
+    except tomllib.TOMLDecodeError as error:
+        raise source.error(f"is no TOML ({error}); expected [fields] with PATH = 'RULE'") from None
+    for name, value in given.items():
+        kind = _IN_FILE.get(name)
+        if kind is None:
+            raise source.error(
+                f"there is no choice {name!r}; expected some of {', '.join(_IN_FILE)}"
+                + suggestion(name, _IN_FILE)
+            )
+        inside = value.values() if isinstance(value, dict) else value if kind is list else ()
+        if not isinstance(value, kind) or not all(isinstance(each, str) for each in inside):
+            what = {dict: "PATH = 'TEXT'", list: "a list of texts", bool: "true or false"}[kind]
+            raise source.error(f"{name}: {shown(value)}; expected {what}")
+    return given
+
+
 # --- Paths
 
 
@@ -274,7 +343,7 @@ class Paths:
 
     def __init__(self, rules: RecordRules):
         self.fields = [(_Glob("field", path), parse_rules(text)) for path, text in rules.fields]
-        named = (("ordered", rules.ordered), ("unique", rules.unique), ("map", rules.maps))
+        named = (("ordered", rules.ordered), ("unique", rules.unique), ("open_map", rules.maps))
         self.lists = [[_Glob(option, path) for path in paths] for option, paths in named]
         self.keys = [
             (_Glob("list_key", path), tuple(tuple(key.split(".")) for key in keys))

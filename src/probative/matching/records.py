@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -35,6 +35,7 @@ from probative.matching.record_rules import (
     parse_rules,
     quoted,
 )
+from probative.results import FieldCounts, NearMiss, PathSummary, RecordOutcomes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -490,25 +491,6 @@ _USUAL_FORMATS = (
 _FORMS = ("casefold", "punctuation", "number", "number=1,234.5", "number=1.234,5", "number=1 234,5")
 
 
-class NearMiss(NamedTuple):
-    """Wrong values of a path that one more rule would accept.
-
-    Attributes
-    ----------
-    path, rule
-        The path and the rule as text; ``path=rule`` is a value of `fields`.
-    number
-        The number of wrong values that it would accept.
-    f1
-        F1 of the system if these were right: at least that, as rows may be aligned better.
-    """
-
-    path: str
-    rule: str
-    number: int
-    f1: float
-
-
 def _more_rules(path: Path) -> tuple[tuple[str, Rule], ...]:
     """Return the rules that a path does not have and that may explain wrong values."""
     if path.near is None:
@@ -546,6 +528,24 @@ def _explain(gold: list[_Node], said: list[_Node]) -> Iterator[tuple[Path, str]]
             return
 
 
+def why_unequal(gold: Any, said: Any) -> str:
+    """Return why two values are not equal: their types, a rule that would accept them, how far."""
+    names = [_TYPES.get(type(value), "empty") for value in (gold, said)]
+    if names[0] != names[1]:
+        return f"{names[1]}, not {names[0]}"
+    if type(gold) is not str:
+        is_number = names[0] == "number"
+        return f"differs by {said - gold:+.6g}" if is_number else ""
+    texts = clean(gold), clean(said)
+    dates = all(_DATE_LIKE.search(text) for text in texts)
+    forms = [*_FORMS, *(f"date={form}" for form in _USUAL_FORMATS if dates), *["date"] * dates]
+    for form in forms:
+        rule = Rule(**parse_rules(form))
+        if key_of_text(texts[0], rule) == key_of_text(texts[1], rule):
+            return f"equal under {form}"
+    return ""
+
+
 def _looks_like_date(node: _Node) -> bool:
     return type(node.value) is str and _DATE_LIKE.search(node.value) is not None
 
@@ -574,34 +574,6 @@ class Field(NamedTuple):
     said: Any
 
 
-class FieldCounts(NamedTuple):
-    """Numbers of fields of one path; weights are not counted.
-
-    Attributes
-    ----------
-    path
-        The path.
-    in_gold, right
-        Gold fields, and those that the system has, too.
-    other_value, missing, invented
-        Fields with another value in the output, gold fields without one, and output without gold.
-    lost_type, other_type
-        Leaves of gold, and of the output, where the other has another JSON type.
-    absent
-        Documents in which neither gold nor the system has it; None within lists.
-    """
-
-    path: str
-    in_gold: int
-    right: int
-    other_value: int
-    missing: int
-    invented: int
-    lost_type: int
-    other_type: int
-    absent: int | None
-
-
 @dataclass(frozen=True, eq=False)
 class MatchedRecords:
     """Records of systems, matched with gold.
@@ -625,6 +597,8 @@ class MatchedRecords:
         The weight of every label.
     unparsed
         For paths with the rule ``date``, the number of texts that are no such date.
+    rules
+        The choices of matching.
     """
 
     names: tuple[str, ...]
@@ -635,6 +609,7 @@ class MatchedRecords:
     explained: tuple[dict[tuple[str, str], int], ...]
     weights: NDArray[np.int64]
     unparsed: dict[str, int]
+    rules: RecordRules
 
     def fields(self, system: int = 0) -> list[FieldCounts]:
         """Count the outcomes of every path, those with most errors first."""
@@ -659,9 +634,8 @@ class MatchedRecords:
             )
             for k, path in enumerate(items.labels)
         ]
-        wrong = gold[OTHER_VALUE:].sum(axis=0) + said[OTHER_VALUE:].sum(axis=0)
-        order = sorted(range(size), key=lambda k: (-int(wrong[k]), counts[k].path))
-        return [counts[k] for k in order if counts[k].in_gold or wrong[k]]
+        counts.sort(key=lambda own: (-own.errors, own.path))
+        return [own for own in counts if own.in_gold or own.errors]
 
     def strict(self, system: int = 0) -> NDArray[np.bool_]:
         """Return True for every document in which the system has no error."""
@@ -687,6 +661,52 @@ class MatchedRecords:
         there = np.unique((items.unit * np.int64(size) + items.label)[items.says[system]])
         often = np.bincount(there % max(size, 1), minlength=size) * 2 > items.n_units
         return [items.labels[k] for k in np.flatnonzero(often & ~items.uses()).tolist()]
+
+    def of_systems(self, systems: Sequence[int]) -> MatchedRecords:
+        """Return some of the systems, by their numbers."""
+        return replace(
+            self,
+            names=tuple(self.names[i] for i in systems),
+            items=self.items.of_systems(systems),
+            kinds=self.kinds[list(systems)],
+            wrong_values=tuple(self.wrong_values[i] for i in systems),
+            explained=tuple(self.explained[i] for i in systems),
+        )
+
+    def only(self, paths: Sequence[str]) -> MatchedRecords:
+        """Return the fields of these paths alone."""
+        kept = np.array([path in paths for path in self.items.labels], dtype=bool)
+        return replace(
+            self,
+            items=self.items.only(paths),
+            kinds=self.kinds[:, kept[self.items.label]],
+            in_list=self.in_list[kept],
+            weights=self.weights[kept],
+        )
+
+    def mean_f1(self, system: int = 0) -> float:
+        """Return the mean F1 of the documents that have a field; NaN if there is none."""
+        units = self.items.counts(system, by="sentence")
+        whole = 2 * units.tp + units.fp + units.fn
+        there = np.asarray(whole > 0)
+        shares = np.asarray(2 * units.tp)[there] / np.asarray(whole)[there]
+        return float(shares.mean()) if there.any() else float("nan")
+
+    def outcomes(self, records: Records, system: int = 0) -> RecordOutcomes:
+        """Return what became of a system's outputs, given as they were read."""
+        return RecordOutcomes(
+            len(records),
+            len(records.malformed),
+            len(records.missing),
+            len(records.repaired),
+            int(np.count_nonzero(self.strict(system))),
+            self.mean_f1(system),
+            tuple(self.fields(system)),
+            self.wrong_values[system],
+            tuple(self.near_misses(system)),
+            tuple(self.never_in_gold(system)),
+            self.unparsed,
+        )
 
 
 def match_records(
@@ -746,7 +766,7 @@ def match_records(
         (unit, label, answer, kinds),
         tuple(system.name for system in systems),
         len(gold.documents),
-        rules.only_gold_paths,
+        rules,
         tuple(wrong_values),
         tuple(dict(each) for each in explained),
     )
@@ -757,7 +777,7 @@ def _collect(
     columns: tuple[array[int], array[int], bytearray, list[bytearray]],
     names: tuple[str, ...],
     n_units: int,
-    only_gold_paths: bool,
+    rules: RecordRules,
     wrong_values: tuple[int, ...],
     explained: tuple[dict[tuple[str, str], int], ...],
 ) -> MatchedRecords:
@@ -767,7 +787,7 @@ def _collect(
     kinds = np.zeros((len(names), len(unit)), dtype=np.int8)
     for own, kind in zip(kinds, columns[3], strict=True):
         own[:] = np.frombuffer(bytes(kind), dtype=np.int8)
-    if only_gold_paths:
+    if rules.only_gold_paths:
         in_gold = np.bincount(number[answer], minlength=len(paths.all)) > 0
         kept = in_gold[number]
         unit, number, answer, kinds = unit[kept], number[kept], answer[kept], kinds[:, kept]
@@ -784,11 +804,14 @@ def _collect(
         answer,
         np.where(answer, kinds == RIGHT, kinds > 0),
         n_units,
+        np.arange(n_units, dtype=np.int32),
         times=weights[label] if (weights != 1).any() else None,
     )
     in_list = np.array([path.in_list for path in there], dtype=bool)
     unparsed = {path.text: path.unparsed for path in paths.all if path.unparsed}
-    return MatchedRecords(names, items, kinds, in_list, wrong_values, explained, weights, unparsed)
+    return MatchedRecords(
+        names, items, kinds, in_list, wrong_values, explained, weights, unparsed, rules
+    )
 
 
 def fields_of_document(
@@ -824,28 +847,6 @@ def _places(node: _Node, above: str) -> Iterator[tuple[_Node, str]]:
     else:
         for part in node.parts:
             yield from _places(part, f"{above}[{part.index}]")
-
-
-class PathSummary(NamedTuple):
-    """A path of records.
-
-    Attributes
-    ----------
-    path
-        The path.
-    types
-        The JSON types of its values, the most frequent first.
-    documents, values
-        The number of documents that have it, and of its values.
-    examples
-        Its first distinct values.
-    """
-
-    path: str
-    types: tuple[str, ...]
-    documents: int
-    values: int
-    examples: tuple[Any, ...]
 
 
 _EXAMPLES = 3

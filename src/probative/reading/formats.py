@@ -14,8 +14,8 @@ claims are an error that names both readings and the keyword that settles each.
   this (a magic number, the keys of an object); ``LIKELY`` if there is evidence; ``POSSIBLE`` if
   the file could be read so when all else fails or when gold has this format. Any JSON object is
   ``LIKELY`` a table, so a format that knows its keys is ``SURE``;
-* ``read``: takes the `Input` and returns annotations: `Tagged`, `Spans`, `Segmented`, `Labels` or
-  `LabelSets`.
+* ``read``: takes the `Input` and returns annotations: `Tagged`, `Spans`, `Segmented`, `Labels`,
+  `LabelSets` or `Records`.
 
 `probative.matching.check` then describes the file from these annotations. All files of one
 comparison are read in the format of gold (`Options.like`) if that is likely, or if no other claim
@@ -37,8 +37,9 @@ from probative.errors import InputError
 from probative.reading.columns import ODD_TAG, TAG, column_of, layout, read_tags
 from probative.reading.fields import split
 from probative.reading.lines import SPAN_KEYS, read_labels, read_spans
+from probative.reading.records import Reading, Records, records_of, why_file_of_records
 from probative.reading.segmented import read_forms, read_segmented
-from probative.reading.source import Source, load
+from probative.reading.source import Source, is_brat_folder, load
 from probative.reading.table_sides import read_one_table
 from probative.reading.tables import (
     PREDICTED_NAMES,
@@ -67,7 +68,7 @@ if TYPE_CHECKING:
     from probative.reading.columns import Layout
     from probative.reading.logs import Samples
 
-    Annotations = Tagged | Spans | Segmented | Labels | LabelSets | Samples
+    Annotations = Tagged | Spans | Segmented | Labels | LabelSets | Samples | Records
 
 
 POSSIBLE, LIKELY, SURE = 1, 2, 3
@@ -117,8 +118,28 @@ class Glance:
     @cached_property
     def is_text(self) -> bool:
         """Return True if the file is neither binary nor JSON nor a format of another tool."""
-        is_json = self.record is not None or self.listed is not None
+        is_json = self.record is not None or self.listed is not None or self.records is not None
         return self.source.is_text and not is_json and self.tool is None
+
+    @cached_property
+    def records(self) -> str | None:
+        """Return why the file holds JSON records, or None."""
+        if self.tool is not None or self.source.is_zip or self.source.is_docbin:
+            return None
+        spans = _is_jsonl(self) if self.record is not None else None
+        if spans is not None and spans.strength == SURE:
+            return None
+        return why_file_of_records(self.source, self.head, self.options.column)
+
+    @cached_property
+    def sure_of_records(self) -> bool:
+        """Return True if the file holds records, and no single labels beside their objects."""
+        if self.records is None:
+            return False
+        labels = {
+            plain_name(key) for key, value in (self.record or {}).items() if type(value) is str
+        }
+        return "JSON" in self.records or not labels & {"label", "gold", "y", "y_true", "target"}
 
     @cached_property
     def tool(self) -> tuple[str, str] | None:
@@ -355,6 +376,8 @@ def _is_jsonl(glance: Glance) -> _Claim | None:
         return None
     if record is None:
         ending = glance.suffix in (".jsonl", ".json", ".ndjson") and glance.is_text
+        if glance.source.is_folder:
+            return None
         return _Claim(f"its name ends in {glance.suffix}") if ending else None
     has_text = "text" in record or "tokens" in record or "words" in record
     under = next((key for key in SPAN_KEYS if isinstance(record.get(key), list)), None)
@@ -383,8 +406,17 @@ def _first_entries(glance: Glance, key: str) -> list[Any]:
     return []
 
 
+def _is_records(glance: Glance) -> _Claim | None:
+    asked = "records" in (glance.options.task, glance.options.like)
+    if glance.records is not None:
+        return _Claim(glance.records, SURE if glance.sure_of_records else LIKELY)
+    return _Claim("records are asked for", LIKELY) if asked else None
+
+
 def _is_table(glance: Glance) -> _Claim | None:
-    if glance.tool is not None:
+    if glance.tool is not None or glance.source.is_folder:
+        return None
+    if glance.sure_of_records and glance.options.task in (None, "records"):
         return None
     if glance.source.is_parquet:
         return _Claim("it begins as Parquet files do")
@@ -470,6 +502,23 @@ def _read_columns(opened: Input) -> Annotations:
     return tags if opened.task == "entities" else tags.as_labels()
 
 
+def how_to_read_records(options: Options) -> Reading:
+    """Return the choices of reading one side of records."""
+    return Reading(
+        options.key,
+        options.column,
+        not options.predicted,
+        options.find_json,
+        options.on_malformed,
+        options.encoding,
+        options.group,
+    )
+
+
+def _read_records(opened: Input) -> Annotations:
+    return records_of(opened.source, how_to_read_records(opened.options))
+
+
 def _content(read: Callable[[Source], Annotations]) -> Callable[[Input], Annotations]:
     return lambda opened: read(opened.source)
 
@@ -485,6 +534,7 @@ FORMATS: dict[str, _Format] = {
         _Format("labels", "a list of labels", _LABELS, _is_labels, _content(read_labels)),
         _Format("jsonl", "JSON lines with spans", _SPANS, _is_jsonl, _content(read_spans)),
         _Format("table", "a table", ("labels", "entities"), _is_table, read_one_table),
+        _Format("records", "JSON objects", ("records",), _is_records, _read_records),
         *(
             _Format(name, title, tasks, _by_tool(name), reader)
             for name, title, tasks, reader in (
@@ -503,7 +553,7 @@ FORMATS: dict[str, _Format] = {
 
 # --- Opening a file: it is read once and recognised from its content
 
-TASKS = ("entities", "segmentation", "labels", "samples")
+TASKS = ("entities", "segmentation", "labels", "samples", "records")
 
 
 @dataclass(frozen=True)
@@ -530,6 +580,9 @@ class Options:
     key: tuple[str, ...] = ()  # the id columns by which rows of several tables are joined
     group: str | None = None  # the column of the groups in a table
     blank: str | None = None  # the label for blank cells of a table; None: they are refused
+    # records: look for them in prose; what becomes of outputs that are none (count or error)
+    find_json: bool = False
+    on_malformed: str = "count"
 
     @property
     def named_column(self) -> str | None:
@@ -579,15 +632,15 @@ def open_input(
     kind, task, reason = recognise(source, options)
     # refuse to read a binary file in a format for another kind of file
     fitting = {
-        "a folder": (source.is_folder, ("brat",)),
+        "a folder": (source.is_folder, ("brat", "records")),
         "a file of spaCy": (source.is_docbin, ("docbin",)),
         "a zip archive": (source.is_zip, ("log",)),
-        "Parquet": (source.is_parquet, ("table", "rows")),
+        "Parquet": (source.is_parquet, ("table", "rows", "records")),
     }
     for what, (is_this, kinds) in fitting.items():
         if is_this and kind not in kinds:
             raise source.error(f"is {what}; expected input_format={kinds[0]!r}, or {kind}")
-    if (kind == "brat" and not source.is_folder) or (kind == "docbin" and not source.is_docbin):
+    if (kind == "brat" and not is_brat_folder(path)) or (kind == "docbin" and not source.is_docbin):
         raise source.error(f"is something else; expected {FORMATS[kind].title}")
     return Input(source, kind, task, options, reason)
 

@@ -15,8 +15,10 @@ from probative.errors import InputError
 from probative.labels import label_text
 from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
 from probative.reading.columns import ODD_TAG, TAG
+from probative.reading.formats import how_to_read_records
 from probative.reading.logs import Samples
 from probative.reading.recognise import read, read_pair
+from probative.reading.records import Records, is_record_object, records_from_objects
 from probative.reading.rows import (
     Rows,
     are_rows,
@@ -57,12 +59,27 @@ def task_of(annotations: Annotations) -> str:
         return "entities"
     if isinstance(annotations, Samples):
         return "samples"
+    if isinstance(annotations, Records):
+        return "records"
     return "segmentation" if isinstance(annotations, Segmented) else "labels"
+
+
+def are_records(data: Any) -> bool:
+    """Return True if these are records in a list, or by their keys."""
+    if isinstance(data, Mapping):
+        entries = list(data.values())
+    elif isinstance(data, (list, tuple)):
+        entries = [one for one in data if one is not None]
+    else:
+        return False
+    if not entries or not all(map(is_record_object, entries)):
+        return False
+    return not (are_rows(entries) or are_docs(entries) or are_examples(entries))
 
 
 def annotations_of(data: Any, name: str, options: Options) -> Annotations:
     """Read one side from a path or from Python data; return annotations as they are."""
-    if isinstance(data, (Tagged, Spans, Segmented, Labels, LabelSets, Samples)):
+    if isinstance(data, (Tagged, Spans, Segmented, Labels, LabelSets, Samples, Records)):
         return data
     if is_path(data):
         return read(data, options)
@@ -72,6 +89,8 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
             return labels_of_dataset(name, items, names, options)
         rows = rows_of(name, items, None, names, options.label_names)
         return side_of_rows(rows, options, options.task)
+    if options.task == "records" or (options.task is None and are_records(data)):
+        return records_from_objects(data, name, how_to_read_records(options))
     numbers = numbered_tags(data) if options.label_names and not options.multilabel else None
     if numbers is not None:
         rows = Rows(name, None, {"tags": numbers}, {"tags": options.label_names})

@@ -23,6 +23,7 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError
+from probative.reading.records import Reading, Records, records_from_objects
 from probative.reading.source import as_json, where_they_differ
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class _Record(NamedTuple):
     text: str = ""  # question, expected answer and given answer, if the log has them
     target: str = ""
     said: str = ""
+    expected: Any = None  # what a test of promptfoo expects, among its variables
     error: bool = False  # True if there is no answer because of an error
     line: int | None = None  # line number in the file
 
@@ -381,6 +383,7 @@ def _promptfoo(source: Source) -> Iterator[_Record]:
             repeat=None,
             text=_text(_get(row, "prompt", "raw") or variables),
             said=_text(_get(row, "response", "output") or ""),
+            expected=_get(variables, "expected"),
             error=failed,
             line=line,
         )
@@ -769,3 +772,42 @@ def _listed_keys(keys: Sequence[tuple[str, int]]) -> str:
 def _listed(samples: Sequence[str]) -> str:
     named = [repr(s if len(s) <= 40 else s[:40] + "…") for s in samples[:_MOST_EXAMPLES]]
     return ", ".join(named) + (", …" if len(samples) > _MOST_EXAMPLES else "")
+
+
+# --- Records in logs: targets that are JSON objects, and what the systems returned
+
+_WITH_RECORDS = ("lm-evaluation-harness", "Inspect", "promptfoo", "DeepEval")
+
+
+class RecordLog(NamedTuple):
+    """Gold of a log, and the outputs of its systems by name, one for each repetition."""
+
+    gold: Records
+    systems: dict[str | None, list[Records]]
+
+
+def read_record_log(source: Source, reading: Reading) -> RecordLog | None:
+    """Read targets and outputs of a log as records; None if this is no log that has them."""
+    known = tool_of(source)
+    if known is None or known[0] not in _WITH_RECORDS:
+        return None
+    tool, reason, records = _records_of(source)
+    variant = next((record.variant for record in records), "")
+    kept = [record for record in records if record.variant == variant]
+    golds: dict[str, Any] = {}
+    by_system: dict[str | None, list[_Record]] = {}
+    for record in kept:
+        golds.setdefault(record.sample, record.expected or record.target)
+        by_system.setdefault(record.system, []).append(record)
+    systems: dict[str | None, list[Records]] = {}
+    for system, own in by_system.items():
+        outputs: dict[int, dict[str, Any]] = {}
+        for record, repeat in zip(own, _repeats(source, own), strict=True):
+            outputs.setdefault(repeat, {})[record.sample] = None if record.error else record.said
+        systems[system] = [
+            records_from_objects(outputs[repeat], source.name, reading)
+            for repeat in sorted(outputs)
+        ]
+    gold = records_from_objects(golds, source.name, replace(reading, is_gold=True))
+    note = f"{source.name}: log of {tool}, because {reason}; gold is its targets"
+    return RecordLog(replace(gold, notes=(note,)), systems)

@@ -86,7 +86,7 @@ _METADATA = "huggingface"  # key of the metadata that Hugging Face datasets writ
 
 def list_columns(source: Source) -> dict[str, str]:
     """Return the columns of a Parquet file that hold lists, with the type of the elements."""
-    with _opened(source) as (database, _, names):
+    with opened_parquet(source) as (database, _, names):
         described = database.execute("DESCRIBE source").fetchall()
     kinds = zip(names, (row[1] for row in described), strict=False)  # the last one is `place`
     return {name: kind[:-2] for name, kind in kinds if kind.endswith("[]")}
@@ -95,7 +95,7 @@ def list_columns(source: Source) -> dict[str, str]:
 def parquet_rows(source: Source) -> tuple[list[dict[str, Any]], str | None]:
     """Return every row with its columns of lists, and Hugging Face's metadata on the columns."""
     lists = list(list_columns(source))
-    with _opened(source) as (database, place, names):
+    with opened_parquet(source) as (database, place, names):
         columns = [f"c{names.index(name)}" for name in lists]
         if source.limit is not None and columns:
             sizes = " + ".join(f"coalesce(strlen({column}::VARCHAR), 0)" for column in columns)
@@ -114,7 +114,7 @@ def parquet_rows(source: Source) -> tuple[list[dict[str, Any]], str | None]:
 
 def read_parquet_cells(source: Source, wanted: Wanted) -> Cells:
     """Read columns of a table; DuckDB numbers their distinct values."""
-    with _opened(source) as (database, _, there):
+    with opened_parquet(source) as (database, _, there):
         refuse_twins(source, there)
         described = database.execute("DESCRIBE source").fetchall()[:-1]  # the last one is `place`
         kinds = {name: row[1] for name, row in zip(there, described, strict=True)}
@@ -141,7 +141,7 @@ def _numbered(
 
 
 @contextmanager
-def _opened(source: Source) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path, list[str]]]:
+def opened_parquet(source: Source) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path, list[str]]]:
     """Yield a connection with the view `source`, the path of the file and the column names.
 
     In the view, columns are c0, c1, … and the row number is `place`, because a file may have any

@@ -12,6 +12,7 @@ from probative.reading.annotations import Labels, LabelSets, Origin, Segmented, 
 from probative.reading.columns import TAG, read_tags
 from probative.reading.formats import FORMATS, TASKS, Glance, Input, Options, format_of, open_input
 from probative.reading.logs import Samples
+from probative.reading.records import Records
 from probative.reading.table_sides import read_table
 from probative.reading.tables import is_number
 from probative.reading.tool_sides import PAIRS
@@ -30,7 +31,7 @@ __all__ = [
     "read_pair",
 ]
 
-Annotations = Tagged | Spans | Segmented | Labels | LabelSets | Samples
+Annotations = Tagged | Spans | Segmented | Labels | LabelSets | Samples | Records
 
 
 def read(path: str | Path | Input, options: Options | None = None) -> Annotations:
@@ -99,7 +100,15 @@ def _opened_pair(path: str | Path, options: Options, columns: Sequence[int | str
     """Open a file; named columns mean a table, unless another tool wrote the file."""
     if all(c is None or isinstance(c, int) or is_number(c) for c in columns):
         return open_input(path, options)
+    if "records" in (options.task, options.input_format):
+        return open_input(path, options)
+    if any("*" in str(column) for column in columns) and options.task is None:
+        return open_input(path, replace(options, task="records"))
     opened = open_input(path, replace(options, input_format="table"))
+    named = next((str(c) for c in columns if isinstance(c, str) and not is_number(c)), None)
+    reason = Glance(opened.source, replace(options, column=named)).records
+    if reason is not None and options.input_format is None and options.task is None:
+        return replace(opened, kind="records", task="records", reason=reason, options=options)
     tool = Glance(opened.source, options).tool
     if tool is None or tool[0] not in PAIRS or options.input_format is not None:
         return opened

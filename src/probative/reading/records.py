@@ -25,21 +25,24 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError, suggestion
-from probative.reading.parquet import _opened
-from probative.reading.source import load
+from probative.reading.annotations import RowGroups
+from probative.reading.parquet import opened_parquet
+from probative.reading.source import Source, load
+from probative.reading.table_sides import MISSING_GROUP
 from probative.reading.tables import (
+    DETAILS,
     Wanted,
-    _without_doubles,
     dialect_of,
     listed,
     plain_name,
     read_cells,
+    without_doubles,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from probative.reading.source import Source
+    from probative.reading.annotations import Origin
 
     # makes an error at the place of a record
     Place = Callable[[str], InputError]
@@ -78,7 +81,7 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON value")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_without_doubles, parse_constant=_refuse_constant)
+_DECODER = json.JSONDecoder(object_pairs_hook=without_doubles, parse_constant=_refuse_constant)
 _FENCE = re.compile(r"```[\w+-]*[ \t]*\n?(.*?)\n?\s*(?:```)?", re.DOTALL)
 
 
@@ -220,6 +223,10 @@ class Records:
         The problems of outputs whose document is unknown.
     notes
         What was recognised.
+    groups
+        The group of each document, if a column of groups was named.
+    origin
+        The format as which a file was recognised.
     """
 
     name: str
@@ -231,6 +238,8 @@ class Records:
     missing: frozenset[int] = frozenset()
     stray: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    groups: RowGroups | None = None
+    origin: Origin | None = None
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -291,6 +300,10 @@ class Reading:
         True if records are looked for in prose, too.
     on_malformed
         ``count`` or ``error``.
+    encoding
+        The encoding of files; None: UTF-8, or that of a byte-order mark.
+    group
+        The column that shows which group a document belongs to.
     """
 
     key: tuple[str, ...] = ()
@@ -298,21 +311,35 @@ class Reading:
     is_gold: bool = False
     find_json: bool = False
     on_malformed: str = "count"
+    encoding: str | None = None
+    group: str | None = None
 
 
 def read_records(path: str | Path, reading: Reading | None = None) -> Records:
     """Read one side from a file or a folder."""
     reading = reading or Reading()
+    return records_of(_loaded(path, reading), reading)
+
+
+def _loaded(path: str | Path, reading: Reading) -> Source:
     if str(path) != "-" and Path(path).is_dir():
-        return _side(str(path), _rows_of_folder(Path(path), reading), reading)
-    source = load(path)
+        return Source(str(path), b"", path=Path(path))
+    return load(path, encoding=reading.encoding)
+
+
+def records_of(source: Source, reading: Reading) -> Records:
+    """Read one side from a file or folder that was opened already."""
+    if source.is_folder and source.path is not None:
+        return _side(source.name, _rows_of_folder(source.path, reading), reading)
     rows = _rows_of(source)
     column = reading.column or _record_column(rows, reading)
-    return _side(source.name, _with_column(source, rows, column, reading), reading, column)
+    taken = _with_column(source, rows, column, reading)
+    side = _side(source.name, taken, reading, column)
+    return replace(side, groups=_groups(source, rows, reading), notes=(*source.notes, *side.notes))
 
 
 def read_columns(
-    path: str | Path,
+    path: str | Path | Source,
     reading: Reading | None = None,
     *,
     gold_column: str | None = None,
@@ -320,12 +347,15 @@ def read_columns(
 ) -> tuple[Records, list[Records]]:
     """Read gold and systems from the columns of one file; those not named are recognised."""
     reading = reading or Reading()
-    source = load(path)
+    source = _loaded(path, reading) if isinstance(path, (str, Path)) else path
     rows = _rows_of(source)
     for row in rows:
         if not isinstance(row.value, dict):
             raise source.error(f"{row.problem or shown(row.value)}; expected an object", row.line)
     there = list(dict.fromkeys(name for row in rows for name in row.value))
+    if any("*" in column for column in columns):
+        gold_column = gold_column or "*"
+        rows = _gathered(source, rows, there, (gold_column, *columns))
     found = gold_column, tuple(columns)
     if gold_column is None or not columns:
         found = _gold_and_systems(rows, there, reading, *found)
@@ -340,9 +370,26 @@ def read_columns(
         cells = _with_column(source, rows, name, chosen)
         own = [c if c.key is not None else c._replace(key=str(i + 1)) for i, c in enumerate(cells)]
         side = _side(source.name, own, chosen)
-        sides.append(side if not sides else replace(side, name=name))
-    notes = (f"gold is the column {found[0]!r}, the systems are {', '.join(map(repr, found[1]))}",)
-    return replace(sides[0], notes=(*sides[0].notes, *notes)), sides[1:]
+        called = name.replace("*", "").strip("_-. ") or name
+        sides.append(side if not sides else replace(side, name=called))
+    systems = ", ".join(map(repr, found[1]))
+    notes = (*source.notes, f"gold is the column {found[0]!r}, the systems are {systems}")
+    groups = _groups(source, rows, reading)
+    return replace(sides[0], notes=(*sides[0].notes, *notes), groups=groups), sides[1:]
+
+
+def sides_of_file(source: Source, reading: Reading) -> list[Records]:
+    """Return all sides that a file holds: gold and systems in columns, or one side."""
+    if reading.column is None and not source.is_folder:
+        rows = [row for row in _rows_of(source) if isinstance(row.value, dict)]
+        there = list(dict.fromkeys(name for row in rows for name in row.value))
+        gold, systems = _gold_and_systems(rows, there, reading, None, ())
+        if gold is not None and systems:
+            return [
+                replace(records_of(source, replace(reading, column=name)), name=name)
+                for name in (gold, *systems)
+            ]
+    return [records_of(source, reading)]
 
 
 def records_from_objects(data: Any, name: str, reading: Reading | None = None) -> Records:
@@ -416,10 +463,12 @@ def _whole(source: Source, text: str, lines: list[tuple[int, str]]) -> list[_Row
     return None
 
 
-def _rows_of_parquet(source: Source) -> list[_Row]:
-    """Return the rows of a Parquet file."""
-    with _opened(source) as (database, _, names):
-        rows = database.execute("SELECT * EXCLUDE (place) FROM source ORDER BY place").fetchall()
+def _rows_of_parquet(source: Source, most: int | None = None) -> list[_Row]:
+    """Return the rows of a Parquet file, or the first of them."""
+    with opened_parquet(source) as (database, _, names):
+        some = "" if most is None else f" LIMIT {most}"
+        asked = f"SELECT * EXCLUDE (place) FROM source ORDER BY place{some}"
+        rows = database.execute(asked).fetchall()
     return [
         _Row(_plain(dict(zip(names, row, strict=True)), f"{source.name}: row {number}"))
         for number, row in enumerate(rows, start=1)
@@ -429,7 +478,10 @@ def _rows_of_parquet(source: Source) -> list[_Row]:
 def _rows_of_table(source: Source) -> list[_Row]:
     """Return the rows of CSV or TSV."""
     _, dialect = dialect_of(source)
-    header = next(csv.reader(io.StringIO(source.data.decode()), **dialect), [])
+    try:
+        header = next(csv.reader(io.StringIO(source.data.decode()), **dialect), [])
+    except csv.Error as error:
+        raise source.error(f"the header cannot be read: {error}; expected names", 1) from None
     if not header:
         raise source.error("the table has no columns; expected a header")
     cells = read_cells(source, Wanted(header[:1], beside=lambda _: True, header=True))
@@ -447,7 +499,7 @@ def _rows_of_folder(folder: Path, reading: Reading) -> list[_Row]:
     rows = []
     for file in files:
         if file.stat().st_size or reading.is_gold:
-            source = load(file)
+            source = load(file, encoding=reading.encoding)
             rows.append(_Row(source.data.decode("utf-8", "replace"), file.stem))
         else:
             rows.append(_Row("", file.stem))
@@ -514,6 +566,35 @@ def _gold_and_systems(
     return gold, tuple(usual or free)
 
 
+def _gathered(
+    source: Source, rows: Sequence[_Row], there: Sequence[str], patterns: Sequence[str]
+) -> list[_Row]:
+    """Return rows with a record for each pattern: in ``*_pred``, * stands for the field."""
+    ends = [pattern.split("*") for pattern in patterns]
+    odd = next((p for p, parts in zip(patterns, ends, strict=True) if len(parts) != 2), None)
+    if odd is not None:
+        raise source.error(f"columns: {odd!r}; expected one * each, such as *_pred")
+    (before, after), fields = ends[1], []
+    for name in there:
+        field_name = name[len(before) : len(name) - len(after)]
+        fits = name.startswith(before) and name.endswith(after) and field_name
+        if fits and patterns[0].replace("*", field_name) in there and name != field_name:
+            fields.append(field_name)
+    if not fields:
+        called = f"{patterns[0]} and {patterns[1]}"
+        raise source.error(f"no columns are called {called}; expected some of {listed(there)}")
+    return [
+        row._replace(
+            value=row.value
+            | {
+                pattern: {name: row.value.get(pattern.replace("*", name)) for name in fields}
+                for pattern in patterns
+            }
+        )
+        for row in rows
+    ]
+
+
 def _with_column(
     source: Source, rows: Sequence[_Row], column: str | None, reading: Reading
 ) -> list[_Row]:
@@ -559,6 +640,28 @@ def _called(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names))
 
 
+def _groups(source: Source, rows: Sequence[_Row], reading: Reading) -> RowGroups | None:
+    """Return the group of every document, from a column beside its record or a key in it."""
+    if reading.group is None:
+        return None
+    there = [row.value if isinstance(row.value, dict) else {} for row in rows]
+    if not any(reading.group in row for row in there):
+        names = list(dict.fromkeys(name for row in there for name in row))
+        raise source.error(
+            f"there is no column {reading.group!r}; expected one of {listed(names)}"
+            + suggestion(reading.group, names)
+        )
+    cells = [row.get(reading.group) for row in there]
+    odd = next((cell for cell in cells if isinstance(cell, (dict, list))), None)
+    if odd is not None:
+        raise source.error(f"{reading.group!r} holds {shown(odd)}; expected the name of a group")
+    texts = [MISSING_GROUP if cell in (None, "") else str(cell) for cell in cells]
+    known = sorted(set(texts))
+    code = {name: k for k, name in enumerate(known)}
+    codes = np.array([code[text] for text in texts], dtype=np.int32)
+    return RowGroups(reading.group, codes, tuple(known))
+
+
 # --- From rows to records
 
 
@@ -577,6 +680,11 @@ def _side(name: str, rows: Sequence[_Row], reading: Reading, column: str | None 
             for each in records:
                 for key in names:
                     each.pop(key)
+    else:  # the key beside a record may be in it, too: it is no field
+        for known, own in zip(keys, parsed, strict=True):
+            if own.record is not None and _key(own.record, names) == known:
+                for key in names:
+                    own.record.pop(key)
     by_place = all(key is None for key in keys)
     kept = [i for i, key in enumerate(keys) if by_place or key is not None]
     if not by_place:
@@ -730,6 +838,15 @@ def _in_places(records: Records, places: Sequence[int | None]) -> Records:
 # --- Python data
 
 
+def is_record_object(value: Any) -> bool:
+    """Return True for a dictionary, a data class or a model of pydantic."""
+    if isinstance(value, Mapping):
+        return True
+    if callable(getattr(value, "model_dump", None)):
+        return True
+    return dataclasses.is_dataclass(value) and not isinstance(value, type)
+
+
 def _plain(value: Any, place: str, depth: int = 0) -> Any:
     """Return Python data as JSON values: dictionaries, lists, texts, numbers, truth values."""
     form = type(value)
@@ -779,12 +896,62 @@ def why_records(rows: Sequence[Mapping[str, Any]]) -> str | None:
     column = _record_column(held, Reading())
     if column is not None:
         return f"its column {column!r} holds JSON objects"
+    described: tuple[str, ...] = (*_NO_SYSTEMS, *DETAILS)
+    if any(plain_name(name) == "label" and isinstance(rows[0].get(name), str) for name in there):
+        described += ("text", "document", "doc", "source")  # what is labelled
     nested = [
         name
         for name in there
-        if plain_name(name) not in _NO_SYSTEMS and any(_is_nested(row.get(name)) for row in rows)
+        if plain_name(name) not in described
+        and not name.startswith("_")
+        and any(_is_nested(row.get(name)) for row in rows)
     ]
     return f"{nested[0]!r} holds objects" if nested else None
+
+
+def why_file_of_records(source: Source, head: Source, column: str | None) -> str | None:
+    """Return why a file holds records, in a column if one is named; None if it does not.
+
+    `head` is the beginning of the file.
+    """
+    if source.is_folder:
+        return "it is a folder of .json files"
+    opening = source.data.lstrip()[:1]
+    if not source.is_parquet and opening != b"[" and b"{" not in head.data:
+        return None
+    try:
+        rows = _first_rows(source, head)
+    except InputError:  # the reader of its format reports it
+        return None
+    if isinstance(rows, str):
+        return rows
+    if column is not None:
+        holds = _holds_records([_Row(row) for row in rows], column)
+        return f"its column {column!r} holds JSON objects" if holds else None
+    return why_records(rows)
+
+
+def _first_rows(source: Source, head: Source) -> list[dict[str, Any]] | str:
+    """Return the first objects of a file; of an object of objects, the reason alone."""
+    if source.is_parquet:
+        return [row.value for row in _rows_of_parquet(source, _ROWS_LOOKED_AT)]
+    opening = source.data.lstrip()[:1]
+    if opening not in (b"[", b"{"):
+        table = Path(source.name.removesuffix(".gz")).suffix.lower() in (".csv", ".tsv")
+        return [row.value for row in _rows_of_table(head)[:_ROWS_LOOKED_AT]] if table else []
+    found: Any = []
+    for line in head.data.split(b"\n")[:_ROWS_LOOKED_AT]:
+        value, problem = _decode(line.decode("utf-8", "replace").strip(), source.error)
+        found += [] if problem else [value]
+    if opening == b"[" or not found:  # one value over several lines
+        found = source.document
+    elif len(found) == 1 and b"\n" not in source.data.strip():
+        found = found[0]
+    if isinstance(found, dict):
+        if found and all(isinstance(value, dict) and value for value in found.values()):
+            return "it is an object of objects"
+        found = [found]
+    return [row for row in found[:_ROWS_LOOKED_AT] if isinstance(row, dict)]
 
 
 def _is_nested(value: Any) -> bool:

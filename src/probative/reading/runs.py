@@ -20,6 +20,7 @@ from probative.reading.annotations import Labels, LabelSets, RowIds, Segmented, 
 from probative.reading.columns import TAG, read_tags
 from probative.reading.formats import open_input
 from probative.reading.inputs import is_frame, is_path, is_series
+from probative.reading.records import Records
 from probative.reading.rows import are_rows, is_dataset
 from probative.reading.sequences import sides_from_frame
 from probative.reading.source import is_brat_folder, is_output, load
@@ -58,13 +59,13 @@ def find_runs(words: Iterable[str], *, beside: str | None = None) -> dict[str, R
 
 
 def _files_of(files: str, beside: str | None) -> list[str]:
-    if files == "-" or is_output(files):
+    if files == "-" or is_output(files, beside):
         return [files]
     if Path(files).is_dir():
-        there = [str(p) for p in Path(files).iterdir() if is_output(p) and p.name[0] != "."]
+        there = [str(p) for p in Path(files).iterdir() if is_output(p, beside) and p.name[0] != "."]
         missing = "the folder holds no files; expected outputs of runs"
     elif has_magic(files):
-        there = [path for path in find_paths(files) if is_output(path)]
+        there = [path for path in find_paths(files) if is_output(path, beside)]
         missing = "no file matches this pattern"
     else:
         there = [files] if Path(files).exists() else []  # not a regular file, such as a pipe
@@ -212,6 +213,8 @@ def runs_of(system: Any, answer: Annotations, gold: Any = None) -> Runs | None:
         return None  # also two-dimensional arrays: the meaning of the second axis is unknown
     if all(map(_is_whole, system)):
         return Runs(system)
+    if isinstance(gold, Mapping) and all(is_keyed(gold, one) for one in system):
+        return Runs(system)
     if all(issubclass(kind, (str, Path)) for kind in set(map(type, system))):
         if not is_path(gold):
             return None
@@ -226,6 +229,12 @@ def runs_of(system: Any, answer: Annotations, gold: Any = None) -> Runs | None:
     return Runs(system) if _depth(system) > _depth_of_output(system, answer, gold) else None
 
 
+def is_keyed(gold: Any, system: Any) -> bool:
+    """Return True if gold and a system are dictionaries by documents, of which they share some."""
+    both = isinstance(gold, Mapping) and isinstance(system, Mapping)
+    return both and not gold.keys().isdisjoint(system.keys())
+
+
 def _is_whole(one: Any) -> bool:
     """Return True if this is a whole output by its type, or by the type of its entries."""
     if _is_read(one) or is_frame(one) or is_dataset(one):
@@ -235,7 +244,7 @@ def _is_whole(one: Any) -> bool:
 
 def _is_read(one: Any) -> bool:
     """Return True if this holds annotations that were already read."""
-    return isinstance(one, (Tagged, Spans, Segmented, Labels, LabelSets))
+    return isinstance(one, (Tagged, Spans, Segmented, Labels, LabelSets, Records))
 
 
 def are_files(systems: Mapping[str, Any]) -> bool:
@@ -251,7 +260,7 @@ def are_files(systems: Mapping[str, Any]) -> bool:
 def _depth_of_output(system: Any, answer: Annotations, gold: Any) -> int:
     if isinstance(answer, (Labels, LabelSets)) and isinstance(gold, (list, tuple, np.ndarray)):
         return _depth(gold)
-    if isinstance(answer, Labels):
+    if isinstance(answer, (Labels, Records)):
         return 1
     if isinstance(answer, Segmented) and _depth(system) == 2:
         # either the words of sentences, or runs whose sentences are strings
@@ -423,7 +432,7 @@ def find_systems(words: Sequence[str], *, beside: str | None = None) -> list[_Sy
     """Return the files that words (files, folders, patterns, ``name=file``) stand for."""
     files = []
     for word in words:
-        found_here = list(_systems_files_of(word))
+        found_here = list(_systems_files_of(word, beside))
         asked_for = len(found_here) == 1 and (found_here[0].name or found_here[0].path == word)
         several = [file for file in found_here if asked_for or not same_file(file.path, beside)]
         if not several:
@@ -466,16 +475,18 @@ def _is_folder(word: str) -> bool:
     return word != "-" and Path(word).is_dir()
 
 
-def _systems_files_of(word: str) -> Iterator[_SystemFile]:
-    if word == "-" or is_output(word):
+def _systems_files_of(word: str, beside: str | None) -> Iterator[_SystemFile]:
+    if word == "-" or is_output(word, beside):
         yield _SystemFile(word)
     elif _is_folder(word):
-        inside = sorted(p for p in Path(word).iterdir() if is_output(p) and p.name[0] != ".")
+        inside = sorted(
+            p for p in Path(word).iterdir() if is_output(p, beside) and p.name[0] != "."
+        )
         if not inside:
             raise InputError("the folder holds no files; expected outputs of systems", word)
         yield from (_SystemFile(str(path)) for path in inside)
     elif "=" not in word and has_magic(word):
-        matches = [path for path in find_paths(word) if is_output(path)]
+        matches = [path for path in find_paths(word) if is_output(path, beside)]
         if not matches:
             raise InputError("no file matches this pattern", word)
         yield from map(_SystemFile, matches)

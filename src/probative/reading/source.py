@@ -27,6 +27,7 @@ _PARQUET = b"PAR1"
 _ZIP = b"PK\x03\x04"
 _ZLIB = b"x"  # first byte of zlib data, as in files of spaCy
 _BYTES_PER_READ = 1 << 24
+_FILES_LOOKED_AT = 20  # of a folder, to find out if they are records
 # A packed file (Parquet, zip, spaCy) may unpack to so many bytes, or so many times its size.
 _ALWAYS_UNPACKED, _UNPACKED_RATIO = 1 << 26, 100
 # Codecs that Python lists as text encodings, but in which no file is written.
@@ -178,7 +179,7 @@ def load(
     most = LARGEST if limit is None else limit
     place = None
     if data is None:
-        if is_brat_folder(path):
+        if is_brat_folder(path) or is_record_folder(path):
             return Source(name, b"", path=Path(path))
         data, place = _raw(path, name, most)
     data = _unpack(name, data, most)
@@ -206,9 +207,32 @@ def is_brat_folder(path: str | Path) -> bool:
         return False
 
 
-def is_output(path: str | Path) -> bool:
-    """Return True if this can be the output of a system: a file or a brat folder."""
-    return Path(path).is_file() or is_brat_folder(path)
+def is_record_folder(path: str | Path | None) -> bool:
+    """Return True if this is a folder with JSON files, of which one of the first is one object."""
+    if path is None or str(path) == "-" or is_brat_folder(path):
+        return False
+    try:
+        files = sorted(Path(path).glob("*.json"))[:_FILES_LOOKED_AT] if Path(path).is_dir() else []
+        return any(_is_object(file.read_bytes()) for file in files if file.is_file())
+    except (OSError, ValueError):
+        return False
+
+
+def _is_object(data: bytes) -> bool:
+    try:
+        return isinstance(json.loads(data), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def is_output(path: str | Path, beside: str | Path | None = None) -> bool:
+    """Return True if this can be the output of a system: a file or a brat folder.
+
+    A folder of JSON records is one output if gold, `beside` it, is such a folder, too.
+    """
+    if Path(path).is_file() or is_brat_folder(path):
+        return True
+    return is_record_folder(beside) and is_record_folder(path)
 
 
 def refuse_repeats(paths: Iterable[object]) -> None:

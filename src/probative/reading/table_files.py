@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from probative.errors import InputError
 from probative.files import find_paths
 from probative.reading.database import identifier, literal, literal_path
-from probative.reading.source import Source, is_brat_folder
+from probative.reading.source import Source, is_brat_folder, is_record_folder
 from probative.reading.tables import dialect_of, objects_of
 from probative.tables.engines import check_column, listed
 
@@ -200,14 +200,16 @@ def _of_object(name: str) -> str:
 def is_many(word: str | Path) -> bool:
     """Return True if a word stands for a folder of tables or for the files of a pattern."""
     text = str(word)
-    if text == "-" or is_brat_folder(text):
+    if text == "-" or is_brat_folder(text) or is_record_folder(text):
         return False
     return _is_dir(text) or (has_magic(text) and not _exists(text))
 
 
 def is_path_of_table(data: Any) -> bool:
     """Return True if this can be the path of a table that the engine reads."""
-    return isinstance(data, (str, Path)) and str(data) != "-" and not is_brat_folder(data)
+    if not isinstance(data, (str, Path)) or str(data) == "-":
+        return False
+    return not is_brat_folder(data) and not is_record_folder(data)
 
 
 def find_tables(

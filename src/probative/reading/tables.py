@@ -55,7 +55,7 @@ _GOLD_NAMES = ("gold", "label", "labels", "y", "y_true", "target", "answer", "ta
 PREDICTED_NAMES = ("pred", "prediction", "predicted", "y_pred", "system", *_GOLD_NAMES)
 _TAGS = "tags"  # tags of tokens, but also keywords of a record
 # Fields that may be objects beside a label: they describe the item or annotate it otherwise.
-_DETAILS = (
+DETAILS = (
     *("meta", "metadata", "info", "extra", "options", "spans", "entities", "tokens", "words"),
     *("accept", "relations", "probabilities", "probs", "scores", "logits", "messages", "input"),
 )
@@ -254,15 +254,15 @@ def refuse_records(
     objects = {
         name
         for name in objects
-        if not name.startswith("_") and plain_name(name) not in _DETAILS and name not in names
+        if not name.startswith("_") and plain_name(name) not in DETAILS and name not in names
     }
     nested = objects.intersection(fields)
-    flat = [name for name in fields if plain_name(name) not in (*_DETAILS, *TEXT_COLUMNS)]
+    flat = [name for name in fields if plain_name(name) not in (*DETAILS, *TEXT_COLUMNS)]
     tags = not wanted.lists and any(n in lists and plain_name(n) == _TAGS for n in guessed)
     if guessed and (nested or (tags and (flat or objects))):
         raise error(
-            f"looks like records with the fields {listed(there)}, not like labels; expected the "
-            f"column of labels to be named (gold_column=, columns=)"
+            f"looks like records with the fields {listed(there)}, not like labels; expected "
+            f"task='records', or the column of labels to be named (gold_column=, columns=)"
         )
 
 
@@ -545,7 +545,7 @@ def _blocks(source: Source) -> Iterator[list[dict[str, Any]]]:
 def _of_list(source: Source) -> list[dict[str, Any]]:
     """Return the objects of a JSON list."""
     try:
-        records = json.loads(source.data, object_pairs_hook=_without_doubles)
+        records = json.loads(source.data, object_pairs_hook=without_doubles)
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None)
         reason = getattr(error, "msg", None) or str(error).split(";", maxsplit=1)[0]
@@ -588,7 +588,7 @@ def _objects(
     source: Source, lines: list[str], first: int = 0, last: int | None = None
 ) -> Iterator[dict[str, Any]]:
     """Yield the objects of some lines; refuse the first line that is none."""
-    decode = json.JSONDecoder(object_pairs_hook=_without_doubles).decode
+    decode = json.JSONDecoder(object_pairs_hook=without_doubles).decode
     for number, line in enumerate(lines[first:last], start=first + 1):
         if not line or line.isspace():
             continue
@@ -607,7 +607,7 @@ def _objects(
         yield record
 
 
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) < len(pairs):
         twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)

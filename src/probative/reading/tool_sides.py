@@ -6,6 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
+from probative.reading.annotations import Origin
+from probative.reading.formats import how_to_read_records
+from probative.reading.records import read_columns
 from probative.reading.rows import choose_column, read_rows, tagged_rows, without_ignored_tokens
 from probative.reading.tools import (
     predictions_of_label_studio,
@@ -87,9 +90,22 @@ def _label_studio(opened: Input, gold: int | str | None, columns: Sequence[int |
     return read_label_studio(opened), sides, list(versions)
 
 
+def _records(opened: Input, gold: int | str | None, columns: Sequence[int | str]) -> Pair:
+    answer, systems = read_columns(
+        opened.source,
+        how_to_read_records(opened.options),
+        gold_column=None if gold is None else str(gold),
+        columns=[str(column) for column in columns],
+    )
+    origin = Origin("records", opened.reason)
+    sides = [replace(side, origin=origin) for side in systems]
+    return replace(answer, origin=origin), sides, [side.name for side in systems]
+
+
 PAIRS: dict[str, Callable[[Input, int | str | None, Sequence[int | str]], Pair]] = {
     "log": _logs,
     "rows": _rows,
     "hipe": _hipe,
     "labelstudio": _label_studio,
+    "records": _records,
 }

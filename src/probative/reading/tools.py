@@ -653,6 +653,8 @@ def read_docbin(source: Source) -> Spans:
 def tool_of_file(source: Source, record: dict[str, Any] | None) -> tuple[str, str] | None:
     """Return the tool format of a file and the reason, or None; ``record``: its first JSON line."""
     if source.is_folder:
+        if not is_brat_folder(source.path or source.name):
+            return None
         return "brat", "it is a folder of .ann files"
     if source.is_docbin:
         return "docbin", "its name ends in .spacy, and it is packed as spaCy does"

@@ -23,7 +23,7 @@ from probative.reporting.headlines import evidence_words, score_words
 from probative.reporting.pictures import Bar, Forest, Histogram
 from probative.reporting.runs_report import has_runs, variance_picture
 from probative.reporting.score_report import described, score_forest
-from probative.results import LabelExample
+from probative.results import LabelExample, RecordExample
 from probative.wording.numbers import counted, metric_name, points, pvalue, signed_points
 from probative.wording.verdict import STRENGTHS, no_verdict, tested_pvalue
 
@@ -71,7 +71,9 @@ def page_content(result: Comparisons, scores: Table, differences: Table) -> dict
         **_bucket_content(result, [c for c in first if c.question != "procedures"]),
         "confusions": _confusions(result),
         "confusion_words": _CONFUSION_WORDS[kind],
-        "examples": shown_examples(result.examples),
+        "examples": shown_examples(
+            [one for one in result.examples if not isinstance(one, RecordExample)]
+        ),
         "example_words": EXAMPLE_WORDS[kind] + _of_which_pairs(result, first),
         "methods": methods_of(result),
         "group_pictures": group_pictures(result),

@@ -13,6 +13,13 @@ from probative.reporting.compare_page import bucket_tables, label_differences, p
 from probative.reporting.document import Column, Document, Strong, Table, Words, interval, payload
 from probative.reporting.forests import group_notes, group_tables
 from probative.reporting.headlines import comparison_answers
+from probative.reporting.records_report import (
+    compared_fields,
+    field_table,
+    quality_lines,
+    records_content,
+    two_averages,
+)
 from probative.reporting.render import as_part
 from probative.reporting.runs_report import (
     companion_table,
@@ -81,9 +88,13 @@ def compare_document(
         tables.insert(1, run_table(result, result.comparisons[0].metric))
     if procedures and not compact:
         tables += [variance_table(procedures), companion_table(procedures)]
+    records = result.task == "records"
+    if records and not compact:
+        tables += compared_fields(result)
     if by_label:
-        tables += [label_table(result, system) for system in result.systems if system.by_label]
-        tables += [label_differences(c) for c in result.comparisons if c.by_label]
+        of_label = field_table if records else label_table
+        tables += [of_label(result, system) for system in result.systems if system.by_label]
+        tables += [label_differences(c) for c in result.comparisons if c.by_label and not records]
     if buckets:
         main = result.comparisons[0].metric
         first = [c for c in result.comparisons if c.metric == main and c.question != "procedures"]
@@ -97,9 +108,14 @@ def compare_document(
         payload=payload("compare", signed, **content),
         tables=(*tables, *beside),
         records=tuple(_records(result)),
-        notes=(*result.verdicts, *group_notes(result), signed),
-        page="comparison.html",
-        content=lambda: page_content(result, score_table, difference_table) | _runs_content(result),
+        leading=tuple(quality_lines(result)),
+        notes=(*result.verdicts, *two_averages(result), *group_notes(result), signed),
+        page="records.html" if records else "comparison.html",
+        content=lambda: (
+            page_content(result, score_table, difference_table)
+            | _runs_content(result)
+            | (records_content(result) if records else {})
+        ),
         headline=comparison_answers(result, gates),
     )
 

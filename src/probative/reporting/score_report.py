@@ -21,6 +21,12 @@ from probative.reporting.headlines import (
     score_answers,
 )
 from probative.reporting.pictures import Bar, Forest
+from probative.reporting.records_report import (
+    path_table,
+    quality_lines,
+    record_tables,
+    two_averages,
+)
 from probative.reporting.runs_report import (
     has_runs,
     main_metric,
@@ -63,7 +69,11 @@ def scores_document(scores: Scores) -> Document:
     if has_runs(scores):
         main = main_metric(scores)
         tables += [mean_table(scores), run_table(scores, main), repeats_table(scores, main)]
-    tables += [label_table(scores, system) for system in scores.systems if len(system.by_label) > 1]
+    if scores.task == "records":
+        tables += record_tables(scores)
+    else:
+        labelled = [system for system in scores.systems if len(system.by_label) > 1]
+        tables += [label_table(scores, system) for system in labelled]
     tables += [_overlaps(system) for system in scores.systems if system.overlap]
     if scores.groups:
         tables.append(group_score_table(scores, "group"))
@@ -73,7 +83,8 @@ def scores_document(scores: Scores) -> Document:
         payload=payload("score", signed, **content),
         tables=tuple(tables),
         records=tuple(_records(scores)),
-        notes=(*_remarks(scores), signed),
+        leading=tuple(quality_lines(scores)),
+        notes=(*_remarks(scores), *two_averages(scores), signed),
         pictures=(score_forest(scores, main_score(scores), compared=False),)
         if len(scores.systems) > 1
         else (),
@@ -113,11 +124,15 @@ def _remarks(scores: Scores) -> list[str]:
         )
     if _is_clustered(scores):
         remarks.append(
-            f"Intervals allow for {'labels' if scores.by == 'item' else 'items'} of one "
+            f"Intervals allow for {_items(scores)} of one "
             f"{scores.by} that go right or wrong together "
             f"(deff: the design effect)."
         )
     return remarks
+
+
+def _items(scores: Scores) -> str:
+    return "labels" if scores.by == "item" else "fields" if scores.task == "records" else "items"
 
 
 def _overview(scores: Scores) -> Table:
@@ -163,13 +178,14 @@ def oddities(scores: Scores) -> list[str]:
         for system in scores.systems
         if not system.counts.predicted
     ]
+    what = "Fields" if scores.task == "records" else "Labels"
     unknown = _unknown_labels(scores)
     if unknown:
-        remarks.append(f"Labels that the answer does not have: {_some(unknown)}.")
+        remarks.append(f"{what} that the answer does not have: {_some(unknown)}.")
     for system in scores.systems:
         missed = [e.label for e in system.by_label if e.counts.positives and not e.counts.predicted]
         if missed and system.counts.predicted:
-            remarks.append(f"Labels that {system.name} never returned: {_some(missed)}.")
+            remarks.append(f"{what} that {system.name} never returned: {_some(missed)}.")
     return remarks
 
 
@@ -356,6 +372,7 @@ def check_document(report: FileCheck, *, signature: str = "") -> Document:
     if report.labels:
         rows = tuple((label, f"{times:,}") for label, times in report.labels.items())
         tables.append(Table(("label", "number"), rows, title="Labels"))
+    tables += [path_table(report.paths, int(report.facts["documents"]))] if report.paths else []
     verdict = "Nothing is wrong with it."
     if report.problems:
         verdict = "What is wrong with it:"
@@ -365,7 +382,8 @@ def check_document(report: FileCheck, *, signature: str = "") -> Document:
         payload=payload("check", signed, **report.to_dict()),
         tables=tuple(tables),
         records=tuple({"problem": problem} for problem in report.problems)
-        or tuple({"label": label, "number": times} for label, times in report.labels.items()),
+        or tuple({"label": label, "number": times} for label, times in report.labels.items())
+        or tuple(record for path in report.paths or () for record in path.records()),
         notes=(verdict, *report.problems),
         headline=check_answers(report),
         content=lambda: {"tables": (_named_file(tables[0], name), *tables[1:])},

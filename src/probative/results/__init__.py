@@ -59,6 +59,13 @@ if TYPE_CHECKING:
     from probative.results.ranking import RankedSystem as RankedSystem
     from probative.results.ranking import Ranking as Ranking
     from probative.results.ranking import Submission as Submission
+    from probative.results.records import FieldChange as FieldChange
+    from probative.results.records import FieldCounts as FieldCounts
+    from probative.results.records import FieldExample as FieldExample
+    from probative.results.records import NearMiss as NearMiss
+    from probative.results.records import PathSummary as PathSummary
+    from probative.results.records import RecordExample as RecordExample
+    from probative.results.records import RecordOutcomes as RecordOutcomes
     from probative.results.runs import ModelsAnswer as ModelsAnswer
     from probative.results.runs import ProceduresAnswer as ProceduresAnswer
     from probative.results.runs import RepeatedScore as RepeatedScore
@@ -101,6 +108,9 @@ _HOMES = {
     "runs": (
         "ModelsAnswer ProceduresAnswer RepeatedScore RunScoreTests RunsDifference RunsPlan "
         "VarianceParts"
+    ),
+    "records": (
+        "FieldChange FieldCounts FieldExample NearMiss PathSummary RecordExample RecordOutcomes"
     ),
     "scores": "Agreement Ceiling FileCheck LabelScores PairAgreement RunScores Scores SystemScores",
     "segmentation": "BestCut SegmentationSweep",

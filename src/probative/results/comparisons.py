@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from probative.reporting.document import Document
     from probative.results.base import DifferencePosterior
     from probative.results.ledger import Fingerprints, GateUse
+    from probative.results.records import FieldChange, RecordExample
     from probative.results.runs import RunScoreTests, VarianceParts
     from probative.results.scores import SystemScores
 
@@ -44,7 +45,11 @@ def one_sided(pvalue: float, difference: float) -> float:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelDifference(DifferenceResult):
-    """Difference of two systems on one label, B minus A, with its interval."""
+    """Difference of two systems on one label, B minus A, with its interval.
+
+    For fields of records, `pvalue` is that of the randomisation test or of Student's by document,
+    whichever is larger, and `p_adjusted` allows for the number of fields by Holm's method.
+    """
 
     label: str
     score_a: float
@@ -52,6 +57,8 @@ class LabelDifference(DifferenceResult):
     difference: float
     low: float
     high: float
+    pvalue: float | None = None
+    p_adjusted: float | None = None
 
     def __str__(self) -> str:
         return (
@@ -373,7 +380,8 @@ class Comparisons(Scores):
     verdicts
         One sentence per pair, on the first metric.
     examples
-        Sentences on which systems differ most; for labels, texts on which one of two is right.
+        Sentences on which systems differ most; for labels, texts on which one of two is right; for
+        records, the documents with the most errors.
     confusions
         For each system: the gold label, the one given instead, and how often; None stands for no
         span at all.
@@ -386,16 +394,22 @@ class Comparisons(Scores):
         group are in `groups`.
     fingerprints
         If asked for: what identifies the test set and the outputs.
+    fields
+        If asked for: a `Group` for each of the critical fields of records.
+    changes
+        For records: a `FieldChange` for each pair and each path on which they differ.
     """
 
     comparisons: tuple[Comparison, ...] = ()
     verdicts: tuple[str, ...] = ()
-    examples: tuple[Example | LabelExample, ...] = field(default=(), repr=False)
+    examples: tuple[Example | LabelExample | RecordExample, ...] = field(default=(), repr=False)
     confusions: tuple[tuple[Confusion, ...], ...] = field(default=(), repr=False)
     buckets: tuple[Bucket, ...] | None = None
     adjustment: str = field(default="holm", repr=False)
     group_summaries: tuple[GroupSummary, ...] | None = None
     fingerprints: Fingerprints | None = field(default=None, repr=False)
+    fields: tuple[Group, ...] | None = None
+    changes: tuple[FieldChange, ...] | None = field(default=None, repr=False)
 
     def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
         yield from super()._metrics()

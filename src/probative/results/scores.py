@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from probative.counts import Counts
     from probative.reporting.document import Document
     from probative.results.comparisons import Group
+    from probative.results.records import PathSummary, RecordOutcomes
     from probative.results.runs import RepeatedScore
 
 
@@ -81,6 +82,8 @@ class SystemScores(Result):
         If asked for: the outcomes of pairing spans with gold spans, by ``strict``, ``exact``,
         ``partial`` and ``ent_type``, each a dictionary of correct, incorrect, partial, missed,
         spurious, precision, recall and f1.
+    outcomes
+        For records: what became of the outputs, and of their fields by path.
     """
 
     name: str
@@ -89,6 +92,7 @@ class SystemScores(Result):
     by_label: tuple[LabelScores, ...] = ()
     splitting_bias: float | None = None
     overlap: dict[str, dict[str, float]] | None = None
+    outcomes: RecordOutcomes | None = None
 
     def __getitem__(self, metric: str) -> Interval:
         """Return the interval of a metric by its name."""
@@ -189,7 +193,7 @@ class Scores(Result):
     Attributes
     ----------
     task
-        ``entities``, ``segmentation`` or ``labels``.
+        ``entities``, ``segmentation``, ``labels``, ``records`` or ``samples``.
     systems
         The systems, in the order given.
     level
@@ -297,6 +301,8 @@ class FileCheck(Result):
         Messages on what was recognised.
     reason
         Why it is taken to be of this format.
+    paths
+        For records: a `PathSummary` for each path.
     """
 
     path: str
@@ -307,6 +313,7 @@ class FileCheck(Result):
     problems: tuple[str, ...]
     notes: tuple[str, ...] = ()
     reason: str = ""
+    paths: tuple[PathSummary, ...] | None = None
 
     def _document(self) -> Document:
         from probative.reporting.score_report import check_document

@@ -22,6 +22,7 @@ from probative.options import ReadingOptions
 from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged, part_of
 from probative.reading.inputs import annotations_of, is_path, is_series, settled, task_of
 from probative.reading.logs import Samples
+from probative.reading.records import Records
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
@@ -82,8 +83,9 @@ def _read_sides(
         column = columns[min(number, len(columns) - 1)]
         default = f"systems, number {number + 1}"
         side = annotations_of(data, default, replace(options, column=column))
-        if isinstance(side, (Segmented, Samples)):
+        if isinstance(side, (Segmented, Samples, Records)):
             what = "a segmentation" if isinstance(side, Segmented) else "a log of samples"
+            what = "a file of records" if isinstance(side, Records) else what
             raise InputError(
                 f"systems: {default if not is_path(data) else data} is {what}, which has no "
                 f"samples yet; expected entities or labels (task=)"

@@ -1,0 +1,354 @@
+"""Build the tables and the page of records: fields, kinds of error, changes, documents."""
+
+from __future__ import annotations
+
+import json
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from probative.reporting.document import Column, Table, Words, interval
+from probative.results import RecordExample
+from probative.wording.numbers import counted, metric_words, points, pvalue
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from probative.results import (
+        Comparison,
+        Comparisons,
+        FieldExample,
+        PathSummary,
+        Scores,
+        SystemScores,
+    )
+
+_MOST_FIELDS = 200  # paths in a table
+_MOST_NEAR_MISSES = 20  # rules in a table
+_LONGEST_EXAMPLE = 40  # characters
+
+
+def path_table(paths: Sequence[PathSummary], documents: int) -> Table:
+    """Build the table of the paths of a file: types, how often, examples."""
+    return Table.of(
+        paths[:_MOST_FIELDS],
+        [
+            Words("path"),
+            Words("types", form=", ".join),
+            Column("documents"),
+            Column("values"),
+            Words("examples", form=lambda values: ", ".join(map(_example, values))),
+        ],
+        title=f"Paths in {counted(documents, 'document')}",
+        notes=(_left_out(paths, "paths"),),
+    )
+
+
+def _example(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST_EXAMPLE else f"{text[:_LONGEST_EXAMPLE]}…"
+
+
+def _left_out(entries: Sequence[Any], what: str) -> str:
+    more = len(entries) - _MOST_FIELDS
+    return f"{more:,} more {what} are left out here; JSON holds all of them." if more > 0 else ""
+
+
+# --- One system
+
+
+def quality_lines(scores: Scores) -> list[str]:
+    """Return how many outputs of each system are malformed, missing and repaired."""
+    return [
+        f"{system.name}: of {found.documents:,} outputs, {found.malformed:,} malformed, "
+        f"{found.missing:,} missing, {found.repaired:,} repaired. {found.strict:,} documents have "
+        f"no error; the mean F1 of documents is {points(found.mean_f1)}."
+        for system in scores.systems
+        if (found := system.outcomes) is not None
+    ]
+
+
+def two_averages(scores: Scores) -> list[str]:
+    """Return a sentence if pooled F1 and the mean of documents order two systems differently."""
+    both = [
+        (system.name, system["f1"].estimate, system.outcomes.mean_f1)
+        for system in scores.systems
+        if system.outcomes is not None and any(s.metric == "f1" for s in system.scores)
+    ]
+    return [
+        f"F1 of all fields is higher for {one}, the mean F1 of documents for {other}: they do not "
+        f"agree on documents of all sizes."
+        for one, pooled, mean in both
+        for other, its_pooled, its_mean in both
+        if pooled > its_pooled and mean < its_mean
+    ]
+
+
+class _Field(NamedTuple):
+    """What became of a field, and its score; or two scores and their difference."""
+
+    counts: Any
+    score: Any = None
+    other: Any = None
+
+    @property
+    def typed(self) -> int:
+        """Return the number of leaves where the other side has another type."""
+        return int(self.counts.lost_type + self.counts.other_type)
+
+
+def _fields(system: SystemScores) -> list[_Field]:
+    own = {entry.label: entry.scores[-1] for entry in system.by_label}
+    fields = () if system.outcomes is None else system.outcomes.fields
+    return [_Field(each, own.get(each.path)) for each in fields]
+
+
+def field_table(scores: Scores, system: SystemScores) -> Table:
+    """Build the table of fields, those with most errors first."""
+    fields = _fields(system)
+    shown = fields[:_MOST_FIELDS]
+    metric = next((each.score.metric for each in fields if each.score is not None), "f1")
+    several = f": {system.name}" if len(scores.systems) > 1 else ""
+    known = all(each.score is not None for each in shown)
+    return Table.of(
+        shown,
+        [
+            Words("field", "counts.path"),
+            Column("in gold", "counts.in_gold"),
+            Column("right", "counts.right"),
+            Column("other value", "counts.other_value"),
+            Column("missing", "counts.missing"),
+            Column("invented", "counts.invented"),
+            Column("other type", "typed", when=any(each.typed for each in shown)),
+            Column(metric_words(metric), "score.estimate", points, when=known),
+            Column("low", "score.low", points, when=known),
+            Column("high", "score.high", points, when=known),
+        ],
+        title=f"Fields by their errors{several}",
+        notes=(_left_out(fields, "fields"),),
+        track="score.estimate" if known else "",
+    )
+
+
+def near_miss_table(system: SystemScores) -> Table | None:
+    """Build the table of the rules that would accept wrong values; None if there is none."""
+    found = system.outcomes
+    if found is None or not found.near_misses:
+        return None
+    return Table.of(
+        found.near_misses[:_MOST_NEAR_MISSES],
+        [
+            Words("rule for a field", "option"),
+            Column("would accept", "number"),
+            Column("f1 then", "f1", points),
+        ],
+        title=f"Values wrong in form only: {system.name}",
+        notes=(
+            f"{found.differ_in_form:,} of {found.wrong_values:,} wrong values differ only in form.",
+            "A rule is a decision about the task, so none is applied unless asked for.",
+        ),
+    )
+
+
+def record_tables(scores: Scores) -> list[Table]:
+    """Return the tables of fields and of near misses of every system."""
+    found = [system for system in scores.systems if system.outcomes is not None]
+    near = [table for system in found if (table := near_miss_table(system)) is not None]
+    return [*(field_table(scores, system) for system in found), *near]
+
+
+# --- Two systems
+
+
+def field_differences(result: Comparisons, c: Comparison) -> Table:
+    """Build the table of differences by field, those with most errors first."""
+    a, b = ({f.path: f for f in _outcomes(result[name])} for name in (c.a, c.b))
+
+    def errors(path: str) -> int:
+        return sum(side[path].errors for side in (a, b) if path in side)
+
+    def count(side: dict[str, Any], name: str) -> Any:
+        return lambda e: getattr(side[e.label], name) if e.label in side else 0
+
+    ordered = sorted(c.by_label, key=lambda e: (-errors(e.label), e.label))
+    known = bool(a or b)
+    tested = any(e.pvalue is not None for e in ordered)
+    return Table.of(
+        ordered[:_MOST_FIELDS],
+        [
+            Words("field", "label"),
+            Column("in gold", count(a or b, "in_gold"), when=known),
+            Column(f"errors of {c.a}", count(a, "errors"), when=known, drop=2),
+            Column(f"errors of {c.b}", count(b, "errors"), when=known, drop=3),
+            Column(c.a, "score_a", points),
+            Column(c.b, "score_b", points),
+            Column("difference", form=points),
+            Column(f"{100 * c.level:g} %", lambda e: interval(e)),
+            Column("p", "pvalue", _pvalue, when=tested, drop=1),
+            Column("p adjusted", "p_adjusted", _pvalue, when=tested),
+        ],
+        title=f"{c.b} against {c.a}, {metric_words(c.metric.removeprefix('macro_'))} by field",
+        notes=(
+            f"In points; {100 * c.level:g} % intervals, each on its own. p adjusted: randomisation "
+            f"test by {c.by}, by Holm's method for {counted(len(ordered), 'field')}."
+            if tested
+            else "",
+            _left_out(ordered, "fields"),
+        ),
+        track="difference",
+    )
+
+
+def _outcomes(system: SystemScores) -> Sequence[Any]:
+    return () if system.outcomes is None else system.outcomes.fields
+
+
+def _pvalue(value: float | None) -> str:
+    return "" if value is None else pvalue(value)
+
+
+def compared_fields(result: Comparisons) -> list[Table]:
+    """Return the tables of differences by field, and of near misses of every system."""
+    main = result.comparisons[0].metric
+    first = [c for c in result.comparisons if c.metric == main and c.question != "procedures"]
+    near = [table for system in result.systems if (table := near_miss_table(system)) is not None]
+    return [*(field_differences(result, c) for c in first if c.by_label), *near]
+
+
+# --- The page
+
+_KINDS = {"other value": "other_value", "missing": "missing", "invented": "invented"}
+_MOST_BARS = 30  # fields with bars
+_MOST_PATHS = 40  # fields to choose from
+_MOST_COMPARED = 400  # characters of values whose differing ones are marked
+
+
+def records_content(result: Comparisons) -> dict[str, Any]:
+    """Return the variables of the template of records."""
+    documents = [_document(one) for one in result.examples if isinstance(one, RecordExample)]
+    paths = dict.fromkeys(row["path"] for one in documents for row in one["rows"])
+    wrong = [f.path for system in result.systems for f in _outcomes(system) if f.path in paths]
+    known = list(dict.fromkeys((*wrong, *paths)))[:_MOST_PATHS]
+    number = {path: k for k, path in enumerate(known)}
+    for one in documents:
+        for row in one["rows"]:
+            row["number"] = number.get(row["path"])
+    return {
+        "quality": [*quality_lines(result), *two_averages(result)],
+        "field_tables": compared_fields(result),
+        "system_tables": [field_table(result, system) for system in result.systems],
+        "bars": _bars(result),
+        "change_tables": _change_tables(result),
+        "documents": documents,
+        "paths": known,
+        "label_tables": [],
+        "more_label_tables": [],
+        "examples": [],
+    }
+
+
+def _bars(result: Comparisons) -> list[dict[str, Any]]:
+    """Return the fields with most errors, with the errors of every system by kind."""
+    by_path: dict[str, dict[str, Any]] = {}
+    for system in result.systems:
+        for found in _outcomes(system):
+            by_path.setdefault(found.path, {})[system.name] = found
+    total = {path: sum(f.errors for f in own.values()) for path, own in by_path.items()}
+    shown = sorted((p for p in total if total[p]), key=lambda p: (-total[p], p))[:_MOST_BARS]
+    largest = max((f.errors for p in shown for f in by_path[p].values()), default=1) or 1
+    return [
+        {
+            "path": path,
+            "systems": [
+                {"name": name, "errors": found.errors, "parts": _parts(found, largest)}
+                for name, found in by_path[path].items()
+            ],
+        }
+        for path in shown
+    ]
+
+
+def _parts(found: Any, largest: int) -> list[dict[str, Any]]:
+    numbers = {kind: getattr(found, name) for kind, name in _KINDS.items()}
+    numbers["other type"] = found.lost_type + found.other_type
+    return [
+        {"kind": kind, "number": n, "width": f"{100 * n / largest:.2f}%"}
+        for kind, n in numbers.items()
+        if n
+    ]
+
+
+def _change_tables(result: Comparisons) -> list[Table]:
+    """Return a table for each pair: what B fixes and what it breaks, with documents."""
+    pairs = dict.fromkeys((c.a, c.b) for c in result.changes or ())
+    return [
+        Table.of(
+            [c for c in result.changes or () if (c.a, c.b) == (a, b)],
+            [
+                Words("field", "path"),
+                Column("fixed"),
+                Column("broken"),
+                Words("documents", _where),
+            ],
+            title=f"What {b} fixes and breaks of {a}",
+            notes=("Gold fields that only one of the two has right.",),
+        )
+        for a, b in pairs
+    ]
+
+
+def _where(change: Any) -> str:
+    some = [
+        f"{what} in {', '.join(where)}{', …' if number > len(where) else ''}"
+        for what, where, number in (
+            ("fixed", change.fixed_in, change.fixed),
+            ("broken", change.broken_in, change.broken),
+        )
+        if where
+    ]
+    return "; ".join(some)
+
+
+def _document(example: RecordExample) -> dict[str, Any]:
+    """Return a document for the page: a heading and its rows."""
+    return {
+        "head": f"{example.document}: {counted(example.errors_a, 'error')} of {example.a}, "
+        f"{example.errors_b:,} of {example.b}",
+        "names": ("gold", example.a, example.b),
+        "rows": [_row(row) for row in example.fields],
+    }
+
+
+def _row(row: FieldExample) -> dict[str, Any]:
+    """Return a field of a document: its place, and the value of each side in parts."""
+    kinds = [kind for kind in (row.kind_a, row.kind_b) if kind not in ("", "right")]
+    classes = [f"k-{kind.replace(' ', '-')}" for kind in dict.fromkeys(kinds)]
+    right = row.kind_a == "right", row.kind_b == "right"
+    if row.gold is not None and right[0] != right[1]:
+        classes.append("k-fixed" if right[1] else "k-broken")
+    return {
+        "path": row.path,
+        "place": row.place,
+        "classes": " ".join(classes if kinds else ["k-right"]),
+        "gold": row.gold,
+        "sides": [
+            {"kind": kind, "why": why, "parts": _differing(row.gold, said)}
+            for kind, why, said in (
+                (row.kind_a, row.why_a, row.said_a),
+                (row.kind_b, row.why_b, row.said_b),
+            )
+        ],
+    }
+
+
+def _differing(gold: str | None, said: str | None) -> list[dict[str, Any]]:
+    """Return a value in parts, of which those that gold does not have are marked."""
+    if said is None:
+        return []
+    if gold is None or gold == said or max(len(gold), len(said)) > _MOST_COMPARED:
+        return [{"text": said, "differs": False}]
+    blocks = SequenceMatcher(None, gold, said, autojunk=False).get_opcodes()
+    return [
+        {"text": said[start:end], "differs": what != "equal"}
+        for what, _, _, start, end in blocks
+        if end > start
+    ]
