@@ -221,7 +221,7 @@ def test_counts_typed_by_hand_have_intervals_and_posteriors(app, client):
     share, n, z = 77 / 121, 121, 1.959964  # Wilson's interval of precision
     half = z * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     low = (share + z**2 / (2 * n) - half) / (1 + z**2 / n)
-    assert f">{100 * low:.2f}<" in page.text
+    assert f"[{100 * low:.2f}, " in page.text
     assert page.text.count("<svg") == 3
     assert not list(app.folder.glob("counts-*"))
     assert "is not a number" in client.get(f"{app.base}/counts?tp=x&fp=1&fn=1").text
