@@ -91,9 +91,14 @@ def _of_which_pairs(result: Comparisons, first: Sequence[Comparison]) -> str:
 
 
 def base_name(note: str) -> str:
-    """Shorten the path of a file at the beginning of a note to its last part."""
+    """Shorten the paths of files in a note to their last parts."""
     path, colon, words = note.partition(": ")
-    return f"{PurePath(path).name}{colon}{words}" if colon and path else note
+    head = f"{PurePath(path).name}{colon}" if colon and path else path
+    return head + " ".join(_last_part(word) for word in words.split(" "))
+
+
+def _last_part(word: str) -> str:
+    return PurePath(word).name if word.startswith("/") and len(word) > 1 else word
 
 
 def _verdict_table(result: Comparisons, comparisons: Sequence[Comparison]) -> Table:
