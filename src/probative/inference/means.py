@@ -72,6 +72,7 @@ _MOST_CELLS = 10**6  # of a lattice on which a test is exact
 _LONGEST_DECIMALS = 6
 _DENOMINATORS = (1, 2, 3, 4, 6, 7, 8, 9, 11, 12)  # of thirds, halves …; times powers of ten
 _ROUNDING = 1e-12  # relative error of a sum of decimals
+_FIRST = 64  # values that show most scales without a step
 _MOST_LEVELS = 20  # of a scale that has steps: ratings, halves, tenths
 
 
@@ -90,6 +91,8 @@ def step_of(values: Array) -> float | None:
     values = values[values != 0]
     if not values.size:
         return None
+    if len(values) > 2 * _FIRST and step_of(values[:_FIRST]) is None:
+        return None
     for digits in range(_LONGEST_DECIMALS + 1):
         for denominator in _DENOMINATORS:
             scale = denominator * 10**digits
@@ -97,7 +100,7 @@ def step_of(values: Array) -> float | None:
             whole = np.round(scaled)
             slack = _ROUNDING * np.maximum(1.0, np.abs(scaled)) * 100
             if np.all(np.abs(scaled - whole) <= slack) and np.abs(whole).max() < 2**53:
-                return float(np.gcd.reduce(whole.astype(np.int64))) / scale
+                return float(np.gcd.reduce(whole.astype(np.int64)) / scale)
     return None
 
 
@@ -107,6 +110,7 @@ _GRID_CELLS = 2**20, 2**22  # where differences have no common step; the second 
 _REACH = 18.0  # standard deviations that the cells of the grid cover
 _CLOSE = 0.01  # relative width of a bracket of the p-value that is good enough
 _LEFT_TO_CHANCE = 1e-4  # share of the p-value by which a bracket may err, which it includes
+_TINY = 1e-4  # p-values up to this need no more digits
 _MEMORY = 2**29  # bytes that one test may use
 
 
@@ -150,9 +154,9 @@ def exchange_pvalue(d: Array) -> LinePvalue | None:
         return LinePvalue(1.0, 1.0, 1.0, "exact")
     if len(d) <= MOST_RUNS_COUNTED:
         pvalue, _, _ = permutation_pvalue(np.zeros(len(d)), d, paired_runs=True)
-        step = step_of(d) or _REACH * float(np.sqrt(d @ d)) / _GRID_CELLS[0]
-        exchange = _line(np.round(d / step).astype(np.int64))
-        return LinePvalue(pvalue, pvalue, pvalue, "exact", exchange, step)
+        width = step_of(d) or _REACH * float(np.sqrt(d @ d)) / _GRID_CELLS[0]
+        exchange = _line(np.round(d / width).astype(np.int64))
+        return LinePvalue(pvalue, pvalue, pvalue, "exact", exchange, width)
     step = step_of(d)
     if step is not None and np.abs(d).sum() / step <= _MOST_CELLS:
         whole = np.round(d / step).astype(np.int64)
@@ -167,9 +171,10 @@ def exchange_pvalue(d: Array) -> LinePvalue | None:
         found = _bracket(d, _REACH * float(np.sqrt(d @ d)) / cells)
         if found is None or found.high - found.low <= _CLOSE * found.pvalue:
             break
-    if found is None or found.high - found.low > _CLOSE * found.pvalue:
-        return None
-    return found
+    if found is None or found.high - found.low <= _CLOSE * found.pvalue:
+        return found
+    # however wide its bracket, so small a p-value is reported by its upper end
+    return replace(found, pvalue=found.high) if found.high <= _TINY else None
 
 
 def _bracket(d: Array, step: float) -> LinePvalue | None:
@@ -225,8 +230,9 @@ class MeanScore(Score):
         The name of the score, and what a unit is.
     squares
         The summed squares of the scores of every unit, for design effects; None if units are items.
-    repeats
-        How often every item counts in y: once per run.
+    n_items
+        The number of items, if it is not the sum of y: several runs and means over units repeat or
+        merge items.
     """
 
     x: Array
@@ -235,7 +241,7 @@ class MeanScore(Score):
     metric: str = "mean"
     by: str = "unit"
     squares: Array | None = None
-    repeats: int = 1
+    n_items: float | None = None
 
     def __post_init__(self) -> None:
         if self.x.shape != self.y.shape or self.x.ndim != 2:
@@ -291,7 +297,7 @@ class MeanScore(Score):
     def _covariance(self, *systems: int) -> Array:
         """Return the jackknife covariance of some systems' means."""
         there = self.there(systems)
-        return jackknife_covariance(self.moves[np.ix_(systems, there)], self.number[there])
+        return jackknife_covariance(self.moves[list(systems)][:, there], self.number[there])
 
     def _limits(self, mean: float, variance: float, units: float, t: float) -> Range:
         """Return the interval of a mean, given Student's quantile: Wilson's, if there is a range.
@@ -358,7 +364,7 @@ class MeanScore(Score):
         differs by a step of the scale is added to the variance of the difference.
         """
         covariance = self._covariance(i, j)
-        items = float(self.y[[i, j]].sum()) / 2 / self.repeats
+        items = float(self.y[[i, j]].sum()) / 2 if self.n_items is None else self.n_items
         floor = (self.step / items) ** 2
         return float(covariance[0, 0]), float(covariance[1, 1]), float(covariance[0, 1]), floor
 
@@ -379,7 +385,7 @@ class MeanScore(Score):
             arms.append((max(0.0, mean - low), max(0.0, high - mean)))
         product = math.sqrt(v_a * v_b)
         r = max(-1.0, min(1.0, (covariance - floor / 2) / product)) if product > 0 else 0.0
-        low, high = combine_arms(b - a, *arms, r)
+        low, high = combine_arms(b - a, arms[0], arms[1], r)
         return result(max(-self.most, low), min(self.most, high), a, b, r)
 
     def _alone(self, i: int, j: int) -> bool:
@@ -422,7 +428,8 @@ class MeanScore(Score):
 
         # the repeats of an item are not independent items, so there is no design effect
         x, y = summed(self.x), summed(self.y)
-        return replace(self, x=x, y=y, squares=None, repeats=most * self.repeats)
+        items = float(self.y.mean(axis=0).sum()) if self.n_items is None else self.n_items
+        return replace(self, x=x, y=y, squares=None, n_items=items)
 
     def only(self, i: int, j: int) -> MeanScore:
         """Return the score of two systems alone."""
@@ -446,12 +453,18 @@ class MeanScore(Score):
     def exchange(self, i: int, j: int, *, keep: bool = False) -> SampledExchange:
         """Return the exchanges of one pair, to be sampled."""
         x, y = self._units
-        parts = [np.array([x[k].sum(), y[k].sum()]) for k in (i, j)]
+        of_a, of_b = (np.array([x[k].sum(), y[k].sum()]) for k in (i, j))
         moves = np.stack([x[i] - x[j], y[i] - y[j]])
         there = moves.any(axis=0)
         moves, number = np.unique(moves[:, there], axis=1, return_counts=True)
         return SampledExchange(
-            *parts, sparse.csr_array(moves), number, _ratio, self.observed_units, keep=keep
+            of_a,
+            of_b,
+            sparse.csr_array(moves),
+            number.astype(np.int64),
+            _ratio,
+            self.observed_units,
+            keep=keep,
         )
 
     def tests(
