@@ -331,6 +331,10 @@ class Answer:
     state: str = "fact"
     sentences: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "words", own_words(self.words))
+        object.__setattr__(self, "sentences", tuple(map(own_words, self.sentences)))
+
     @property
     def sign(self) -> str:
         """Return the sign of the state."""
