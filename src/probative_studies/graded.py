@@ -110,7 +110,7 @@ def graded_study(
     conditions: Sequence[Condition] = CONDITIONS,
     *,
     level: float = 0.95,
-    replicates: int = 600,
+    replicates: int = 1000,
     rng: RNG | None = 0,
     report: Report = quiet,
 ) -> list[GradedCoverage]:
@@ -237,7 +237,7 @@ def judge_study(
     conditions: Sequence[JudgeCondition] = JUDGES,
     *,
     level: float = 0.95,
-    replicates: int = 600,
+    replicates: int = 1000,
     rng: RNG | None = 0,
     report: Report = quiet,
 ) -> list[JudgeCoverage]:
