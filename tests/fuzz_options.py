@@ -147,6 +147,8 @@ SMALL = {
         "--n": "20",
     },
     "study agreement": {"--replicates": "1"},
+    "study graded": {"--replicates": "1"},
+    "study judges": {"--replicates": "1"},
     "study overlap": {"--replicates": "1"},
     "study looks": {"--streams": "1", "--item-streams": "10", "--units": "20"},
     "study watching": {"--streams": "1", "--pool": "60", "--units": "40"},

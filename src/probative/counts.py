@@ -341,6 +341,30 @@ _CASES_A = {"tp": (0, 4), "fp": (1, 5), "fn": (2, 6), "tn": (3, 7)}
 _CASES_B = {"tp": (2, 4), "fp": (3, 5), "fn": (0, 6), "tn": (1, 7)}
 
 
+class ItemCounts:
+    """Numbers of items that have graded scores, and of those left out without one."""
+
+    def __init__(self, items: int, left_out: int = 0):
+        self.items, self.left_out = items, left_out
+
+    @property
+    def positives(self) -> int:
+        """Return the number of items."""
+        return self.items
+
+    @property
+    def predicted(self) -> int:
+        """Return the number of items, each of which has a score."""
+        return self.items
+
+    def to_dict(self) -> dict[str, int]:
+        """Return the numbers by name."""
+        return {"items": self.items} | ({"left_out": self.left_out} if self.left_out else {})
+
+    def __repr__(self) -> str:
+        return f"ItemCounts(items={self.items}, left_out={self.left_out})"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class PairedCounts:
     """Counts of the eight cases of a baseline A and a challenger B on the same items.

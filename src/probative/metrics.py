@@ -432,6 +432,7 @@ TABLE: dict[str, Metric | Composite] = {
 }
 METRICS = tuple(TABLE)
 PRF = ("precision", "recall", "f1")  # shown by default
+OF_SCORES = ("mean", "win_rate")  # metrics of graded scores, not of counts
 NEEDS_TN = tuple(name for name, metric in TABLE.items() if metric.needs_tn)
 RATIOS = tuple(name for name, metric in TABLE.items() if isinstance(metric, Metric))
 COMPOSITES = tuple(name for name, metric in TABLE.items() if isinstance(metric, Composite))
@@ -451,7 +452,9 @@ def span(metric: str) -> float:
 
 def label_metric(metric: str) -> str:
     """Return the metric for single labels: f1 instead of accuracy or of a composite with tn."""
-    known = TABLE[metric]
+    known = TABLE.get(metric)
+    if known is None:
+        return metric
     needs_all = known.is_of_all_items or (isinstance(known, Composite) and known.needs_tn)
     return "f1" if needs_all else metric
 

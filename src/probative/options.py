@@ -421,11 +421,21 @@ class ReadingKeywords(TypedDict, total=False):
     on_malformed: str
 
 
+class GradedKeywords(ReadingKeywords, total=False):
+    """Options of graded scores, as keywords; see `GradedOptions`."""
+
+    scores: Any
+    score_columns: Sequence[str]
+    range: Any
+    human: Any
+
+
 # tasks that use an option
 _ENTITIES, _LABELS = ("entities",), ("labels",)
 _TAGS_AND_LABELS = (*_ENTITIES, *_LABELS)
 _NO_LOGS = (*_TAGS_AND_LABELS, "segmentation")
 _RECORDS = ("records",)
+_ROWS = (*_LABELS, "scores")  # of tables
 _reading = partial(choice, heading=INPUT)
 _rarely = partial(_reading, rare=True)
 
@@ -475,14 +485,14 @@ class ReadingOptions(Options):
         None,
         "--unit --unit-column NAME",
         "The column of a table that shows which items belong together.",
-        tasks=_TAGS_AND_LABELS,
+        tasks=(*_ENTITIES, *_ROWS),
     )
     run_column: str | None = _rarely(
         None,
         "NAME",
         "The column of a table that shows which run a row belongs to.",
         excludes=(*DATASETS, "key"),
-        tasks=_LABELS,
+        tasks=_ROWS,
     )
     group: str | None = _reading(
         None,
@@ -490,7 +500,7 @@ class ReadingOptions(Options):
         "The column of a table that shows which group a row belongs to, such as its language "
         "or domain: each group is also scored and compared by itself.",
         excludes=(*DATASETS, "hide_scores"),
-        tasks=(*_TAGS_AND_LABELS, *_RECORDS),
+        tasks=(*_ENTITIES, *_ROWS, *_RECORDS),
     )
     comments: bool = _rarely(False, "", "Lines that begin with # are comments.", tasks=_NO_LOGS)
     header: bool | None = _rarely(
@@ -498,7 +508,7 @@ class ReadingOptions(Options):
         "--header/--no-header",
         "Whether the first line of a table names its columns; without, they have numbers.",
         switch=True,
-        tasks=_NO_LOGS,
+        tasks=(*_NO_LOGS, "scores"),
     )
     multilabel: bool | str | None = _rarely(
         None,
@@ -606,7 +616,7 @@ class ReadingOptions(Options):
         "The columns by which rows of several tables (records of files) belong together, in "
         "any order.",
         parser="name_list",
-        tasks=(*_LABELS, *_RECORDS),
+        tasks=(*_ROWS, *_RECORDS),
     )
     on_missing: str = _rarely(
         "error",
@@ -620,9 +630,9 @@ class ReadingOptions(Options):
         None,
         "SIZE",
         "Count a table in this much memory, such as 2GB, whatever its size.",
-        tasks=_LABELS,
+        tasks=_ROWS,
     )
-    table: str | None = _rarely(None, "NAME", "Which table of a database to read.", tasks=_LABELS)
+    table: str | None = _rarely(None, "NAME", "Which table of a database to read.", tasks=_ROWS)
     field: Mapping[str, str] | Sequence[str] = _rarely(
         (),
         "PATH=RULE,...",
@@ -727,11 +737,49 @@ def _as_read(name: str, **changes: Any) -> Any:
     return entry.metadata["option"](entry.default, **changes)
 
 
+@options_class
+class GradedOptions(ReadingOptions):
+    """Options of jobs that also take graded scores: numbers per item, instead of gold and outputs.
+
+    `scores` are numbers by system, a list each or a list of them for every run.
+    """
+
+    scores: Any = field(default=None, metadata={"input": True})  # only in Python
+    score_columns: Sequence[str] = _rarely(
+        (),
+        "A,B",
+        "The columns of a table that hold graded scores, numbers, one per system.",
+        parser="name_list",
+        excludes=("gold_column", "columns", "threshold"),
+        tasks=("scores",),
+    )
+    range: Any = _rarely(
+        None,
+        "LOW,HIGH",
+        "The smallest and the largest possible graded score, 0,1 by default; or none.",
+        parser="name_list",
+        tasks=("scores",),
+    )
+    human: Any = _rarely(
+        None,
+        "FILE",
+        "Human scores of some items, in the same columns: the graded scores of a judge are "
+        "corrected by them. Rows belong together by --key, or by their places.",
+        is_input=True,
+        tasks=("scores",),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.range, str):
+            object.__setattr__(self, "range", tuple(self.range.split(",")))
+
+
 # --- Scoring
 
 
 @options_class
-class ScoreOptions(ReadingOptions):
+class ScoreOptions(GradedOptions):
     """Options of a scoring."""
 
     metric: str | Sequence[str] | None = METRIC(None)
@@ -741,6 +789,7 @@ class ScoreOptions(ReadingOptions):
     beta: float = BETA(1.0)
     overlap: bool = choice(False, "", "Count partial overlaps of spans, too.", rare=True)
     second_gold: Any = SECOND_GOLD(None)
+    units: Any = field(default=None, metadata={"input": True})  # of scores; only in Python
 
     told = ReadingOptions.told | {"method", "by"}
 
@@ -749,7 +798,7 @@ class ScoreOptions(ReadingOptions):
 
 
 @options_class
-class CompareOptions(ReadingOptions):
+class CompareOptions(GradedOptions):
     """Options of a comparison."""
 
     metric: str | Sequence[str] | None = METRIC(None)
@@ -785,12 +834,13 @@ class CompareOptions(ReadingOptions):
     )
     second_gold: Any = SECOND_GOLD(None)
     rng: RNG | None = SEED(0)
+    units: Any = field(default=None, metadata={"input": True})  # of scores; only in Python
 
     told = ReadingOptions.told | {"metric", "by"}
 
 
 @options_class
-class PlanOptions(ReadingOptions):
+class PlanOptions(GradedOptions):
     """Options of a plan."""
 
     metric: str | None = ONE_METRIC(None, help="The score.")
@@ -825,7 +875,7 @@ class DemoOptions(Options):
 
 
 @options_class
-class RankOptions(ReadingOptions):
+class RankOptions(GradedOptions):
     """Options of a ranking."""
 
     metric: str | None = ONE_METRIC(None)
@@ -840,6 +890,7 @@ class RankOptions(ReadingOptions):
         rare=True,
         among="inference.rank:ADJUSTMENTS",
     )
+    units: Any = field(default=None, metadata={"input": True})  # of scores; only in Python
     rng: RNG | None = SEED(0, always=True)
 
     # the fact about the test shows how p-values were adjusted
@@ -856,7 +907,8 @@ class BoardOptions(RankOptions):
         64.0, "MIB", "The most MiB that a submission may have.", parser="number"
     )
 
-    withheld = _TABLES | {"group", "run_column", "score_name"}  # a board takes no logs
+    # a board takes neither logs nor graded scores
+    withheld = _TABLES | {"group", "run_column", "score_name", "score_columns", "range", "human"}
 
 
 # --- Agreement between annotators

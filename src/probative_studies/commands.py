@@ -104,6 +104,27 @@ records = simulation(
     notes="{0.replicates:,} test sets each; the level is {0.level:g}. By field: as if the fields "
     "of a document were independent.",
 )
+graded = simulation(
+    own.SimulationOptions,
+    "level replicates rng",
+    "graded.graded_study",
+    "Do the intervals of means of graded scores hold? By simulation.",
+    title="Means of graded scores: coverage",
+    columns="shape; sizes; units; value=true mean; covered=coverage; difference=true difference; "
+    "difference_covered=coverage of it; length; false_alarms; standard_error",
+    notes="{0.replicates:,} test sets each; the level is {0.level:g}.",
+)
+judges = simulation(
+    own.SimulationOptions,
+    "level replicates rng",
+    "graded.judge_study",
+    "Do intervals hold if human labels correct a judge? By simulation.",
+    title="A judge corrected by human labels of 2,000 items: coverage",
+    columns="noise; bias; per_unit; whole; labels; covered=mean; difference_covered=difference; "
+    "uncorrected=judge alone; length; length_of_labels=length of labels alone; standard_error",
+    notes="{0.replicates:,} pools each; the level is {0.level:g}.",
+    name="judges",
+)
 clusters = simulation(
     own.CLUSTERS,
     "correlations questions replicates level rng",
@@ -626,6 +647,6 @@ def tests(
 _ALL = (
     *(coverage, bayes, pairing, tests, chunking, segmentation, planning, sequential, clusters),
     *(metrics, macro, gates, training, ranks, runs, repeats, looks, watching, ledger, datasets),
-    *(curves, annotation, agreement, overlap, records),
+    *(curves, annotation, agreement, overlap, records, graded, judges),
 )
 STUDIES = {study.__name__: study for study in _ALL}

@@ -60,7 +60,7 @@ WITHOUT_EFFECT = {
 # what is read is no choice: other data give other numbers
 INPUTS = {"counts", "tp", "fp", "fn", "tn", "counts_file", "folds", "preds_a", "preds_b"}
 INPUTS |= {"train", "dev", "test", "cws", "ner", "runs", "gold", "baseline", "challenger", "table"}
-INPUTS |= {"dataset", "datasets", "second_gold"}
+INPUTS |= {"dataset", "datasets", "second_gold", "human"}
 INPUTS |= {"pilot", "judge", "scores"}  # what a sample is placed by, which the signature names
 INPUTS |= {"probabilities"}  # what the outputs are; the signature then tells of a curve
 # of these commands an option does something else
@@ -70,6 +70,7 @@ GOLD = "Ann B-PER\nLee I-PER\nsaw O\nYork B-LOC\n\nthe O\nBank B-ORG\nof I-ORG\n
 OLD = "Ann B-PER\nLee O\nsaw O\nYork B-LOC\n\nthe O\nBank B-ORG\nof O\nRome B-PER\n\n"
 NEW = "Ann B-PER\nLee I-PER\nsaw I-LOC\nYork I-LOC\n\nthe O\nBank B-ORG\nof O\nRome B-LOC\n\n"
 FILES = {
+    "graded.csv": "old,new,other\n" + "3,4,2\n2,2,5\n1,3,3\n4,5,1\n" * 3,
     "gold.conll": ("-DOCSTART- O\n\n" + GOLD) * 6,
     "old.conll": ("-DOCSTART- O\n\n" + OLD) * 6,
     "new.conll": ("-DOCSTART- O\n\n" + NEW) * 6,
@@ -209,12 +210,21 @@ OF_RUNS = {
 }
 SCORES = ["scores.csv", "--gold-column", "gold", "--columns", "old,new"]
 CLASSES = ["classes.csv", "classes.csv", "others.csv", "--gold-column", "gold"]
+GRADED = (["graded.csv", "--score-columns", "old,new", "--range", "1,5"], {
+    "score_columns": ["--score-columns", "new,other"],
+    "range": ["--range", "0,6"],
+})  # fmt: skip
 # a call, and changes of one option each; what stands before ":" parts several calls of a command
 CALLS = {
     "score": (["gold.conll", "new.conll"], SPANS | {
         "method": ["--method", "bayes"],
         "overlap": ["--overlap"],
     }),
+    "score:graded": GRADED,
+    **{
+        f"{command}:graded": (GRADED[0], GRADED[1] | {"average": ["--average", "documents"]})
+        for command in ("compare", "rank", "plan")
+    },
     **{f"{command}:logs": LOGS for command in ("score", "compare", "rank", "plan")},
     **{f"{command}:rows": ROWS for command in ("score", "compare", "rank", "plan")},
     "board:rows": (["rows.jsonl", "rows", *ROWS[0][1:3], "--columns", "predictions",
@@ -603,6 +613,8 @@ def test_a_changed_choice_changes_the_signature(words):
         ("study datasets", "datasets.dataset_study"),
         ("study curves", "curves.curve_study"),
         ("study agreement", "agreement.agreement_study"),
+        ("study graded", "graded.graded_study"),
+        ("study judges", "graded.judge_study"),
         ("study overlap", "overlap.overlap_study"),
         ("study ranks", "ranks.rank_study"),
         ("study runs", "runs.runs_study"),

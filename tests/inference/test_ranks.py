@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from scipy import optimize, special, stats
 
 import probative as pv
 from probative.inference import rank as ranks_module
-from probative.inference.pooled import UnitTable, dispute, pair_tests, simultaneous_reach
+from probative.inference.pooled import PooledScore, UnitTable, dispute, simultaneous_reach
 from probative.inference.rank import (
     _cover,
     _insert_and_absorb,
@@ -236,10 +237,17 @@ def test_shaffer_keeps_its_promise_where_some_systems_are_equal(truth):
 # the tests of pairs
 
 
+def pair_tests(systems, metric="f1", *, seed=0, n_jobs=1, report=None):
+    """Test all pairs of systems."""
+    how = {"level": 0.95, "adjust": "holm", "tested": None}
+    score = PooledScore.of_counts(systems, metric)
+    return SimpleNamespace(**score.test_all(seed=seed, n_jobs=n_jobs, report=report, **how))
+
+
 @pytest.mark.parametrize("metric", ["f1", "precision", "recall", "jaccard"])
 def test_pair_tests_are_the_exact_tests_of_two_systems(metric):
     systems = draw_systems(4, 60, 2)
-    found = pair_tests(UnitTable.of_counts(systems), metric)
+    found = pair_tests(systems, metric)
     assert found.sampled == 0
     for i, j in combinations(range(4), 2):
         a, b = systems[i], systems[j]
@@ -260,10 +268,9 @@ def test_pair_tests_are_the_exact_tests_of_two_systems(metric):
 
 def test_pair_tests_in_processes_are_those_of_one():
     systems = draw_systems(31, 25, 4)
-    table = UnitTable.of_counts(systems)
     told = []
-    apart = pair_tests(table, n_jobs=2, report=lambda done, total: told.append((done, total)))
-    assert np.array_equal(apart.pvalues, pair_tests(table, n_jobs=1).pvalues)
+    apart = pair_tests(systems, n_jobs=2, report=lambda done, total: told.append((done, total)))
+    assert np.array_equal(apart.pvalues, pair_tests(systems).pvalues)
     assert told[0] == (0, 465)
     assert told[-1] == (465, 465)
 
@@ -272,10 +279,10 @@ def test_a_test_that_does_not_fit_is_sampled_and_counted(monkeypatch):
     from probative.inference import pooled as module
 
     monkeypatch.setattr(module, "_MEMORY", 100)
-    table = UnitTable.of_counts(draw_systems(3, 200, 6))
-    found = pair_tests(table, seed=3)
+    systems = draw_systems(3, 200, 6)
+    found = pair_tests(systems, seed=3)
     assert found.sampled == 3
-    assert np.array_equal(found.pvalues, pair_tests(table, seed=3).pvalues)
+    assert np.array_equal(found.pvalues, pair_tests(systems, seed=3).pvalues)
     assert np.all((found.pvalues > 0) & (found.pvalues <= 1))
 
 

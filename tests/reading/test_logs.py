@@ -180,7 +180,8 @@ def test_partly_right_answers_need_a_threshold():
         pv.score(log("inspect_old_graded.json"))
     assert str(error.value).endswith(
         "4 of 12 samples are neither right nor wrong by 'graded' ('P' for 'q00', 'P' for 'q03', "
-        "'P' for 'q06'); expected 0 or 1, or from where on one counts as right (threshold=)"
+        "'P' for 'q06'); expected 0 or 1, from where on one counts as right (threshold=), or the "
+        "mean of the scores (metric='mean')"
     )
     assert pv.score(log("inspect_old_graded.json"), threshold=0.5)[0].counts.tp == 12
     assert pv.score(log("inspect_old_graded.json"), threshold=0.6)[0].counts.tp == 8

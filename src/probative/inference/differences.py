@@ -156,11 +156,17 @@ def mover(a: Interval, b: Interval, r: float) -> tuple[float, float]:
     With correlation r, each end of the difference combines the lower half of one interval with the
     upper half of the other.
     """
-    (below_a, above_a), (below_b, above_b) = _arms(a), _arms(b)
-    estimate = b.estimate - a.estimate
-    low, high = estimate - _combine(below_b, above_a, r), estimate + _combine(above_b, below_a, r)
+    low, high = combine_arms(b.estimate - a.estimate, _arms(a), _arms(b), r)
     most = span(a.metric)
     return max(-most, low), min(most, high)
+
+
+def combine_arms(
+    estimate: float, a: tuple[float, float], b: tuple[float, float], r: float
+) -> tuple[float, float]:
+    """Return the interval of a difference from how far two intervals reach down and up."""
+    (below_a, above_a), (below_b, above_b) = a, b
+    return estimate - _combine(below_b, above_a, r), estimate + _combine(above_b, below_a, r)
 
 
 def _arms(single: Interval) -> tuple[float, float]:

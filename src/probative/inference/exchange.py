@@ -488,7 +488,7 @@ def randomization_test(
                 signature=ExchangeOptions(alternative=alternative, beta=beta).signature(
                     "randomization-test", metric, f"{how['method']}-by-{by}"
                 ),
-                null=_null_distribution(exchange, observed) if null else None,
+                null=null_distribution(exchange, observed) if null else None,
             )
         except TooLargeError as problem:
             if method == "exact":
@@ -513,7 +513,7 @@ def randomization_test(
         signature=ExchangeOptions(
             alternative=alternative, beta=beta, n_resamples=n_resamples, rng=rng
         ).signature("randomization-test", metric, f"sampled-by-{by}"),
-        null=_null_distribution(exchange, observed, differences) if null else None,
+        null=null_distribution(exchange, observed, differences) if null else None,
     )
 
 
@@ -583,7 +583,7 @@ def _edges(exchange: ItemExchange | UnitExchange, observed: Exact) -> list[Fract
     return [first + width * k for k in range(max(1, math.ceil((span - first) / width) + 1))]
 
 
-def _null_distribution(
+def null_distribution(
     exchange: ItemExchange | UnitExchange, observed: Exact, differences: list[Array] | None = None
 ) -> NullDistribution:
     """Compute the null distribution as a histogram, exactly or from sampled differences."""

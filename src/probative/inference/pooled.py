@@ -85,10 +85,11 @@ class _PairTests(NamedTuple):
 
 
 def pair_tests(
-    table: UnitTable,
-    metric: str = "f1",
+    first: NDArray[np.intp],
+    kind: NDArray[np.intp],
+    exact: Callable[[Sequence[tuple[int, int]]], list[float | None]],
+    draw: Callable[[int, int], Callable[[np.random.Generator, int], int]],
     *,
-    beta: float = 1.0,
     level: float = 0.95,
     adjust: str = "holm",
     seed: int = 0,
@@ -98,13 +99,13 @@ def pair_tests(
 ) -> _PairTests:
     """Test every pair of systems, two-sided and exactly.
 
-    Where an exact test does not fit into memory, exchanges are drawn until the adjusted p-value is
-    clearly above or below the level. `tested` maps pairs of systems (lower index first) to the
-    p-value and its number of draws (0 if exact); known pairs are not tested again, new ones are
-    added. `report` receives the number of pairs done and their total.
+    `first` is the first system of each kind, `kind` the kind of every system; equal systems are of
+    one kind. `exact` returns the p-values of pairs of kinds, None where an exact test does not fit
+    into memory. There, exchanges are drawn by `draw` until the adjusted p-value is clearly above
+    or below the level. `tested` maps pairs of systems (lower index first) to the p-value and its
+    number of draws (0 if exact); known pairs are not tested again, new ones are added. `report`
+    receives the number of pairs done and their total.
     """
-    first, kind = table.distinct()
-    distinct = table.only(first).grouped()
     tested = {} if tested is None else tested
     everyone = list(combinations(range(len(first)), 2))
     pairs = [(i, j) for i, j in everyone if (first[i], first[j]) not in tested]
@@ -114,9 +115,8 @@ def pair_tests(
         pairs[start : start + _PAIRS_PER_TASK] for start in range(0, len(pairs), _PAIRS_PER_TASK)
     ]
     jobs = n_jobs if len(pairs) >= _FEWEST_PAIRS_FOR_PROCESSES else 1
-    work = partial(_test_pairs, distinct, metric, beta)
     progress(0, len(pairs))
-    for chunk, answers in in_processes(work, chunks, jobs):
+    for chunk, answers in in_processes(exact, chunks, jobs):
         tested.update(
             ((int(first[i]), int(first[j])), (pvalue, 0))
             for (i, j), pvalue in zip(chunk, answers, strict=True)
@@ -127,12 +127,7 @@ def pair_tests(
     unclear = 0
     too_large = [(i, j) for i, j in everyone if tested.get((first[i], first[j]), (0, 1))[1]]
     if too_large:
-        drawings = {
-            (int(first[i]), int(first[j])): drawing(
-                *_exchange(distinct, i, j, metric, beta), "two-sided"
-            )
-            for i, j in too_large
-        }
+        drawings = {(int(first[i]), int(first[j])): draw(i, j) for i, j in too_large}
         places = first[kind].tolist()
         unclear = _sample(drawings, places, tested, (level, adjust), seed=seed, n_jobs=n_jobs)
     pvalues, sampled = np.ones((len(first), len(first))), 0
@@ -665,10 +660,13 @@ class PooledScore(Score):
         tested: KnownTests | None,
     ) -> dict[str, Any]:
         """Test all pairs exactly, in several processes where there are many."""
+        first, kind = self.table.distinct()
+        distinct = self.table.only(first).grouped()
         found = pair_tests(
-            self.table,
-            self.scored,
-            beta=self.beta,
+            first,
+            kind,
+            partial(_test_pairs, distinct, self.scored, self.beta),
+            lambda i, j: drawing(*_exchange(distinct, i, j, self.scored, self.beta), "two-sided"),
             level=level,
             adjust=adjust,
             seed=seed,

@@ -290,7 +290,7 @@ def _nearer_to_half(p: float, q: float) -> float:
 # They see no units and speak of runs on this test set only. The exact permutation test counts
 # subsets of the runs by halves, whose sums meet in the middle.
 
-_MOST_RUNS_COUNTED = 36  # with up to so many runs all assignments are counted: 2**18 per half
+MOST_RUNS_COUNTED = 36  # with up to so many runs all assignments are counted: 2**18 per half
 _TIE = 1e-12  # scores are sums of rounded ratios: means this close are equal
 _MOST_RESAMPLES_ENUMERATED = 2**21  # pairs of resamples; beyond, they are drawn at random
 _NUMBERS_IN_MEMORY = 2**22  # at once
@@ -362,7 +362,7 @@ def permutation_pvalue(
     far = abs(math.fsum(values if paired_runs else b) - centre)
     far -= _TIE * max(1.0, float(np.sum(np.abs(values))))
     assignments = 2 ** len(values) if chosen is None else math.comb(len(values), chosen)
-    if len(values) <= _MOST_RUNS_COUNTED:
+    if len(values) <= MOST_RUNS_COUNTED:
         inside = _subsets_within(values, chosen, centre - far, centre + far) if far > 0 else 0
         return (assignments - inside) / assignments, assignments, True
     generator = random_generator(rng)

@@ -6,6 +6,7 @@ tested together, and their covariances need the same units. Kinds of scores:
     pooled.PooledScore             counts pooled over labels, exact exchange tests
     macro_comparison.MacroScore    means over labels
     classes.ClassScore             scores of a whole confusion table
+    means.MeanScore                means of graded scores
 
 A new kind implements the abstract methods below, and works with several runs, groups, ranks, plans
 and gates at once.
@@ -265,14 +266,14 @@ class SampledScore(Score):
         self, known: NDArray[np.intp], limited: KnownLimits | None, n_jobs: int | None
     ) -> Callable[[float], tuple[Array, Array]]:
         """Return the intervals of `difference` at the joint level."""
-        return limits_of_pairs(_ends, self.only, known.tolist(), limited, n_jobs=n_jobs)
+        return limits_of_pairs(ends_of_pair, self.only, known.tolist(), limited, n_jobs=n_jobs)
 
     @abstractmethod
     def only(self, i: int, j: int) -> Score:
         """Return the score of two systems alone."""
 
 
-def _ends(level: float, pair: Score) -> tuple[float, float]:
+def ends_of_pair(level: float, pair: Score) -> tuple[float, float]:
     """Return the interval of the difference of a pair of systems."""
     gap = pair.difference(0, 1, level)
     return float(gap.low), float(gap.high)

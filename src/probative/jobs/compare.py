@@ -40,6 +40,7 @@ from probative.jobs.score import (
     make_bucket,
     match_beside,
     match_of,
+    refuse_nothing,
     score_in,
     scores_in,
     scores_of,
@@ -59,6 +60,7 @@ from probative.reading.runs import are_files
 from probative.reading.source import refuse_repeats
 from probative.results import Comparison, Comparisons, Group, LabelDifference
 from probative.results.comparisons import decision_pvalue
+from probative.wording.numbers import on_own_scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -68,7 +70,7 @@ if TYPE_CHECKING:
     from probative.inference.scores import Score
     from probative.matching.matched import Matched
     from probative.matching.outputs import RunGroup
-    from probative.options import ReadingKeywords
+    from probative.options import GradedKeywords
     from probative.results import Bucket, SystemScores
 
     Pair = tuple[RunGroup, RunGroup]
@@ -250,7 +252,7 @@ _ONE_RUN_EACH = "Whether training again would give the same cannot be told from 
 
 
 def compare(
-    gold: Input | Mapping[str, Counts | Sequence[Counts] | Input],
+    gold: Input | Mapping[str, Counts | Sequence[Counts] | Input] | None = None,
     a: Systems | None = None,
     b: Input | None = None,
     *more: Input,
@@ -268,13 +270,14 @@ def compare(
     paired_runs: bool = False,
     train: Input | None = None,
     second_gold: Input | None = None,
+    units: Sequence[object] | None = None,
     rng: RNG | None = 0,
     examples: bool = True,
     figures: bool = False,
     buckets: bool = False,
     fingerprints: bool = False,
     report: Callable[[int, int], None] | None = None,
-    **reading: Unpack[ReadingKeywords],
+    **reading: Unpack[GradedKeywords],
 ) -> Comparisons:
     """Compare the outputs of two or more systems on one test set, and give a verdict.
 
@@ -321,6 +324,8 @@ def compare(
     second_gold
         A second annotation of the same texts by another person. It is scored against gold, and
         every system is compared with it.
+    units
+        With `scores`: the unit of every item, such as its document.
     rng
         A seed or generator for sampled tests: those of macro averages, and exact tests that would
         not fit into memory.
@@ -372,6 +377,7 @@ def compare(
             "paired_runs": paired_runs,
             "train": train,
             "second_gold": second_gold,
+            "units": units,
             "rng": rng,
             **reading,
         },
@@ -380,6 +386,7 @@ def compare(
     if report is not None and not callable(report):
         raise InputError(f"report: {shown(report)}; expected a function of two numbers")
     given = [system for system in (a, b, *more) if system is not None]
+    refuse_nothing(gold, options)
     if not given and isinstance(gold, Mapping) and not are_files(gold):
         if fingerprints:
             raise InputError("fingerprints: counts tell no test set; expected the answer, outputs")
@@ -405,6 +412,7 @@ def compare(
     return replace(compared, fingerprints=found)
 
 
+@on_own_scale
 def compare_matched(
     matched: Matched,
     options: CompareOptions,
@@ -424,8 +432,8 @@ def compare_matched(
     if matched.items.is_condensed and options.train is not None:
         raise InputError("train: needs the rows of the table, which is too large; expected none")
     one_of("average", options.average, AVERAGES)
-    if options.average == "macro" and options.prior != CompareOptions.prior:
-        raise InputError("prior: means nothing to macro averages, which learn theirs from labels")
+    if options.average != "micro" and options.prior != CompareOptions.prior:
+        raise InputError("prior: means nothing to averages; expected it left out")
     systems = systems_of(matched)
     if len(systems) < 2:
         raise InputError(f"b: {len(systems)} system; expected at least two to compare")

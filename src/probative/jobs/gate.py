@@ -28,6 +28,7 @@ from probative.results import (
 )
 from probative.results.comparisons import one_sided
 from probative.wording.groups import words_of_disagreement
+from probative.wording.numbers import is_in_points
 from probative.wording.verdict import no_verdict, pvalue_of, strength
 
 if TYPE_CHECKING:
@@ -131,6 +132,8 @@ def gate(
             for one, whole in zip(counting, verdicts, strict=True)
             for found in one.of_groups(whole.confidence)
         )
+    if not is_in_points(comparisons):
+        verdicts = tuple(replace(verdict, scale=comparisons) for verdict in verdicts)
     return tuple(map(_hide, verdicts)) if flag("hide_scores", hide_scores) else verdicts
 
 

@@ -16,6 +16,7 @@ from probative.jobs.score import (
     by_name,
     compared_metrics,
     facts_of_reading,
+    refuse_nothing,
     score_in,
     unit_of,
 )
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from probative._validation import Input, Systems
     from probative.counts import Counts
-    from probative.options import ReadingKeywords
+    from probative.options import GradedKeywords
     from probative.results import Plan, RunsPlan
 
 
@@ -63,13 +64,13 @@ def plan(  # type: ignore[overload-overlap]  # a mapping may hold one output eac
     level: float = 0.95,
     beta: float = 1.0,
     paired_runs: bool = False,
-    **reading: Unpack[ReadingKeywords],
+    **reading: Unpack[GradedKeywords],
 ) -> Plan | RunsPlan: ...
 
 
 @overload
 def plan(
-    pilot: Input | PairedCounts,
+    pilot: Input | PairedCounts | None = None,
     *systems: Systems,
     names: Sequence[str] | None = None,
     metric: str | None = None,
@@ -80,7 +81,7 @@ def plan(
     units: int | None = None,
     level: float = 0.95,
     beta: float = 1.0,
-    **reading: Unpack[ReadingKeywords],
+    **reading: Unpack[GradedKeywords],
 ) -> Plan: ...
 
 
@@ -100,7 +101,7 @@ def plan(
 
 
 def plan(
-    pilot: Input | PairedCounts | Mapping[str, Sequence[Counts]],
+    pilot: Input | PairedCounts | Mapping[str, Sequence[Counts]] | None = None,
     *systems: Systems | Mapping[str, Sequence[Input]],
     **how: Any,
 ) -> Plan | RunsPlan:
@@ -199,7 +200,7 @@ def plan(
 
 
 def plan_from_files(
-    gold: Input,
+    gold: Input | None,
     *systems: Systems,
     names: Sequence[str] | None = None,
     metric: str | None = None,
@@ -211,7 +212,7 @@ def plan_from_files(
     level: float = 0.95,
     beta: float = 1.0,
     paired_runs: bool = False,
-    **reading: Unpack[ReadingKeywords],
+    **reading: Unpack[GradedKeywords],
 ) -> Plan | RunsPlan:
     """Compute a `plan` from the inputs of a comparison, which are the pilot."""
     options = PlanOptions.of(
@@ -231,6 +232,7 @@ def plan_from_files(
     )
     if options.group is not None:
         raise InputError("group: a plan has no groups; expected the rows of one group alone")
+    refuse_nothing(gold, options)
     given, names = by_name(list(systems), names, gold)
     looking = average != "macro"
     matched = match_inputs(gold, given, names=names, find_positive=looking, reading=options)
@@ -250,4 +252,6 @@ def plan_from_files(
     name = score.metric
     signature = options.signature("plan", *facts_of_reading(matched, options), name, f"by-{unit}")
     a, b = matched.names
+    if matched.task == "scores":
+        result = replace(result, task=matched.task, range=matched.range)
     return replace(result, metric=name, by=unit, notes=matched.notes, signature=signature, a=a, b=b)

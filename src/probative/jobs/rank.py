@@ -39,6 +39,7 @@ from probative.jobs.score import (
     by_name,
     compared_metrics,
     facts_of_reading,
+    refuse_nothing,
     score_in,
     scores_of,
     signed_runs,
@@ -46,10 +47,11 @@ from probative.jobs.score import (
     unit_of_runs,
 )
 from probative.matching.matched import by_class, match_inputs
-from probative.metrics import METRICS
+from probative.metrics import METRICS, OF_SCORES
 from probative.options import CompareOptions, RankOptions, ScoreOptions
 from probative.reading.runs import are_files
 from probative.results import RankedPair, RankedSystem, Ranking, Scores
+from probative.wording.numbers import on_own_scale
 from probative.wording.ranking import ranking_summary
 from probative.wording.verdict import verdict
 from probative.workers import check_jobs, in_processes
@@ -64,7 +66,7 @@ if TYPE_CHECKING:
     from probative.inference.rank import Evidence, Leaderboard
     from probative.inference.sampled import KnownLimits
     from probative.matching.matched import Matched
-    from probative.options import ReadingKeywords
+    from probative.options import GradedKeywords
     from probative.results import Comparison, Comparisons, SystemScores
 
 
@@ -219,7 +221,7 @@ _FEWEST_PAIRS_FOR_PROCESSES = 24  # with fewer, starting processes costs more th
 
 
 def rank(
-    gold: Input | Mapping[str, Counts | Sequence[Counts] | Input],
+    gold: Input | Mapping[str, Counts | Sequence[Counts] | Input] | None = None,
     systems: Systems | None = None,
     *more: Input,
     names: Sequence[str] | None = None,
@@ -229,11 +231,12 @@ def rank(
     level: float = 0.95,
     beta: float = 1.0,
     adjust: str = "holm",
+    units: Sequence[object] | None = None,
     rng: RNG | None = 0,
     n_jobs: int | None = -1,
     report: Callable[[int, int], None] | None = None,
     comparisons: int | None = 0,
-    **reading: Unpack[ReadingKeywords],
+    **reading: Unpack[GradedKeywords],
 ) -> Ranking:
     """Rank many systems on one test set: rank sets, tiers, ties and the probability of being best.
 
@@ -271,6 +274,8 @@ def rank(
     adjust
         The adjustment of p-values for the number of pairs: "holm", valid for any hypotheses;
         "shaffer", never weaker, because equal systems form groups.
+    units
+        With `scores`: the unit of every item, such as its document.
     rng
         A seed or generator for random draws: the intervals of the differences, the probabilities
         of being best, the tests of macro averages.
@@ -311,13 +316,15 @@ def rank(
             "level": open_probability("level", level),
             "beta": positive("beta", beta),
             "adjust": one_of("adjust", adjust, ADJUSTMENTS),
+            "units": units,
             "rng": rng,
             **reading,
         },
         beside=("names", "n_jobs", "report", "comparisons"),
     )
     if metric is not None:
-        one_of("metric", metric, METRICS)
+        one_of("metric", metric, (*METRICS, *OF_SCORES))
+    refuse_nothing(gold, options)
     check_jobs(n_jobs)
     if report is not None and not callable(report):
         raise InputError(f"report: {shown(report)}; expected a function of two numbers")
@@ -359,6 +366,7 @@ class Known:
     limits: KnownLimits = field(default_factory=dict)
 
 
+@on_own_scale
 def rank_matched(
     matched: Matched, options: RankOptions, how: dict[str, Any], known: Known | None = None
 ) -> Ranking:
@@ -474,7 +482,8 @@ def ranked_scores(
 ) -> Scores:
     """Score the systems, including the metric that they are ranked by."""
     (metric,) = compared_metrics(matched, options.metric, options.average, tables=True)
-    also = f"macro_{metric}" if options.average == "macro" else metric
+    score = score_in(matched, metric, unit_of(matched, options.by), average=options.average)
+    also = score.metric
     by = options.by if matched.runs else unit_of(matched, options.by)
     usual = ScoreOptions(level=options.level, by=by, beta=options.beta)
     return scores_of(matched, usual, also=[also], known=known)

@@ -325,7 +325,7 @@ def _twins(matched: Matched, group: RunGroup) -> list[str]:
     seen: dict[bytes, tuple[int, str]] = {}
     hints = []
     for place, run in zip(group.places, group.runs, strict=True):
-        own = np.packbits(matched.items.says[place]).tobytes()
+        own = matched.items.says[place].tobytes()
         first, first_run = seen.setdefault(own, (place, run))
         if first != place and matched.gave_the_same(first, place):
             hints.append(

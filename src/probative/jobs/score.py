@@ -14,9 +14,11 @@ from probative.counts import Counts, LabelCounts
 from probative.errors import InputError
 from probative.inference.classes import ClassScore, ConfusedItems
 from probative.inference.intervals import METHODS, interval
+from probative.inference.judged import JudgedScore, judge_agreement
 from probative.inference.macro import METHOD as MACRO_METHOD
 from probative.inference.macro import is_at_once, label_intervals, macro_interval
 from probative.inference.macro_comparison import MacroScore
+from probative.inference.means import MeanScore
 from probative.inference.pooled import PooledScore, UnitTable
 from probative.inference.runs import score_repeats
 from probative.inference.units import design_notes
@@ -38,6 +40,7 @@ from probative.metrics import (
     COMPOSITES,
     METRICS,
     NEEDS_TN,
+    OF_SCORES,
     OF_TABLES,
     PRF,
     TABLE,
@@ -53,6 +56,7 @@ from probative.results import (
     Ceiling,
     Group,
     Interval,
+    JudgeAgreement,
     LabelScores,
     RecordOutcomes,
     RunScores,
@@ -67,14 +71,14 @@ if TYPE_CHECKING:
 
     from probative._validation import Input, Systems
     from probative.inference.scores import Score
-    from probative.options import CompareOptions, ReadingKeywords, ReadingOptions
+    from probative.options import CompareOptions, GradedKeywords, GradedOptions, ReadingOptions
     from probative.results import Difference
 
 
 # --- Metrics and units of a job
 
 UNITS = ("sentence", "document", "unit", "item")
-AVERAGES = ("micro", "macro")
+AVERAGES = ("micro", "macro", "documents")
 # other names of accuracy where every class of single-label data counts
 _ALL_CLASSES = (
     "accuracy",
@@ -83,6 +87,7 @@ _ALL_CLASSES = (
 # further metrics of the whole confusion table
 _OF_ALL_CLASSES = (*OF_TABLES, "balanced_accuracy")
 _MACRO = "macro_"
+_OF_DOCUMENTS = "_of_documents"  # mean over units, instead of items
 # recall first: the others reward systems that split too little
 _OF_WORDS = ("recall", "precision", "f1")
 _MOST_CELLS_KEPT = 100_000  # of units and labels, up to which macro averages wait to be asked for
@@ -166,8 +171,15 @@ def _metrics_of(
     With `tables`, metrics of the whole confusion table are accepted.
     """
     names = (metric,) if isinstance(metric, str) else names_of("metric", metric)
+    graded = matched.task == "scores"
     for name in names:
-        one_of("metric", name, METRICS)
+        one_of("metric", name, (*METRICS, *OF_SCORES))
+        if graded != (name in OF_SCORES):
+            expected = " or ".join(OF_SCORES) if graded else "graded scores (score_columns=)"
+            what = "graded scores" if graded else matched.task
+            raise InputError(f"metric: {name!r} is not defined for {what}; expected {expected}")
+        if graded:
+            continue
         if _is_right_or_wrong(matched) and name != "accuracy":
             raise InputError(
                 f"metric: {name!r} is not defined for answers that are right or wrong; expected "
@@ -208,9 +220,16 @@ def compared_metrics(
     tables: bool = False,
 ) -> tuple[str, ...]:
     """Return the metrics to compare by: the requested ones, or the default of the task."""
+    other = "documents" if matched.task == "scores" else "macro"
+    if average not in ("micro", other):
+        raise InputError(
+            f"average: {average!r} means nothing for {matched.task}; expected 'micro' or {other!r}"
+        )
     asked = () if metric is None else _metrics_of(matched, metric, average=average, tables=tables)
     if asked:
         return asked
+    if matched.task == "scores":
+        return ("mean",)
     if matched.task == "segmentation":
         return ("recall",)
     return ("accuracy",) if matched.all_classes and average == "micro" else ("f1",)
@@ -348,6 +367,8 @@ def score_in(
     Everything that is computed from a comparison, ranking or plan comes from this object.
     """
     places = range(len(matched.names))
+    if matched.task == "scores":
+        return _mean_score(matched, metric, unit, average)
     if is_of_classes(matched, metric) and metric != "balanced_accuracy":
         items = tuple((_confused_items(matched, i, unit),) for i in places)
         return ClassScore(items, metric, unit)
@@ -362,6 +383,31 @@ def score_in(
         labels = averaged_labels(matched.items, None)
         return MacroScore(cells, labels, "recall", 1.0, labels[0], False, unit, metric)
     return _pooled_score(matched, metric, unit, beta, prior)
+
+
+def _mean_score(matched: Matched, metric: str, unit: str, average: str) -> MeanScore:
+    """Return the mean of graded scores, or the share of items on which each of two wins."""
+    items: Any = matched.items
+    range_ = items.range
+    if metric.removesuffix(_OF_DOCUMENTS) == "win_rate":
+        if len(matched.names) != 2:
+            raise InputError(
+                f"metric: 'win_rate' compares two systems, and there are {len(matched.names)}; "
+                f"expected two, of one run each"
+            )
+        says = np.sign(items.says - items.says[::-1]).clip(0)
+        items, range_ = replace(items, says=says), (0.0, 1.0)
+    x, y, squares = items.sums(unit)
+    if items.human is not None:
+        if metric != "mean" or average == "documents":
+            raise InputError("human: corrects the mean over items; expected metric='mean'")
+        parts = items.human_sums(unit)
+        return JudgedScore(x, y, range_, metric, unit, squares, items.positives, *parts)
+    if average == "documents" or metric.endswith(_OF_DOCUMENTS):
+        metric = metric.removesuffix(_OF_DOCUMENTS) + _OF_DOCUMENTS
+        there = y > 0
+        x, y, squares = np.where(there, x / np.where(there, y, 1), 0.0), there.astype(float), None
+    return MeanScore(x, y, range_, metric, unit, squares, items.positives)
 
 
 def _pooled_score(
@@ -546,7 +592,10 @@ def scores_in(
 def _intervals_in(matched: Matched, metric: str, options: ScoreOptions) -> list[Interval]:
     """Return the intervals of all systems in one metric; means are named macro_f1 and so on."""
     single = metric.removeprefix(_MACRO)
-    if single == metric and not is_of_classes(matched, metric):
+    if matched.task == "scores":
+        score = score_in(matched, metric, unit_of(matched, options.by))
+        own = [score.interval(i, options.level) for i in range(len(matched.names))]
+    elif single == metric and not is_of_classes(matched, metric):
         own = intervals_of(matched, replace(options, metric=metric))
     else:
         average = "micro" if single == metric else "macro"
@@ -559,6 +608,10 @@ def _intervals_in(matched: Matched, metric: str, options: ScoreOptions) -> list[
 def _scores(
     matched: Matched, i: int, choices: _Choices, cells: Callable[[], LabelCounts]
 ) -> tuple[Interval, ...]:
+    if matched.task == "scores":
+        metrics = choices.among(("mean",))
+        found = (score_in(matched, metric, choices.unit) for metric in metrics)
+        return tuple(score.interval(i, choices.level) for score in found)
     # single items that are their own units are added up at once
     alone = matched.all_classes and choices.unit == "item" and matched.items.times is None
     units = matched.items.counts(i, by=None if alone else "sentence")
@@ -701,8 +754,16 @@ def _recall_counts(gold: Any, is_right: Any, which: Any) -> Counts:
 ONE_RUN = "one run of a system tells nothing about other runs of it"
 
 
+def refuse_nothing(gold: Any, options: GradedOptions) -> None:
+    """Refuse a call without any input."""
+    if options.scores is not None and gold is not None:
+        raise InputError("scores: hold everything; expected no gold beside them")
+    if gold is None and options.scores is None:
+        raise InputError("gold: missing; expected it, or scores=")
+
+
 def score(
-    gold: Input,
+    gold: Input | None = None,
     pred: Systems | None = None,
     *more: Input,
     names: Sequence[str] | None = None,
@@ -713,7 +774,8 @@ def score(
     level: float = 0.95,
     overlap: bool = False,
     second_gold: Input | None = None,
-    **reading: Unpack[ReadingKeywords],
+    units: Sequence[object] | None = None,
+    **reading: Unpack[GradedKeywords],
 ) -> Scores:
     """Score the outputs of one or more systems against gold.
 
@@ -749,6 +811,8 @@ def score(
     second_gold
         A second annotation of the same texts by another person. It is scored against gold, and
         every system is compared with it.
+    units
+        With `scores`: the unit of every item, such as its document.
     **reading
         Options of reading and matching, such as `task`, `gold_column`, `columns` and `scheme`,
         instead of recognising them: see `probative.options.ReadingOptions`.
@@ -779,10 +843,12 @@ def score(
             "level": open_probability("level", level),
             "overlap": flag("overlap", overlap),
             "second_gold": second_gold,
+            "units": units,
             **reading,
         },
         beside=("names",),
     )
+    refuse_nothing(gold, options)
     systems, names = by_name([] if pred is None else [pred, *more], names, gold)
     matched, second = match_beside(gold, systems, names, options)
     scores = replace(scores_of(matched, options), ceilings=ceilings_of(second, options))
@@ -848,9 +914,24 @@ def scores_of(
         match=match_of(matched),
         notes=(*matched.notes, *_design_notes(matched, unit)),
         token_accuracy=matched.token_accuracy,
+        range=matched.range,
+        judges=_judges(matched, unit, options.level),
         signature=options.signature(
             *facts_of_reading(matched, options), ",".join(methods), f"by-{unit}"
         ),
+    )
+
+
+def _judges(matched: Matched, unit: str, level: float) -> tuple[JudgeAgreement, ...] | None:
+    """Return how a judge agrees with human scores, by system; None without any."""
+    items: Any = matched.items
+    if getattr(items, "human", None) is None:
+        return None
+    there = np.isfinite(items.human).all(axis=0)
+    units = None if items.unit is None or unit == "item" else items.unit[there]
+    return tuple(
+        judge_agreement(name, judge[there], human[there], units, level)
+        for name, judge, human in zip(matched.names, items.says, items.human, strict=True)
     )
 
 
@@ -908,7 +989,9 @@ def _run_scores(
     own = []
     for metric in (s.metric for s in scores.systems[0].scores):
         single = metric.removeprefix(_MACRO)
-        if single not in TABLE or (single != metric and metric not in also):
+        if matched.task != "scores" and single not in TABLE:
+            continue
+        if single != metric and metric not in also:
             continue
         average = "micro" if single == metric else "macro"
         score = score_in(matched, single, scores.by, average=average, beta=options.beta)

@@ -12,7 +12,8 @@ from probative.matching.labels import check_names, written_alike
 from probative.matching.record_rules import ON_MALFORMED, rules_of
 from probative.matching.rules import SCHEMES, match_rule
 from probative.matching.schemes import REPAIRS
-from probative.options import ReadingOptions, check_together
+from probative.metrics import OF_SCORES
+from probative.options import GradedOptions, Option, ReadingOptions, check_together
 from probative.reading.alignment import ALIGNMENTS, ON_MISSING
 from probative.reading.annotations import (
     Labels,
@@ -25,12 +26,26 @@ from probative.reading.formats import Options
 from probative.reading.inputs import task_of
 from probative.reading.records import Records
 from probative.reading.rows import BY_ROW, check_label_names
+from probative.reading.scores import Graded
 
 if TYPE_CHECKING:
     from probative.reading.annotations import RowGroups
     from probative.reading.recognise import Annotations
 
 __all__ = ["check_reading", "groups_of", "how_to_read", "refuse_engine", "refuse_unused"]
+
+
+def _options_of(reading: ReadingOptions) -> dict[str, Option]:
+    """Return the options of reading, with those of graded scores if the job has them."""
+    graded = isinstance(reading, GradedOptions)
+    return GradedOptions.options() if graded else ReadingOptions.options()
+
+
+def wants_mean(chosen: ReadingOptions) -> bool:
+    """Return True if a metric of graded scores was asked for."""
+    metric = getattr(chosen, "metric", None) or ()
+    names = (metric,) if isinstance(metric, str) else metric
+    return any(name in OF_SCORES for name in names)
 
 
 def how_to_read(chosen: ReadingOptions) -> Options:
@@ -47,6 +62,7 @@ def how_to_read(chosen: ReadingOptions) -> Options:
         label_names=tuple(chosen.label_names),
         score_name=chosen.score_name,
         threshold=chosen.threshold,
+        graded=wants_mean(chosen),
         key=tuple(chosen.key),
         group=None if chosen.group is None else str(chosen.group),
         find_json=chosen.find_json,
@@ -61,7 +77,7 @@ def check_reading(reading: ReadingOptions) -> ReadingOptions:
         "gold_column, unit_column, run_column, group",
         [reading.gold_column, reading.unit_column, reading.run_column, reading.group],
     )
-    check_together(ReadingOptions.options(), vars(reading), reading.changed())
+    check_together(_options_of(reading), vars(reading), reading.changed())
     one_of("align_by", reading.align_by, ALIGNMENTS)
     _check_tables(reading)
     check_label_names(reading.label_names)
@@ -134,26 +150,26 @@ def groups_of(answer: Any) -> RowGroups | None:
     """Return the group of every item (sentence) if the table has a column of groups, else None."""
     if isinstance(answer, (Tagged, Spans)):
         return answer.text.groups
-    return answer.groups if isinstance(answer, (Labels, LabelSets, Records)) else None
+    return answer.groups if isinstance(answer, (Labels, LabelSets, Records, Graded)) else None
 
 
-def refuse_unused(options: ReadingOptions, answer: Annotations, *, separate: bool) -> None:
+def refuse_unused(options: ReadingOptions, answer: Annotations | Graded, *, separate: bool) -> None:
     """Refuse options that reading and matching do not use for this kind of gold.
 
     `separate`: the systems have files or sequences of their own.
     """
     task = task_of(answer)
-    usual = ReadingOptions()
+    usual = GradedOptions()
     other = {"entities": "characters", "segmentation": "position"}.get(task)
     if options.align_by == other:
         raise InputError(f"align_by: {other!r} means nothing for {task}; expected another way")
-    for name, option in ReadingOptions.options().items():
+    for name, option in _options_of(options).items():
         used = not option.tasks or task in option.tasks
         if not used and getattr(options, name) not in (None, {}, getattr(usual, name)):
             raise InputError(f"{name}: means nothing for {task}; expected it left out")
     if not separate and options.tag_column is not None:
         raise InputError("tag_column: one file holds all; expected gold_column= and columns=")
-    if options.group is not None and groups_of(answer) is None:
+    if options.group is not None and groups_of(answer) is None and task != "scores":
         raise InputError("group: there is no table to look it up in; expected a table")
     parted_by = answer.text.parted_by if isinstance(answer, Tagged) else None
     in_table = parted_by is not None

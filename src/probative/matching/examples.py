@@ -39,7 +39,7 @@ def examples_of(
     enough; they come in this order, those with the largest gap in the F1 of the sentence first. For
     labels, return texts on which only one of the two is right, if the table has texts.
     """
-    if not matched.systems:
+    if not matched.systems or matched.task == "scores":
         return ()  # counts alone have no text
     if matched.task in ("labels", "samples"):
         return _label_examples(matched, pairs)
@@ -171,7 +171,7 @@ def _shown_spans(spans: Sequence[Any], start: int) -> tuple[tuple[int, int, str]
 
 def confusions_of(matched: Matched) -> tuple[Any, ...]:
     """Return for each system the pairs of labels that it confuses."""
-    if matched.task in ("segmentation", "samples", "records"):
+    if matched.task in ("segmentation", "samples", "records", "scores"):
         return ()
     if isinstance(matched.gold, LabelSets):
         return ()  # in sets, it is unknown which label was given instead of which

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from probative.errors import InputError
 from probative.matching.choices import groups_of
 from probative.matching.labels import UNION, averaged_labels, match_labels
+from probative.matching.scores import scored
 from probative.reading.annotations import Labels, LabelSets, Repeats, Segmented, Spans
 from probative.reading.runs import natural_order
+from probative.reading.scores import Graded
 from probative.reading.table_sides import MISSING_GROUP
 
 if TYPE_CHECKING:
@@ -41,7 +43,9 @@ class _MatchedGroup:
     def matched(self) -> Matched:
         """Return the systems on the items of this group alone."""
         part = _part_of_rows(self.whole, self.members)
-        if self.whole.own_labels or self.reading.labels is None:  # macro averages as for the whole
+        # macro averages as for the whole; graded scores have no labels
+        chosen = self.whole.own_labels or self.reading.labels is None
+        if part.items.labels and chosen:
             own = averaged_labels(part.items, UNION if self.whole.own_labels else None)
             part = replace(part, averaged=own)
         return part
@@ -125,6 +129,9 @@ def crossing_units(matched: Matched) -> int:
 
 def _part_of_rows(matched: Matched, rows: NDArray[Any]) -> Matched:
     """Return the `Matched` of these rows (sentences) alone."""
+    if isinstance(matched.gold, Graded):
+        sides = tuple(side.at(rows) for side in matched.systems)
+        return replace(matched, items=cast("Items", scored(sides, matched.items)), gold=sides[0])
     if not isinstance(matched.gold, (Labels, LabelSets)):
         return replace(matched, items=matched.items.of_units(rows), records=None)
     gold, *systems = (_rows_of(side, rows) for side in (matched.gold, *matched.systems))
@@ -182,7 +189,7 @@ def bucketings_of(matched: Matched, train: Any = None) -> tuple[_Bucketing, ...]
     """Return the ways to sort the items into several buckets, and presence in training."""
     items = matched.items
     bucketings = []
-    if matched.task == "samples":
+    if matched.task in ("samples", "scores"):
         return ()
     if matched.task != "labels" and items.start is not None and items.end is not None:
         what = "word length" if matched.task == "segmentation" else "entity length"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from heapq import nsmallest
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
@@ -45,9 +47,10 @@ from probative.matching.record_rules import rules_of
 from probative.matching.records import MatchedRecords, match_records
 from probative.matching.rules import SCHEMES, STRICT, match_rule
 from probative.matching.schemes import decode, prefix_of, recognise
+from probative.matching.scores import match_scores, range_of
 from probative.matching.segmentation import carried_over, match_words
 from probative.matching.spans import match_spans
-from probative.options import ReadingKeywords, ReadingOptions
+from probative.options import GradedOptions, ReadingKeywords, ReadingOptions
 from probative.reading.alignment import NOTHING, Mismatch, align, align_rows, settle
 from probative.reading.annotations import Labels, LabelSets, RowIds, Segmented, Spans, Tagged, Text
 from probative.reading.formats import FORMATS, Options, open_input
@@ -57,6 +60,14 @@ from probative.reading.logs import Samples, join_logs
 from probative.reading.recognise import read
 from probative.reading.records import Records, join_records
 from probative.reading.rows import name_numbers, without_ignored_tokens, without_left_out_texts
+from probative.reading.scores import (
+    MISSING,
+    Graded,
+    in_places_of,
+    scores_of_labels,
+    scores_of_systems,
+    with_human,
+)
 from probative.reading.source import refuse_repeats
 from probative.reading.table_sides import refuse_answer_again
 
@@ -75,6 +86,8 @@ if TYPE_CHECKING:
     Side = Labels | LabelSets
 
 
+# files of samples of lm-evaluation-harness: the task, and when it was run
+_SAMPLES_OF_TASK = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+")
 _IDS_SHOWN = 3  # of missing, extra or repeated rows, in messages
 
 
@@ -335,7 +348,7 @@ class Matched:
             self,
             names=tuple(self.names[i] for i in chosen),
             items=self.items.of_systems(chosen),
-            systems=tuple(self.systems[i] for i in chosen),
+            systems=tuple(self.systems[i] for i in chosen) if self.systems else (),
             tagged=(self.tagged[0], *(self.tagged[i + 1] for i in chosen)) if self.tagged else (),
             averaged=self.averaged[chosen],
             records=None if self.records is None else self.records.of_systems(chosen),
@@ -356,9 +369,14 @@ class Matched:
             return "document"
         if self.task == "records":
             return "document"
-        if self.task not in ("labels", "samples"):
+        if self.task not in ("labels", "samples", "scores"):
             return "sentence"
         return "item" if self.gold.units is None else "unit"
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """Return the range of graded scores, if they have one."""
+        return getattr(self.items, "range", None)
 
     def gave_the_same(self, i: int, j: int) -> bool:
         """Return True if two systems gave the same outputs as read, not only the same counts.
@@ -434,6 +452,8 @@ def match_inputs(
     names = None if names is None else names_of("names", names)
     refuse_repeats(paths_of(gold, systems, train_words))
     options = replace(how_to_read(choices), blank=blank)
+    if isinstance(choices, GradedOptions) and (choices.scores is not None or choices.score_columns):
+        return _match_graded(gold, systems, names, options, choices)
     if isinstance(gold, Mapping) and not systems:
         if names is not None:
             raise InputError("names: the systems have names already; expected none")
@@ -473,7 +493,8 @@ def match_inputs(
             raise InputError(
                 f"runs: {name_of(answer)} is a log of samples; expected an answer, or runs alone"
             )
-        return _averaging(_samples([answer, *outputs], names), None)
+        found = _samples([answer, *outputs], names, choices)
+        return found if found.task == "scores" else _averaging(found, None)
     called = name_systems(names, [system.name for system in given])
     groups = group_runs(given, called)
     named = (
@@ -498,6 +519,111 @@ def match_inputs(
         told = zip(matched.names, matched.systems, strict=True)
         notes += tuple(replace(own, name=name).quality for name, own in told if own.quality)
     return replace(matched, runs=groups, notes=share_notes(notes, groups))
+
+
+def _match_graded(
+    table: Any,
+    systems: Sequence[Any],
+    names: Sequence[str] | None,
+    options: Options,
+    choices: GradedOptions,
+) -> Matched:
+    """Match graded scores, from lists by the names of systems or from columns of a table."""
+    refuse_unused(choices, Graded("", np.zeros(0)), separate=False)
+    if systems:
+        raise InputError("score_columns: one table holds all scores; expected no other inputs")
+    notes: tuple[str, ...] = ()
+    if choices.scores is not None:
+        units = getattr(choices, "units", None)  # of a plan it is the number of units
+        read = scores_of_systems(choices.scores, None if isinstance(units, int) else units)
+        given = [
+            SystemOutputs(name, sides, tuple(f"run {k + 1}" for k in range(len(sides))))
+            if are_runs
+            else SystemOutputs(name, sides)
+            for name, sides, are_runs in read
+        ]
+    else:
+        cells = _cells_of_scores(options)
+        columns = [str(column) for column in choices.score_columns]
+        if choices.run_column is not None:
+            wanted = replace(choices, gold_column=columns[0], columns=columns)
+            answer, given = read_runs_together(table, cells, wanted)
+        else:
+            engine = Engine(choices.memory_limit, choices.table)
+            counted = read_large_pair(table, cells, columns[0], columns, engine)
+            answer, outputs, found = counted or both_of(table, cells, columns[0], columns)
+            given = [SystemOutputs(name, [own]) for name, own in zip(found, outputs, strict=True)]
+        notes = _reason(answer)
+        given = [
+            replace(system, outputs=[scores_of_labels(own) for own in system.outputs])
+            for system in given
+        ]
+    if choices.human is not None:
+        given = _with_human(table, given, _cells_of_scores(options), choices)
+    called = name_systems(names, [system.name for system in given])
+    return _graded(given, called, choices, notes)
+
+
+def _cells_of_scores(options: Options) -> Options:
+    """Return how columns of scores are read: as labels, blank cells as missing."""
+    return replace(options, task="labels", predicted=True, blank=MISSING, key=())
+
+
+def _with_human(
+    table: Any, given: Sequence[SystemOutputs], cells: Options, choices: GradedOptions
+) -> list[SystemOutputs]:
+    """Add human scores of some items to the scores of a judge."""
+    if any(system.runs is not None for system in given):
+        raise InputError("human: several runs are not corrected; expected one list per system")
+    sides = [system.outputs[0] for system in given]
+    if isinstance(choices.human, Mapping):
+        known = {name: own[0] for name, own, _ in scores_of_systems(choices.human)}
+        missing = [system.name for system in given if system.name not in known]
+        if missing:
+            raise InputError(f"human: has no scores of {missing[0]!r}; expected every system")
+        human = [known[system.name] for system in given]
+    else:
+        columns = [str(column) for column in choices.score_columns]
+        ids = [str(column) for column in choices.key][:1]
+        plain = replace(cells, unit=None, group=None)
+        _, found, _ = both_of(choices.human, plain, columns[0], [*columns, *ids])
+        human = [scores_of_labels(cast("Labels", own)) for own in found[: len(columns)]]
+        if ids:
+            answer, _, _ = both_of(table, plain, ids[0], ids)
+            human = in_places_of(cast("Labels", answer), cast("Labels", found[-1]), human)
+    return [
+        replace(system, outputs=[side])
+        for system, side in zip(given, with_human(sides, human), strict=True)
+    ]
+
+
+def _graded(
+    given: Sequence[SystemOutputs],
+    called: tuple[str, ...],
+    choices: ReadingOptions,
+    notes: Sequence[str],
+) -> Matched:
+    """Match the scores of systems, or of their runs, on the same items."""
+    groups = group_runs(given, called)
+    named = (
+        tuple(f"{group.name}, {run}" for group in groups for run in group.runs)
+        if groups
+        else called
+    )
+    sides = [own for system in given for own in system.outputs]
+    given_range = getattr(choices, "range", None)
+    said, range_ = given_range is not None, range_of(given_range)
+    items, sides, of_items = match_scores(sides, named, range_, said=said)
+    return Matched(
+        "scores",
+        named,
+        cast("Items", items),
+        sides[0],
+        tuple(sides),
+        averaged=np.zeros((len(named), 0), dtype=bool),
+        notes=(*notes, *of_items),
+        runs=groups,
+    )
 
 
 def _match(
@@ -585,10 +711,30 @@ def _aligned_with_gold(
     return [words for words, _ in moved], [note for _, notes in moved for note in notes]
 
 
-def _samples(files: Sequence[Any], names: Sequence[str] | None) -> Matched:
+def _graded_samples(
+    files: Sequence[Any], logs: Sequence[Log], named: tuple[str, ...], choices: ReadingOptions
+) -> Matched:
+    """Match the graded scores of logs; repetitions of a sample are one unit."""
+    refuse_unused(replace(choices, score_name=None), Graded("", np.zeros(0)), separate=False)
+    joined = join_logs(logs)
+    first = joined[0]
+    units = None
+    if any(first.repeat):
+        units = np.unique(first.samples, return_inverse=True)[1].reshape(-1).astype(np.int32)
+    given = [
+        SystemOutputs(name, [Graded(log.name, np.asarray(log.values), units)])
+        for name, log in zip(named, joined, strict=True)
+    ]
+    notes = [note for file in files for note in file.notes]
+    return _graded(given, named, choices, notes)
+
+
+def _samples(files: Sequence[Any], names: Sequence[str] | None, choices: ReadingOptions) -> Matched:
     """Match the systems of logs on the samples of the first."""
     logs = [log for file in files for log in file.logs]
     named = name_systems(names, _names_of_logs(files))
+    if logs[0].values is not None:
+        return _graded_samples(files, logs, named, choices)
     items, joined = _match_logs(logs)
     answer, systems = _sides_of(joined, items)
     return Matched(
@@ -611,9 +757,10 @@ def _runs_of_logs(systems: Mapping[str, Any], options: Options, choices: Reading
         given.append(SystemOutputs(str(name), files, names_of_runs(paths), paths))
     groups = group_runs(given, tuple(system.name for system in given))
     named = [f"{group.name}, {run}" for group in groups for run in group.runs]
-    matched = _samples([file for system in given for file in system.outputs], named)
+    matched = _samples([file for system in given for file in system.outputs], named, choices)
     notes = share_notes(matched.notes, groups)
-    return _averaging(replace(matched, runs=groups, notes=notes), None)
+    matched = replace(matched, runs=groups, notes=notes)
+    return matched if matched.task == "scores" else _averaging(matched, None)
 
 
 def _single_log(path: str, options: Options, choices: ReadingOptions) -> Samples:
@@ -635,8 +782,14 @@ def _names_of_logs(files: Sequence[Any]) -> list[str]:
     if None not in systems and len(set(systems)) == len(systems):
         return [str(system) for system in systems]
     names = []
-    for file in files:
+    stems = [_SAMPLES_OF_TASK.fullmatch(short_name(file.name)) for file in files]
+    models = [Path(file.name).parent.name.replace("__", "/") for file in files]
+    for file, task, model in zip(files, stems, models, strict=True):
         stem = short_name(file.name)
+        if task is not None:  # lm-evaluation-harness: samples_TASK_DATE in the folder of the model
+            tasks = {own[1] for own in stems if own is not None}
+            stem = model if len(set(models)) == len(files) and model else task[1]
+            stem = f"{task[1]}, {stem}" if len(tasks) > 1 and stem != task[1] else stem
         names += [stem if len(file.logs) == 1 else f"{stem}, {log.system}" for log in file.logs]
     return names
 
@@ -911,7 +1064,7 @@ def pool_runs(matched: Matched, group: RunGroup) -> Matched:
 def _repeated(matched: Matched, group: RunGroup) -> tuple[Any, tuple[Any, ...]]:
     """Return gold and the pooled outputs; single labels are concatenated run by run."""
     gold = matched.gold
-    if matched.task in ("labels", "samples") and gold.units is None:
+    if matched.task in ("labels", "samples", "scores") and gold.units is None:
         gold = replace(gold, units=np.arange(len(gold), dtype=np.int32))
     runs = [matched.systems[place] for place in group.places if matched.systems]
     if not runs or not isinstance(gold, Labels) or gold.units is None or gold.repeats is not None:

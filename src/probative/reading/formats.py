@@ -144,7 +144,7 @@ class Glance:
     @cached_property
     def tool(self) -> tuple[str, str] | None:
         """Return the format of another tool and the reason, or None."""
-        return tool_of_file(self.source, self.record)
+        return tool_of_file(self.source, self.record, graded=self.options.graded)
 
     @cached_property
     def record(self) -> dict[str, Any] | None:
@@ -576,6 +576,7 @@ class Options:
     # the score of a log, and the value from which on an answer is right
     score_name: str | None = None
     threshold: float | None = None
+    graded: bool = False  # read the scores of logs as numbers
     predicted: bool = False  # the output of a system: of several columns, one of predictions
     key: tuple[str, ...] = ()  # the id columns by which rows of several tables are joined
     group: str | None = None  # the column of the groups in a table

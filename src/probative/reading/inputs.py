@@ -29,6 +29,7 @@ from probative.reading.rows import (
     rows_of,
     side_of_rows,
 )
+from probative.reading.scores import Graded
 from probative.reading.segmented import segmented_from_lists
 from probative.reading.sequences import (
     labels_from_array,
@@ -53,7 +54,7 @@ def is_path(data: Any) -> bool:
     return isinstance(data, (str, Path))
 
 
-def task_of(annotations: Annotations) -> str:
+def task_of(annotations: Annotations | Graded) -> str:
     """Return the task that annotations of this kind serve."""
     if isinstance(annotations, (Tagged, Spans)):
         return "entities"
@@ -61,6 +62,8 @@ def task_of(annotations: Annotations) -> str:
         return "samples"
     if isinstance(annotations, Records):
         return "records"
+    if isinstance(annotations, Graded):
+        return "scores"
     return "segmentation" if isinstance(annotations, Segmented) else "labels"
 
 

@@ -16,6 +16,7 @@ import tempfile
 import zipfile
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 _IDS = ("id", "sample_id", "sample")
 _EPOCHS = ("epoch", "repeat")
+_MODELS = ("model", "model_id", "system")
 # a record with gold and prediction is compared here, even if it also has a verdict
 _GOLD = ("gold", "label", "y_true", "target", "answer")
 _PREDICTED = ("pred", "prediction", "predicted", "y_pred")
@@ -68,8 +70,11 @@ class _Record(NamedTuple):
     line: int | None = None  # line number in the file
 
 
-def tool_of(source: Source) -> tuple[str, str] | None:
-    """Return the tool that wrote a file and the reason; None if it is no log."""
+def tool_of(source: Source, *, graded: bool = False) -> tuple[str, str] | None:
+    """Return the tool that wrote a file and the reason; None if it is no log.
+
+    If `graded` scores are wanted, records with an id and a score are a log.
+    """
     if source.is_zip:
         return "Inspect", "it is a zip archive, as the .eval files of Inspect are"
     data = source.data.lstrip()
@@ -77,6 +82,8 @@ def tool_of(source: Source) -> tuple[str, str] | None:
         return None
     first = _object(data.split(b"\n", 1)[0])
     if first is not None:
+        if graded and "score" in first and any(key in first for key in _IDS):
+            return "plain JSON lines", "its first record has an id and 'score'"
         return _tool_of_line(first) or _tool_of_document(first)
     # parsing a whole document is slow, so look for the keys first
     if not any(all(key in data for key in keys) for keys in _DOCUMENT_KEYS):
@@ -111,17 +118,24 @@ def _tool_of_line(record: dict[str, Any]) -> tuple[str, str] | None:
         return "lm-evaluation-harness", why
     if "testIdx" in record and "success" in record:
         return "promptfoo", "its first record has 'testIdx' and 'success', as promptfoo's have"
-    judged = record.keys() >= set(_COUNTS) or "correct" in record
+    graded = "score" in record and any(key in record for key in _MODELS)
+    if isinstance(record.get("evaluation"), dict) and "score" in record["evaluation"]:
+        return "plain JSON lines", "its first record has an id and an evaluation with a score"
+    judged = record.keys() >= set(_COUNTS) or "correct" in record or graded
     compared = any(key in record for key in _PREDICTED) and any(key in record for key in _GOLD)
     if judged and not compared and any(key in record for key in _IDS):
         what = "'tp', 'fp' and 'fn'" if "correct" not in record else "'correct'"
+        what = "'score'" if graded else what
         return "plain JSON lines", f"its first record has an id and {what}"
     return None
 
 
-def _records_of(source: Source) -> tuple[str, str, list[_Record]]:
-    """Return the tool that wrote a log, the reason, and the records."""
-    known = tool_of(source)
+def _records_of(source: Source, *, graded: bool) -> tuple[str, str, list[_Record]]:
+    """Return the tool that wrote a log, the reason, and the records.
+
+    `graded`: numbers are wanted, not only verdicts.
+    """
+    known = tool_of(source, graded=graded)
     if known is None:
         raise source.error(
             "is no log of an evaluation; expected one of lm-evaluation-harness, Inspect, promptfoo "
@@ -130,8 +144,8 @@ def _records_of(source: Source) -> tuple[str, str, list[_Record]]:
     readers: dict[str, Callable[[Source], Iterable[_Record]]] = {
         "lm-evaluation-harness": _lm_eval,
         "Inspect": _inspect,
-        "promptfoo": _promptfoo,
-        "DeepEval": _deepeval,
+        "promptfoo": partial(_promptfoo, graded=graded),
+        "DeepEval": partial(_deepeval, graded=graded),
         "plain JSON lines": _plain_lines,
     }
     return *known, list(readers[known[0]](source))
@@ -353,7 +367,7 @@ def _unpack_zstandard(data: bytes, size: int) -> str:
     return str(rows[0][0])
 
 
-def _promptfoo(source: Source) -> Iterator[_Record]:
+def _promptfoo(source: Source, *, graded: bool) -> Iterator[_Record]:
     rows = _promptfoo_rows(source)
     prompts = {json.dumps(_get(row, "prompt", "label")) for _, row in rows}
     for line, row in rows:
@@ -368,7 +382,8 @@ def _promptfoo(source: Source) -> Iterator[_Record]:
         if len(prompts) > 1:
             name = f"{name}, {prompt}"
         named = row.get("namedScores")
-        scores = {"pass": row["success"], **(named if isinstance(named, dict) else {})}
+        usual = {"score": row.get("score")} if graded else {"pass": row["success"]}
+        scores = {**usual, **(named if isinstance(named, dict) else {})}
         failed = row.get("failureReason") == 2
         if failed:
             scores = dict.fromkeys(scores)
@@ -406,18 +421,18 @@ def _get(value: Any, *keys: str) -> Any:
     return value
 
 
-def _deepeval(source: Source) -> Iterator[_Record]:
+def _deepeval(source: Source, *, graded: bool) -> Iterator[_Record]:
     document = source.document
     others = document.get("conversationalTestCases")
     cases = [*document["testCases"], *(others if isinstance(others, list) else [])]
     for number, case in enumerate(cases, start=1):
         if not isinstance(case, dict):
             raise source.error(f"test case {number} is {as_json(case)}; expected an object")
-        scores: dict[str, Any] = {"pass": case.get("success")}
+        scores: dict[str, Any] = {} if graded else {"pass": case.get("success")}
         metrics = case.get("metricsData")
         for metric in metrics if isinstance(metrics, list) else []:
             if isinstance(metric, dict) and isinstance(metric.get("name"), str):
-                scores[metric["name"]] = metric.get("success")
+                scores[metric["name"]] = metric.get("score" if graded else "success")
         asked = case.get("input")
         yield _Record(
             _identity(source, case.get("name"), f"the name of test case {number}"),
@@ -437,11 +452,16 @@ def _plain_lines(source: Source) -> Iterator[_Record]:
         epoch = next((record[name] for name in _EPOCHS if name in record), 1)
         if not isinstance(epoch, int) or isinstance(epoch, bool):
             raise source.error(f"epoch {as_json(epoch)}; expected a whole number", number)
-        scores = {name: record[name] for name in ("correct", *_COUNTS) if name in record}
+        own = record["evaluation"] if isinstance(record.get("evaluation"), dict) else record
+        scores = {name: own[name] for name in ("correct", "score", *_COUNTS) if name in own}
+        several = record.get("scores")
+        scores |= several if isinstance(several, dict) else {}
+        system = next((record[key] for key in _MODELS if isinstance(record.get(key), str)), None)
         asked = record.get("input", record.get("question", ""))
         yield _Record(
             _identity(source, record[key], repr(key), number),
             _with_counts(scores),
+            system,
             repeat=epoch - 1,
             content=_digest(asked) if asked else "",
             text=_text(asked),
@@ -481,6 +501,7 @@ class Log:
     targets: tuple[str, ...] = field(repr=False)
     said: tuple[str, ...] = field(repr=False)
     notes: tuple[str, ...] = ()
+    values: NDArray[np.float64] | None = field(default=None, repr=False)  # graded; NaN: missing
 
     def __len__(self) -> int:
         return len(self.samples)
@@ -499,6 +520,7 @@ class Log:
         moved: dict[str, Any] = {
             name: tuple(getattr(self, name)[i] for i in order) for name in names
         }
+        moved["values"] = None if self.values is None else self.values[rows]
         return replace(self, **moved, tp=self.tp[rows], fp=self.fp[rows], fn=self.fn[rows])
 
 
@@ -513,10 +535,17 @@ class Samples:
 
 
 def read_logs(
-    source: Source, *, score_name: str | None = None, threshold: float | None = None
+    source: Source,
+    *,
+    score_name: str | None = None,
+    threshold: float | None = None,
+    graded: bool = False,
 ) -> list[Log]:
-    """Read the logs of one file, one per system; a score of at least ``threshold`` is right."""
-    tool, reason, records = _records_of(source)
+    """Read the logs of one file, one per system; a score of at least ``threshold`` is right.
+
+    ``graded`` reads the scores as numbers.
+    """
+    tool, reason, records = _records_of(source, graded=graded)
     if not records:
         raise source.error(f"the log of {tool} holds no samples; expected at least one")
     variants = dict.fromkeys(record.variant for record in records)
@@ -534,7 +563,8 @@ def read_logs(
     also = f"; there are also {', '.join(map(repr, others))} (score_name=)" if others else ""
     note = f"{source.name}: log of {tool}, because {reason}; score {chosen!r}{also}"
     return [
-        _log(source, own, system, (chosen, key), threshold, note) for system, own in systems.items()
+        _log(source, own, system, (chosen, key), threshold, note, graded=graded)
+        for system, own in systems.items()
     ]
 
 
@@ -553,7 +583,11 @@ def _choose(source: Source, names: list[str], wanted: str | None) -> str:
         raise source.error("no sample has a score; expected at least one")
     listed = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
     if wanted is not None:
-        fitting = [name for name in names if wanted in (name, name.partition(",")[0])]
+        fitting = [
+            name
+            for name in names
+            if wanted in (name, name.partition(",")[0], name.replace("/", "."))
+        ]
         if wanted in names:
             return wanted
         if len(fitting) == 1:
@@ -579,13 +613,20 @@ def _log(
     score: tuple[str, str],
     threshold: float | None,
     note: str,
+    *,
+    graded: bool,
 ) -> Log:
     name, key = score
     repeat = _repeats(source, records)
     values = [record.scores.get(key) for record in records]
-    _refuse_missing(source, records, values, name)
-    counted = any(isinstance(value, dict) for value in values)
-    if counted:
+    numbers = None
+    if not graded:
+        _refuse_missing(source, records, values, name)
+    counted = not graded and any(isinstance(value, dict) for value in values)
+    if graded:
+        numbers = np.array(_numbers(source, records, values, name))
+        table = [(0, 0, 0)] * len(records)
+    elif counted:
         if threshold is not None:
             raise InputError(f"threshold: score {name!r} is counts; expected it left out")
         table = [_counts(source, r, value) for r, value in zip(records, values, strict=True)]
@@ -596,7 +637,9 @@ def _log(
     unanswered = sum(value == "N" for value in values)
     notes = [note]
     if unanswered:
-        notes.append(f"{source.name}: {unanswered} samples without an answer (N) count as wrong")
+        as_what = "0" if graded else "wrong"
+        words = f"{unanswered} samples without an answer (N) count as {as_what}"
+        notes.append(f"{source.name}: {words}")
     return Log(
         source.name,
         system,
@@ -613,6 +656,7 @@ def _log(
         tuple(record.target for record in records),
         tuple(record.said for record in records),
         tuple(notes),
+        numbers,
     )
 
 
@@ -659,17 +703,7 @@ def _right(
     threshold: float | None,
 ) -> list[bool]:
     """Return True for every right answer; refuse scores between 0 and 1 without a threshold."""
-    numbers = []
-    for record, value in zip(records, values, strict=True):
-        number = _WORDS.get(value) if isinstance(value, str) else value
-        if isinstance(number, bool | int | float) and math.isfinite(number):
-            numbers.append(float(number))
-            continue
-        raise source.error(
-            f"sample {shown(record.sample)} has {shown(value)} for score {name!r}; expected right "
-            f"or wrong (true, false, 1, 0, C, I), a number or counts (tp, fp, fn)",
-            record.line,
-        )
+    numbers = _numbers(source, records, values, name)
     if threshold is not None:
         return [number >= threshold for number in numbers]
     between = [i for i, number in enumerate(numbers) if number not in (0.0, 1.0)]
@@ -679,10 +713,32 @@ def _right(
         )
         raise source.error(
             f"{len(between)} of {len(numbers)} samples are neither right nor wrong by {name!r} "
-            f"({some}); expected 0 or 1, or from where on one counts as right (threshold=)",
+            f"({some}); expected 0 or 1, from where on one counts as right (threshold=), or "
+            f"the mean of the scores (metric='mean')",
             records[between[0]].line,
         )
     return [number == 1.0 for number in numbers]
+
+
+def _numbers(
+    source: Source, records: Sequence[_Record], values: Sequence[Any], name: str
+) -> list[float]:
+    """Return scores as numbers; NaN for a missing one."""
+    numbers = []
+    for record, value in zip(records, values, strict=True):
+        if value is None:
+            numbers.append(math.nan)
+            continue
+        number = _WORDS.get(value) if isinstance(value, str) else value
+        if isinstance(number, bool | int | float) and not math.isinf(number):
+            numbers.append(float(number))
+            continue
+        raise source.error(
+            f"sample {shown(record.sample)} has {shown(value)} for score {name!r}; expected right "
+            f"or wrong (true, false, 1, 0, C, I), a number or counts (tp, fp, fn)",
+            record.line,
+        )
+    return numbers
 
 
 def _counts(source: Source, record: _Record, value: Any) -> tuple[int, int, int]:

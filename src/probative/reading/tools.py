@@ -650,15 +650,20 @@ def read_docbin(source: Source) -> Spans:
 # --- Recognition of the formats of tools
 
 
-def tool_of_file(source: Source, record: dict[str, Any] | None) -> tuple[str, str] | None:
-    """Return the tool format of a file and the reason, or None; ``record``: its first JSON line."""
+def tool_of_file(
+    source: Source, record: dict[str, Any] | None, *, graded: bool = False
+) -> tuple[str, str] | None:
+    """Return the tool format of a file and the reason, or None.
+
+    ``record`` is its first JSON line; ``graded``: scores of a log are wanted.
+    """
     if source.is_folder:
         if not is_brat_folder(source.path or source.name):
             return None
         return "brat", "it is a folder of .ann files"
     if source.is_docbin:
         return "docbin", "its name ends in .spacy, and it is packed as spaCy does"
-    log = tool_of(source)
+    log = tool_of(source, graded=graded)
     if log is not None:
         return "log", log[1]
     if source.is_parquet:
@@ -718,7 +723,12 @@ def read_folder(opened: Input) -> Spans:
 def read_samples(opened: Input) -> Samples:
     """Read a log."""
     options = opened.options
-    logs = read_logs(opened.source, score_name=options.score_name, threshold=options.threshold)
+    logs = read_logs(
+        opened.source,
+        score_name=options.score_name,
+        threshold=options.threshold,
+        graded=options.graded,
+    )
     notes = dict.fromkeys(note for log in logs for note in log.notes)
     return Samples(opened.source.name, tuple(logs), tuple(notes))
 

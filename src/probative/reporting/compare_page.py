@@ -24,7 +24,14 @@ from probative.reporting.pictures import Bar, Forest, Histogram
 from probative.reporting.runs_report import has_runs, variance_picture
 from probative.reporting.score_report import described, score_forest
 from probative.results import LabelExample, RecordExample
-from probative.wording.numbers import counted, metric_name, points, pvalue, signed_points
+from probative.wording.numbers import (
+    counted,
+    metric_name,
+    on_own_scale,
+    points,
+    pvalue,
+    signed_points,
+)
 from probative.wording.verdict import STRENGTHS, no_verdict, tested_pvalue
 
 if TYPE_CHECKING:
@@ -164,6 +171,7 @@ def _difference_forest(comparisons: Sequence[Comparison]) -> Forest:
     )
 
 
+@on_own_scale
 def comparison_figure(result: Comparisons) -> Figure:
     """Draw the scores of the systems and the differences of the pairs side by side."""
     main = result.comparisons[0].metric

@@ -36,11 +36,13 @@ from probative.wording.numbers import (
     counted,
     metric_words,
     number,
+    on_own_scale,
     points,
     probability,
     pvalue,
     signed_points,
     task_words,
+    words_of_test,
 )
 from probative.wording.verdict import SIGNIFICANT, pvalue_of, tested_pvalue
 
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from probative.results import BayesTest, Comparison, Comparisons, GateVerdict, SystemScores
 
 
+@on_own_scale
 def compare_document(
     result: Comparisons,
     *,
@@ -109,7 +112,13 @@ def compare_document(
         tables=(*tables, *beside),
         records=tuple(_records(result)),
         leading=tuple(quality_lines(result)),
-        notes=(*result.verdicts, *two_averages(result), *group_notes(result), signed),
+        notes=(
+            *result.verdicts,
+            *map(str, result.judges or ()),
+            *two_averages(result),
+            *group_notes(result),
+            signed,
+        ),
         page="records.html" if records else "comparison.html",
         content=lambda: (
             page_content(result, score_table, difference_table)
@@ -180,7 +189,7 @@ def _compact(result: Comparisons, digits: int | None) -> Table:
         ]
 
     c = result.comparisons[0]
-    p = f"{'Holm-adjusted ' * adjusted}{c.test} two-sided randomisation test by {c.by}"
+    p = f"{'Holm-adjusted ' * adjusted}{words_of_test(c.test, 'two-sided')} by {c.by}"
     short = [f"{_short(m)}: {metric_words(m)}" for m in metrics if _short(m) != metric_words(m)]
     what = task_words(result.task, result.match, counted(result.units, result.unit))
     in_points = f"{what}; scores in points with {level} intervals"
@@ -282,7 +291,7 @@ def _significant_scores(result: Comparisons) -> set[tuple[str, str]]:
 def _significance(result: Comparisons) -> str:
     c = result.comparisons[0]
     adjusted = f"{result.adjustment.capitalize()}-adjusted " if c.p_adjusted is not None else ""
-    return f"{adjusted}p ≤ {SIGNIFICANT:g} ({c.test} randomisation test by {c.by})"
+    return f"{adjusted}p ≤ {SIGNIFICANT:g} ({words_of_test(c.test)} by {c.by})"
 
 
 def _differences(result: Comparisons, digits: int | None) -> Table:
@@ -300,7 +309,7 @@ def _differences(result: Comparisons, digits: int | None) -> Table:
         else "the system named first is worse or better"
     )
     note = (
-        f"p: {first.test} two-sided randomisation test by {first.by}; it is not the probability "
+        f"p: {words_of_test(first.test, 'two-sided')} by {first.by}; it is not the probability "
         f"that the systems are equally good. P(worse), P(better): posterior probabilities that "
         f"{who}."
     )

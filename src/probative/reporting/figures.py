@@ -14,6 +14,7 @@ from probative.errors import InputError
 from probative.files import write_whole
 from probative.reporting.escape import plain
 from probative.reporting.pictures import Densities, Density, Forest, Lines, Picture
+from probative.wording.numbers import factor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -180,7 +181,7 @@ def _draw_forest(axis: Axes, forest: Forest) -> None:
         ends = _points((bar.low, bar.high))
         axis.plot(ends, [i, i], color=colour, linewidth=2, solid_capstyle="round")
         shape = "D" if bar.marked and forest.zero else "o"
-        axis.plot([100 * bar.estimate], [i], shape, color=colour, markersize=5)
+        axis.plot([factor() * bar.estimate], [i], shape, color=colour, markersize=5)
     axis.set_yticks(range(len(bars)), [safe_name(bar.name) for bar in bars])
     axis.set_ylim(len(bars) - 0.5, -0.5)
     parts = sum(not bar.marked for bar in bars)
@@ -191,12 +192,12 @@ def _draw_forest(axis: Axes, forest: Forest) -> None:
 
 
 def _draw_density(axis: Axes, density: Density) -> None:
-    rope = 100 * density.rope
+    rope = factor() * density.rope
     if rope > 0:
         axis.axvspan(-rope, rope, color="0.87", zorder=0, linewidth=0)
     axis.axvline(0, **_ZERO)
     if density.x:
-        x = 100 * np.asarray(density.x)
+        x = factor() * np.asarray(density.x)
         # with the ends of the region, so that the shaded parts meet
         grid = np.union1d(x, np.clip([-rope, rope], x[0], x[-1]))
         height = np.interp(grid, x, density.y)
@@ -277,7 +278,7 @@ def _draw_lines(axis: Axes, lines: Lines) -> None:
 
 
 def _points(values: Sequence[float]) -> list[float]:
-    return [100 * value for value in values]
+    return [factor() * value for value in values]
 
 
 def _labelled(picture: Picture) -> str:

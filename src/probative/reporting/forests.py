@@ -23,6 +23,7 @@ from probative.wording.numbers import (
     counted,
     metric_name,
     metric_words,
+    on_own_scale,
     points,
     pvalue,
     signed_points,
@@ -230,6 +231,7 @@ def group_pictures(result: Comparisons) -> list[Forest]:
     ]
 
 
+@on_own_scale
 def group_figure(result: Comparisons) -> Figure:
     """Draw the forest plot of the first pair and metric."""
     return figure(group_pictures(result)[0])

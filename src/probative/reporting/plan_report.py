@@ -12,7 +12,7 @@ from probative.options import sign
 from probative.reporting.document import Document, Strong, Table, payload
 from probative.reporting.figures import COLOURS, new_figure
 from probative.reporting.headlines import plan_answers, runs_plan_answers
-from probative.wording.numbers import metric_name, number, points
+from probative.wording.numbers import metric_name, number, on_own_scale, points
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from probative.results.runs import RunsPlan
 
 
+@on_own_scale
 def plan_document(plan: Plan) -> Document:
     """Build the document of a plan: difference, power and number of units."""
     unit = plan.by

@@ -32,6 +32,7 @@ from probative.wording.numbers import (
     metric_name,
     metric_words,
     number,
+    on_own_scale,
     points,
     probability,
     pvalue,
@@ -371,6 +372,7 @@ def _words(ranking: Ranking) -> dict[str, str]:
 _MOST_PAIRS_IN_A_TABLE = 28  # the pairs of eight systems
 
 
+@on_own_scale
 def rank_document(
     ranking: Ranking,
     command: PairCommand | None = None,
@@ -510,6 +512,7 @@ def _records(ranking: Ranking) -> list[dict[str, Any]]:
 # --- Figure: scores with intervals, and bars that join ties
 
 
+@on_own_scale
 def rank_figure(ranking: Ranking) -> Figure:
     """Draw a critical-difference style diagram: an upright bar joins systems that tie.
 

@@ -17,7 +17,7 @@ from probative.metrics import TABLE
 from probative.reporting import escape
 from probative.reporting.document import Strong
 from probative.reporting.escape import plain
-from probative.wording.numbers import points
+from probative.wording.numbers import points, scale_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -165,7 +165,8 @@ def render(document: Document, form: str, *, colour: bool = False, width: int = 
 
 def as_text(document: Document, *, colour: bool = False, width: int = UNLIMITED) -> str:
     """Render tables and notes for the terminal, a file or a pipe."""
-    document = replace(document, tables=tuple(_draw_tracks(t, width) for t in document.tables))
+    with scale_of(document.scale):
+        document = replace(document, tables=tuple(_draw_tracks(t, width) for t in document.tables))
     text = None if colour else _as_plain_text(document, width)
     if text is None:
         text = _as_rich_text(document, colour=colour, width=width)
@@ -419,7 +420,9 @@ def _latex(cell: str) -> str:
 def as_html(document: Document) -> str:
     """Render one page that loads nothing; a script only where there is something to choose."""
     template = templates().get_template(document.page)
-    page = template.render(document=document, contents=_PLACE_OF_CONTENTS, **document.content())
+    contents = {"document": document, "contents": _PLACE_OF_CONTENTS}
+    with scale_of(document.scale):
+        page = template.render(**contents, **document.content())
     return _with_contents(page)
 
 

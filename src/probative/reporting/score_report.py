@@ -7,6 +7,7 @@ from pathlib import PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from probative.counts import ItemCounts
 from probative.errors import InputError
 from probative.options import sign
 from probative.reporting.agreement_report import ceiling_table
@@ -40,6 +41,7 @@ from probative.wording.numbers import (
     metric_name,
     metric_words,
     number,
+    on_own_scale,
     points,
     task_words,
 )
@@ -60,6 +62,7 @@ _MOST_LABELS = 200  # labels in a table
 _MOST_NAMES = 6  # names written out; the rest is counted
 
 
+@on_own_scale
 def scores_document(scores: Scores) -> Document:
     """Build the document of the scores of systems."""
     signed = scores.signature
@@ -84,7 +87,12 @@ def scores_document(scores: Scores) -> Document:
         tables=tuple(tables),
         records=tuple(_records(scores)),
         leading=tuple(quality_lines(scores)),
-        notes=(*_remarks(scores), *two_averages(scores), signed),
+        notes=(
+            *_remarks(scores),
+            *map(str, scores.judges or ()),
+            *two_averages(scores),
+            signed,
+        ),
         pictures=(score_forest(scores, main_score(scores), compared=False),)
         if len(scores.systems) > 1
         else (),
@@ -206,7 +214,9 @@ def _some(names: Sequence[str]) -> str:
     return f"{listed} and {more:,} more" if more > 0 else listed
 
 
-def _tally(counts: Counts, task: str) -> str:
+def _tally(counts: Counts | ItemCounts, task: str) -> str:
+    if isinstance(counts, ItemCounts):
+        return counted(counts.items, "score")
     if task == "samples" and not counts.fp:
         return f"{counts.tp:,.0f} of {counts.positives:,.0f} answers right"
     return (
@@ -305,6 +315,7 @@ def described(bars: Sequence[Bar]) -> str:
     )
 
 
+@on_own_scale
 def scores_figure(scores: Scores) -> Figure:
     """Draw the scores of the systems, one panel for each of the first three metrics."""
     return figure(*(score_forest(scores, score.metric) for score in scores.systems[0].scores[:3]))

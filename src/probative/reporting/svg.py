@@ -22,7 +22,7 @@ from probative.reporting.pictures import (
     Picture,
     Shares,
 )
-from probative.wording.numbers import number, points
+from probative.wording.numbers import factor, number, points
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -295,14 +295,15 @@ class _Scale:
     def __call__(self, value: float) -> float:
         return self.left + (value - self.low) / (self.high - self.low) * (self.right - self.left)
 
-    def ticks(self, unit: int = 100, room: float = 75) -> list[tuple[float, str]]:
+    def ticks(self, unit: float | None = None, room: float = 75) -> list[tuple[float, str]]:
         """Return round values with their labels: in points, or as they are with a unit of 1."""
+        unit = factor() if unit is None else unit
         step = _round_step((self.high - self.low) / abs(self.right - self.left) * room)
         first, last = ceil(self.low / step), floor(self.high / step)
         digits = max(0, -floor(log10(unit * step)))
         return [(i * step, number(unit * i * step, digits)) for i in range(first, last + 1)]
 
-    def axis(self, y: float, name: str, unit: int = 100) -> list[str]:
+    def axis(self, y: float, name: str, unit: float | None = None) -> list[str]:
         parts = [_line(self.left, y, self.right, y, "axis")]
         for value, words in self.ticks(unit):
             x = self(value)

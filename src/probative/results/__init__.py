@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from probative.results.scores import Agreement as Agreement
     from probative.results.scores import Ceiling as Ceiling
     from probative.results.scores import FileCheck as FileCheck
+    from probative.results.scores import JudgeAgreement as JudgeAgreement
     from probative.results.scores import LabelScores as LabelScores
     from probative.results.scores import PairAgreement as PairAgreement
     from probative.results.scores import RunScores as RunScores
@@ -112,7 +113,10 @@ _HOMES = {
     "records": (
         "FieldChange FieldCounts FieldExample NearMiss PathSummary RecordExample RecordOutcomes"
     ),
-    "scores": "Agreement Ceiling FileCheck LabelScores PairAgreement RunScores Scores SystemScores",
+    "scores": (
+        "Agreement Ceiling FileCheck JudgeAgreement LabelScores PairAgreement RunScores Scores "
+        "SystemScores"
+    ),
     "segmentation": "BestCut SegmentationSweep",
     "surveys": (
         "Estimate EstimatedDifference EstimatedScore EstimatedStratum Look Looks Sampled "

@@ -10,7 +10,14 @@ import numpy as np
 
 from probative.results.base import DifferenceResult, Result
 from probative.results.scores import Scores
-from probative.wording.numbers import metric_name, number, region, signed_points
+from probative.wording.numbers import (
+    metric_name,
+    number,
+    own_words,
+    region,
+    scale_of,
+    signed_points,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -846,12 +853,17 @@ class GateVerdict(Result):
     doubt: float | None = None
     warning: str | None = None
     one_sided_only: bool = field(default=False, repr=False)
+    scale: Any = field(default=None, repr=False)  # the result on whose scale numbers are printed
 
     def to_dict(self) -> dict[str, Any]:
         """Return all attributes by name, and the margin in points."""
         return super().to_dict() | {"margin_points": round(100 * self.margin, 10)}
 
     def __str__(self) -> str:
+        with scale_of(self.scale):
+            return own_words(self._sentence())
+
+    def _sentence(self) -> str:
         word = "passed" if self.passed else "failed"
         head = (
             f"{self.kind} {word}: {self.b} against {self.a}, {metric_name(self.metric, self.match)}"

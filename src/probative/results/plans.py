@@ -39,6 +39,8 @@ class Plan(Result):
         A short reproducible description of every choice, if the pilot came from inputs.
     a, b
         The baseline and the challenger of the pilot, if it came from inputs.
+    task, range
+        For graded scores: "scores", and the range of possible scores.
     """
 
     metric: str
@@ -53,6 +55,8 @@ class Plan(Result):
     signature: str = field(default="", repr=False)
     a: str | None = None
     b: str | None = None
+    task: str | None = field(default=None, repr=False)
+    range: tuple[float, float] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON; null means that no number is enough."""

@@ -219,6 +219,10 @@ class Scores(Result):
         The rule by which a span is right, such as ``partial``; None if it must be equal.
     ceilings
         If a second annotation was given: a `Ceiling` for each system.
+    range
+        For graded scores: the smallest and the largest possible score; None if there are none.
+    judges
+        With human scores of some items: how the judge agrees with them, by system.
     """
 
     task: str
@@ -235,6 +239,8 @@ class Scores(Result):
     groups: tuple[Group, ...] | None = None
     match: str | None = None
     ceilings: tuple[Ceiling, ...] | None = None
+    range: tuple[float, float] | None = None
+    judges: tuple[JudgeAgreement, ...] | None = None
 
     def runs_of(self, system: str, metric: str) -> RunScores:
         """Return the scores of the runs of a system."""
@@ -363,6 +369,36 @@ class PairAgreement(Result):
             f"{s.metric} {s.estimate:.4f} [{s.low:.4f}, {s.high:.4f}]" for s in self.scores
         )
         return f"{self.a} and {self.b}: {listed}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JudgeAgreement(Result):
+    """Agreement of a judge's scores of one system with human scores.
+
+    Attributes
+    ----------
+    system
+        The system whose outputs were scored.
+    items
+        The number of items that people scored.
+    scores
+        The ``bias`` (judge minus people), the ``correlation`` and ``kappa`` with quadratic weights,
+        which is Cohen's for yes and no.
+    """
+
+    system: str
+    items: int
+    scores: tuple[Interval, ...]
+
+    def __getitem__(self, metric: str) -> Interval:
+        """Return the interval of a metric by its name."""
+        return {score.metric: score for score in self.scores}[metric]
+
+    def __str__(self) -> str:
+        listed = ", ".join(
+            f"{s.metric} {s.estimate:.3f} [{s.low:.3f}, {s.high:.3f}]" for s in self.scores
+        )
+        return f"judge of {self.system} on {self.items:,} items scored by people: {listed}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

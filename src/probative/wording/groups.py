@@ -6,7 +6,15 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from probative.metrics import TABLE, Metric
-from probative.wording.numbers import counted, equals, metric_name, number, points, signed_points
+from probative.wording.numbers import (
+    counted,
+    equals,
+    metric_name,
+    number,
+    own_words,
+    points,
+    signed_points,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +50,7 @@ def sentences_of_groups(
         said.append(_mixed(summary))
     if "against-most" in summary.disagreements:
         said.append(_against_most(summary, groups))
-    return tuple(said)
+    return tuple(map(own_words, said))
 
 
 def words_of_disagreement(summary: GroupSummary) -> str | None:

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import replace
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
 from probative.metrics import TABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Function = TypeVar("Function", bound=Callable[..., Any])
 
 __all__ = [
     "amount",
@@ -13,12 +25,15 @@ __all__ = [
     "metric_name",
     "metric_words",
     "number",
+    "on_own_scale",
+    "own_words",
     "points",
     "probability",
     "pvalue",
     "region",
     "signed_points",
     "task_words",
+    "words_of_test",
 ]
 
 
@@ -36,9 +51,62 @@ def amount(value: float) -> str:
     return f"{value:,.0f}" if value == round(value) else f"{value:,.1f}"
 
 
+# --- The scale in print: points (hundredths), or the scale of graded scores
+#
+# Scores from 0 to 1 are printed in points. Means of graded scores on another scale, such as ratings
+# from 1 to 5, are printed on it; then the word "points" is left out.
+
+_IN_POINTS: ContextVar[bool] = ContextVar("in_points", default=True)
+_WORD = re.compile(r"(?: in|,)? points?\b(?!=)| \(points?\)")
+
+
+def is_in_points(result: Any) -> bool:
+    """Return True if the scores of a result are printed in points."""
+    graded = getattr(result, "task", None) == "scores"
+    return not graded or getattr(result, "range", None) == (0.0, 1.0)
+
+
+@contextmanager
+def scale_of(result: Any) -> Iterator[None]:
+    """Print the scores of this result on its own scale within this context."""
+    token = _IN_POINTS.set(is_in_points(result))
+    try:
+        yield
+    finally:
+        _IN_POINTS.reset(token)
+
+
+def on_own_scale(make: Function) -> Function:
+    """Let a function print on the scale of its first argument, a result or what it comes from.
+
+    A document that it returns keeps that scale.
+    """
+
+    @wraps(make)
+    def scaled(result: Any, *rest: Any, **how: Any) -> Any:
+        with scale_of(result):
+            made = make(result, *rest, **how)
+        if is_in_points(result) or not hasattr(made, "scale"):
+            return made
+        return replace(made, scale=result)
+
+    return cast("Function", scaled)
+
+
+def own_words(text: str) -> str:
+    """Leave out the word "points" where numbers are on another scale."""
+    return text if _IN_POINTS.get() else _WORD.sub("", text)
+
+
+def factor() -> float:
+    """Return what scores are multiplied by in print: 100 for points."""
+    return 100.0 if _IN_POINTS.get() else 1.0
+
+
 def points(value: float | None, digits: int = 2) -> str:
-    """Format a fraction of 1 in points (hundredths)."""
-    return number(None if value is None else 100 * value, digits)
+    """Format a fraction of 1 in points (hundredths), or a score on its own scale."""
+    more = 0 if _IN_POINTS.get() else 1
+    return number(None if value is None else factor() * value, digits + more)
 
 
 def signed_points(value: float, digits: int = 1) -> str:
@@ -49,8 +117,8 @@ def signed_points(value: float, digits: int = 1) -> str:
 
 def region(width: float) -> str:
     """Format a margin or region of equivalence without rounding it away: 0.5 points."""
-    size = f"{100 * width:.4g}"
-    return f"{size} point{'' if size == '1' else 's'}"
+    size = f"{factor() * width:.4g}"
+    return own_words(f"{size} point{'' if size == '1' else 's'}")
 
 
 def probability(value: float) -> str:
@@ -73,6 +141,12 @@ def pvalue(value: float | None) -> str:
     if value < 0.0001:
         return f"{value:.1e}".replace("-", "−") if value > 0 else "< 1e−300"
     return number(value, 4)
+
+
+def words_of_test(test: str, sides: str = "") -> str:
+    """Return the name of a test: ``exact two-sided randomisation test``, or ``Student's test``."""
+    name = "Student's {}test" if test == "student" else f"{test} {{}}randomisation test"
+    return name.format(f"{sides} " if sides else "")
 
 
 _OTHERS = {"roc_auc": "ROC AUC"}  # scores of curves, which are not in the table of metrics

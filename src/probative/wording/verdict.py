@@ -18,6 +18,7 @@ from probative.wording.numbers import (
     is_of_ranking,
     metric_name,
     number,
+    own_words,
     points,
     region,
     signed_points,
@@ -65,7 +66,8 @@ def verdict(comparison: Comparison) -> str:
         return f"No verdict on {c.a} and {c.b}: {reason}."
     if reason:
         return f"{_scores(c)} No verdict: {reason}."
-    return " ".join(part for part in (_scores(c), _evidence(c), _outlook(c)) if part)
+    said = " ".join(part for part in (_scores(c), _evidence(c), _outlook(c)) if part)
+    return own_words(said)
 
 
 def no_verdict(comparison: Comparison) -> str | None:
@@ -451,7 +453,7 @@ def runs_verdict(result: Comparisons, a: str, b: str, comparisons: Sequence[Comp
     elif not models.identical:
         parts.append(_of_new_runs(procedures))
     parts += _cautions(runs)
-    return " ".join(parts)
+    return own_words(" ".join(parts))
 
 
 def said_runs(number: int) -> str:

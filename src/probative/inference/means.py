@@ -1,0 +1,563 @@
+"""Judge means of graded scores: a judge's 1 to 5, ROUGE, partial credit, any number per item.
+
+The mean over items is a ratio F = sum of x / sum of y over the units, with x the summed scores of a
+unit and y its number of items. Leaving out one unit at a time gives its variance.
+
+* Interval: Wilson's, with the effective size m(1 - m)/v of the mean m on a scale from 0 to 1 and
+  its variance v, and Student's quantile. Scores without a range have Student's interval.
+* Difference: both intervals are combined by MOVER with the correlation of the two systems' moves.
+* Test: units are exchanged. All exchanges of few units are counted. If the differences of all units
+  are multiples of a step, the sums lie on a lattice and the p-value is exact, too. Otherwise
+  differences are rounded to a fine grid, and the largest possible effect of the rounding gives a
+  bracket of the p-value. Where that is too wide, exchanges are drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from probative._validation import open_probability
+from probative.errors import InputError
+from probative.inference.differences import combine_arms
+from probative.inference.exchange import UnitExchange, exact_pvalue, null_distribution
+from probative.inference.planning import UNDEFINED, Pilot
+from probative.inference.pooled import pair_tests
+from probative.inference.posterior.student import StudentPosterior
+from probative.inference.proportions import wilson
+from probative.inference.runs import MOST_RUNS_COUNTED, Runs, permutation_pvalue
+from probative.inference.sampled import (
+    SampledExchange,
+    kinds_of,
+    levels_at,
+    limits_of_pairs,
+    sampled_tests,
+)
+from probative.inference.score_differences import AffineDifference
+from probative.inference.scores import Score, ends_of_pair
+from probative.inference.units import (
+    ONE_UNIT,
+    effective_units,
+    jackknife_covariance,
+    leave_one_out,
+    student_quantile,
+)
+from probative.inference.walks import TooLargeError, walk_of_credits
+from probative.results import Difference, Interval, NullDistribution, RandomizationTest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from probative._validation import Array
+    from probative.inference.pooled import KnownTests
+    from probative.inference.sampled import KnownLimits
+
+    Range = tuple[float, float]
+
+_UNDEFINED = "undefined: no item has a score"
+_NO_VARIANCE = 1e-20  # a smaller variance, on a scale from 0 to 1, is a rounding error of 0
+
+
+# --- The lattice of scores
+
+_MOST_CELLS = 10**6  # of a lattice on which a test is exact
+_LONGEST_DECIMALS = 6
+_DENOMINATORS = (1, 2, 3, 4, 6, 7, 8, 9, 11, 12)  # of thirds, halves …; times powers of ten
+_ROUNDING = 1e-12  # relative error of a sum of decimals
+_FIRST = 64  # values that show most scales without a step
+_MOST_LEVELS = 20  # of a scale that has steps: ratings, halves, tenths
+
+
+def step_of(values: Array) -> float | None:
+    """Return the largest step of which all values are multiples, or None if there is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from probative.inference.means import step_of
+    >>> step_of(np.array([0.5, 1.5, -2.0]))
+    0.5
+    >>> step_of(np.array([np.sqrt(2), 1.0])) is None
+    True
+    """
+    values = values[values != 0]
+    if not values.size:
+        return None
+    if len(values) > 2 * _FIRST and step_of(values[:_FIRST]) is None:
+        return None
+    for digits in range(_LONGEST_DECIMALS + 1):
+        for denominator in _DENOMINATORS:
+            scale = denominator * 10**digits
+            scaled = values * scale
+            whole = np.round(scaled)
+            slack = _ROUNDING * np.maximum(1.0, np.abs(scaled)) * 100
+            if np.all(np.abs(scaled - whole) <= slack) and np.abs(whole).max() < 2**53:
+                return float(np.gcd.reduce(whole.astype(np.int64)) / scale)
+    return None
+
+
+# --- The exchange test of differences by unit: a walk on a line
+
+_GRID_CELLS = 2**20, 2**22  # where differences have no common step; the second if needed
+_REACH = 18.0  # standard deviations that the cells of the grid cover
+_CLOSE = 0.01  # relative width of a bracket of the p-value that is good enough
+_LEFT_TO_CHANCE = 1e-4  # share of the p-value by which a bracket may err, which it includes
+_TINY = 1e-4  # p-values up to this need no more digits
+_MEMORY = 2**29  # bytes that one test may use
+
+
+@dataclass(frozen=True)
+class LinePvalue:
+    """The two-sided p-value of an exchange of units, with a bracket that holds it.
+
+    `method` is "exact" on a lattice, "bracketed" on a grid. `walk` and `scale` give the null
+    distribution: differences of the walk times the scale are differences of sums.
+    """
+
+    pvalue: float
+    low: float
+    high: float
+    method: str
+    exchange: UnitExchange | None = None
+    scale: float = 1.0
+
+    def null(self, total: float, observed: float) -> NullDistribution | None:
+        """Return the null distribution of the difference of means, over `total` items."""
+        if self.exchange is None:
+            return NullDistribution(np.array([-1.0, 1.0]), np.array([1.0]))
+        unit = self.scale / total
+        found = null_distribution(self.exchange, Fraction(round(observed / unit)))
+        return NullDistribution(found.edges * unit, found.probabilities)
+
+
+def exchange_pvalue(d: Array) -> LinePvalue | None:
+    """Compute P(|sum of ±d| >= |sum of d|) with fair signs; None if no bracket is narrow enough.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from probative.inference.means import exchange_pvalue
+    >>> exchange_pvalue(np.array([1.0, 0.5, 0.5])).pvalue
+    0.25
+    """
+    d = d[d != 0]
+    total = float(d.sum())
+    if not d.size or abs(total) <= _ROUNDING * np.abs(d).sum():
+        return LinePvalue(1.0, 1.0, 1.0, "exact")
+    if len(d) <= MOST_RUNS_COUNTED:
+        pvalue, _, _ = permutation_pvalue(np.zeros(len(d)), d, paired_runs=True)
+        width = step_of(d) or _REACH * float(np.sqrt(d @ d)) / _GRID_CELLS[0]
+        exchange = _line(np.round(d / width).astype(np.int64))
+        return LinePvalue(pvalue, pvalue, pvalue, "exact", exchange, width)
+    step = step_of(d)
+    if step is not None and np.abs(d).sum() / step <= _MOST_CELLS:
+        whole = np.round(d / step).astype(np.int64)
+        exchange = _line(whole)
+        try:
+            pvalue = exact_pvalue(exchange, Fraction(abs(int(whole.sum()))), "two-sided")
+        except TooLargeError:
+            return None
+        return LinePvalue(pvalue, pvalue, pvalue, "exact", exchange, step)
+    found = None
+    for cells in _GRID_CELLS:
+        found = _bracket(d, _REACH * float(np.sqrt(d @ d)) / cells)
+        if found is None or found.high - found.low <= _CLOSE * found.pvalue:
+            break
+    if found is None or found.high - found.low <= _CLOSE * found.pvalue:
+        return found
+    # however wide its bracket, so small a p-value is reported by its upper end
+    return replace(found, pvalue=found.high) if found.high <= _TINY else None
+
+
+def _bracket(d: Array, step: float) -> LinePvalue | None:
+    """Return the p-value on a grid with this step, and the bracket that its rounding leaves.
+
+    The errors e of the rounded differences add up to at most the sum of |e|; and, with signs by
+    chance, to more than sqrt(2·log(2/δ)·sum of e²) with probability δ at most (Hoeffding).
+    """
+    scaled = d / step
+    whole = np.round(scaled).astype(np.int64)
+    errors = np.abs(scaled - whole)
+    exchange, wanted = _line(whole), abs(float(scaled.sum()))
+    try:
+        middle = min(1.0, 2 * exchange.tail(Fraction(wanted)))
+        chance = _LEFT_TO_CHANCE * middle
+        bound = math.sqrt(2 * math.log(2 / max(chance, 1e-300)) * float(errors @ errors))
+        most = float(errors.sum())
+        slack, chance = (most, 0.0) if most <= bound else (bound, chance)
+        low, high = (
+            2 * exchange.tail(Fraction(max(0.0, wanted + side * slack))) for side in (1, -1)
+        )
+    except TooLargeError:
+        return None
+    low, high = max(0.0, low - chance), min(1.0, high + chance)
+    return LinePvalue((low + high) / 2, low, high, "bracketed", exchange, step)
+
+
+def _line(whole: NDArray[np.int64]) -> UnitExchange:
+    """Return the exchange of units with these whole differences, as that of one count per unit."""
+    zero = np.zeros_like(whole)
+    a = np.stack([np.maximum(-whole, 0), zero], axis=1)
+    b = np.stack([np.maximum(whole, 0), zero], axis=1)
+    total = int(np.abs(whole).sum())
+    gap = AffineDifference((1, 0, 0), (0, 0, 1), (total, 0))
+    walk = walk_of_credits(a, b, np.ones(len(whole), dtype=np.int64))
+    return UnitExchange.of(walk, gap, _MEMORY)
+
+
+# --- The score
+
+
+@dataclass(frozen=True, eq=False)
+class MeanScore(Score):
+    """The mean score of several systems, with exact or bracketed exchange tests.
+
+    Attributes
+    ----------
+    x, y
+        The summed scores of every unit and its number of items: one row per system.
+    range
+        The smallest and the largest possible score; None if there are none.
+    metric, by
+        The name of the score, and what a unit is.
+    squares
+        The summed squares of the scores of every unit, for design effects; None if units are items.
+    n_items
+        The number of items, if it is not the sum of y: several runs and means over units repeat or
+        merge items.
+    """
+
+    x: Array
+    y: Array
+    range: Range | None = (0.0, 1.0)
+    metric: str = "mean"
+    by: str = "unit"
+    squares: Array | None = None
+    n_items: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.x.shape != self.y.shape or self.x.ndim != 2:
+            raise InputError(
+                f"x: shape {self.x.shape}, and y {self.y.shape}; expected a row per system, and a "
+                f"column per unit, in both"
+            )
+
+    @property
+    def most(self) -> float:  # type: ignore[override]
+        """Return the largest possible difference of two systems."""
+        return math.inf if self.range is None else self.range[1] - self.range[0]
+
+    @cached_property
+    def _units(self) -> tuple[Array, Array]:
+        """Return x and y of the units in which any system has an item."""
+        there = np.any(self.y > 0, axis=0)
+        return self.x[:, there], self.y[:, there]
+
+    @cached_property
+    def estimates(self) -> Array:
+        """Return the mean of every system."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.x.sum(axis=1) / self.y.sum(axis=1))
+
+    @property
+    def number(self) -> NDArray[np.int64]:
+        """Return the number of units of each kind: one."""
+        return np.ones(self._units[0].shape[1], dtype=np.int64)
+
+    @cached_property
+    def moves(self) -> Array:
+        """Return what leaving out a unit changes."""
+        return leave_one_out(*self._units, self.number)
+
+    @property
+    def sizes(self) -> Array:
+        """Return the items of every unit."""
+        return self._units[1]
+
+    @property
+    def observed_units(self) -> int:
+        """Return the number of units, with those without items."""
+        return int(self.x.shape[1])
+
+    @property
+    def kinds(self) -> NDArray[np.intp]:
+        """Return the kind of every system."""
+        return kinds_of(x.tobytes() + y.tobytes() for x, y in zip(self.x, self.y, strict=True))
+
+    # --- Intervals
+
+    def _covariance(self, *systems: int) -> Array:
+        """Return the jackknife covariance of some systems' means."""
+        there = self.there(systems)
+        return jackknife_covariance(self.moves[list(systems)][:, there], self.number[there])
+
+    def _limits(self, mean: float, variance: float, units: float, t: float) -> Range:
+        """Return the interval of a mean, given Student's quantile: Wilson's, if there is a range.
+
+        If all scores are equal, there are as many effective scores as units.
+        """
+        if self.range is None:
+            reach = t * math.sqrt(variance)
+            return mean - reach, mean + reach
+        low, width = self.range[0], self.most
+        m, v = min(1.0, max(0.0, (mean - low) / width)), variance / width**2
+        n = m * (1 - m) / v if v > _NO_VARIANCE else units
+        ends = wilson(m * n, n, t)
+        return low + width * float(ends[0]), low + width * float(ends[1])
+
+    @property
+    def _everything(self) -> Range:
+        return (-math.inf, math.inf) if self.range is None else self.range
+
+    def interval(self, i: int, level: float) -> Interval:
+        """Return the interval of system i."""
+        level = open_probability("level", level)
+        mean, sizes = float(self.estimates[i]), self.sizes[i]
+        method = "student" if self.range is None else "wilson"
+        note, effect = None, None
+        ends = self._everything
+        if math.isnan(mean):
+            note = _UNDEFINED
+        elif not np.count_nonzero(sizes) > 1:
+            note = ONE_UNIT
+        else:
+            variance = float(self._covariance(i)[0, 0])
+            freedom = effective_units(sizes) - 1
+            t = float(student_quantile(level, freedom))
+            ends = self._limits(mean, variance, float(np.count_nonzero(sizes)), t)
+            effect = self._design_effect(i, variance)
+        return Interval(self.metric, method, level, mean, *ends, note, effect)
+
+    def _design_effect(self, i: int, variance: float) -> float | None:
+        """Return the variance over that of independent items; None if units are items."""
+        if self.squares is None:
+            return None
+        items = float(self.y[i].sum())
+        independent = (float(self.squares[i].sum()) / items - float(self.estimates[i]) ** 2) / items
+        return variance / independent if independent > _NO_VARIANCE else math.nan
+
+    @cached_property
+    def step(self) -> float:
+        """Return a step of the scale: that of the scores, or a quarter of the range.
+
+        Without a range it is the standard deviation of a unit's mean.
+        """
+        x, y = self._units
+        if self.range is None:
+            with np.errstate(invalid="ignore"):
+                return float(np.nanstd(x / np.where(y > 0, y, np.nan)))
+        found = step_of((x - self.range[0] * y).ravel())
+        return found if found and self.most / found <= _MOST_LEVELS else self.most / 4
+
+    def _spread(self, i: int, j: int) -> tuple[float, float, float, float]:
+        """Return the variances of two means, their covariance, and the floor of the difference.
+
+        Two systems that hardly differ here may differ elsewhere: one more unit in which an item
+        differs by a step of the scale is added to the variance of the difference.
+        """
+        covariance = self._covariance(i, j)
+        items = float(self.y[[i, j]].sum()) / 2 if self.n_items is None else self.n_items
+        floor = (self.step / items) ** 2
+        return float(covariance[0, 0]), float(covariance[1, 1]), float(covariance[0, 1]), floor
+
+    def difference(self, i: int, j: int, level: float) -> Difference:
+        """Return the difference of system j minus system i, with its MOVER interval."""
+        level = open_probability("level", level)
+        a, b = float(self.estimates[i]), float(self.estimates[j])
+        result = partial(Difference, self.metric, "mover", level, b - a)
+        trouble = _UNDEFINED if math.isnan(b - a) else ONE_UNIT if self._alone(i, j) else None
+        if trouble:
+            return result(-self.most, self.most, a, b, 0.0, None, trouble)
+        v_a, v_b, covariance, floor = self._spread(i, j)
+        t = float(student_quantile(level, self.freedom(i, j)))
+        units = float(np.count_nonzero(self.there((i, j))))
+        arms = []
+        for mean, variance in ((a, v_a), (b, v_b)):
+            low, high = self._limits(mean, variance, units, t)
+            arms.append((max(0.0, mean - low), max(0.0, high - mean)))
+        product = math.sqrt(v_a * v_b)
+        r = max(-1.0, min(1.0, (covariance - floor / 2) / product)) if product > 0 else 0.0
+        low, high = combine_arms(b - a, arms[0], arms[1], r)
+        return result(max(-self.most, low), min(self.most, high), a, b, r)
+
+    def _alone(self, i: int, j: int) -> bool:
+        """Return True if one of two systems has items in one unit only."""
+        return bool(np.any(np.count_nonzero(self.sizes[[i, j]], axis=1) < 2))
+
+    def posterior(self, i: int, j: int) -> StudentPosterior:
+        """Return Student's distribution about the difference of system j minus system i."""
+        gap = self.observed(i, j)
+        if math.isnan(gap) or self._alone(i, j):
+            return StudentPosterior(gap, 0.0, math.inf, most=self.most)
+        v_a, v_b, covariance, floor = self._spread(i, j)
+        variance = max(0.0, v_a + v_b - 2 * covariance) + floor
+        return StudentPosterior(gap, math.sqrt(variance), self.freedom(i, j), most=self.most)
+
+    def pilot(self, i: int, j: int) -> Pilot:
+        """Return each unit's part in the difference, by the derivatives at the mean of both."""
+        x, y = self._units
+        total_x, total_y = (float(part[[i, j]].sum()) for part in (x, y))
+        if np.any(self.y[[i, j]].sum(axis=1) == 0):
+            return Pilot.without_any(self.observed_units, UNDEFINED)
+        dx, dy = x[j] - x[i], y[j] - y[i]
+        n_units = self.observed_units
+        added = n_units * (dx - total_x / total_y * dy) / (total_y / 2)
+        informative = float(np.count_nonzero((dx != 0) | (dy != 0)))
+        return Pilot.of_units(added, self.number, n_units, informative)
+
+    # --- Several runs
+
+    def runs(self, places: Sequence[int]) -> Runs:
+        """Return the score of each run, and each unit's move of it."""
+        return Runs.of(self.x[list(places)], self.y[list(places)])
+
+    def pooled(self, groups: Sequence[Sequence[int]]) -> MeanScore:
+        """Return the score of systems whose runs are the systems at these places, added up."""
+        most = math.lcm(*map(len, groups))
+
+        def summed(part: Array) -> Array:
+            return np.array([part[list(own)].sum(axis=0) * (most // len(own)) for own in groups])
+
+        # the repeats of an item are not independent items, so there is no design effect
+        x, y = summed(self.x), summed(self.y)
+        items = float(self.y.mean(axis=0).sum()) if self.n_items is None else self.n_items
+        return replace(self, x=x, y=y, squares=None, n_items=items)
+
+    def only(self, i: int, j: int) -> MeanScore:
+        """Return the score of two systems alone."""
+        squares = None if self.squares is None else self.squares[[i, j]]
+        return replace(self, x=self.x[[i, j]], y=self.y[[i, j]], squares=squares)
+
+    def resampled(self, known: NDArray[np.intp], weights: Array) -> Array:
+        """Return the means of the known systems with weighted units."""
+        x, y = self._units
+        with np.errstate(invalid="ignore"):
+            return np.nan_to_num((weights @ x[known].T) / (weights @ y[known].T))
+
+    # --- Tests
+
+    def line(self, i: int, j: int) -> LinePvalue | None:
+        """Return the p-value of a pair without sampling; None if that is impossible."""
+        if not np.array_equal(self.y[i], self.y[j]):
+            return None
+        return exchange_pvalue(self.x[j] - self.x[i])
+
+    def exchange(self, i: int, j: int, *, keep: bool = False) -> SampledExchange:
+        """Return the exchanges of one pair, to be sampled."""
+        x, y = self._units
+        of_a, of_b = (np.array([x[k].sum(), y[k].sum()]) for k in (i, j))
+        moves = np.stack([x[i] - x[j], y[i] - y[j]])
+        there = moves.any(axis=0)
+        moves, number = np.unique(moves[:, there], axis=1, return_counts=True)
+        return SampledExchange(
+            of_a,
+            of_b,
+            sparse.csr_array(moves),
+            number.astype(np.int64),
+            _ratio,
+            self.observed_units,
+            keep=keep,
+        )
+
+    def tests(
+        self,
+        pairs: Sequence[tuple[int, int]],
+        *,
+        level: float,
+        rng: np.random.Generator,
+        null: bool = False,
+        n_jobs: int | None = 1,
+    ) -> Iterable[RandomizationTest]:
+        """Test pairs exactly or by a bracket; those for which that is impossible are sampled."""
+        lines = [self.line(i, j) for i, j in pairs]
+        left = [pair for pair, line in zip(pairs, lines, strict=True) if line is None]
+        drawn = iter(
+            sampled_tests(
+                [self.exchange(i, j, keep=null) for i, j in left],
+                self.metric,
+                by=self.by,
+                levels=levels_at(level),
+                rng=rng,
+                n_jobs=n_jobs,
+            )
+            if left
+            else ()
+        )
+        return [
+            next(drawn) if line is None else self._tested(i, j, line, null=null)
+            for (i, j), line in zip(pairs, lines, strict=True)
+        ]
+
+    def _tested(self, i: int, j: int, line: LinePvalue, *, null: bool) -> RandomizationTest:
+        """Return the result of a test on a lattice or a grid."""
+        bracketed = line.method == "bracketed"
+        observed = self.observed(i, j)
+        return RandomizationTest(
+            metric=self.metric,
+            alternative="two-sided",
+            by=self.by,
+            method=line.method,
+            statistic=observed,
+            pvalue=line.pvalue,
+            n_units=self.observed_units,
+            pvalue_low=line.low if bracketed else None,
+            pvalue_high=line.high if bracketed else None,
+            note=_BRACKETED.format(line.low, line.high) if bracketed else None,
+            null=line.null(float(self.y[i].sum()), observed) if null else None,
+        )
+
+    def test_all(
+        self,
+        *,
+        level: float,
+        adjust: str,
+        seed: int,
+        n_jobs: int | None,
+        report: Callable[[int, int], None] | None,
+        tested: KnownTests | None,
+    ) -> dict[str, Any]:
+        """Test all pairs, in several processes where there are many."""
+        first = np.unique(self.kinds, return_index=True)[1]
+        return pair_tests(
+            first,
+            self.kinds,
+            partial(_pvalues, self, first),
+            lambda i, j: self.exchange(int(first[i]), int(first[j])).extreme,
+            level=level,
+            adjust=adjust,
+            seed=seed,
+            n_jobs=n_jobs,
+            report=report,
+            tested=tested,
+        )._asdict()
+
+    def simultaneous(
+        self, known: NDArray[np.intp], limited: KnownLimits | None, n_jobs: int | None
+    ) -> Callable[[float], tuple[Array, Array]]:
+        """Return the intervals of `difference` at the joint level."""
+        return limits_of_pairs(ends_of_pair, self.only, known.tolist(), limited, n_jobs=n_jobs)
+
+
+_BRACKETED = "p between {:.4g} and {:.4g}, on a grid: the differences have no common step"
+
+
+def _ratio(sums: Array) -> Array:
+    """Return means from the sums of scores and items, on the last axis but one."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.nan_to_num(sums[..., 0, :] / sums[..., 1, :]))
+
+
+def _pvalues(
+    score: MeanScore, first: NDArray[np.intp], pairs: Sequence[tuple[int, int]]
+) -> list[float | None]:
+    """Return the p-values of some pairs of distinct systems; None where they must be sampled."""
+    lines = (score.line(int(first[i]), int(first[j])) for i, j in pairs)
+    return [None if line is None else line.pvalue for line in lines]

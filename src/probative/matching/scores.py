@@ -1,0 +1,234 @@
+"""Match graded scores: the items that all systems have a score of, and their units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative._validation import finite, shown
+from probative.counts import Counts, ItemCounts
+from probative.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from probative._validation import Array
+    from probative.reading.scores import Graded
+
+    Range = tuple[float, float]
+
+USUAL_RANGE = (0.0, 1.0)
+NO_RANGE = "none"
+_FEWEST_HUMAN = 3  # items with human scores; with fewer nothing can be estimated
+_EXAMPLES = 3  # of scores outside the range, in a message
+
+
+def range_of(given: Any) -> Range | None:
+    """Return the range of the scores: the usual one by default, None for "none"."""
+    if given is None:
+        return USUAL_RANGE
+    if given == NO_RANGE or (isinstance(given, (tuple, list)) and list(given) == [NO_RANGE]):
+        return None
+    try:
+        low, high = given.split(",") if isinstance(given, str) else given
+        low, high = float(low), float(high)
+    except (TypeError, ValueError):
+        low = high = 0.0
+    if not low < high:
+        raise InputError(
+            f"range: {shown(given)}; expected the smallest and the largest score, such as 1,5, or "
+            f"'{NO_RANGE}'"
+        )
+    return finite("range", low), finite("range", high)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredItems:
+    """The scores of all systems on the same items, as `Items` are for spans and labels.
+
+    Attributes
+    ----------
+    says
+        The score of every item: one row per system or run.
+    unit
+        The unit of every item; None if items are units.
+    range
+        The smallest and the largest possible score; None if there are none.
+    left_out
+        How many items are left out, because a system has no score of them.
+    repeats
+        How many scores of an item a row holds, one after the other: one per run.
+    human
+        Human scores of the same items, NaN where there are none; None if `says` is not a judge's.
+    """
+
+    says: Array
+    unit: NDArray[np.int32] | None
+    range: Range | None = USUAL_RANGE
+    left_out: int = 0
+    repeats: int = 1
+    human: Array | None = None
+
+    # what spans and labels have, and scores have not
+    labels: tuple[str, ...] = ()
+    document = None
+    number = None
+    is_condensed = False
+
+    @property
+    def positives(self) -> int:
+        """Return the number of items."""
+        return int(self.says.shape[1]) // self.repeats
+
+    @property
+    def n_units(self) -> int:
+        """Return the number of units."""
+        return self.positives if self.unit is None else int(self.unit.max(initial=-1)) + 1
+
+    @property
+    def units_in_all(self) -> int:
+        """Return the number of units."""
+        return self.n_units
+
+    def uses(self, system: int | None = None) -> NDArray[np.bool_]:  # noqa: ARG002
+        """Return the labels in use: none."""
+        return np.zeros(0, dtype=bool)
+
+    def sums(self, unit: str) -> tuple[Array, Array, Array | None]:
+        """Return summed scores, numbers of items and summed squares, by system and unit."""
+        ones = np.ones_like(self.says)
+        codes = self._codes(unit)
+        if codes is None:
+            return self.says, ones, None
+        size = int(codes.max(initial=-1)) + 1
+
+        def summed(values: Array) -> Array:
+            return np.array([np.bincount(codes, own, minlength=size) for own in values])
+
+        return summed(self.says), summed(ones), summed(self.says**2)
+
+    def _codes(self, unit: str) -> NDArray[Any] | None:
+        if self.unit is not None and unit != "item":
+            return np.tile(self.unit, self.repeats)
+        if self.repeats > 1:
+            return np.tile(np.arange(self.positives), self.repeats)
+        return None
+
+    def human_sums(self, unit: str) -> tuple[Array, Array, Array]:
+        """Return human scores, the judge's of the same items and their numbers, by unit."""
+        assert self.human is not None  # noqa: S101  # asked only where there are any
+        there = np.isfinite(self.human).all(axis=0)
+        human = replace(self, says=np.where(there, self.human, 0.0), human=None)
+        judged = replace(self, says=np.where(there, self.says, 0.0), human=None)
+        number = replace(self, says=np.tile(there.astype(float), (len(self.says), 1)), human=None)
+        return human.sums(unit)[0], judged.sums(unit)[0], number.sums(unit)[0]
+
+    def counts(self, system: int = 0, *, by: str | None = None) -> Any:
+        """Return the number of items; by unit, scores as shares of the range that are right."""
+        if by is None:
+            return ItemCounts(self.positives, self.left_out)
+        x, y, _ = self.sums(by)
+        low, high = self.range or (0.0, 0.0)
+        right = (x[system] - low * y[system]) / (high - low) if high > low else y[system]
+        return Counts(right, np.zeros_like(right), np.maximum(0.0, y[system] - right))
+
+    def of_systems(self, systems: Sequence[int]) -> ScoredItems:
+        """Return the items with some of the systems."""
+        human = None if self.human is None else self.human[list(systems)]
+        return replace(self, says=self.says[list(systems)], human=human)
+
+    def pooled(self, systems: Sequence[int]) -> ScoredItems:
+        """Return the items once per system, as the items of one system."""
+        return replace(self, says=self.says[list(systems)].reshape(1, -1), repeats=len(systems))
+
+
+def scored(sides: Sequence[Graded], like: Any) -> ScoredItems:
+    """Return the items of sides that were matched before, with the range of `like`."""
+    says = np.stack([side.values for side in sides])
+    items: ScoredItems = replace(
+        like, says=says, unit=sides[0].units, left_out=0, human=_human(sides)
+    )
+    return items
+
+
+def _human(sides: Sequence[Graded]) -> Array | None:
+    """Return the human scores of all systems, if there are any."""
+    known = [side.human for side in sides if side.human is not None]
+    return np.stack(known) if known else None
+
+
+def match_scores(
+    sides: Sequence[Graded], names: Sequence[str], range_: Range | None, *, said: bool = True
+) -> tuple[ScoredItems, list[Graded], list[str]]:
+    """Match scores by their places; items that a system has no score of are left out for all.
+
+    Return the items, the sides on these items alone, and notes. `said`: the range was given.
+    """
+    first = sides[0]
+    for side, name in zip(sides, names, strict=True):
+        if len(side) != len(first):
+            raise InputError(
+                f"{name}: {len(side):,} scores, but {names[0]} has {len(first):,}; expected the "
+                f"same items"
+            )
+        _refuse_outside(side, name, range_)
+    values = np.stack([side.values for side in sides])
+    there = np.isfinite(values).all(axis=0)
+    if not there.any():
+        raise InputError("scores: no item has a score of every system; expected one at least")
+    notes = []
+    left_out = int(np.count_nonzero(~there))
+    if left_out:
+        lacking = [
+            f"{name} {np.count_nonzero(np.isnan(own)):,}"
+            for name, own in zip(names, values, strict=True)
+            if np.isnan(own).any()
+        ]
+        notes.append(
+            f"{left_out:,} of {len(first):,} items are left out, because a system has no score of "
+            f"them ({', '.join(lacking)} missing): {np.count_nonzero(there):,} are compared"
+        )
+    notes.append(_words_of_range(range_, said=said))
+    rows = np.flatnonzero(there)
+    kept = [side.at(rows) for side in sides] if left_out else list(sides)
+    items = ScoredItems(values[:, rows], kept[0].units, range_, left_out, human=_human(kept))
+    if items.human is not None:
+        labelled = int(np.isfinite(items.human).all(axis=0).sum())
+        if labelled < _FEWEST_HUMAN:
+            raise InputError(
+                f"human: {labelled} items have human scores of every system; expected at least "
+                f"{_FEWEST_HUMAN}"
+            )
+        notes.append(
+            f"{labelled:,} of {len(rows):,} items have human scores, which correct those of the "
+            f"judge; they are taken to be drawn at random"
+        )
+    return items, kept, notes
+
+
+def _refuse_outside(side: Graded, name: str, range_: Range | None) -> None:
+    if range_ is None:
+        return
+    low, high = range_
+    values = side.values
+    with np.errstate(invalid="ignore"):
+        outside = np.flatnonzero((values < low) | (values > high))
+    if len(outside):
+        some = ", ".join(f"{value:g}" for value in values[outside[:_EXAMPLES]])
+        least, most = np.nanmin(values), np.nanmax(values)
+        raise InputError(
+            f"{name}: {len(outside):,} of {len(side):,} scores are outside the range from {low:g} "
+            f"to {high:g} ({some}; all are between {least:g} and {most:g}); expected range=, the "
+            f"smallest and the largest possible score, or range='{NO_RANGE}'"
+        )
+
+
+def _words_of_range(range_: Range | None, *, said: bool) -> str:
+    if range_ is None:
+        return "scores without a range: intervals are Student's"
+    low, high = range_
+    return f"scores from {low:g} to {high:g}{'' if said else ', the usual range'}"

@@ -1,0 +1,156 @@
+"""Read graded scores: one number per item, from columns of tables, lists and arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative._validation import shown
+from probative.errors import InputError
+from probative.labels import items_of
+from probative.reading.sequences import units_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from probative.reading.annotations import Labels, Origin, RowGroups, RowIds
+
+MISSING = "nan"  # the text of a blank cell, which is no score
+_LONGEST = 30  # characters of a text in a message
+
+
+@dataclass(frozen=True, eq=False)
+class Graded:
+    """One score per item; NaN where there is none."""
+
+    name: str
+    values: NDArray[np.float64]
+    units: NDArray[np.int32] | None = None  # the unit (document, group) of every item, or None
+    notes: tuple[str, ...] = ()
+    texts: Callable[[], Sequence[str]] | None = field(default=None, repr=False)
+    aligned: RowIds | None = field(default=None, repr=False)
+    origin: Origin | None = None
+    groups: RowGroups | None = field(default=None, repr=False)
+    human: NDArray[np.float64] | None = field(default=None, repr=False)  # NaN: not scored by people
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def at(self, rows: NDArray[Any]) -> Graded:
+        """Return the scores of some rows, with units numbered anew."""
+        units = self.units
+        if units is not None:
+            units = np.unique(units[rows], return_inverse=True)[1].reshape(-1).astype(np.int32)
+        groups = self.groups
+        if groups is not None:
+            groups = replace(groups, codes=groups.codes[rows])
+        human = None if self.human is None else self.human[rows]
+        own: dict[str, Any] = {"values": self.values[rows], "units": units, "human": human}
+        return replace(self, **own, groups=groups, aligned=None)
+
+
+def scores_of_labels(side: Labels) -> Graded:
+    """Return the cells of a column as numbers."""
+    numbers = np.array([_number(side.name, text) for text in side.names], dtype=np.float64)
+    rows: Any = slice(None)
+    units = side.units
+    if side.repeats is not None:
+        rows, units = side.repeats.one_by_one(side.units, by_unit=units is not None)
+    values = numbers[side.codes][rows]
+    return Graded(side.name, values, units, (), side.texts, None, side.origin, side.groups)
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise InputError(f"{name}: {text[:_LONGEST]!r} is no score; expected numbers") from None
+    return value if math.isfinite(value) else math.nan
+
+
+def scores_of_values(name: str, values: Any, units: Any = None) -> Graded:
+    """Read one score per item from a list, an array or a column."""
+    items = items_of(name, values)
+    if not len(items):
+        raise InputError(f"{name}: is empty; expected one score per item")
+    try:
+        numbers = np.array([math.nan if v is None else float(v) for v in items], dtype=np.float64)
+    except (TypeError, ValueError):
+        odd = next(v for v in items if not (v is None or _is_number(v)))
+        raise InputError(f"{name}: {shown(odd)} is no score; expected numbers") from None
+    numbers[~np.isfinite(numbers)] = math.nan
+    return Graded(name, numbers, None if units is None else units_of(name, units, len(items)))
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def scores_of_systems(scores: Any, units: Any = None) -> list[tuple[str, list[Graded], bool]]:
+    """Read the scores of systems by name: one list each, or a list of lists, one per run.
+
+    Return name, scores and whether these are runs, by system.
+    """
+    if not isinstance(scores, Mapping) or not scores:
+        raise InputError(
+            f"scores: {shown(scores)}; expected the scores of every system by its name, such as "
+            f"{{'a': [...], 'b': [...]}}"
+        )
+    systems = []
+    for name, own in scores.items():
+        runs = _are_runs(own)
+        given = list(own) if runs else [own]
+        called = [f"{name}, run {k}" for k in range(1, len(given) + 1)] if runs else [str(name)]
+        sides = [scores_of_values(who, one, units) for who, one in zip(called, given, strict=True)]
+        systems.append((str(name), sides, runs))
+    return systems
+
+
+def with_human(sides: Sequence[Graded], human: Sequence[Graded]) -> list[Graded]:
+    """Add human scores to those of a judge, system by system; items have the same places."""
+    for side, own in zip(sides, human, strict=True):
+        if len(side) != len(own):
+            raise InputError(
+                f"human: {len(own):,} scores for {side.name}, but the judge has {len(side):,}; "
+                f"expected as many, None where there is none, or key="
+            )
+    return [replace(s, human=own.values) for s, own in zip(sides, human, strict=True)]
+
+
+def in_places_of(ids: Labels, own: Labels, sides: Sequence[Graded]) -> list[Graded]:
+    """Return human scores in the order of the judge's rows, by ids; NaN where there are none."""
+    rows: dict[str, int] = {}
+    for row, code in enumerate(own.codes.tolist()):
+        text = own.names[code]
+        if text in rows:
+            raise InputError(f"human: {text!r} twice; expected each id once", own.name)
+        rows[text] = row
+    known = set(ids.names)
+    strange = [text for text in own.names if text not in known]
+    if strange:
+        raise InputError(
+            f"human: {len(strange):,} ids are not among those of the judge, such as "
+            f"{strange[0][:_LONGEST]!r}; expected the same items",
+            own.name,
+        )
+    at = np.array([rows.get(text, -1) for text in ids.names])[ids.codes]
+    values = [np.where(at < 0, math.nan, side.values[at]) for side in sides]
+    return [replace(s, values=v, units=None) for s, v in zip(sides, values, strict=True)]
+
+
+def _are_runs(own: Any) -> bool:
+    """Return True if these are several lists of scores."""
+    if isinstance(own, np.ndarray):
+        return own.ndim == 2
+    first = next(iter(own), None) if isinstance(own, (list, tuple)) else None
+    return isinstance(first, (list, tuple, np.ndarray))

@@ -1,0 +1,291 @@
+"""Graded scores through the jobs: comparisons, ranks, plans, gates, groups, runs, logs, judges."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import probative as pv
+from probative.cli import main
+from probative.errors import InputError
+
+LOGS = Path(__file__).parent / "data" / "logs"
+RNG = np.random.default_rng(11)
+DOCS = np.repeat(np.arange(16), 5)
+OLD = RNG.integers(1, 6, 80)
+NEW = np.minimum(5, OLD + (RNG.random(80) < 0.3))
+
+
+@pytest.fixture
+def table(tmp_path):
+    frame = pd.DataFrame({"doc": DOCS, "lang": np.where(DOCS % 2, "de", "en")})
+    frame["old"], frame["new"] = OLD.astype(float), NEW.astype(float)
+    frame.loc[3, "new"] = np.nan
+    path = tmp_path / "scores.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_lists_of_scores_are_compared_by_item():
+    result = pv.compare(scores={"old": OLD.tolist(), "new": NEW.tolist()}, range=(1, 5))
+    (found,) = result.comparisons
+    assert (result.task, result.unit, result.range) == ("scores", "item", (1, 5))
+    assert found.metric == "mean"
+    assert found.difference == pytest.approx(NEW.mean() - OLD.mean())
+    # every difference is 0 or 1: a sign test
+    assert found.pvalue == pytest.approx(2 * 0.5 ** int((NEW > OLD).sum()))
+    assert found.test == "exact"
+    assert found.p_unit == pytest.approx(stats.ttest_rel(NEW, OLD).pvalue, rel=1e-9)
+    assert "points" not in result.verdicts[0]
+    assert "mean 3." in result.verdicts[0]
+    assert json.loads(json.dumps(result.to_dict()))["range"] == [1, 5]
+    assert result.to_metrics()["new/mean"] == pytest.approx(NEW.mean())
+
+
+def test_units_are_documents_and_means_may_be_over_them():
+    scores = {"old": OLD, "new": NEW}
+    by_unit = pv.compare(scores=scores, units=DOCS, range=(1, 5))
+    assert by_unit.by == "unit"
+    assert by_unit.units == 16
+    over = pv.compare(scores=scores, units=DOCS, range=(1, 5), average="documents")
+    assert over.comparisons[0].metric == "mean_of_documents"
+    assert over.comparisons[0].difference == pytest.approx(by_unit.comparisons[0].difference)
+    assert over["old"]["mean_of_documents"].estimate == pytest.approx(OLD.mean())
+
+
+def test_the_win_rate_is_the_share_of_items_won_less_those_lost():
+    result = pv.compare(scores={"old": OLD, "new": NEW}, range=(1, 5), metric="win_rate")
+    (found,) = result.comparisons
+    assert found.difference == pytest.approx(np.mean(NEW > OLD) - np.mean(NEW < OLD))
+    with pytest.raises(InputError, match="'win_rate' compares two systems"):
+        pv.compare(scores=dict.fromkeys("abc", OLD), range=(1, 5), metric="win_rate")
+
+
+def test_rank_plan_and_gate_follow():
+    scores = {"old": OLD, "new": NEW, "worst": 6 - NEW}
+    board = pv.rank(scores=scores, range=(1, 5), units=DOCS)
+    assert board.ranking[0].name == "new"
+    assert "points" not in board.to_markdown()
+    plan = pv.plan(scores={"old": OLD, "new": NEW}, range=(1, 5), difference=0.5)
+    assert plan.units > 0
+    assert "A true difference of 0.500 shows" in plan.to_markdown()
+    result = pv.compare(scores={"old": OLD, "new": NEW}, range=(1, 5))
+    (verdict,) = pv.gate(result, "require-better", margin=0.1)
+    assert verdict.passed
+    assert "> 0.1)" in str(verdict)
+    assert "<svg" in result.to_html()
+
+
+def test_runs_are_systems_of_several_lists():
+    scores = {"old": [OLD, OLD[::-1].copy()], "new": [NEW, NEW[::-1].copy()]}
+    result = pv.compare(scores=scores, range=(1, 5))
+    models, procedures = result.comparisons
+    assert (models.question, procedures.question) == ("models", "procedures")
+    assert models.difference == pytest.approx(NEW.mean() - OLD.mean())
+    assert result.runs_of("new", "mean").scores == pytest.approx((NEW.mean(), NEW.mean()))
+
+
+def test_tables_with_units_groups_and_missing_scores(table, capsys):
+    words = [str(table), "--score-columns", "old,new", "--range", "1,5", "--unit", "doc"]
+    assert main(["compare", *words, "--group", "lang", "-f", "json"]) == 0
+    captured = capsys.readouterr()
+    found = json.loads(captured.out)
+    assert found["task"] == "scores"
+    assert found["systems"][0]["counts"] == {"items": 79, "left_out": 1}
+    assert [group["group"] for group in found["groups"]] == ["de", "en"]
+    assert "1 of 80 items are left out" in captured.err
+    frame = pv.compare(
+        pd.read_csv(table), score_columns=["old", "new"], unit_column="doc", range="1,5"
+    )
+    assert frame.comparisons[0].pvalue == found["comparisons"][0]["pvalue"]
+    assert main(["rank", *words, "-q"]) == 0
+    assert main(["plan", *words, "-q"]) == 0
+
+
+def test_scores_without_a_range_have_student_intervals(table):
+    result = pv.score(table, score_columns=["old"], range="none")
+    assert result[0]["mean"].method == "student"
+    assert result.range is None
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"scores": {"a": [3, 2]}}, r"a: 2 of 2 scores are outside the range from 0 to 1 .*range="),
+        ({"scores": {"a": [0.1], "b": [0.1, 0.2]}}, "b: 2 scores, but a has 1"),
+        ({"scores": {"a": ["x"], "b": [1]}}, "a: 'x' is no score"),
+        ({"scores": [1, 2]}, "expected the scores of every system by its name"),
+        ({"scores": {"a": [None], "b": [1]}}, "no item has a score of every system"),
+        ({"scores": {"a": [1], "b": [1]}, "range": (1, 1)}, r"range: \(1, 1\); expected"),
+        ({"scores": {"a": [1], "b": [1]}, "metric": "f1"}, "'f1' is not defined for graded"),
+        ({"scores": {"a": [1], "b": [1]}, "average": "macro"}, "average: 'macro' means nothing"),
+        ({"scores": {"a": [1], "b": [1]}, "units": [1, 2]}, "units: 2 of them"),
+        ({"gold": ["x"], "scores": {"a": [1]}}, "scores: hold everything"),
+        ({}, "gold: missing"),
+        ({"gold": ["x"], "a": ["x"], "b": ["y"], "metric": "mean"}, "'mean' is not defined for"),
+    ],
+)
+def test_bad_input_is_one_line(how, message):
+    with pytest.raises(InputError, match=message):
+        pv.compare(**how)
+
+
+# logs
+
+
+@pytest.mark.parametrize("name", ["inspect_old_graded.json"])
+def test_partial_credit_of_inspect_is_a_number(name):
+    found = pv.score(LOGS / name, metric="mean")[0]["mean"]
+    assert found.estimate == pytest.approx((8 + 4 * 0.5) / 12)
+
+
+def test_right_and_wrong_answers_have_the_mean_of_their_accuracy():
+    files = LOGS / "samples_sums_old.jsonl", LOGS / "samples_sums_new.jsonl"
+    graded, plain = pv.compare(*files, metric="mean"), pv.compare(*files)
+    assert graded.task == "scores"
+    assert graded.comparisons[0].difference == pytest.approx(plain.comparisons[0].difference)
+    assert graded.comparisons[0].pvalue == pytest.approx(plain.comparisons[0].pvalue)
+
+
+@pytest.mark.parametrize(("tool", "name"), [("promptfoo", "score"), ("deepeval", "Exact Match")])
+def test_scores_of_other_tools(tool, name):
+    files = LOGS / f"{tool}_old.json", LOGS / f"{tool}_new.json"
+    result = pv.compare(*files, metric="mean", score_name=name)
+    assert result.task == "scores"
+    assert result.units == 12
+
+
+def test_several_scores_are_listed(tmp_path):
+    lines = [{"id": i, "model": "m", "scores": {"rouge": 0.5, "fluency": 1.0}} for i in range(3)]
+    path = tmp_path / "log.jsonl"
+    path.write_text("\n".join(json.dumps({**line, "score": 0.1}) for line in lines))
+    with pytest.raises(InputError, match="which score\\? There are score, rouge, fluency"):
+        pv.score(path, metric="mean")
+    assert pv.score(path, metric="mean", score_name="rouge")[0]["mean"].estimate == 0.5
+
+
+def test_lines_of_several_models_are_systems(tmp_path):
+    path = tmp_path / "log.jsonl"
+    rows = [
+        {"id": i, "model": model, "score": value + i / 10}
+        for model, value in (("a", 0.1), ("b", 0.3))
+        for i in range(6)
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    result = pv.compare(path, metric="mean")
+    assert [system.name for system in result.systems] == ["a", "b"]
+    assert result.comparisons[0].difference == pytest.approx(0.2)
+    with pytest.raises(InputError, match="or the mean of the scores"):
+        pv.compare(path)
+
+
+def test_lines_with_an_evaluation_each(tmp_path):
+    path = tmp_path / "instances.jsonl"
+    rows = [
+        {"sample_id": str(i), "model_id": model, "evaluation": {"score": value}}
+        for model, value in (("a", 0.25), ("b", 0.75))
+        for i in range(4)
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    assert pv.compare(path, metric="mean").comparisons[0].difference == pytest.approx(0.5)
+
+
+def test_repeated_samples_are_one_unit(tmp_path):
+    path = tmp_path / "log.jsonl"
+    rows = [
+        {"id": i, "epoch": epoch, "score": (i + epoch) / 10}
+        for i in range(5)
+        for epoch in (1, 2, 3)
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    result = pv.score(path, metric="mean")
+    assert (result.units, result.unit) == (5, "unit")
+
+
+def test_systems_are_named_after_the_model_of_a_log(tmp_path):
+    for model in ("org__old", "org__new"):
+        folder = tmp_path / model
+        folder.mkdir()
+        path = folder / "samples_gsm8k_2026-01-02T03-04-05.678901.jsonl"
+        path.write_text(json.dumps({"doc_id": 0, "resps": [], "metrics": ["rouge"], "rouge": 0.5}))
+    files = sorted(tmp_path.glob("*/*.jsonl"), reverse=True)
+    result = pv.compare(*files, metric="mean")
+    assert [system.name for system in result.systems] == ["org/old", "org/new"]
+
+
+# a judge that errs
+
+
+def judged(n=1000, bias=0.1, labels=200, seed=3):
+    """Return the scores of a judge, human scores of some items, and the true scores."""
+    rng = np.random.default_rng(seed)
+    truth = np.clip(rng.normal(0.5, 0.2, n) + np.array([[0.0], [0.02]]), 0, 1)
+    judge = np.clip(truth + rng.normal(0, 0.1, (2, n)) + [[0.0], [bias]], 0, 1)
+    human = np.where(rng.permutation(n) < labels, truth, np.nan)
+    names = ("a", "b")
+    return (dict(zip(names, part, strict=True)) for part in (judge, human, truth))
+
+
+def test_human_scores_correct_a_biased_judge():
+    judge, human, truth = judged()
+    plain = pv.compare(scores=judge).comparisons[0]
+    result = pv.compare(scores=judge, human=human)
+    found = result.comparisons[0]
+    true = truth["b"].mean() - truth["a"].mean()
+    assert plain.low > true
+    assert found.low <= true <= found.high
+    assert found.test == "student"
+    assert "the judge alone: +0.1" in found.note
+    bias = {own.system: own["bias"] for own in result.judges}
+    assert bias["a"].low < 0 < bias["a"].high
+    assert bias["b"].low > 0.05
+    assert result["b"]["mean"].estimate - result["a"]["mean"].estimate == pytest.approx(
+        found.difference
+    )
+    assert "Student's two-sided test" in result.to_markdown()
+
+
+def test_a_judge_that_knows_nothing_changes_nothing():
+    _, human, _ = judged()
+    noise = np.random.default_rng(1).random((2, 1000))
+    found = pv.compare(scores=dict(zip("ab", noise, strict=True)), human=human).comparisons[0]
+    there = np.isfinite(human["a"])
+    alone = (human["b"] - human["a"])[there]
+    assert found.difference == pytest.approx(alone.mean(), abs=2 * stats.sem(alone))
+
+
+def test_human_scores_are_found_by_their_ids(tmp_path, capsys):
+    judge, human, _ = judged(100, labels=40)
+    frame = pd.DataFrame({"id": range(100), **judge})
+    people = pd.DataFrame({"id": range(100), **human}).dropna().sample(frac=1, random_state=1)
+    frame.to_csv(tmp_path / "judge.csv", index=False)
+    people.to_csv(tmp_path / "people.csv", index=False)
+    words = ["compare", str(tmp_path / "judge.csv"), "--score-columns", "a,b", "-f", "json", "-q"]
+    assert main([*words, "--human", str(tmp_path / "people.csv"), "--key", "id"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    expected = pv.compare(scores=judge, human=human).comparisons[0]
+    assert found["comparisons"][0]["difference"] == pytest.approx(expected.difference)
+    assert [judge["system"] for judge in found["judges"]] == ["a", "b"]
+    with pytest.raises(InputError, match="human: has no scores of 'b'"):
+        pv.compare(scores=judge, human={"a": human["a"]})
+    few = {name: np.where(np.arange(100) == 0, 0.5, np.nan) for name in "ab"}
+    with pytest.raises(InputError, match="human: 1 items have human scores"):
+        pv.compare(scores=judge, human=few)
+
+
+def test_kappa_of_yes_and_no_is_cohens():
+    from sklearn.metrics import cohen_kappa_score
+
+    from probative.inference.judged import judge_agreement
+
+    rng = np.random.default_rng(2)
+    people = (rng.random(200) < 0.6).astype(float)
+    judge = np.where(rng.random(200) < 0.2, 1 - people, people)
+    found = judge_agreement("a", judge, people, None, 0.95)
+    assert found["kappa"].estimate == pytest.approx(cohen_kappa_score(people, judge))
+    assert found["correlation"].estimate == pytest.approx(np.corrcoef(people, judge)[0, 1])
