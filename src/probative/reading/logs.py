@@ -847,7 +847,7 @@ def read_record_log(source: Source, reading: Reading) -> RecordLog | None:
     known = tool_of(source)
     if known is None or known[0] not in _WITH_RECORDS:
         return None
-    tool, reason, records = _records_of(source)
+    tool, reason, records = _records_of(source, graded=False)
     variant = next((record.variant for record in records), "")
     kept = [record for record in records if record.variant == variant]
     golds: dict[str, Any] = {}
