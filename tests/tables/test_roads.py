@@ -201,7 +201,6 @@ def outcomes(roads, take):
          {"0": (0, 1, 1), "0.5": (1, 0, 0), "1": (0, 1, 0), "1.5": (0, 0, 1)}),
         ([10**18 + 1, 10**18, 1], [10**18 + 1, 10**18 + 1, 1],
          {"1": (1, 0, 0), str(10**18): (0, 0, 1), str(10**18 + 1): (1, 1, 0)}),
-        ([{"a": 1}] * 3, ["a"] * 3, "column holds no labels"),
     ],
 )  # fmt: skip
 def test_the_same_labels_by_every_road(tmp_path, gold, system, expected):

@@ -43,9 +43,9 @@ def _options_of(reading: ReadingOptions) -> dict[str, Option]:
 
 def wants_mean(chosen: ReadingOptions) -> bool:
     """Return True if a metric of graded scores was asked for."""
-    metric = getattr(chosen, "metric", None) or ()
-    names = (metric,) if isinstance(metric, str) else metric
-    return any(name in OF_SCORES for name in names)
+    metric = getattr(chosen, "metric", None)
+    names = metric if isinstance(metric, (list, tuple)) else (metric,)
+    return any(isinstance(name, str) and name in OF_SCORES for name in names)
 
 
 def how_to_read(chosen: ReadingOptions) -> Options:
