@@ -39,7 +39,7 @@ def with_bar(html: str, template: str, **content: Any) -> str:
     """Put something of the app above the page of a result."""
     head = _environment().get_template("head.html").render(**content)
     bar = _environment().get_template(template).render(**content)
-    return html.replace("</head>", f"{head}</head>", 1).replace("<body>", f"<body>\n{bar}", 1)
+    return html.replace("</head>", f"{head}</head>", 1).replace("<main", f"{bar}\n<main", 1)
 
 
 @cache
