@@ -26,7 +26,7 @@ pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
 
-ENGINE = {"memory_limit": "100MB"}  # DuckDB counts a file of any size
+ENGINE = {"memory_limit": "1GB"}  # DuckDB counts a file of any size
 NAN, INF = float("nan"), math.inf
 GOLD, SYSTEM = ["y", "n", "y", "n", "z"], ["y", "y", "n", "n", "z"]
 
@@ -306,6 +306,8 @@ def test_whole_numbers_of_any_size_stay_apart_in_duckdb():
     ],
 )
 def test_sql_writes_a_label_as_python_does(kind, values):
+    if "HUGEINT" in kind and tuple(map(int, duckdb.__version__.split(".")[:2])) < (1, 3):
+        pytest.skip("DuckDB before 1.3 writes such numbers through floats")
     rows = [(value,) for value in values]
     with duckdb.connect() as database:
         database.execute(f"CREATE TABLE t (x {kind})")
