@@ -62,7 +62,7 @@ def test_a_new_kind_of_score_works_everywhere():
     board = leaderboard(evidence, level=0.95, adjust="holm", rng=np.random.default_rng(1))
     assert board.order.tolist() == [2, 1, 0]
     assert score.plan(0, 1, difference=0.25).units < 60
-    runs = compare_runs_of(score, [0, 1], [1, 2])
+    runs = compare_runs_of(score, [0, 1], [1, 2], ("old", "new"), choices)
     assert runs.models.estimate == pytest.approx((27 + 36 - 18 - 27) / 72)
     assert runs.procedures is not None
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from probative._validation import whole_number
 from probative.inference.classes import ClassScore
-from probative.inference.compare import compare_runs_of
+from probative.inference.compare import Choices, compare_runs_of
 from probative.inference.macro_comparison import MacroScore
 from probative.inference.pooled import PooledScore
 from probative.inference.rank import evidence_of
@@ -79,8 +79,19 @@ def confusion_plan(a, b, metric="kappa", **wanted):
 
 def compare_table_runs(a, b, metric="kappa", **how):
     """Compare runs of two systems by a score of the whole table."""
-    places = range(len(a)), range(len(a), len(a) + len(b))
-    return compare_runs_of(class_score((*a, *b), metric), *places, **how)
+    return _compare_runs(class_score((*a, *b), metric), len(a), len(b), **how)
+
+
+def compare_runs(a, b, metric="f1", *, beta=1.0, **how):
+    """Compare runs of two systems from their counts by unit."""
+    score = PooledScore.of_counts([*a, *b], metric, beta=beta)
+    return _compare_runs(score, len(a), len(b), **how)
+
+
+def _compare_runs(score, n_a, n_b, *, paired_runs=False, rng=0):
+    places = range(n_a), range(n_a, n_a + n_b)
+    choices = Choices("unit", 0.95, 0.0, 0.8, np.random.default_rng(rng))
+    return compare_runs_of(score, *places, ("A", "B"), choices, paired_runs=paired_runs)
 
 
 def evidence_of_counts(systems, metric="f1", **how):

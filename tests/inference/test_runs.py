@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inference.of_scores import compare_runs
 
 import probative as pv
-from probative.inference.compare import compare_runs
-from probative.inference.pooled import overlap
+from probative.inference.compare import Choices, compare_runs_of
+from probative.inference.pooled import PooledScore, overlap
 
 GOLDEN = json.loads((Path(__file__).parent.parent / "golden" / "runs.json").read_text())["runs"]
 
@@ -32,9 +33,8 @@ def test_the_procedures_agree_with_plain_loops(case):
     answer, expected = golden(case).procedures, case["procedures"]
     for name in ("estimate", "standard_error", "degrees_of_freedom"):
         assert getattr(answer, name) == pytest.approx(expected[name], rel=1e-10)
-    for name in ("p_new_run_better", "p_new_run_better_here"):
-        assert getattr(answer, name) == pytest.approx(expected[name], rel=1e-9)
-    parts = answer.parts
+    assert answer.p_new_run_better == pytest.approx(expected["p_new_run_better"], rel=1e-9)
+    parts = answer.variance
     assert parts.units == pytest.approx(expected["units"], rel=1e-9)
     runs, both = (expected[name] + [0.0] for name in ("runs", "interactions"))
     assert (parts.runs_a, parts.runs_b) == pytest.approx(tuple(runs[:2]), rel=1e-9)
@@ -94,10 +94,9 @@ def test_swapping_the_systems_mirrors_everything(drawn, metric):
         assert one.p_a_better == pytest.approx(other.p_b_better, abs=1e-6)
     if there.procedures:
         own, others = there.procedures, back.procedures
-        for name in ("p_new_run_better", "p_new_run_better_here"):
-            assert getattr(own, name) == pytest.approx(1 - getattr(others, name), abs=1e-9)
-        assert own.parts.runs_a == pytest.approx(others.parts.runs_b, abs=1e-12)
-    assert there.scores_a == back.scores_b
+        assert own.p_new_run_better == pytest.approx(1 - others.p_new_run_better, abs=1e-9)
+        assert own.variance.runs_a == pytest.approx(others.variance.runs_b, abs=1e-12)
+    assert there.models.score_a == pytest.approx(back.models.score_b)
 
 
 @settings(max_examples=10, deadline=None)
@@ -111,9 +110,9 @@ def test_the_order_of_runs_does_not_matter(drawn, paired, shuffle):
     order_b = order_a if paired else order_b
     one = compare_runs(a, b, paired_runs=paired)
     other = compare_runs([a[i] for i in order_a], [b[i] for i in order_b], paired_runs=paired)
-    assert one.models.to_dict() == pytest.approx(other.models.to_dict(), nan_ok=True)
-    assert one.procedures.parts.to_dict()["shares"] == pytest.approx(
-        other.procedures.parts.to_dict()["shares"]
+    assert one.models.to_metrics() == pytest.approx(other.models.to_metrics())
+    assert one.procedures.variance.to_dict()["shares"] == pytest.approx(
+        other.procedures.variance.to_dict()["shares"]
     )
     for name in ("estimate", "low", "high", "pvalue", "p_b_better", "p_new_run_better"):
         assert getattr(one.procedures, name) == pytest.approx(getattr(other.procedures, name))
@@ -131,7 +130,7 @@ def test_limits_are_bounded_and_reach_as_far_as_the_models(drawn):
     assert below >= min(models.estimate - models.low, 1 + procedures.estimate) - 1e-12
     assert above >= min(models.high - models.estimate, 1 - procedures.estimate) - 1e-12
     assert procedures.pvalue >= models.pvalue
-    total = sum(procedures.parts.shares.values())
+    total = sum(procedures.variance.shares.values())
     assert math.isnan(total) or total == pytest.approx(1)
 
 
@@ -141,14 +140,12 @@ def test_copies_of_one_run_have_no_seed_variance_and_narrow_nothing(seed, copies
     (a,), (b,) = random_runs(seed, 1, 1)
     alone = compare_runs([a], [b]).models
     result = compare_runs([a] * copies, [b] * copies)
-    parts = result.procedures.parts
+    parts = result.procedures.variance
     assert parts.runs_a == parts.runs_b == parts.interaction == 0
     for answer in (result.models, result.procedures):
         assert answer.low <= alone.low + 1e-9
         assert answer.high >= alone.high - 1e-9
         assert answer.pvalue >= alone.pvalue * (1 - 1e-9)
-    sign = np.sign(round(result.procedures.estimate, 12))
-    assert result.procedures.p_new_run_better_here == 0.5 + 0.5 * sign
 
 
 def test_one_run_each_is_the_plain_comparison():
@@ -161,12 +158,14 @@ def test_one_run_each_is_the_plain_comparison():
         for side in (gold, *said)
     ]
     cases = pv.PairedCounts.from_spans(*sets)
-    result = compare_runs([cases.a], [cases.b], cases=cases)
+    given = PooledScore.of_cases(cases)
+    choices = Choices("sentence", 0.95, 0.0, 0.8, np.random.default_rng(0))
+    result = compare_runs_of(given, [0], [1], ("A", "B"), choices)
     models = result.models
     assert (models.estimate, models.low, models.high) == (plain.difference, plain.low, plain.high)
     assert (models.pvalue, models.p_b_better) == (plain.pvalue, plain.p_b_better)
     assert result.procedures is None
-    assert "one run" in result.note
+    assert "one run" in result.models.note
 
 
 def test_items_that_are_units_need_no_cases():
@@ -184,10 +183,6 @@ def test_pooled_cases_are_those_of_all_pairs_of_runs():
     # two runs of A count twice each, four of B once
     assert float(cases.total().a.tp) == 2 * sum(x.tp.sum() for x in a)
     assert float(cases.total().b.tp) == sum(y.tp.sum() for y in b)
-    given_cases = compare_runs(a, b, cases=cases)
-    assert given_cases.models.estimate == pytest.approx(compare_runs(a, b).models.estimate)
-    with pytest.raises(pv.InputError, match=r"tp .* of A, but its runs have"):
-        compare_runs(a, b, cases=tables[0])
 
 
 def test_unequal_numbers_of_runs_weigh_alike():
@@ -206,11 +201,11 @@ def test_huge_and_empty_counts():
     nothing = pv.Counts([0, 0], [0, 0], [0, 0])
     result = compare_runs([nothing] * 2, [nothing] * 2)
     assert result.procedures is None
-    assert "undefined" in result.note
+    assert "undefined" in result.models.note
     alone = pv.Counts([3, 0], [1, 0], [2, 0])
     result = compare_runs([alone] * 2, [alone] * 3)
     assert result.procedures is None
-    assert "one unit" in result.note
+    assert "one unit" in result.models.note
     assert (result.models.low, result.models.high) == (-1, 1)
 
 
@@ -223,23 +218,24 @@ def test_empty_units_change_nothing():
     one, other = compare_runs(a, b).procedures, compare_runs(*padded).procedures
     for name in ("low", "high", "pvalue", "degrees_of_freedom", "p_new_run_better"):
         assert getattr(one, name) == pytest.approx(getattr(other, name)), name
-    assert other.parts.n_units == one.parts.n_units + 50
+    assert other.variance.n_units == one.variance.n_units + 50
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda a, b: (a, []), "b: no runs"),
-        (lambda a, b: (a, [*b, b[0][:3]]), r"b\[2\]: 3 units, but a\[0\] has 12"),
-        (lambda a, b: (a, [b[0].sum()]), r"b\[0\]: counts of shape \(\)"),
-        (lambda a, b: ([a[0].reshape(3, 4)], b), "macro averages of several runs"),
-        (lambda a, b: (a, [b[0] * 2]), r"b\[0\]: .* items to be found in unit 0, but a\[0\] has"),
-        (lambda a, b: (a, ["x"]), r"b\[0\]: .*expected Counts"),
+        (lambda b: [], "B: no runs"),
+        (lambda b: [*b, b[0][:3]], "B, run 3: 3 units, but A, run 1 has 12"),
+        (lambda b: [b[0].sum()], r"B: shape \(\); expected one row per unit"),
+        (lambda b: [b[0].reshape(3, 4)], r"B: shape \(3, 4\); expected one row per unit"),
+        (lambda b: [b[0] * 2], "B: .* positives in unit 1, but A, run 1 has"),
+        (lambda b: ["x"], "B: .*expected Counts"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_line(change, message):
+    a, b = random_runs(2, 2, 2)
     with pytest.raises(pv.InputError, match=message) as error:
-        compare_runs(*change(*random_runs(2, 2, 2)))
+        pv.compare({"A": a, "B": change(b)})
     assert "\n" not in str(error.value)
 
 
@@ -253,19 +249,20 @@ def test_true_negatives():
 
     a, b = [run(0.8) for _ in range(3)], [run(0.85) for _ in range(3)]
     result = compare_runs(a, b, "accuracy")
-    assert result.procedures.estimate == pytest.approx(
-        np.mean(result.scores_b) - np.mean(result.scores_a)
-    )
+    scores = [np.mean([(run.tp + run.tn).mean() for run in side]) for side in (a, b)]
+    assert result.procedures.estimate == pytest.approx(scores[1] - scores[0])
     assert result.models.estimate == pytest.approx(result.procedures.estimate)
     other = pv.Counts(b[0].tp, b[0].fp, b[0].fn, b[0].tn + 1)
-    with pytest.raises(pv.InputError, match=r"b\[3\]: .* items to be left alone in unit 0"):
-        compare_runs(a, [*b, other], "accuracy")
-    with pytest.raises(pv.InputError, match="some runs have tn"):
-        compare_runs(a, [pv.Counts(b[0].tp, b[0].fp, b[0].fn)])
+    with pytest.raises(pv.InputError, match=r"B, run 4: .* negatives in unit 1"):
+        pv.compare({"A": a, "B": [*b, other]}, metric="accuracy")
+    with pytest.raises(pv.InputError, match="tn is there for some systems only"):
+        pv.compare({"A": a, "B": [pv.Counts(b[0].tp, b[0].fp, b[0].fn)]})
 
 
 def test_paired_runs_come_in_pairs():
-    with pytest.raises(pv.InputError, match="paired_runs: 2 runs and 3"):
+    with pytest.raises(
+        pv.InputError, match="paired_runs: 2 runs of A, but 3 of B; expected as many"
+    ):
         compare_runs(*random_runs(2, 2, 3), paired_runs=True)
 
 
@@ -281,16 +278,5 @@ def test_shared_seeds_that_cancel_shorten_the_interval():
     a, b = [run(0.6 + s) for s in seeds], [run(0.65 + s) for s in seeds]
     apart, together = compare_runs(a, b), compare_runs(a, b, paired_runs=True)
     assert together.procedures.standard_error < apart.procedures.standard_error / 3
-    assert together.procedures.parts.runs_b == 0
+    assert together.procedures.variance.runs_b == 0
     assert together.procedures.estimate == apart.procedures.estimate
-
-
-def test_results_say_themselves_and_go_into_json():
-    result = compare_runs(*random_runs(1, 3, 4))
-    found = json.loads(json.dumps(result.to_dict()))
-    assert found["models"]["question"] == "models"
-    assert found["procedures"]["question"] == "procedures"
-    assert sum(found["procedures"]["parts"]["shares"].values()) == pytest.approx(1)
-    assert str(result).startswith("f1, 3 and 4 runs, level 0.95; models, B - A: ")
-    assert "\n" not in str(result)
-    assert result.runs_overlap is (max(result.scores_a) >= min(result.scores_b))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inference.of_scores import compare_runs
 
 import probative as pv
-from probative.inference.compare import compare_runs
 from probative.inference.planning import RunsDesign, plan_runs
 from probative.results import VarianceParts
 
@@ -20,7 +20,8 @@ def pilot(seed=0, runs=5, units=150, spread=0.03, **how):
         tp = rng.binomial(4, np.clip(skill + rng.normal(0, spread), 0, 1), units)
         return pv.Counts(tp, rng.binomial(2, 0.3, units), 4 - tp)
 
-    return compare_runs([run(0.7) for _ in range(runs)], [run(0.74) for _ in range(runs)], **how)
+    sides = [[run(skill) for _ in range(runs)] for skill in (0.7, 0.74)]
+    return compare_runs(*sides, **how).procedures
 
 
 designs = st.builds(
@@ -82,13 +83,13 @@ def test_the_variances_are_those_of_the_parts():
 def test_the_plan_of_a_pilot():
     observed = pilot()
     plan = plan_runs(observed, difference=0.03, power=0.9)
-    now = observed.procedures
+    now = observed
     assert plan.half_width == (now.high - now.low) / 2
     assert plan.half_width_with_another_run < plan.half_width
     assert plan.runs == (3, 5, 10, 20)
     assert plan.observed_units in plan.units
     assert np.shape(plan.half_widths) == np.shape(plan.powers) == (4, len(plan.units))
-    design = RunsDesign.of(now.parts)
+    design = RunsDesign.of(now.variance)
     for runs, needed in zip(plan.runs, plan.units_needed, strict=True):
         if needed is None:
             assert design.power(0.03, runs, runs, 1e9, 0.95) < 0.9
@@ -104,7 +105,7 @@ def test_units_instead_of_a_run_do_as_much():
     plan = plan_runs(pilot(spread=0.01))
     if plan.units_instead is None:
         pytest.fail("seeds vary little here: units can replace a run")
-    design = RunsDesign.of(pilot(spread=0.01).procedures.parts)
+    design = RunsDesign.of(pilot(spread=0.01).variance)
     another = design.half_width(6, 6, 150, 0.95)
     assert design.half_width(5, 5, plan.units_instead, 0.95) <= another * (1 + 1e-9)
     assert design.half_width(5, 5, plan.units_instead - 1, 0.95) > another
@@ -120,7 +121,7 @@ def test_paired_runs_are_planned_in_pairs():
 
 def test_nothing_varies():
     same = pv.Counts([3, 2, 4], [0, 1, 0], [1, 1, 0])
-    plan = plan_runs(compare_runs([same] * 3, [same] * 3), difference=0.1)
+    plan = plan_runs(compare_runs([same] * 3, [same] * 3).procedures, difference=0.1)
     assert "nothing varies" in plan.note
     assert plan.powers[0][0] == 1
     with pytest.raises(pv.InputError, match="nothing to draw"):
@@ -129,8 +130,8 @@ def test_nothing_varies():
 
 def test_what_cannot_be_planned_is_refused():
     one = pv.Counts([3, 2], [0, 1], [1, 1])
-    with pytest.raises(pv.InputError, match="pilot: one run"):
-        plan_runs(compare_runs([one], [one]))
+    with pytest.raises(pv.InputError, match="A: one run"):
+        pv.plan({"A": [one], "B": [one]})
     for name, value in (("difference", 3), ("runs", [1]), ("units", [0]), ("power", 1.5)):
         with pytest.raises(pv.InputError, match=name):
             plan_runs(pilot(), **{name: value})

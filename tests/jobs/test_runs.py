@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inference.of_scores import compare_runs
 
 import probative as pv
 from probative.errors import InputError
-from probative.inference.compare import compare_runs
 from probative.reading.runs import find_runs, natural_order, numbered_siblings, runs_of
 from probative.reading.sequences import labels_from_array, tagged_from_lists
 
@@ -98,7 +98,7 @@ def test_both_questions_are_answered_from_the_counts_of_every_run():
     assert models.difference == pytest.approx(own.models.estimate, rel=1e-12)
     assert procedures.difference == pytest.approx(own.procedures.estimate, rel=1e-12)
     assert procedures.p_new_run_better == pytest.approx(own.procedures.p_new_run_better, rel=1e-9)
-    assert procedures.variance.shares == pytest.approx(own.procedures.parts.shares)
+    assert procedures.variance.shares == pytest.approx(own.procedures.variance.shares)
     assert models.runs == procedures.runs == {"A": 3, "B": 4}
     for scores, runs in zip(result.run_scores[2::3], (A, B), strict=True):
         f1 = [2 * c.tp / (2 * c.tp + c.fp + c.fn) for c in (counts(r).sum() for r in runs)]

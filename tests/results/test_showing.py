@@ -17,7 +17,6 @@ from crossval.models import Least
 
 import probative as pv
 from probative import results
-from probative.inference.compare import compare_runs
 from probative.inference.planning import plan_runs
 from probative.results import Result
 from probative_studies import segmentation_report
@@ -49,14 +48,6 @@ def estimated():
 @cache
 def runs():
     return pv.compare(GOLD, {"old": [OLD, NEW, OLD], "new": [NEW, GOLD, NEW]})
-
-
-@cache
-def runs_difference():
-    def counts(k):
-        return pv.Counts(tp=[1, 2, k, 1], fp=[0, k, 1, 0], fn=[1, 0, 3 - k, 1])
-
-    return compare_runs([counts(1), counts(2)], [counts(3), counts(2)])
 
 
 def study():
@@ -221,14 +212,11 @@ RESULTS = {
     "Reversal": lambda: study().reversals[0],
     "ScorePosteriors": lambda: models().scores[0],
     "Scores": lambda: pv.score(GOLD, OLD, NEW),
-    "ModelsAnswer": lambda: runs_difference().models,
-    "ProceduresAnswer": lambda: runs_difference().procedures,
     "RepeatedScore": lambda: pv.score(GOLD, [OLD, NEW]).run_scores[0].repeated,
     "RunScoreTests": lambda: runs().comparisons[1].companions,
     "RunScores": lambda: runs().run_scores[0],
-    "RunsDifference": lambda: runs_difference(),
     "RunsPlan": lambda: replace(
-        plan_runs(runs_difference()), signature=f"probative:{pv.__version__}|plan|runs"
+        plan_runs(runs().comparisons[1]), signature=f"probative:{pv.__version__}|plan|runs"
     ),
     "VarianceParts": lambda: runs().comparisons[1].variance,
     "SegmentationStudy": study,

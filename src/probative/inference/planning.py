@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from probative.results.runs import RunsDifference, VarianceParts
+    from probative.results import Comparison
+    from probative.results.runs import VarianceParts
 
 
 _MOST_UNITS = 10**15  # more than anybody will ever have
@@ -275,7 +276,7 @@ def _least(enough: Callable[[float], bool], low: int, high: int) -> int:
 # --- Numbers of runs and units for a comparison of procedures
 #
 # The variance by units falls with the number of units, that by runs with the number of runs, and
-# their interaction with both. Intervals and power are those of `compare_runs`: Student's with
+# their interaction with both. Intervals and power are those of `compare_procedures`: Student's with
 # Satterthwaite's degrees of freedom. The runs of both systems are assumed to have the same
 # variance, because a handful of runs hardly shows which has the larger one.
 
@@ -287,7 +288,7 @@ _NO_VARIATION = "nothing varies in the pilot, which says nothing about how other
 
 
 def plan_runs(
-    pilot: RunsDifference,
+    pilot: Comparison,
     *,
     difference: float | None = None,
     power: float = 0.8,
@@ -295,13 +296,12 @@ def plan_runs(
     runs: Sequence[int] | None = None,
     units: Sequence[int] | None = None,
 ) -> RunsPlan:
-    """Compute half-widths of intervals and power for other numbers of runs and units."""
-    if pilot.procedures is None:
-        raise InputError(f"pilot: {pilot.note}; expected two runs or more of either system")
-    parts = pilot.procedures.parts
+    """Plan other numbers of runs and units, from a comparison of procedures."""
+    parts = pilot.variance
+    assert parts is not None  # noqa: S101  # only comparisons of models have none
     level = pilot.level if level is None else open_probability("level", level)
     power = open_probability("power", power)
-    wanted = abs(pilot.procedures.estimate if difference is None else _fraction(difference))
+    wanted = abs(pilot.difference if difference is None else _fraction(difference))
     design = RunsDesign.of(parts)
     observed = sorted({parts.n_runs_a, parts.n_runs_b})
     tried = sorted({*(_RUNS_TRIED if runs is None else runs), *(observed if runs is None else ())})
@@ -314,7 +314,7 @@ def plan_runs(
     another = float(design.half_width(now[0] + 1, now[1] + 1, parts.n_units, level))
     half_width = like_it
     if level == pilot.level:  # then use the actual half-width, not the expected one
-        half_width = (pilot.procedures.high - pilot.procedures.low) / 2
+        half_width = (pilot.high - pilot.low) / 2
     return RunsPlan(
         metric=pilot.metric,
         level=level,

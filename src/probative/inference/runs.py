@@ -9,7 +9,7 @@ set, with the runs, and with their interaction (how single runs treat single uni
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Any
 
@@ -28,15 +28,16 @@ from probative._validation import (
 from probative.counts import Counts, by_first_appearance, counts_of
 from probative.errors import InputError
 from probative.inference.intervals import interval
+from probative.inference.posterior.student import StudentPosterior
 from probative.inference.units import dependence_of_score, influence, student_quantile
 from probative.metrics import METRICS, TABLE, contributions
-from probative.results.runs import ProceduresAnswer, RepeatedScore, RunScoreTests, VarianceParts
+from probative.results.runs import RepeatedScore, RunScoreTests, VarianceParts
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from probative._validation import RNG, Array
-    from probative.results.runs import ModelsAnswer
+    from probative.results import Comparison
 
 
 # --- These models, and the procedures behind them
@@ -212,43 +213,60 @@ def add_squares(squares: list[tuple[Array, Any]]) -> tuple[Any, Any]:
     return total, np.where(total > 0, freedom, np.inf)
 
 
-def answer_procedures(
-    a: Runs, b: Runs, models: ModelsAnswer, level: float, paired_runs: bool, most: float
-) -> tuple[ProceduresAnswer | None, str | None]:
-    """Compute the answer for the procedures, or return None and the reason.
-
-    New runs only add uncertainty to the answer for these models. So the interval reaches at least
-    as far as the models' own, and the p-value is no smaller than that of the exact test.
-    """
+def why_no_procedures(a: Runs, b: Runs, paired_runs: bool) -> str | None:
+    """Return why nothing can be said about the procedures, or None if they can be compared."""
     if min(a.number, b.number) < 2:
-        return None, _ONE_RUN
+        return _ONE_RUN
     if not np.all(np.isfinite(a.scores)) or not np.all(np.isfinite(b.scores)):
-        return None, _UNDEFINED
+        return _UNDEFINED
     spread = Spread.of(a, b, paired_runs)
-    if not (np.isfinite(spread.by_unit) and spread.unit_freedom > 0):
-        return None, _ONE_UNIT
+    return None if np.isfinite(spread.by_unit) and spread.unit_freedom > 0 else _ONE_UNIT
+
+
+def compare_procedures(
+    a: Runs, b: Runs, models: Comparison, paired_runs: bool, most: float
+) -> Comparison:
+    """Compare the procedures, given the comparison of the models that they trained.
+
+    New runs only add uncertainty to what these models show. So the interval reaches at least as
+    far as the models' own, and the p-value is no smaller than that of the exact test.
+    """
+    spread = Spread.of(a, b, paired_runs)
     estimate = float(spread.estimate)
     variance, freedom = map(float, add_squares(spread.mean_squares()))
     deviation = math.sqrt(variance)
-    reach = float(student_quantile(level, freedom)) * deviation
-    p_a, p_b = (_student(side * estimate, variance, freedom) for side in (-1, 1))
-    answer = ProceduresAnswer(
-        float(a.scores.mean()),
-        float(b.scores.mean()),
-        estimate,
-        max(-most, estimate - max(reach, models.estimate - models.low)),
-        min(most, estimate + max(reach, models.high - models.estimate)),
-        deviation,
-        freedom,
-        max(min(1.0, 2 * min(p_a, p_b)), models.pvalue),
-        _nearer_to_half(p_a, models.p_a_better),
-        _nearer_to_half(p_b, models.p_b_better),
-        _student(estimate, *add_squares(spread.on_a_new_test_set())),
-        _student(estimate, *add_squares(spread.on_this_test_set())),
-        _variance_parts(spread, len(a.size), a.number, b.number, paired_runs),
-        _TWO_RUNS if min(a.number, b.number) < 3 else None,
+    reach = float(student_quantile(models.level, freedom)) * deviation
+    p_student = 2 * min(_student(side * estimate, variance, freedom) for side in (-1, 1))
+    posterior = StudentPosterior(estimate, deviation, freedom, models.posterior)
+    a_better, equivalent, b_better = posterior.probabilities(models.rope)
+    return replace(
+        models,
+        question="procedures",
+        by=f"{models.by} and run",
+        difference=estimate,
+        low=max(-most, estimate - max(reach, models.difference - models.low)),
+        high=min(most, estimate + max(reach, models.high - models.difference)),
+        method="satterthwaite",
+        pvalue=max(min(1.0, p_student), models.pvalue),
+        p_unit=math.nan,
+        test="student",
+        p_a_better=a_better,
+        p_equivalent=equivalent,
+        p_b_better=b_better,
+        posterior=posterior,
+        score_a=float(a.scores.mean()),
+        score_b=float(b.scores.mean()),
+        design_effect=None,
+        note=_TWO_RUNS if min(a.number, b.number) < 3 else None,
+        draws=None,
+        pvalue_low=None,
+        pvalue_high=None,
+        null=None,
+        variance=_variance_parts(spread, len(a.size), a.number, b.number, paired_runs),
+        p_new_run_better=_student(estimate, *add_squares(spread.on_a_new_test_set())),
+        standard_error=deviation,
+        degrees_of_freedom=freedom,
     )
-    return answer, None
 
 
 def _variance_parts(
@@ -278,11 +296,6 @@ def _student(x: float, variance: Any, freedom: Any) -> float:
         return 0.5 + 0.5 * float(np.sign(x))
     t = x / math.sqrt(variance)
     return float(special.ndtr(t) if math.isinf(freedom) else special.stdtr(freedom, t))
-
-
-def _nearer_to_half(p: float, q: float) -> float:
-    """Return the less certain of two probabilities."""
-    return min(p, q, key=lambda value: abs(value - 0.5))
 
 
 # --- Tests on the scores of runs alone, one number per run

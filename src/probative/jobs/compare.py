@@ -19,11 +19,11 @@ from probative.inference.groups import adjust_pvalues
 from probative.inference.pooled import PooledScore
 from probative.jobs.runs import (
     adjust_answers,
-    answer_both,
     compare_counts,
     hints_of_files,
     hints_of_runs,
     sign_answers,
+    with_facts,
     with_verdicts,
     without_claims,
 )
@@ -123,30 +123,19 @@ def _compare_runs(
 ) -> list[Comparison]:
     """Compare the models of one pair, and the procedures that trained them."""
     a, b = pair
-    if options.paired_runs and len(a.places) != len(b.places):
-        raise InputError(
-            f"paired_runs: {len(a.places)} runs of {a.name}, but {len(b.places)} of {b.name}; "
-            f"expected as many"
-        )
-    answer = compare_runs_of(
+    found = compare_runs_of(
         score,
         a.places,
         b.places,
-        level=choices.level,
+        (a.name, b.name),
+        choices,
         paired_runs=options.paired_runs,
-        rng=choices.generator,
-        null=choices.figures,
+        rng=options.rng,
     )
     by_label = () if choices.in_group else _by_label(matched, a.places, b.places, score, choices)
-    common = {
-        "a": a.name,
-        "b": b.name,
-        "metric": score.metric,
-        **_facts(matched, a.places, b.places),
-        "observed_units": score.observed_units,
-        "pairs": tuple(zip(a.runs, b.runs, strict=True)) if options.paired_runs else None,
-    }
-    return answer_both(answer, common, options, choices, by_label)
+    found = found._replace(models=replace(found.models, by_label=by_label))
+    pairs = tuple(zip(a.runs, b.runs, strict=True)) if options.paired_runs else None
+    return with_facts(found, **_facts(matched, a.places, b.places), pairs=pairs)
 
 
 def _facts(matched: Matched, a: Sequence[int], b: Sequence[int]) -> dict[str, Any]:

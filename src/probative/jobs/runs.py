@@ -23,8 +23,6 @@ from probative.inference.groups import adjust_pvalues
 from probative.inference.intervals import interval
 from probative.inference.planning import plan_runs
 from probative.inference.pooled import PooledScore
-from probative.inference.posterior.student import StudentPosterior
-from probative.inference.runs import compare_run_scores
 from probative.jobs.score import (
     compared_metrics,
     facts_of_reading,
@@ -34,11 +32,11 @@ from probative.jobs.score import (
 )
 from probative.metrics import PRF
 from probative.metrics import score as score_of
+from probative.options import CompareOptions
 from probative.reading.runs import numbered_siblings
 from probative.results import (
     Comparison,
     Comparisons,
-    LabelDifference,
     RunScores,
     Scores,
     SystemScores,
@@ -48,117 +46,15 @@ from probative.wording.verdict import no_verdict, runs_verdict, verdict
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from probative.inference.compare import RunsCompared
     from probative.inference.scores import Score
     from probative.matching.matched import Matched
     from probative.matching.outputs import RunGroup
-    from probative.options import CompareOptions, PlanOptions, ReadingOptions
-    from probative.results import ModelsAnswer, ProceduresAnswer, RunsDifference, RunsPlan
+    from probative.options import PlanOptions, ReadingOptions
+    from probative.results import RunsPlan
 
 
-# --- From the answers to both questions to comparisons
-
-
-def answer_both(
-    answer: RunsDifference,
-    common: dict[str, Any],
-    options: CompareOptions,
-    choices: Choices,
-    by_label: tuple[LabelDifference, ...] = (),
-) -> list[Comparison]:
-    """Return the comparison of the models and, if there is one, that of the procedures."""
-    unit = choices.unit
-    common = {
-        **common,
-        "level": options.level,
-        "rope": options.rope,
-        "power": options.power,
-        "p_adjusted": None,
-        "runs": {common["a"]: len(answer.scores_a), common["b"]: len(answer.scores_b)},
-    }
-    models = _of_models(answer.models, common, unit, by_label, answer.note)
-    if choices.in_group:
-        models = replace(
-            models,
-            standard_error=answer.models.standard_error,
-            degrees_of_freedom=answer.models.degrees_of_freedom,
-        )
-    both = [models]
-    if answer.procedures is not None:
-        companions = compare_run_scores(
-            answer.scores_a,
-            answer.scores_b,
-            paired_runs=options.paired_runs,
-            level=options.level,
-            rng=options.rng,
-        )
-        procedures = _of_procedures(answer.procedures, answer.models, common, unit)
-        both.append(replace(procedures, companions=companions))
-    return [without_claims(c) for c in both]
-
-
-def _of_models(
-    models: ModelsAnswer,
-    common: dict[str, Any],
-    unit: str,
-    by_label: tuple[LabelDifference, ...],
-    note: str | None,
-) -> Comparison:
-    posterior: Any = models.posterior
-    a_better, equivalent, b_better = posterior.probabilities(common["rope"])
-    return Comparison(
-        **common,
-        question="models",
-        by=unit,
-        difference=models.estimate,
-        low=models.low,
-        high=models.high,
-        method=models.method,
-        pvalue=models.pvalue,
-        p_unit=models.p_unit,
-        test=models.test,
-        null=models.null,
-        p_a_better=a_better,
-        p_equivalent=equivalent,
-        p_b_better=b_better,
-        posterior=posterior,
-        score_a=models.score_a,
-        score_b=models.score_b,
-        design_effect=models.design_effect,
-        by_label=by_label,
-        note="; ".join(words for words in (models.note, note) if words) or None,
-    )
-
-
-def _of_procedures(
-    answer: ProceduresAnswer, models: ModelsAnswer, common: dict[str, Any], unit: str
-) -> Comparison:
-    posterior = StudentPosterior(
-        answer.estimate, answer.standard_error, answer.degrees_of_freedom, models.posterior
-    )
-    a_better, equivalent, b_better = posterior.probabilities(common["rope"])
-    return Comparison(
-        **common,
-        question="procedures",
-        by=f"{unit} and run",
-        difference=answer.estimate,
-        low=answer.low,
-        high=answer.high,
-        method="satterthwaite",
-        pvalue=answer.pvalue,
-        test="student",
-        p_a_better=a_better,
-        p_equivalent=equivalent,
-        p_b_better=b_better,
-        posterior=posterior,
-        score_a=answer.score_a,
-        score_b=answer.score_b,
-        design_effect=None,
-        note=answer.note,
-        variance=answer.parts,
-        p_new_run_better=answer.p_new_run_better,
-        standard_error=answer.standard_error,
-        degrees_of_freedom=answer.degrees_of_freedom,
-    )
+# --- From comparisons to a result
 
 
 def without_claims(c: Comparison) -> Comparison:
@@ -166,6 +62,11 @@ def without_claims(c: Comparison) -> Comparison:
     if no_verdict(c) is None:
         return c
     return replace(c, p_a_better=math.nan, p_equivalent=math.nan, p_b_better=math.nan)
+
+
+def with_facts(compared: RunsCompared, **facts: Any) -> list[Comparison]:
+    """Return the comparisons of models and procedures, with fields that need no statistics."""
+    return [without_claims(replace(c, **facts)) for c in compared if c is not None]
 
 
 def adjust_answers(answers: list[list[Comparison]]) -> list[list[Comparison]]:
@@ -390,24 +291,16 @@ def compare_counts(
         score = PooledScore.of_counts(runs, metric, beta=options.beta, prior=options.prior)
         answers = []
         for a, b in pairs:
-            _check_pairs(a, len(places[a]), b, len(places[b]), options)
-            answer = compare_runs_of(
+            found = compare_runs_of(
                 score,
                 places[a],
                 places[b],
-                level=choices.level,
+                (a, b),
+                choices,
                 paired_runs=options.paired_runs,
-                rng=choices.generator,
-                null=figures,
+                rng=options.rng,
             )
-            common = {
-                "a": a,
-                "b": b,
-                "metric": metric,
-                "positives": int(np.sum(runs[0].positives)),
-                "observed_units": len(runs[0]),
-            }
-            answers.append(answer_both(answer, common, options, choices))
+            answers.append(with_facts(found, positives=int(np.sum(runs[0].positives))))
         comparisons += (
             c for both in (adjust_answers(answers) if len(names) > 2 else answers) for c in both
         )
@@ -426,14 +319,6 @@ def places_of(
         places[name] = range(len(runs), len(runs) + len(own))
         runs += own
     return runs, places
-
-
-def _check_pairs(a: str, runs_a: int, b: str, runs_b: int, options: Any) -> None:
-    """Refuse to pair different numbers of runs."""
-    if options.paired_runs and runs_a != runs_b:
-        raise InputError(
-            f"paired_runs: {runs_a} runs of {a}, but {runs_b} of {b}; expected as many"
-        )
 
 
 # --- Planning: numbers of runs and units
@@ -473,15 +358,15 @@ def _plan_of(score: Score, systems: Mapping[str, Sequence[int]], options: PlanOp
     for name, runs in systems.items():
         if len(runs) < 2:
             raise InputError(f"{name}: one run, which says nothing about others; expected several")
-    _check_pairs(name_a, len(a), name_b, len(b), options)
-    pilot = compare_runs_of(score, a, b, level=options.level, paired_runs=options.paired_runs)
+    choices = Choices.of(CompareOptions(level=options.level), "unit")
+    pilot = compare_runs_of(score, a, b, (name_a, name_b), choices, paired_runs=options.paired_runs)
     if pilot.procedures is None:
-        raise InputError(f"systems: {pilot.note}; expected a pilot that tells how runs vary")
+        raise InputError(f"systems: {pilot.models.note}; expected a pilot that shows how runs vary")
     units = None
     if options.units is not None:
         units = sorted({score.observed_units, whole_number("units", options.units, least=2)})
     return plan_runs(
-        pilot,
+        pilot.procedures,
         difference=options.difference,
         power=0.8 if options.power is None else options.power,
         units=units,

@@ -66,11 +66,8 @@ if TYPE_CHECKING:
     from probative.results.records import PathSummary as PathSummary
     from probative.results.records import RecordExample as RecordExample
     from probative.results.records import RecordOutcomes as RecordOutcomes
-    from probative.results.runs import ModelsAnswer as ModelsAnswer
-    from probative.results.runs import ProceduresAnswer as ProceduresAnswer
     from probative.results.runs import RepeatedScore as RepeatedScore
     from probative.results.runs import RunScoreTests as RunScoreTests
-    from probative.results.runs import RunsDifference as RunsDifference
     from probative.results.runs import RunsPlan as RunsPlan
     from probative.results.runs import VarianceParts as VarianceParts
     from probative.results.scores import Agreement as Agreement
@@ -106,10 +103,7 @@ _HOMES = {
     "ledger": "Fingerprints GateUse Ledger TestSet TestSetUse",
     "plans": "Plan",
     "ranking": "Board RankedPair RankedSystem Ranking Submission",
-    "runs": (
-        "ModelsAnswer ProceduresAnswer RepeatedScore RunScoreTests RunsDifference RunsPlan "
-        "VarianceParts"
-    ),
+    "runs": ("RepeatedScore RunScoreTests RunsPlan VarianceParts"),
     "records": (
         "FieldChange FieldCounts FieldExample NearMiss PathSummary RecordExample RecordOutcomes"
     ),
