@@ -107,7 +107,6 @@ def _compare_pair(
         score_a=gap.a,
         score_b=gap.b,
         level=choices.level,
-        observed_units=score.observed_units,
         power=choices.power,
         note="; ".join(note for note in said if note) or None,
         draws=test.n_resamples,
