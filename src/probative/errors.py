@@ -8,9 +8,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-__all__ = ["ONE_POINT", "InputError", "suggestion"]
+__all__ = ["ONE_POINT", "InputError", "Recognised", "suggestion"]
 
 ONE_POINT = "0.01 is one point"  # in messages to users who write 1 for one point
+
+
+class Recognised(str):
+    """Note on how a file was read: no caveat, so the command line shows it only if verbose."""
+
+    __slots__ = ()
 
 
 class InputError(ValueError):

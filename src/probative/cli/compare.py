@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,7 +23,7 @@ from probative.errors import InputError
 from probative.options import DATASETS, INPUT, OUTPUT, CompareOptions, shared
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from matplotlib.figure import Figure
 
@@ -156,7 +158,7 @@ def compare(
 
     hidden = gates.hide_scores
     page = out.html is not None and not hidden  # it alone shows examples and draws the tests
-    with reading_progress("comparing", quiet=out.quiet) as report:
+    with reading_progress("comparing", quiet=out.quiet) as report, _with_outputs(words):
         comparisons = find_comparison(
             *inputs,
             names=called,
@@ -191,6 +193,22 @@ def compare(
     )
     out.emit(document, lambda: _draw(comparisons))
     return tell_verdicts(verdicts)
+
+
+# errors about one file that holds no outputs beside gold
+_LACKS_OUTPUTS = re.compile("gold and a predicted (column|one)$|^b: 1 system")
+
+
+@contextmanager
+def _with_outputs(words: Sequence[str] | None) -> Iterator[None]:
+    """Say what to add if gold alone was given."""
+    try:
+        yield
+    except InputError as error:
+        if len(words or ()) > 2 or not _LACKS_OUTPUTS.search(error.message):
+            raise
+        message = "give two outputs: probative compare GOLD A B"
+        raise InputError(f"no outputs; {message}") from error
 
 
 def _draw(comparisons: Comparisons) -> Figure:

@@ -701,7 +701,7 @@ def tell_verdicts(verdicts: Sequence[GateVerdict]) -> int:
             remark(f"--ledger: {verdict.use}")
     if len(listed) < len(in_groups):
         passed = sum(v.passed for v in in_groups)
-        remark(f"--{in_groups[0].kind} passed in {passed:,} of {len(in_groups):,} groups")
+        remark(f"--{in_groups[0].kind} PASSED in {passed:,} of {len(in_groups):,} groups")
     for note in dict.fromkeys(v.use.note for v in verdicts if v.use is not None and v.use.note):
         remark(note)
     return 0 if all(verdict.passed for verdict in verdicts) else 1

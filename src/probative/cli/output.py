@@ -18,12 +18,14 @@ import warnings
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import PurePath
 from typing import TYPE_CHECKING, ClassVar, TextIO
 
+from probative.errors import Recognised
 from probative.options import OUTPUT, Options, choice, options_class
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
     from types import FrameType
 
@@ -200,6 +202,12 @@ class Output(Options):
         excludes=("form=conlleval", "hide_scores"),
     )
     quiet: bool = _printed(False, "--quiet -q", "Print results only: no progress, no remarks.")
+    verbose: bool = _printed(
+        False,
+        "--verbose -v",
+        "Print all notes, further tables and the signature.",
+        excludes=("quiet",),
+    )
     seed: int | None = _printed(
         None, "N", "Taken by every command; nothing is random in this one.", parser="seed"
     )
@@ -214,8 +222,16 @@ class Output(Options):
         one_of("--format", self.form, (*FORMATS, *self.more_forms))
 
     def remark(self, *messages: str) -> None:
-        """Print messages besides the results."""
-        for message in messages:
+        """Print messages besides the results: one line on how files were read, and one caveat.
+
+        If it is verbose, all of them.
+        """
+        shown: Sequence[str] = messages
+        if not self.verbose:
+            read = [m for m in messages if isinstance(m, Recognised)]
+            others = [m for m in messages if not isinstance(m, Recognised)]
+            shown = [*_in_one_line(read), *_first_of(others)]
+        for message in shown:
             remark(message, quiet=self.quiet)
 
     def emit(self, document: Document, draw: Callable[[], Figure] | None = None) -> None:
@@ -242,7 +258,7 @@ class Output(Options):
         asked = terminal or os.environ.get("COLUMNS", "").isdecimal()
         width = shutil.get_terminal_size().columns if asked else UNLIMITED
         colour = terminal and _colour_wanted()
-        text = render(document, self.form, colour=colour, width=width)
+        text = render(document, self.form, colour=colour, width=width, verbose=self.verbose)
         if self.form == "json" and place is not None and not _is_utf8(place):
             text = ascii_json(text)
         say(text, place)
@@ -289,6 +305,27 @@ class ScoreOutput(Drawn):
     more_forms = ("conlleval",)
 
 
+def _in_one_line(notes: Sequence[str]) -> list[str]:
+    """Return one line on how the first file was read, and how many more there are."""
+    if not notes:
+        return []
+    first = notes[0].partition(": ")[0]
+    own = [note.partition(": ")[2] for note in notes if note.startswith(f"{first}: ")]
+    files = len({note.partition(": ")[0] for note in notes}) - 1
+    more = f" (and {files:,} more file{'s' * (files > 1)}: -v)" if files else ""
+    return [f"{PurePath(first).name}: {own[-1] if len(own) == 1 else '; '.join(own[1:])}{more}"]
+
+
+def _first_of(notes: Sequence[str]) -> list[str]:
+    """Return the first caveat, and how many more there are; of a file, only its name."""
+    if not notes:
+        return []
+    path, colon, words = notes[0].partition(": ")
+    first = f"{PurePath(path).name}{colon}{words}" if colon and "/" in path else notes[0]
+    more = f" ({len(notes) - 1:,} more: -v)" if len(notes) > 1 else ""
+    return [f"{first}{more}"]
+
+
 def _is_utf8(stream: TextIO) -> bool:
     """Return True if a stream is written in UTF-8, as JSON is."""
     return codecs.lookup(stream.encoding or "utf-8").name.startswith("utf-8")
@@ -326,7 +363,10 @@ def progress(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int],
         console=Console(stderr=True, no_color=not _colour_wanted()), transient=True
     ) as bar:
         task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        # of a single step there is no share to show: the bar moves until it is done
+        yield lambda done, total: bar.update(
+            task, completed=done, total=total if total > 1 else None
+        )
 
 
 @contextmanager

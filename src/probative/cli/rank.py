@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Any
 
 from probative.cli.options import Argument, CountsFiles, Names, Processes, Runs, whole, words_of
@@ -47,7 +48,7 @@ def rank(
     jobs: Processes = -1,
     out: RandomDrawn,
 ) -> None:
-    """Who is best, and who ties? A leaderboard with rank sets, tiers, ties and P(best).
+    """Who is best, and who ties? A leaderboard with rank sets, ties and P(best).
 
     Example: probative rank gold.conll submissions/
     """
@@ -76,16 +77,18 @@ def _pair_command(
     from probative.reporting.rank_report import PairCommand
 
     logs = ranking.task == "samples"  # they need no gold
-    answer, paths = (inputs[:0], inputs) if logs else (inputs[:1], inputs[1:])
+    gold, paths = (inputs[:0], inputs) if logs else (inputs[:1], inputs[1:])
     called = [system.name for system in ranking.systems]
     if "-" in inputs or any("," in name for name in called) or len(paths) not in (0, len(called)):
         return None
-    start, named = shlex.join(["probative", "compare", *answer]), [shlex.quote(n) for n in called]
+    base = [PurePath(path).name for path in (*gold, *paths)]  # a page shows no folders
+    named = [shlex.quote(n) for n in called]
+    start = shlex.join(["probative", "compare", *base[: len(gold)]])
     more = shlex.join(words_of(replace(given, columns=()), of=CompareOptions))
     end = f"{' ' if more else ''}{more} --html pair.html"
     start += " " if paths else " --columns "
     columns = [shlex.quote(str(column)) for column in given.columns] or named
-    words: list[tuple[str, ...]] = [(shlex.quote(path),) for path in paths]
+    words: list[tuple[str, ...]] = [(shlex.quote(name),) for name in base[len(gold) :]]
     words = words or [(column,) for column in columns]
     parts: tuple[str, ...] = (start, " " if paths else ",", end)
     if names is not None:

@@ -58,7 +58,7 @@ from probative.metrics import NEEDS_TN
 from probative.options import CompareOptions, ScoreOptions
 from probative.reading.runs import are_files
 from probative.reading.source import refuse_repeats
-from probative.results import Comparison, Comparisons, Group, LabelDifference
+from probative.results import BucketDifference, Comparison, Comparisons, Group, LabelDifference
 from probative.results.comparisons import decision_pvalue
 from probative.wording.numbers import on_own_scale
 
@@ -237,7 +237,7 @@ def _bucket_of_pairs(
 
 _MOST_SYSTEMS_WITHOUT_A_HINT = 3  # with more systems, a note recommends `rank`
 _HINT_TO_RANK = "{} systems: rank orders them all, with ties and the probability of being best"
-_ONE_RUN_EACH = "Whether training again would give the same cannot be told from one run each."
+_ONE_RUN_EACH = "One run each does not show whether training again would give the same."
 
 
 def compare(
@@ -378,7 +378,7 @@ def compare(
     refuse_nothing(gold, options)
     if not given and isinstance(gold, Mapping) and not are_files(gold):
         if fingerprints:
-            raise InputError("fingerprints: counts tell no test set; expected the answer, outputs")
+            raise InputError("fingerprints: counts identify no test set; expected gold and outputs")
         return compare_counts(gold, options, figures=figures)
     refuse_repeats((gold, *given, options.train_words, train))
     systems, names = by_name(given, names, gold)
@@ -478,7 +478,10 @@ def compare_matched(
     facts = (*facts, signed_runs(matched)) if several else facts
     signature = sign_answers(facts, options, comparisons)
     named = [(a.name, b.name) for a, b in pairs]
-    result = with_verdicts(scores, comparisons, named, signature)
+    others = None
+    if options.metric is None and options.average == "micro" and not several:
+        others = _other_metrics(matched, metrics[0], pairs, choices, options)
+    result = with_verdicts(scores, comparisons, named, signature, others)
     if examples and not several:
         places = [(a.places[0], b.places[0]) for a, b in pairs]
         result = replace(
@@ -525,6 +528,29 @@ def compare_matched(
     parts = judge_groups(groups, judge)
     crossing = crossing_units(matched)
     return with_groups(result, parts, str(options.group), beta=options.beta, crossing=crossing)
+
+
+# metrics whose differences are shown beside that of the compared one
+_BESIDE = {"f1": ("precision", "recall"), "recall": ("precision", "f1")}
+
+
+def _other_metrics(
+    matched: Matched,
+    metric: str,
+    pairs: Sequence[Pair],
+    choices: Choices,
+    options: CompareOptions,
+) -> tuple[BucketDifference, ...] | None:
+    """Return the differences in the metrics beside the default one; None if there are none."""
+    if metric not in _BESIDE:
+        return None
+    found = []
+    for other in _BESIDE[metric]:
+        score = score_in(matched, other, choices.unit, beta=options.beta, prior=options.prior)
+        for a, b in pairs:
+            gap = score.difference(a.places[0], b.places[0], choices.level)
+            found.append(BucketDifference(a.name, b.name, other, gap.estimate, gap.low, gap.high))
+    return tuple(found)
 
 
 def _of_field(

@@ -464,7 +464,7 @@ def _compare_pair(
     return replace(
         result,
         comparisons=(comparison,),
-        verdicts=(verdict(comparison),),
+        verdicts=(verdict(comparison, result.other_metrics or ()),),
         adjustment=options.adjust,
     )
 

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from probative.matching.matched import Matched
     from probative.matching.outputs import RunGroup
     from probative.options import PlanOptions, ReadingOptions
-    from probative.results import RunsPlan
+    from probative.results import BucketDifference, RunsPlan
 
 
 # --- From comparisons to a result
@@ -103,12 +103,13 @@ def with_verdicts(
     comparisons: Sequence[Comparison],
     pairs: Sequence[tuple[str, str]],
     signature: str,
+    others: tuple[BucketDifference, ...] | None = None,
 ) -> Comparisons:
     """Combine scores and comparisons, with one verdict per pair on the first metric."""
-    result = Comparisons(**fields_of(scores), comparisons=tuple(comparisons))
+    result = Comparisons(**fields_of(scores), comparisons=tuple(comparisons), other_metrics=others)
     main = [c for c in comparisons if c.metric == comparisons[0].metric]
     if main[0].question is None:
-        verdicts = tuple(map(verdict, main))
+        verdicts = tuple(verdict(c, others or ()) for c in main)
     else:
         verdicts = tuple(runs_verdict(result, a, b, main) for a, b in pairs)
     return replace(result, verdicts=verdicts, signature=signature)
@@ -160,7 +161,7 @@ def _check_same_answer(first: str, one: Counts, name: str, other: Counts) -> Non
             unit = wrong[0]
             raise InputError(
                 f"{name}: {there[unit]:g} {what} in unit {unit + 1}, but {first} has "
-                f"{here[unit]:g}; expected counts against the same answer"
+                f"{here[unit]:g}; expected counts against the same gold"
             )
 
 
@@ -250,7 +251,7 @@ def _picked(name: str, file: str | None) -> list[str]:
     elif siblings:
         hint = (
             f"{head}{file} is one file, and {siblings} more beside it differ from its name by a "
-            f"number alone; if these are runs, give all of them: one that was picked tells less"
+            f"number alone; if these are runs, give all of them: a picked one shows less"
         )
     else:
         return []

@@ -751,7 +751,7 @@ def _recall_counts(gold: Any, is_right: Any, which: Any) -> Counts:
 
 # --- From inputs to scores
 
-ONE_RUN = "one run of a system tells nothing about other runs of it"
+ONE_RUN = "one run of a system does not show how other runs would score"
 
 
 def refuse_nothing(gold: Any, options: GradedOptions) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 import numpy as np
 
 from probative._validation import names_of
-from probative.errors import InputError
+from probative.errors import InputError, Recognised
 from probative.matching.choices import check_reading, how_to_read, refuse_engine, refuse_unused
 from probative.matching.items import Items, union
 from probative.matching.labels import (
@@ -700,7 +700,8 @@ def _reason(answer: Annotations) -> tuple[str, ...]:
     if answer.origin is None or not answer.origin.reason:
         return ()
     form, reason = answer.origin
-    return (f"{name_of(answer)}: {FORMATS[form].title} for {task_of(answer)}, because {reason}",)
+    title = FORMATS[form].title
+    return (Recognised(f"{name_of(answer)}: {title} for {task_of(answer)}, because {reason}"),)
 
 
 def _aligned_with_gold(

@@ -281,16 +281,16 @@ def share_notes(notes: tuple[str, ...], groups: tuple[RunGroup, ...]) -> tuple[s
     files = [file for group in groups for file in group.files if file]
     files += (f"{group.name}, {run}" for group in groups for run in group.runs)
     place = {file: i for i, file in reversed(list(enumerate(files)))}
-    about: dict[str, list[str]] = {}
+    about: dict[tuple[type[str], str], list[str]] = {}
     for note in notes:
         heads = [note[: space.start()] for space in re.finditer(" ", note)]
         known = {*heads, *(head.removesuffix(":") for head in heads)} & place.keys()
         name = min(known, key=place.__getitem__, default="")
-        about.setdefault(note.removeprefix(name), []).append(name)
+        about.setdefault((type(note), note.removeprefix(name)), []).append(name)
     # a note that names no run is about all of them, such as one on the columns of a table
     return tuple(
-        names[0] + (f" and {len(names) - 1} more" if names[0] and names[1:] else "") + words
-        for words, names in about.items()
+        kind(names[0] + (f" and {len(names) - 1} more" if names[0] and names[1:] else "") + words)
+        for (kind, words), names in about.items()
     )
 
 

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from probative._validation import one_of
+from probative.errors import Recognised
 from probative.matching.rules import (
     FIVE,
     LENIENT_END,
@@ -207,7 +208,8 @@ def decode(tagged: Tagged, *, scheme: str | None = None, repair: str = "conlleva
     start, end = sequence.token[first], sequence.token[last] + 1
     sentence = (np.searchsorted(tagged.text.first, start, side="right") - 1).astype(np.int32)
     opening = tagged.text.first[sentence]
-    notes = [*tagged.notes, f"{tagged.name}: scheme {rules.name}{', recognised' * recognised}"]
+    how = f"{tagged.name}: scheme {rules.name}{', recognised' * recognised}"
+    notes = [*tagged.notes, Recognised(how)]
     if number:
         notes.append(
             f"{tagged.name}: {number} tag{'s' * (number > 1)} out of place in {rules.name}, "

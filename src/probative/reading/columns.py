@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from probative.errors import Recognised
 from probative.reading.annotations import Tagged, Text
 from probative.reading.fields import distinct, first_eight, split
 from probative.reading.source import snippet
@@ -257,7 +258,7 @@ def read_tags(
     names = tuple(value.decode("utf-8", "replace") for value in values)
     separator = "TAB" if shape.table.tabs else "white space"
     place = f"tags in column {at + 1} of {shape.width}"
-    note = f"{source.name}: columns separated by {separator}, {place}"
+    note = Recognised(f"{source.name}: columns separated by {separator}, {place}")
     return Tagged(shape.text, codes, names, (note,))
 
 

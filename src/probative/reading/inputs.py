@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative._validation import shown
-from probative.errors import InputError
+from probative.errors import InputError, Recognised
 from probative.labels import label_text
 from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
 from probative.reading.columns import ODD_TAG, TAG
@@ -219,7 +219,7 @@ def _sets(items: list[Any], name: str, *, given: bool) -> LabelSets:
         raise InputError(
             f"{name}: {shown(items[0])} has no order; expected a list of tags a sentence"
         )
-    return replace(found, notes=(f"{name}: any number of labels per item",))
+    return replace(found, notes=(Recognised(f"{name}: any number of labels per item"),))
 
 
 def settled(sides: Sequence[Any], options: Options) -> Options:

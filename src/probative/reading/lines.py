@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative.errors import InputError
+from probative.errors import InputError, Recognised
 from probative.reading.annotations import Labels
 from probative.reading.fields import distinct, lines_of
 from probative.reading.sequences import spans_from_sets
@@ -54,7 +54,8 @@ def read_spans(source: Source) -> Spans:
         )
     annotations = spans_from_sets(source.name, sentences, texts, lines)
     unit = "characters of the text" if isinstance(texts[0], str) else "tokens"
-    notes = [f"{source.name}: JSON lines, spans of {unit} under {', '.join(map(repr, keys))}"]
+    how = f"{source.name}: JSON lines, spans of {unit} under {', '.join(map(repr, keys))}"
+    notes: list[str] = [Recognised(how)]
     left_out = np.array([answer != _ACCEPTED for answer in answers])
     if left_out.any():
         others = Counter(answer for answer in answers if answer != _ACCEPTED)
@@ -161,4 +162,6 @@ def read_labels(source: Source) -> Labels:
     names = tuple(sorted(set(stripped) - {""}))
     number = {name: i for i, name in enumerate(names)}
     merged = np.array([number.get(name, -1) for name in stripped], dtype=np.int32)
-    return Labels(source.name, merged[codes], names, notes=(f"{source.name}: one label per line",))
+    return Labels(
+        source.name, merged[codes], names, notes=(Recognised(f"{source.name}: one label per line"),)
+    )

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from probative._validation import shown
-from probative.errors import InputError
+from probative.errors import InputError, Recognised
 from probative.reading.records import Reading, Records, records_from_objects
 from probative.reading.source import as_json, where_they_differ
 
@@ -561,7 +561,7 @@ def read_logs(
         systems.setdefault(record.system, []).append(record)
     others = [name for name in names if name != chosen]
     also = f"; there are also {', '.join(map(repr, others))} (score_name=)" if others else ""
-    note = f"{source.name}: log of {tool}, because {reason}; score {chosen!r}{also}"
+    note = Recognised(f"{source.name}: log of {tool}, because {reason}; score {chosen!r}{also}")
     return [
         _log(source, own, system, (chosen, key), threshold, note, graded=graded)
         for system, own in systems.items()
@@ -865,5 +865,5 @@ def read_record_log(source: Source, reading: Reading) -> RecordLog | None:
             for repeat in sorted(outputs)
         ]
     gold = records_from_objects(golds, source.name, replace(reading, is_gold=True))
-    note = f"{source.name}: log of {tool}, because {reason}; gold is its targets"
+    note = Recognised(f"{source.name}: log of {tool}, because {reason}; gold is its targets")
     return RecordLog(replace(gold, notes=(note,)), systems)

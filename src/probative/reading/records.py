@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from probative._validation import shown
-from probative.errors import InputError, suggestion
+from probative.errors import InputError, Recognised, suggestion
 from probative.reading.annotations import RowGroups
 from probative.reading.parquet import opened_parquet
 from probative.reading.source import Source, load
@@ -696,7 +696,9 @@ def _side(name: str, rows: Sequence[_Row], reading: Reading, column: str | None 
         if parsed[i].record is not None
         and (parsed[i].repair or (mixed and isinstance(rows[i].value, str)))
     }
-    notes = () if column is None else (f"{name}: the records are in the column {column!r}",)
+    notes = (
+        () if column is None else (Recognised(f"{name}: the records are in the column {column!r}"),)
+    )
     return Records(
         name,
         tuple(parsed[i].record for i in kept),

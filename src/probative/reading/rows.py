@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from probative._validation import names_of, shown
-from probative.errors import InputError
+from probative.errors import InputError, Recognised
 from probative.reading.annotations import Tagged, Text
 from probative.reading.columns import TAG
 from probative.reading.sequences import labels_from_array
@@ -278,7 +278,7 @@ def tagged_rows(rows: Rows, column: str) -> Tagged:
     first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     at = None if rows.lines is None else np.repeat(np.array(rows.lines, np.int32) - 1, lengths)
     text = Text(rows.name, first, row=at, sentences=rows.tokens, parted_by=BY_ROW)
-    note = f"{rows.name}: rows of tokens and tags, under {column!r}"
+    note: str = Recognised(f"{rows.name}: rows of tokens and tags, under {column!r}")
     ignored = tags.count(code[IGNORED]) if IGNORED in code else 0
     if ignored:
         note += f", {ignored} tokens without one (-100)"

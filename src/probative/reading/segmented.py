@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative._validation import numbers, shown
-from probative.errors import InputError
+from probative.errors import InputError, Recognised
 from probative.reading.annotations import Segmented
 from probative.reading.fields import is_space, lines_of, words_of
 from probative.reading.source import load, snippet
@@ -42,7 +42,7 @@ def read_segmented(source: Source) -> Segmented:
     begin = begin[: np.searchsorted(begin, start[-1], side="right")]
     word_first = np.append(np.searchsorted(start, begin), len(start))
     line = np.arange(1, len(begin) + 1, dtype=np.int32)
-    note = f"{source.name}: segmented text, one sentence per line"
+    note = Recognised(f"{source.name}: segmented text, one sentence per line")
     following = np.append(begin[1:], np.int32(len(array)))
     block = np.stack([begin, np.maximum(following - 1, begin)], axis=1)
     return _segmented(source, inside, start, end, word_first, line, None, block, (note,))
@@ -64,7 +64,7 @@ def read_forms(shape: Layout) -> Segmented:
     mask = np.cumsum(inside[:-1], dtype=np.int8).view(bool) & ~_spaces(source)
     opening = shape.rows[text.first[:-1]].astype(np.int32) + np.int32(1)
     kind = "surface tokens" if shape.surface is not None else "words"
-    note = f"{source.name}: {kind} of column {shape.token_column + 1}"
+    note = Recognised(f"{source.name}: {kind} of column {shape.token_column + 1}")
     return _segmented(
         source, mask, start, end, word_first, opening, text.document, text.block, (note,)
     )

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from probative.errors import InputError
+from probative.errors import InputError, Recognised
 
 if TYPE_CHECKING:
     import gzip
@@ -333,7 +333,7 @@ def _as_utf8(name: str, data: bytes, encoding: str | None) -> tuple[bytes, tuple
     what = next((what for mark, what in _BYTE_ORDER_MARKS if data.startswith(mark)), "utf-8")
     if what == "utf-8":
         return _check_utf8(name, data.removeprefix(codecs.BOM_UTF8)), ()
-    return _transcode(name, data, what), (f"{name}: {what}, by its byte-order mark",)
+    return _transcode(name, data, what), (Recognised(f"{name}: {what}, by its byte-order mark"),)
 
 
 def _check_utf8(name: str, data: bytes) -> bytes:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative._validation import shown
-from probative.errors import InputError
+from probative.errors import InputError, Recognised
 from probative.labels import is_missing, label_text, named, refuse_continuous
 from probative.reading.annotations import (
     TEXT_COLUMNS,
@@ -237,7 +237,7 @@ class Sides:
         if self.source is None:
             return ()
         reason = f"; {self.cells.reason}" if self.cells.reason else ""
-        return (f"{self.name}: {self.cells.kind} table, {what}{reason}",)
+        return (Recognised(f"{self.name}: {self.cells.kind} table, {what}{reason}"),)
 
     def _texts(self) -> Any:
         condensed = self.cells.repeats is not None

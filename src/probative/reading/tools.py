@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from probative._validation import shown
-from probative.errors import InputError
+from probative.errors import InputError, Recognised
 from probative.reading.annotations import Labels, Spans, Tagged, Text
 from probative.reading.logs import Samples, read_logs, tool_of, whole_document
 from probative.reading.rows import is_row, read_rows, side_of_rows
@@ -68,7 +68,7 @@ def side_of_choices(
     code = {name: i for i, name in enumerate(names)}
     codes = np.array([code[labels[0]] for _, labels in chosen], dtype=np.int32)
     texts = [text for text, _ in chosen]
-    note = f"{source.name}: {what}, one label per text"
+    note = Recognised(f"{source.name}: {what}, one label per text")
     return Labels(source.name, codes, names, None, (note,), lambda: texts)
 
 
@@ -267,7 +267,7 @@ def _side(
         return [(task.text, _choices(source, task)) for task in tasks]
     spans = [_spans(source, task) for task in tasks]
     annotations = spans_from_sets(name, spans, [task.text for task in tasks])
-    note = f"{name}: export of Label Studio, spans of characters"
+    note = Recognised(f"{name}: export of Label Studio, spans of characters")
     return replace(annotations, notes=(note, *annotations.notes))
 
 
@@ -372,7 +372,8 @@ def read_brat(path: str | Path, encoding: str | None = None) -> Spans:
         sentences=[content or "" for content in contents] if texts else None,
         names=tuple(annotations),
     )
-    notes = [f"{path}: folder of brat, {count} documents, entities by their characters"]
+    how = f"{path}: folder of brat, {count} documents, entities by their characters"
+    notes: list[str] = [Recognised(how)]
     if pieces:
         notes.append(f"{path}: {pieces} entities of several pieces, compared piece by piece")
     if doubled:
@@ -533,7 +534,7 @@ def read_hipe(opened: Input) -> Tagged | Labels:
         document=np.array(documents, dtype=np.int32) if document >= 0 else None,
         sentences=[tokens[i:j] for i, j in pairwise(first.tolist())],
     )
-    notes = [f"{source.name}: HIPE, tags in column {names[place]!r}"]
+    notes: list[str] = [Recognised(f"{source.name}: HIPE, tags in column {names[place]!r}")]
     if unmarked:
         notes[0] += f", {unmarked} tokens without one (_), taken to be outside"
     if short:

@@ -21,7 +21,7 @@ from probative.reporting.document import (
     payload,
 )
 from probative.reporting.headlines import pair_answers, place_answers
-from probative.reporting.rank_report import chance, leaderboard_table, rank_document, tested
+from probative.reporting.rank_report import chance, leaderboard_table, rank_document
 from probative.reporting.render import as_csv, as_html, as_json
 from probative.reporting.score_report import label_table
 from probative.wording.numbers import (
@@ -236,7 +236,7 @@ class _Site:
                 Words("other system", "name"),
                 Column("difference", form=points),
                 Column("limits", interval),
-                Column("p adjusted", "pair.p_adjusted", tested),
+                Column("p adjusted", "pair.p_adjusted", pvalue),
                 Words("this one is", "decision"),
             ],
             title=f"Against the others, {metric_words(ranking.metric)} in points",
@@ -256,8 +256,8 @@ class _Site:
                 Column("points", "difference", points),
                 Column("limits", lambda pair: interval(pair, 2)),
                 Column("P(better)", "p_b_better", chance),
-                Column("p", "pvalue", tested),
-                Column("p adjusted", "p_adjusted", tested),
+                Column("p", "pvalue", pvalue),
+                Column("p adjusted", "p_adjusted", pvalue),
                 Column("decided", lambda pair: "yes" if pair.decided else "no"),
             ],
             title=f"Difference, {metric_words(ranking.metric)} in points",

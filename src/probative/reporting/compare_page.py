@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,15 +12,15 @@ from probative.reporting.bayes_report import difference_picture
 from probative.reporting.document import (
     Answer,
     Column,
-    Strong,
     Table,
     Tracks,
     Words,
-    interval,
+    differed,
+    scored,
 )
 from probative.reporting.figures import figure
 from probative.reporting.forests import ON_A_PAGE, group_notes, group_pictures, group_tables
-from probative.reporting.headlines import evidence_words, score_words
+from probative.reporting.headlines import evidence_words, verdict_words
 from probative.reporting.pictures import Bar, Forest, Histogram
 from probative.reporting.runs_report import has_runs, variance_picture
 from probative.reporting.score_report import described, score_forest
@@ -28,11 +29,11 @@ from probative.wording.numbers import (
     counted,
     metric_name,
     on_own_scale,
+    p_equals,
     points,
-    pvalue,
     signed_points,
 )
-from probative.wording.verdict import STRENGTHS, no_verdict, tested_pvalue
+from probative.wording.verdict import STRENGTHS, no_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,8 +49,8 @@ _HEAT = 0.08, 0.8  # opacity of the colour of a heat map, from rare to most freq
 _STRONG = 0.62  # opacity from which black words are easier to read on a dark page than white ones
 
 
-def page_content(result: Comparisons, scores: Table, differences: Table) -> dict[str, Any]:
-    """Return the variables of the template."""
+def page_content(result: Comparisons, tables: Sequence[Table]) -> dict[str, Any]:
+    """Return the variables of the template; `tables` are those of scores and differences."""
     main = result.comparisons[0].metric
     first = [c for c in result.comparisons if c.metric == main]
     drawn = [
@@ -62,13 +63,12 @@ def page_content(result: Comparisons, scores: Table, differences: Table) -> dict
     many = len({(c.a, c.b) for c in first}) > 1
     open_pairs = 0 if many else len(drawn)
     return {
-        "verdict_table": _verdict_table(result, first) if many else None,
         # the headline has the verdict of two systems
         "verdicts": result.verdicts if many or has_runs(result) else (),
         "lead": "",
         "recognised": [base_name(note) for note in result.notes],
-        "score_table": scores,
-        "difference_table": differences,
+        "score_table": _with_signs(tables[0], first),
+        "difference_table": tables[1] if len(tables) > 1 else None,
         "score_pictures": [score_forest(result, main)],
         "difference_pictures": [_difference_forest(first)],
         "pairs": drawn[:open_pairs],
@@ -94,7 +94,7 @@ def _of_which_pairs(result: Comparisons, first: Sequence[Comparison]) -> str:
     """Return a sentence on the pairs without examples, if there are any."""
     shown = len({(example.a, example.b) for example in result.examples})
     more = len([c for c in first if not c.identical]) - shown
-    return f" Of {counted(shown, 'pair')}; those of {more:,} more are left out." if more > 0 else ""
+    return f" Of {counted(shown, 'pair')}; {more:,} more pairs have none here." if more > 0 else ""
 
 
 def base_name(note: str) -> str:
@@ -108,49 +108,16 @@ def _last_part(word: str) -> str:
     return PurePath(word).name if word.startswith("/") and len(word) > 1 else word
 
 
-def _verdict_table(result: Comparisons, comparisons: Sequence[Comparison]) -> Table:
-    """Build the table of verdicts, one row per comparison, the highest score first."""
-    scores = {system.name: system for system in result.systems}
-    metric = comparisons[0].metric
-    name, level = metric_name(metric, result.match), f"{100 * result.level:g} %"
-    rows = sorted(comparisons, key=lambda c: (c.score_b != c.score_b, -(c.score_b or 0.0)))
-
-    def score(c: Comparison) -> Any:
-        return scores[c.b][metric] if metric in {s.metric for s in scores[c.b].scores} else None
-
-    def difference(c: Comparison) -> str:
-        text = signed_points(c.difference, 2)
-        return Strong(text) if evidence_words(c)[1] in ("better", "worse") else text
-
-    against = {c.a for c in comparisons}
-    versus = f"against {comparisons[0].a}" if len(against) == 1 else "pair by pair"
-    baseline = scores[comparisons[0].a]
-    return Table.of(
-        rows,
-        [
-            Words("system", "b"),
-            Words("against", "a", when=len(against) > 1),
-            Words("question", when=has_runs(result)),
-            Column(name, "score_b", points),
-            Column(level, lambda c: "" if score(c) is None else interval(score(c))),
-            Column("difference", difference),
-            Column(level, interval),
-            Column("p", tested_pvalue, pvalue),
-            Words("verdict", lambda c: _sign_and_words(c)),
-        ],
-        title=f"Verdicts {versus}, {name} in points",
-        notes=(
-            f"{baseline.name}, the baseline: {name} {score_words(baseline[metric], 2)}."
-            if len(against) == 1 and metric in {s.metric for s in baseline.scores}
-            else "",
-        ),
-        bold_note="Established differences are in bold.",
+def _with_signs(table: Table, comparisons: Sequence[Comparison]) -> Table:
+    """Add a sign to each verdict of a table, so that it can be seen at a glance."""
+    if table.columns[-1] != "verdict":
+        return table
+    signs = {verdict_words(c): Answer("", evidence_words(c)[1]).sign for c in comparisons}
+    rows = (
+        (*row[:-1], f"{signs[row[-1]]} {row[-1]}" if row[-1] in signs else row[-1])
+        for row in table.rows
     )
-
-
-def _sign_and_words(c: Comparison) -> str:
-    words, state = evidence_words(c)
-    return f"{Answer(words, state).sign} {words}"
+    return replace(table, rows=tuple(rows))
 
 
 def _difference_forest(comparisons: Sequence[Comparison]) -> Forest:
@@ -166,7 +133,7 @@ def _difference_forest(comparisons: Sequence[Comparison]) -> Forest:
         title=f"Differences in {metric} with {level}.",
         description=f"Differences in {metric}: {described(bars)}",
         reading="Right of the dashed line the system that is named first is better, left of it the "
-        "other. A line that crosses it leaves open which is.",
+        "other. An interval that crosses the line does not establish a difference.",
         note=level,
     )
 
@@ -197,12 +164,11 @@ def _pair_pictures(c: Comparison) -> list[Picture]:
                 axis="difference by chance alone, points",
                 title=f"Null distribution of the {c.test} test by {c.by}.",
                 description=f"Null distribution of the difference in "
-                f"{metric_name(c.metric, c.match)}; observed {points(c.difference)}, p = "
-                f"{c.pvalue:.4g}",
-                reading=f"How large differences would be if it did not matter which system said "
-                f"what: their outputs change places at random, {c.by} by {c.by}. Purple: at least "
-                f"as large as the observed one, on either side; its share is p = "
-                f"{pvalue(c.pvalue)}.",
+                f"{metric_name(c.metric, c.match)}; observed {signed_points(c.difference)}, "
+                f"p {p_equals(c.pvalue)}",
+                reading=f"Differences expected by chance: the outputs are swapped at random, "
+                f"{c.by} by {c.by}. Purple: at least as large as the observed "
+                f"one, on either side; its share is p {p_equals(c.pvalue)}.",
             )
         )
     return pictures
@@ -216,18 +182,14 @@ def label_differences(c: Comparison) -> Table:
         shown,
         [
             Words("label"),
-            Column(c.a, "score_a", points),
-            Column(c.b, "score_b", points),
-            Column("difference", form=points),
-            Column("low", form=points),
-            Column("high", form=points),
+            Column(c.a, lambda e: points(e.score_a, 1), drop=1),
+            Column(c.b, lambda e: points(e.score_b, 1), drop=2),
+            Column("difference", differed),
         ],
         title=f"{c.b} against {c.a}, {_label_metric(c)} by label in points",
         notes=(
             _each_on_its_own(c.level),
-            f"{left_out:,} more labels are left out here; JSON holds all of them."
-            if left_out
-            else "",
+            f"{left_out:,} more labels are hidden here; JSON has all of them." if left_out else "",
         ),
         track="difference",
     )
@@ -249,20 +211,16 @@ def _bucket_table(result: Comparisons, c: Comparison, kind: str) -> Table:
         own = {score.system: score for score in bucket.scores}
         gap = next(d for d in bucket.differences if (d.a, d.b) == (c.a, c.b))
         found.append(_Bucket(bucket, own[c.a], own[c.b], gap))
-    level = f"{100 * result.level:g} %"
     metric = metric_name(found[0].gap.metric if found else c.metric, c.match)
     return Table.of(
         found,
         [
             Words(kind, "bucket.bucket"),
             Column("items", "bucket.items"),
-            # the difference and its interval are kept longest
-            Column(c.a, "a.estimate", points, drop=3),
-            Column(level, lambda one: interval(one.a), drop=1),
-            Column(c.b, "b.estimate", points, drop=4),
-            Column(level, lambda one: interval(one.b), drop=2),
-            Column("difference", "gap.difference", points),
-            Column(level, lambda one: interval(one.gap)),
+            # the difference is kept longest
+            Column(c.a, "a", scored, drop=1),
+            Column(c.b, "b", scored, drop=2),
+            Column("difference", "gap", differed),
         ],
         title=f"{c.b} against {c.a}, {metric} by {kind} in points",
         notes=(_each_on_its_own(result.level),),
@@ -503,17 +461,16 @@ EXAMPLE_WORDS = {
     "and a wavy line: a wrong one.",
 }
 _CONFUSION_WORDS = {
-    "spans": "How often a span of the answer (row) was given another label (column). Row "
-    "“(nothing)”: spans that the answer does not have, false alarms. Column “(nothing)”: spans of "
-    "the answer that the system has not, misses; one whose limits are wrong counts in both. The "
-    "stronger the colour, the more often; right ones are not counted.",
+    "spans": "How often a gold span (row) was given another label (column). Row “(nothing)”: false "
+    "alarms. Column “(nothing)”: missed spans. A span with wrong boundaries counts as a miss and a "
+    "false alarm. The stronger the colour, the more often; right ones are not counted.",
     "labels": "How often an item of one class (row) was given another (column). The "
     "stronger the colour, the more often; right ones are not counted.",
 }
 _BUCKET_WORDS = (
-    "The same scores on parts of the data. Lengths are in {length}; an item counts in the bucket "
-    "of its own length (sentence, words, label), also one that only a system has. “items” is how "
-    "many the answer has there; the dot and line are the difference and its interval."
+    "The same scores on parts of the data. Lengths are in {length}. Items are grouped by their own "
+    "length; false alarms too. “items”: how many gold has there. Dot and line: the difference and "
+    "its interval."
 )
 _SCORES = {
     "Scores": "Precision, recall and accuracy with {level} intervals by Wilson's method; F1 by "
@@ -530,19 +487,19 @@ _SEVERAL = {
 }
 _VERDICT = {
     "Words of the verdict": "{strengths} Else the difference is not established. Where interval, "
-    "test and posterior do not agree, the verdict says so and goes by the weaker side.",
-    "What it speaks of": "These trained systems on data like this test set, whose {unit}s count as "
-    "drawn independently of each other. Not other training runs, and not other domains.",
+    "test and posterior disagree, the verdict says so, and the weaker one counts.",
+    "What it applies to": "These trained systems on data like this test set, whose {unit}s count "
+    "as drawn independently of each other. Not other training runs, and not other domains.",
 }
 # suffix of a comparison, where several questions are asked about a pair
 _OF = {None: "", "models": ", these models", "procedures": ", new runs"}
 _RUNS = {
-    "Several runs": "The counts of a {unit} are added up over the runs of a system: what is said "
-    "of these models holds for them on other test sets. What is said of new runs allows for the "
-    "spread of the runs, too: the variance over {unit}s, that over runs and Satterthwaite's "
-    "degrees of freedom; what single runs do to single {unit}s is counted twice, on the safe side.",
-    "What it speaks of": "Data like this test set, whose {unit}s count as drawn independently of "
-    "each other; runs that differ as these do (by a seed, say), no more. Not other domains.",
+    "Several runs": "The counts of a {unit} are added up over the runs of a system: the verdict on "
+    "these models holds for them on other test sets. The verdict on new runs allows for the spread "
+    "of the runs, too: variance over {unit}s, variance over runs, Satterthwaite's degrees of "
+    "freedom; the run-by-{unit} interaction is counted twice, to be safe.",
+    "What it applies to": "Data like this test set, whose {unit}s count as drawn independently of "
+    "each other; runs that differ as these do (by a seed, say). Not other domains.",
 }
 _PAIRED = {
     "Differences": "The system named first (B) minus the other (A), with {level} intervals that "
@@ -550,8 +507,8 @@ _PAIRED = {
     "p-values": "Two-sided randomisation test by {by}, {test}: the probability of a difference at "
     "least this large if the outputs of A and B on each {by} were exchangeable. It is not the "
     "probability that the systems are equally good.",
-    "Posterior probabilities": "From a Dirichlet posterior over the eight cases of A, B and the "
-    "answer, which knows that both systems saw the same items.",
+    "Posterior probabilities": "From a Dirichlet posterior over the eight cases of A, B and gold, "
+    "which allows for both systems having seen the same items.",
 }
 _MACRO = {
     "Macro averages": "Intervals and posterior probabilities by the delta method, p-values by "

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from probative._validation import whole_number
 from probative.errors import InputError
 from probative.reporting.agreement_report import ceiling_table
 from probative.reporting.compare_page import bucket_tables, label_differences, page_content
-from probative.reporting.document import Column, Document, Strong, Table, Words, interval, payload
+from probative.reporting.document import (
+    Column,
+    Document,
+    Strong,
+    Table,
+    Words,
+    differed,
+    payload,
+    scored,
+)
 from probative.reporting.forests import group_notes, group_tables
-from probative.reporting.headlines import comparison_answers
+from probative.reporting.headlines import (
+    comparison_answers,
+    evidence_words,
+    gate_answers,
+    spoken,
+    verdict_words,
+)
 from probative.reporting.records_report import (
     compared_fields,
     field_table,
@@ -30,24 +46,35 @@ from probative.reporting.runs_report import (
     single_runs,
     variance_table,
 )
-from probative.reporting.score_report import label_table, oddities, scores_document
+from probative.reporting.score_report import (
+    RECALL_LEADS,
+    about,
+    ask_for_positive,
+    drop_order,
+    label_table,
+    oddities,
+    score_columns,
+    scores_document,
+    shown_metrics,
+)
 from probative.results import Scores
 from probative.wording.numbers import (
     counted,
+    metric_name,
     metric_words,
-    number,
     on_own_scale,
     points,
     probability,
     pvalue,
-    signed_points,
+    region,
     task_words,
+    with_interval,
     words_of_test,
 )
-from probative.wording.verdict import SIGNIFICANT, pvalue_of, tested_pvalue
+from probative.wording.verdict import tested_pvalue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Sequence
 
     from markupsafe import Markup
 
@@ -67,8 +94,8 @@ def compare_document(
     """Build the document of scores, differences and verdicts.
 
     `by_label` and `buckets` add tables to the text; the page always has them. `digits` are the
-    decimals of points, by default 2, and 1 for intervals of scores. `compact` prints one table with
-    one row per system instead of scores and differences.
+    decimals of points, by default 1, and more where intervals are narrow. `compact` prints one
+    table with one row per system.
     """
     if digits is not None:
         whole_number("digits", digits, least=0, most=15)
@@ -81,16 +108,13 @@ def compare_document(
         content["gates"] = [gate.to_dict() for gate in gates]
     procedures = [c for c in result.comparisons if c.question == "procedures"]
     several = has_runs(result)
-    score_table = mean_table(result, procedures, digits) if several else _scores(result, digits)
-    difference_table = _differences(result, digits)
-    tables = [score_table, difference_table]
+    tables = _main_tables(result, digits)
     if compact:
         # means and spreads, with intervals in the caption, have one row per system already
-        tables = [score_table if several else _compact(result, digits)]
-    if several and not compact:
-        tables.insert(1, run_table(result, result.comparisons[0].metric))
+        tables = tables[:1] if several else [_compact(result, digits)]
+    more = [run_table(result, result.comparisons[0].metric)] if several and not compact else []
     if procedures and not compact:
-        tables += [variance_table(procedures), companion_table(procedures)]
+        more += [variance_table(procedures), companion_table(procedures)]
     records = result.task == "records"
     if records and not compact:
         tables += compared_fields(result)
@@ -106,27 +130,51 @@ def compare_document(
         tables += group_tables(result)
     beside = [ceiling_table(result.ceilings)] if result.ceilings else []
     names = [system.name for system in result.systems]
+    headline = comparison_answers(result, gates)
+    alone = len(result.verdicts) == 1 and not several
     return Document(
         title=_names_in_title(names),
         payload=payload("compare", signed, **content),
         tables=(*tables, *beside),
+        more=tuple(more),
         records=tuple(_records(result)),
         leading=tuple(quality_lines(result)),
         notes=(
-            *result.verdicts,
+            *(RECALL_LEADS for c in result.comparisons[:1] if _recall_of_words(result, c)),
+            *ask_for_positive(result),
             *map(str, result.judges or ()),
             *two_averages(result),
             *group_notes(result),
             signed,
         ),
+        details=() if alone else result.verdicts,
+        verdict=result.verdicts if alone else spoken(headline[len(gate_answers(gates)) :]),
         page="records.html" if records else "comparison.html",
         content=lambda: (
-            page_content(result, score_table, difference_table)
+            page_content(result, _main_tables(result, digits))
             | _runs_content(result)
             | (records_content(result) if records else {})
         ),
-        headline=comparison_answers(result, gates),
+        headline=headline,
     )
+
+
+def _recall_of_words(result: Comparisons, c: Comparison) -> bool:
+    return result.task == "segmentation" and c.metric == "recall"
+
+
+def _main_tables(result: Comparisons, digits: int | None = None) -> list[Table]:
+    """Return the tables of scores and differences: one for two systems, one of verdicts for more.
+
+    With several runs, or several metrics of more than two systems, differences have their own.
+    """
+    if has_runs(result):
+        procedures = [c for c in result.comparisons if c.question == "procedures"]
+        return [mean_table(result, procedures, digits), _differences(result, digits)]
+    if len({(c.a, c.b) for c in result.comparisons}) == 1:
+        return [_pair_table(result, digits)]
+    several = len({c.metric for c in result.comparisons}) > 1
+    return [_verdict_table(result, digits), *([_differences(result, digits)] if several else [])]
 
 
 def _runs_content(result: Comparisons) -> dict[str, Any]:
@@ -146,8 +194,7 @@ def _runs_content(result: Comparisons) -> dict[str, Any]:
 
 def comparison_part(result: Comparisons) -> Markup:
     """Render the page of a comparison without its title, for a page that holds several."""
-    shown = mean_table(result) if has_runs(result) else _scores(result, None)
-    content = page_content(result, shown, _differences(result, None)) | _runs_content(result)
+    content = page_content(result, _main_tables(result)) | _runs_content(result)
     lead = result.verdicts[0] if result.verdicts else ""
     return as_part("comparison_body.html", {**content, "lead": lead, "top": 3})
 
@@ -160,12 +207,140 @@ def _names_in_title(names: Sequence[str]) -> str:
 
 def _metrics(result: Comparisons) -> list[str]:
     """Return the metrics to show: macro averages if these are compared, else the others."""
-    macro = result.comparisons[0].metric.startswith("macro_")
-    return [
-        score.metric
-        for score in result.systems[0].scores
-        if score.metric.startswith("macro_") == macro
+    compared = list(dict.fromkeys(c.metric for c in result.comparisons))
+    known = [score.metric for score in result.systems[0].scores]
+    shown = shown_metrics(result)
+    if compared[0].startswith("macro_"):
+        shown = [metric for metric in known if metric.startswith("macro_")]
+    return [*shown, *(m for m in compared if m in known and m not in shown)]
+
+
+def _pair_table(result: Comparisons, digits: int | None) -> Table:
+    """Build the table of two systems: their scores, the difference, p and the probabilities."""
+    metrics, first = _metrics(result), result.comparisons[0]
+    tested = {c.metric: c for c in result.comparisons}
+    others = {gap.metric: gap for gap in result.other_metrics or ()}
+    rope = first.rope
+    rows: list[tuple[str, Callable[[str], str]]] = [
+        *((s.name, partial(_score_of, s, digits=digits)) for s in result.systems),
+        ("difference", lambda m: _gap(tested.get(m) or others.get(m), digits)),
+        ("p", lambda m: pvalue(tested[m].pvalue) if m in tested else ""),
+        ("P(better)", lambda m: _chance_of(tested.get(m), "p_b_better")),
     ]
+    if rope > 0:
+        rows.append(
+            (f"P(within {region(rope)})", lambda m: _chance_of(tested.get(m), "p_equivalent"))
+        )
+    drops = drop_order(metrics, tested)
+    return Table.of(
+        rows,
+        [
+            Words("system", lambda row: row[0]),
+            *(Column(metric_words(m), partial(_cell_of, m), drop=drops[m]) for m in metrics),
+        ],
+        title=about(result),
+        notes=(*oddities(result), *_shared_notes(result)),
+        details=(
+            f"difference: {first.b} − {first.a}.",
+            "Differences without p are not tested, and not adjusted for their number; --metric "
+            "tests them."
+            if others
+            else "",
+            _about_p(first),
+        ),
+        bold_note="Established differences are in bold.",
+        rule=len(result.systems),
+    )
+
+
+def _cell_of(metric: str, row: tuple[str, Callable[[str], str]]) -> str:
+    return row[1](metric)
+
+
+def _score_of(system: SystemScores, metric: str, *, digits: int | None) -> str:
+    return scored(system[metric], digits)
+
+
+def _gap(gap: Any, digits: int | None) -> str:
+    """Return a difference with its interval; in bold if a test has established it."""
+    if gap is None:
+        return ""
+    text = differed(gap, digits)
+    shown = hasattr(gap, "pvalue") and evidence_words(gap)[1] in ("better", "worse")
+    return Strong(text) if shown else text
+
+
+def _chance_of(c: Comparison | None, name: str) -> str:
+    return "" if c is None else probability(getattr(c, name))
+
+
+def _about_p(c: Comparison) -> str:
+    return (
+        f"p: {words_of_test(c.test, 'two-sided')} by {c.by}; it is not the probability that the "
+        f"systems are equally good. P(better): posterior probability that {c.b} is better."
+    )
+
+
+def _shared_notes(result: Comparisons) -> list[str]:
+    """Return the notes of the comparisons, each once."""
+    notes = dict.fromkeys(f"Note: {c.note}." for c in result.comparisons if c.note)
+    return [*notes, *dict.fromkeys(named_pairs(c) for c in result.comparisons if c.pairs)]
+
+
+def _of_system(column: Column, row: _Row) -> str:
+    return column.cell(row.system)
+
+
+class _Row(NamedTuple):
+    """Row of the table of verdicts: a system, and its comparison; None for the baseline."""
+
+    system: SystemScores
+    c: Comparison | None
+
+
+def _verdict_table(result: Comparisons, digits: int | None) -> Table:
+    """Build the table of verdicts, one row per comparison, the highest score first."""
+    main = result.comparisons[0].metric
+    found = [c for c in result.comparisons if c.metric == main]
+    against = list(dict.fromkeys(c.a for c in found))
+    rows = [_Row(result[c.b], c) for c in found]
+    if len(against) == 1:
+        rows.append(_Row(result[against[0]], None))
+    known = {score.metric for score in result.systems[0].scores}
+
+    def height(row: _Row) -> float:
+        score = row.c.score_b if row.c is not None else found[0].score_a
+        return -math.inf if score is None or score != score else float(score)
+
+    rows.sort(key=height, reverse=True)
+    metrics = [m for m in _metrics(result) if m in known]
+    versus = f"against {against[0]}" if len(against) == 1 else "pair by pair"
+    adjusted = any(c.p_adjusted is not None for c in found)
+
+    def of(form: Callable[[Comparison], str], baseline: str = "") -> Callable[[_Row], str]:
+        return lambda row: baseline if row.c is None else form(row.c)
+
+    return Table.of(
+        rows,
+        [
+            Words("system", "system.name"),
+            Words("against", of(lambda c: c.a), when=len(against) > 1),
+            *(
+                replace(column, value=partial(_of_system, column))
+                for column in score_columns(metrics, (main,), digits)
+            ),
+            Column("difference", of(lambda c: _gap(c, digits))),
+            Column(
+                "adjusted p" if adjusted else "p", of(lambda c: pvalue(tested_pvalue(c))), drop=20
+            ),
+            Column("P(better)", of(lambda c: probability(c.p_b_better)), drop=-1),
+            Words("verdict", of(verdict_words, "baseline")),
+        ],
+        title=about(result, f"Verdicts {versus}, {metric_name(main, result.match)}"),
+        notes=(*oddities(result), *_shared_notes(result)),
+        details=(f"{'Adjusted ' * adjusted}{_about_p(found[0])}", "Intervals are not adjusted."),
+        bold_note="Established differences are in bold.",
+    )
 
 
 def _compact(result: Comparisons, digits: int | None) -> Table:
@@ -173,20 +348,18 @@ def _compact(result: Comparisons, digits: int | None) -> Table:
     main = result.comparisons[0].metric
     baseline = result.systems[0].name
     if any(c.a != baseline for c in result.comparisons):
-        raise InputError("compact: tells differences from the baseline; expected no other pairs")
+        raise InputError("compact: shows differences from the baseline; expected no other pairs")
     against = {c.b: c for c in result.comparisons if (c.a, c.metric) == (baseline, main)}
     adjusted = any(c.p_adjusted is not None for c in against.values())
-    decimals = _decimals(digits, 1)
     level, metrics = f"{100 * result.level:g} %", _metrics(result)
 
     def difference(head: str, form: Callable[[Comparison], str]) -> Column:
         return Column(head, lambda s: form(against[s.name]) if s.name in against else "")
 
-    def scores(metric: str) -> list[Column]:
-        return [
-            _score_column(result, metric, _short(metric), decimals),
-            Column(level, lambda s: interval(s[metric], decimals), when=metric == main),
-        ]
+    def score(metric: str) -> Column:
+        if metric == main:
+            return Column(_short(metric), lambda s: scored(s[metric], digits))
+        return Column(_short(metric), lambda s: points(s[metric].estimate, _decimals(digits)))
 
     c = result.comparisons[0]
     p = f"{'Holm-adjusted ' * adjusted}{words_of_test(c.test, 'two-sided')} by {c.by}"
@@ -197,9 +370,8 @@ def _compact(result: Comparisons, digits: int | None) -> Table:
         result.systems,
         [
             Words("system", "name"),
-            *(column for metric in metrics for column in scores(metric)),
-            difference("Δ", lambda c: signed_points(c.difference, decimals)),
-            difference(level, lambda c: interval(c, decimals)),
+            *map(score, metrics),
+            difference("Δ", lambda c: _gap(c, digits)),
             difference("p", lambda c: pvalue(tested_pvalue(c))),
             difference("P(better)", lambda c: probability(c.p_b_better)),
         ],
@@ -208,26 +380,8 @@ def _compact(result: Comparisons, digits: int | None) -> Table:
             f"{'; '.join(filter(None, (in_points, ', '.join(short))))}.",
             f"Δ: difference from {baseline}; p: {p}; P(better): posterior probability.",
         ),
-        bold_note="The best is in bold.",
+        bold_note="Established differences are in bold.",
     )
-
-
-def _score_column(
-    result: Comparisons,
-    metric: str,
-    head: str,
-    decimals: int,
-    marked: Collection[tuple[str, str]] = (),
-    **more: Any,
-) -> Column:
-    """Return the column of a score with the best in bold; `marked` ones have a dagger."""
-    best = _best(result.systems, metric)
-
-    def cell(system: SystemScores) -> str:
-        text = points(system[metric].estimate, decimals) + "†" * ((system.name, metric) in marked)
-        return Strong(text) if system[metric].estimate == best else text
-
-    return Column(head, cell, **more)
 
 
 def _short(metric: str) -> str:
@@ -236,83 +390,19 @@ def _short(metric: str) -> str:
     return {"precision": "P", "recall": "R"}.get(plain, metric_words(plain))
 
 
-def _decimals(digits: int | None, usual: int) -> int:
-    return usual if digits is None else digits
-
-
-def _scores(result: Comparisons, digits: int | None) -> Table:
-    """Build the table of scores, the best in bold, differences from the baseline marked."""
-    marked = _significant_scores(result)
-    metrics, level = _metrics(result), f"{100 * result.level:g} %"
-    compared = {c.metric for c in result.comparisons}
-
-    def columns(metric: str) -> list[Column]:
-        # first the intervals of scores that are not compared are dropped, then those scores
-        beside = metric not in compared
-        decimals = _decimals(digits, 2)
-        of_score = _score_column(
-            result, metric, metric_words(metric), decimals, marked, drop=2 * beside
-        )
-        limits = Column(
-            level, lambda s: interval(s[metric], _decimals(digits, 1)), drop=int(beside)
-        )
-        return [of_score, limits]
-
-    differs = f"† differs from {result.systems[0].name}, {_significance(result)}."
-    return Table.of(
-        result.systems,
-        [Words("system", "name"), *(column for m in metrics for column in columns(m))],
-        title="Scores in points",
-        notes=(
-            f"{task_words(result.task, result.match, counted(result.units, result.unit))}.",
-            differs if any(metric in metrics for _, metric in marked) else "",
-            *oddities(result),
-        ),
-        bold_note="The best is in bold.",
-    )
-
-
-def _best(systems: Sequence[SystemScores], metric: str) -> float | None:
-    values = [s.estimate for system in systems for s in system.scores if s.metric == metric]
-    defined = [value for value in values if value == value]
-    return max(defined, default=None) if len(systems) > 1 else None
-
-
-def _significant_scores(result: Comparisons) -> set[tuple[str, str]]:
-    """Return systems and metrics whose difference from the baseline is significant."""
-    baseline = result.systems[0].name
-    return {
-        (c.b, c.metric)
-        for c in result.comparisons
-        if c.a == baseline and pvalue_of(c) <= SIGNIFICANT and not c.identical
-    }
-
-
-def _significance(result: Comparisons) -> str:
-    c = result.comparisons[0]
-    adjusted = f"{result.adjustment.capitalize()}-adjusted " if c.p_adjusted is not None else ""
-    return f"{adjusted}p ≤ {SIGNIFICANT:g} ({words_of_test(c.test)} by {c.by})"
+def _decimals(digits: int | None) -> int:
+    return 1 if digits is None else digits
 
 
 def _differences(result: Comparisons, digits: int | None) -> Table:
+    """Build the table of differences, one row per pair, metric and question."""
     found, first = result.comparisons, result.comparisons[0]
     asked, rope = has_runs(result), first.rope
     adjusted = any(c.p_adjusted is not None for c in found)
     new_runs = any(c.p_new_run_better is not None for c in found)
-    notes = {c.note for c in found}
-    has_notes = len(notes) > 1  # a note that all share is printed once, below
-    gap = partial(points, digits=_decimals(digits, 2))
     alone = len({(c.a, c.b) for c in found}) == 1
-    who = (
-        f"{first.b} is worse or better than {first.a}"
-        if alone
-        else "the system named first is worse or better"
-    )
-    note = (
-        f"p: {words_of_test(first.test, 'two-sided')} by {first.by}; it is not the probability "
-        f"that the systems are equally good. P(worse), P(better): posterior probabilities that "
-        f"{who}."
-    )
+    who = f"{first.b} is better than {first.a}" if alone else "the system named first is better"
+    note = _about_p(first)
     if asked:
         note = _TWO_QUESTIONS.format(by=first.by, test=first.test, who=who) + _NEW_RUN * new_runs
     return Table.of(
@@ -321,25 +411,18 @@ def _differences(result: Comparisons, digits: int | None) -> Table:
             Words("comparison", lambda c: f"{c.b} − {c.a}"),
             Words("score", "metric", metric_words, drop=2 * (len({c.metric for c in found}) == 1)),
             Words("question", when=asked),
-            Column("difference", form=gap),
-            Column("low", form=gap),
-            Column("high", form=gap),
+            Column("difference", lambda c: _gap(c, digits)),
             Column("p", "pvalue", pvalue),
             Column("p adjusted", "p_adjusted", pvalue, when=adjusted),
-            # without a region of equivalence, one probability gives the other
-            Column("P(worse)", "p_a_better", probability, drop=int(rope == 0)),
             Column(f"P(within {100 * rope:.4g})", "p_equivalent", probability, when=rope > 0),
             Column("P(better)", "p_b_better", probability),
             # the verdict says it, too
             Column("P(new run)", "p_new_run_better", _chance_of_a_run, when=new_runs, drop=3),
-            Words("note", when=has_notes),
         ],
         title=f"Differences in points with {100 * result.level:g} % intervals",
-        notes=(
-            note,
-            *(f"Note: {same}." for same in notes if same and not has_notes),
-            *dict.fromkeys(named_pairs(c) for c in found if c.pairs),
-        ),
+        notes=_shared_notes(result),
+        details=(note,),
+        bold_note="Established differences are in bold.",
     )
 
 
@@ -349,9 +432,9 @@ def _chance_of_a_run(chance: float | None) -> str:
 
 _TWO_QUESTIONS = (
     "models: these trained models on other test sets; p of the {test} two-sided randomisation test "
-    "by {by}, all runs of a system together. procedures: new runs on other test sets; limits and p "
-    "by Student's t from the variance over {by}s and runs. p is not the probability that they are "
-    "equally good. P(worse), P(better): probabilities that {who}."
+    "by {by}, all runs of a system together. procedures: new runs on other test sets; interval and "
+    "p by Student's t from the variance over {by}s and runs. p is not the probability that they "
+    "are equally good. P(better): probability that {who}."
 )
 _NEW_RUN = " P(new run): that a new run of it beats a new run of the other on a new test set."
 
@@ -384,13 +467,13 @@ def demo_document(
     """Build the document for the terminal, and that of the seven systems for the page."""
     page = compare_document(comparison)
     segmentation = scores_document(segmenters)
-    scores, differences = page.tables[:2]
-    words = _few_scores(segmentation.tables[0])
+    words = segmentation.tables[0]
     tables = (
-        _retitle(scores, "1. Seven systems of a shared task on 1,287 sentences (F1 in points)"),
-        _retitle(differences, "Are the others better or worse than spinningbytes?"),
+        _retitle(
+            page.tables[0], "1. Seven systems of a shared task, F1 in points on 1,287 sentences"
+        ),
         _bayes_table(models, tests),
-        _retitle(words, "3. Two word segmenters on three sentences: read the recall"),
+        _retitle(words, "3. Two word segmenters on three sentences: recall leads"),
     )
     document = Document(
         title="What probative does",
@@ -403,36 +486,29 @@ def demo_document(
         ),
         tables=tables,
         records=page.records,
-        notes=(f"Verdict: {comparison.verdicts[0]}",),
+        verdict=(f"Verdict: {comparison.verdicts[0]}",),
     )
     return document, page
 
 
-def _few_scores(table: Table) -> Table:
-    """Keep only precision, recall and F1 of words."""
-    columns = table.columns[:5]
-    rows = tuple(row[:5] for row in table.rows if row[1] in ("recall", "precision", "f1"))
-    return Table(columns, rows, table.title, table.notes, text_columns=2)
-
-
 def _retitle(table: Table, title: str) -> Table:
-    return replace(table, title=title, tracks=None, droppable=(), bold_note="")
+    return replace(table, title=title, tracks=None, bold_note="")
 
 
 def _bayes_table(models: tuple[str, str], tests: Sequence[BayesTest]) -> Table:
-    def limits(pair: tuple[float, float]) -> str:
-        return f"{points(pair[0])} to {points(pair[1])}"
+    def score(test: BayesTest, name: str) -> str:
+        return with_interval(getattr(test, f"score_{name}"), *getattr(test, f"interval_{name}"))
 
     a, b = models
     return Table.of(
         tests,
         [
-            Words("score", "metric"),
-            Column(a, "interval_a", limits),
-            Column(b, "interval_b", limits),
-            Column(f"P({a} better)", "p_a_better", number),
-            Column(f"P({b} better)", "p_b_better", number),
+            Words("score", "metric", metric_words),
+            Column(a, lambda test: score(test, "a")),
+            Column(b, lambda test: score(test, "b")),
+            Column(f"P({a} better)", "p_a_better", probability),
+            Column(f"P({b} better)", "p_b_better", probability),
         ],
         title="2. Two chunkers in 3×2 cross-validation: the Bayes test",
-        notes=("Credible intervals in points.",),
+        notes=("Scores in points with credible intervals.",),
     )

@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from probative._version import __version__
-from probative.wording.numbers import number, own_words, points
+from probative.wording.numbers import brackets, number, own_words, points, with_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,10 +29,12 @@ __all__ = [
     "Table",
     "Tracks",
     "Words",
+    "differed",
     "interval",
     "number",
     "payload",
     "points",
+    "scored",
 ]
 
 
@@ -76,8 +78,18 @@ class Tracks:
 
 
 def interval(entry: Any, digits: int = 1) -> str:
-    """Return the interval of an entry in points: 41.2 to 43.0."""
-    return f"{points(entry.low, digits)} to {points(entry.high, digits)}"
+    """Return the interval of an entry in points: [41.2, 43.0]."""
+    return brackets(entry.low, entry.high, digits)
+
+
+def scored(entry: Any, digits: int | None = None) -> str:
+    """Return the estimate of an entry with its interval in points: 41.9 [38.5, 45.3]."""
+    return with_interval(entry.estimate, entry.low, entry.high, digits)
+
+
+def differed(entry: Any, digits: int | None = None) -> str:
+    """Return the difference of an entry with its interval in points: +1.1 [−2.0, +4.2]."""
+    return with_interval(entry.difference, entry.low, entry.high, digits, signed=True)
 
 
 def _text(value: Any) -> str:
@@ -130,9 +142,9 @@ class Table:
     The first `text_columns` hold words, and so does the last one if `closing_words`; the others
     hold numbers. The page draws the `tracks` in the rows; text draws them before `track_column`, if
     that is not None and there is room. If there is no room for all columns, the `droppable` ones
-    are left out in this order. `bold_note` explains bold text, `links` are the targets of the first
-    cells on a page, and `caption` is added to the caption in a paper. `intervals` are the columns
-    that hold the interval of the column before them: in one column, or its two ends in two.
+    are hidden in this order, then the last ones. `details` are notes that text shows only if it is
+    verbose. `bold_note` explains bold text, `links` are the targets of the first cells on a page,
+    and `caption` is added to the caption in a paper. A line is drawn above the row `rule`.
     """
 
     columns: tuple[str, ...]
@@ -147,11 +159,13 @@ class Table:
     links: tuple[str, ...] = ()
     caption: tuple[str, ...] = ()
     track_column: int | None = None
-    intervals: tuple[tuple[int, ...], ...] = ()
+    details: tuple[str, ...] = ()
+    rule: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", own_words(self.title))
-        object.__setattr__(self, "notes", tuple(map(own_words, self.notes)))
+        for name in ("notes", "details"):
+            object.__setattr__(self, name, tuple(map(own_words, getattr(self, name))))
 
     @classmethod
     def of(
@@ -161,17 +175,19 @@ class Table:
         *,
         title: str = "",
         notes: Iterable[str] = (),
+        details: Iterable[str] = (),
         track: str = "",
         track_before: str = "",
         **about: Any,
     ) -> Table:
         """Build a table with one row per entry; empty notes are left out.
 
+        A column and the next ones with its interval become one: ``41.9 [38.5, 45.3]``.
         `track` is the attribute whose value is drawn in each row with the attributes `low` and
         `high`, with the line of no difference for a ``difference``; text draws them before the
         column `track_before`.
         """
-        entries, shown = list(entries), [column for column in columns if column.when]
+        entries, shown = list(entries), _merged([column for column in columns if column.when])
         words = [column.words for column in shown]
         leading = words.index(False) if False in words else len(words)
         drops = sorted((c.drop, i) for i, c in enumerate(shown) if c.drop)
@@ -190,46 +206,17 @@ class Table:
             closing_words=words[-1] and leading < len(words),
             droppable=tuple(i for _, i in drops),
             track_column=heads.index(track_before) if track_before else None,
-            intervals=_interval_columns(shown),
+            details=tuple(filter(None, details)),
             **about,
-        )
-
-    def merged(self) -> Table:
-        """Return the table for a page: every score and its interval in one cell."""
-        inner = {i for group in self.intervals for i in group}
-        kept = [i for i in range(len(self.columns)) if i not in inner]
-        follows = {group[0] - 1: group for group in self.intervals}
-
-        def head(i: int) -> str:
-            level = self.columns[follows[i][0]] if len(follows.get(i, ())) == 1 else ""
-            return f"{self.columns[i]} [{level}]" if level.endswith("%") else self.columns[i]
-
-        def cell(row: tuple[str, ...], i: int) -> str:
-            text = row[i]
-            ends = _ends(tuple(row[k] for k in follows.get(i, ())))
-            return (
-                type(text)(f"{text} [{', '.join(ends)}]")
-                if ends and text not in ("", "–")
-                else text
-            )
-
-        return replace(
-            self,
-            columns=tuple(map(head, kept)),
-            rows=tuple(tuple(cell(row, i) for i in kept) for row in self.rows),
-            text_columns=sum(i < self.text_columns for i in kept),
-            droppable=(),
-            track_column=None,
-            intervals=(),
         )
 
     @property
     def all_notes(self) -> tuple[str, ...]:
-        """Return the notes, with the one on bold text if there is any."""
+        """Return all notes, with the one on bold text if there is any."""
         shown = self.bold_note and any(
             isinstance(cell, Strong) for row in self.rows for cell in row
         )
-        return (*self.notes, self.bold_note) if shown else self.notes
+        return (*self.notes, *self.details, *((self.bold_note,) if shown else ()))
 
     def holds_words(self, column: int) -> bool:
         """Return True if a column is aligned left and may be broken into lines."""
@@ -261,7 +248,6 @@ class Table:
             track_column=None
             if self.track_column is None
             else self.track_column - (self.track_column > column),
-            intervals=(),
         )
 
     def with_column(self, place: int, head: str, cells: Sequence[str]) -> Table:
@@ -274,24 +260,28 @@ class Table:
             text_columns=self.text_columns + (place < self.text_columns),
             droppable=tuple(i + (i >= place) for i in self.droppable),
             track_column=None,
-            intervals=(),
         )
 
 
-def _interval_columns(columns: Sequence[Column]) -> tuple[tuple[int, ...], ...]:
-    """Return the columns that hold the interval of the column before them."""
-    groups: list[tuple[int, ...]] = []
-    for i in range(1, len(columns)):
-        before, column = columns[i - 1], columns[i]
-        if _is_end(column, before, "low") and i + 1 < len(columns):
-            if _is_end(columns[i + 1], before, "high"):
-                groups.append((i, i + 1))
-        elif not before.words and column.form is not points and _INTERVAL.fullmatch(column.head):
-            groups.append((i,))
-    return tuple(groups)
-
+# --- A score and its interval in one column
 
 _INTERVAL = re.compile(r"[0-9.]+ %|interval|limits")  # heads of columns that hold intervals
+
+
+def _merged(columns: Sequence[Column]) -> list[Column]:
+    """Join each column with the next ones that hold its interval: in one column, or in two."""
+    merged: list[Column] = []
+    left = list(columns)
+    while left:
+        column = left.pop(0)
+        if len(left) > 1 and _is_end(left[0], column, "low") and _is_end(left[1], column, "high"):
+            column = replace(column, value=_joined(column, left.pop(0), left.pop(0)), form=_text)
+        elif left and not column.words and _INTERVAL.fullmatch(left[0].head):
+            one = left.pop(0)
+            head = f"{column.head} [{one.head}]" if one.head.endswith("%") else column.head
+            column = replace(column, head=head, value=_joined(column, one), form=_text)
+        merged.append(column)
+    return merged
 
 
 def _is_end(column: Column, before: Column, end: str) -> bool:
@@ -301,11 +291,21 @@ def _is_end(column: Column, before: Column, end: str) -> bool:
     return not before.words and (named or column.head == f"{before.head} {end}")
 
 
-def _ends(cells: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the two ends of an interval, from two cells or from one; none if undefined."""
-    if len(cells) == 1:
-        cells = tuple(re.split(" to |–", cells[0].strip("[]").replace(", ", "–")))
-    return cells if len(cells) == 2 and all(cells) and set(cells) != {"–"} else ()
+def _joined(column: Column, *more: Column) -> Callable[[Any], str]:
+    """Return a function that writes a score with its interval."""
+    numeric = all(one.form is points and isinstance(one.value, str) for one in (column, *more))
+
+    def cell(entry: Any) -> str:
+        if numeric and len(more) == 2:
+            values = [attrgetter(str(one.value or one.head))(entry) for one in (column, *more)]
+            return with_interval(*values, signed=column.head == "difference")
+        text, *ends = (one.cell(entry) for one in (column, *more))
+        if text in ("", "–") or not all(ends) or set(ends) == {"–"}:
+            return text
+        interval = ends[0] if len(ends) == 1 else f"[{', '.join(ends)}]"
+        return type(text)(f"{text} {interval}")
+
+    return cell
 
 
 _SIGNS = {
@@ -365,9 +365,14 @@ class Document:
     records
         The output of ``--format csv``: one dictionary per line, numbers in full precision.
     leading
-        Sentences above the tables: the verdicts.
+        Sentences above the tables.
     notes
         Sentences below the tables: assumptions, warnings.
+    more, details
+        Further tables and notes, which text shows only if it is verbose; so it does the signature.
+    verdict
+        What the result shows: the last sentences, set off from the others. On a page, the headline
+        says it.
     pictures
         Pictures for the HTML page.
     headline
@@ -393,9 +398,12 @@ class Document:
     headline: tuple[Answer, ...] = ()
     origin: Origin | None = None
     scale: Any = None
+    details: tuple[str, ...] = ()
+    verdict: tuple[str, ...] = ()
+    more: tuple[Table, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("notes", "leading"):
+        for name in ("notes", "leading", "details", "verdict"):
             object.__setattr__(self, name, tuple(map(own_words, getattr(self, name))))
 
     @property
@@ -403,17 +411,23 @@ class Document:
         """Return the headline, or one made of the first sentence."""
         if self.headline:
             return self.headline
-        said = [*self.leading, *self.notes][:1]
-        return (Answer(self.title, "fact", tuple(w for w in said if w != self._signature)),)
+        said = [*self.verdict, *self.leading, *self.notes][:1]
+        return (Answer(self.title, "fact", tuple(w for w in said if w != self.signature)),)
 
     @property
     def explanations(self) -> tuple[str, ...]:
         """Return the sentences below the tables that the headline does not have."""
         said = {words for answer in self.answers for words in answer.sentences}
-        return tuple(w for w in (*self.leading, *self.notes) if w not in {*said, self._signature})
+        return tuple(w for w in self.sentences if w not in {*said, self.signature})
 
     @property
-    def _signature(self) -> str:
+    def sentences(self) -> tuple[str, ...]:
+        """Return all sentences that are not in the tables."""
+        return (*self.leading, *self.notes, *self.details, *self.verdict)
+
+    @property
+    def signature(self) -> str:
+        """Return the short description of every choice."""
         return str(self.payload.get("signature", ""))
 
 

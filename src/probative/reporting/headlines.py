@@ -7,7 +7,7 @@ The state is a word and a sign, so that it does not depend on colour. The senten
 from __future__ import annotations
 
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from probative.reporting.document import Answer
 from probative.wording.numbers import (
@@ -15,10 +15,10 @@ from probative.wording.numbers import (
     equals,
     metric_name,
     number,
+    p_equals,
     points,
-    pvalue,
     region,
-    signed_points,
+    with_interval,
 )
 from probative.wording.verdict import (
     LIKELY,
@@ -60,15 +60,16 @@ if TYPE_CHECKING:
 _MOST_NAMED = 4  # systems named in a headline; more are counted
 
 
-def score_words(score: Interval, digits: int = 1) -> str:
+def score_words(score: Any) -> str:
     """Return a score with its interval in points: ``41.9 [38.5, 45.3]``."""
     if isnan(score.estimate):
         return "undefined"
-    return f"{points(score.estimate, digits)} {_interval(score.low, score.high, digits)}"
+    return with_interval(score.estimate, score.low, score.high)
 
 
-def _interval(low: float, high: float, digits: int = 1) -> str:
-    return f"[{points(low, digits)}, {points(high, digits)}]"
+def spoken(answers: Iterable[Answer]) -> tuple[str, ...]:
+    """Return each headline and its sentences as one line."""
+    return tuple(" ".join([f"{one.words}.", *one.sentences]) for one in answers)
 
 
 def _upper(words: str) -> str:
@@ -93,6 +94,14 @@ def evidence_words(c: Comparison) -> tuple[str, str]:
     if c.rope > 0 and pvalue_of(c) <= SIGNIFICANT:
         return f"Not established that they differ by more than {region(c.rope)}", "open"
     return "Not established", "open"
+
+
+def verdict_words(c: Comparison) -> str:
+    """Return what a comparison shows about its second system, for a table: ``worse: strong``."""
+    words, state = evidence_words(c)
+    if state not in ("better", "worse"):
+        return words[:1].lower() + words[1:]
+    return f"{state}: {strength(c)}"
 
 
 def gate_answers(gates: Sequence[GateVerdict]) -> tuple[Answer, ...]:
@@ -132,13 +141,9 @@ def _figures(c: Comparison) -> str:
     """Return the numbers of a difference in half a line."""
     return (
         f"{metric_name(c.metric, c.match)} {points(c.score_b, 1)} against {points(c.score_a, 1)}, "
-        f"difference {signed_points(c.difference)} {_interval(c.low, c.high)} points, "
-        f"P({c.b} better) {equals(c.p_b_better)}, p {_equals(pvalue(tested_pvalue(c)))}"
+        f"difference {with_interval(c.difference, c.low, c.high, 1, signed=True)} points, "
+        f"P({c.b} better) {equals(c.p_b_better)}, p {p_equals(tested_pvalue(c))}"
     )
-
-
-def _equals(text: str) -> str:
-    return text if text.startswith("<") else f"= {text}"
 
 
 def _many(main: Sequence[Comparison]) -> Answer:
@@ -156,8 +161,13 @@ def _many(main: Sequence[Comparison]) -> Answer:
         words = f"Not established: none of {len(found)} is shown to differ from {baseline}"
         return Answer(words, "open")
     counts = ((better, "better"), (worse, "worse"))
-    parts = [f"{_names(names)} {word} than {baseline}" for names, word in counts if names]
-    said = (f"Not established for the other {rest}.",) if rest else ()
+    parts = [
+        f"{_names(names)} {'is' if len(names) == 1 else 'are'} {word} than {baseline}"
+        for names, word in counts
+        if names
+    ]
+    others = "one other" if rest == 1 else f"the other {rest}"
+    said = (f"Not established for {others}.",) if rest else ()
     return Answer("; ".join(parts), "better" if better else "worse", said)
 
 
@@ -299,8 +309,7 @@ def curve_answers(curves: Sequence[Curve]) -> tuple[Answer, ...]:
     """Return the best threshold of one system, or the highest average precision of several."""
     if len(curves) == 1:
         best = curves[0].best
-        interval = _interval(best.low, best.high)
-        score = f"{metric_name(best.metric)} {points(best.estimate, 1)} {interval}"
+        score = f"{metric_name(best.metric)} {score_words(best)}"
         words = f"Best threshold {number(best.threshold)}: {score} expected on other data"
         average = score_words(curves[0].average_precision)
         return (Answer(words, "fact", (f"Average precision {average}.",)),)
@@ -404,8 +413,7 @@ def estimate_answers(
             Answer(words, state if known else "fact", (*estimate.verdicts, sentence)),
         )
     score = estimate[estimate.systems[0], estimate.metric]
-    interval = _interval(score.low, score.high)
-    words = f"{_upper(metric_name(score.metric))} {points(score.estimate, 1)} {interval}"
+    words = f"{_upper(metric_name(score.metric))} {score_words(score)}"
     return (*asked, Answer(words, "fact", (sentence,)))
 
 
@@ -414,8 +422,7 @@ def watch_answers(looks: Looks, sentence: str) -> tuple[Answer, ...]:
     last, names = looks.last, {"a": looks.a, "b": looks.b or "B"}
     said = (sentence,)
     if not last.is_of_two:
-        interval = _interval(last.low, last.high)
-        score = f"{_upper(metric_name(last.metric))} {points(last.estimate, 1)} {interval}"
+        score = f"{_upper(metric_name(last.metric))} {score_words(last)}"
         return (Answer(f"{score} after {counted(last.units, last.by)}", "fact", said),)
     if last.decided:
         state = "better" if last.decided == "b" else "worse"

@@ -34,8 +34,9 @@ def document_html(document: Document) -> str:
             f"<table><caption>{_cell(table.title)}</caption><thead><tr>{head}</tr></thead>"
             f"<tbody>{rows}</tbody></table>"
         )
-        parts += [f"<p>{_cell(note)}</p>" for note in table.all_notes]
-    return "".join([*parts, *(f"<p>{_cell(note)}</p>" for note in document.notes)])
+        parts += [f"<p>{_cell(note)}</p>" for note in table.notes]
+    below = (*document.notes, *document.verdict)
+    return "".join([*parts, *(f"<p>{_cell(note)}</p>" for note in below)])
 
 
 def to_frame(records: Sequence[dict[str, Any]], backend: str = "pandas") -> Any:
@@ -93,7 +94,8 @@ def result_document(result: Result) -> Document:
         payload=payload(title.lower(), signed, **result.to_dict()),
         tables=(table,),
         records=tuple(records),
-        notes=(str(result), signed),
+        notes=(signed,),
+        verdict=(str(result),),
     )
 
 

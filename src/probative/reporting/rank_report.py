@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
@@ -17,27 +17,26 @@ from probative.reporting.document import (
     Table,
     Tracks,
     Words,
-    interval,
+    differed,
     payload,
+    scored,
 )
 from probative.reporting.escape import plain
 from probative.reporting.figures import COLOURS, figure
 from probative.reporting.headlines import ranking_answers
 from probative.reporting.pictures import Bar, Forest
 from probative.reporting.runs_report import has_runs, spread_table
-from probative.reporting.score_report import oddities
+from probative.reporting.score_report import about, oddities
 from probative.wording.numbers import (
     counted,
-    match_words,
     metric_name,
     metric_words,
-    number,
     on_own_scale,
+    p_equals,
     points,
     probability,
     pvalue,
     signed_points,
-    task_words,
 )
 from probative.wording.ranking import short_letters
 from probative.workers import in_processes
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from probative.results import Interval, LabelScores, RankedSystem, Ranking
+    from probative.results import Interval, LabelScores, RankedPair, RankedSystem, Ranking
 
 
 # --- Content of the page of a leaderboard
@@ -97,17 +96,16 @@ def _ranking_content(
     in_full = _in_full(ranking)
     held = len(ranking.pairs) <= _MOST_PAIRS
     tracks = Tracks.of([(s.estimate, s.low, s.high) for s in ranking.ranking])
-    shown = _on_page(board)
     return {
         "recognised": [base_name(note) for note in ranking.notes],
-        "board": shown,
-        "rising": [head in _RISING for head in shown.columns],
+        "board": board,
+        "rising": [head in _RISING for head in board.columns],
         "tracks": tracks,
         "rows": [
-            {"system": system, "cells": cells, "starts": _starts_rest(ranking.ranking, place)}
-            for place, (system, cells) in enumerate(zip(ranking.ranking, shown.rows, strict=True))
+            {"system": system, "cells": cells, "starts": place == board.rule}
+            for place, (system, cells) in enumerate(zip(ranking.ranking, board.rows, strict=True))
         ],
-        "values": [_sort_values(system, shown.columns) for system in ranking.ranking],
+        "values": [_sort_values(system, board.columns) for system in ranking.ranking],
         "labels": labels,
         "pair_table": pairs,
         "n_pairs": f"{len(ranking.pairs):,}",
@@ -123,22 +121,7 @@ def _ranking_content(
     }
 
 
-_NOT_ON_PAGE = ("tier", "E(rank)")  # columns of JSON and CSV
 _RISING = ("system", "rank", "ties")  # columns that are sorted from low to high first
-
-
-def _on_page(board: Table) -> Table:
-    """Return the leaderboard of the page: score and interval in one cell, no tiers."""
-    for head in _NOT_ON_PAGE:
-        if head in board.columns:
-            groups = board.intervals
-            board = replace(board.without(board.columns.index(head)), intervals=groups)
-    return board.merged()
-
-
-def _starts_rest(ranking: Sequence[RankedSystem], place: int) -> bool:
-    """Return True for the first system that cannot rank first."""
-    return place > 0 and ranking[place].rank_low > 1 == ranking[place - 1].rank_low
 
 
 def _sort_values(system: RankedSystem, heads: Sequence[str]) -> list[Any]:
@@ -208,9 +191,9 @@ def _pair_words(ranking: Ranking, above: str, below: str) -> str:
         return "the same everywhere"
     if isnan(pair.p_adjusted):
         return "no evidence"
-    decision = "decided" if pair.decided else "not told apart"
+    decision = "decided" if pair.decided else "not established"
     adjusted = "adjusted " if len(ranking.pairs) > 1 else ""
-    p = f"{adjusted}p = {pvalue(pair.p_adjusted)}"
+    p = f"{adjusted}p {p_equals(pair.p_adjusted)}"
     return f"{signed_points(pair.difference)} points, {p}, {decision}"
 
 
@@ -222,7 +205,7 @@ def _in_full_words(ranking: Ranking, in_full: Sequence[dict[str, Any]]) -> str:
         f"draws over the {ranking.by}s."
     )
     if len(ranking.pairs) == 1:
-        return "What the comparison of two systems shows."
+        return "The comparison of the two systems."
     megabytes = sum(len(entry["part"].encode()) for entry in in_full) / 1e6
     which = (
         "Every pair"
@@ -232,7 +215,7 @@ def _in_full_words(ranking: Ranking, in_full: Sequence[dict[str, Any]]) -> str:
     )
     return (
         f"{which} as the comparison of two systems shows it ({megabytes:.1f} MB of this page). Its "
-        f"intervals are of that pair alone, so most are narrower than the limits above, which hold "
+        f"intervals hold for that pair alone, so most are narrower than those above, which hold "
         f"for all pairs at once; adjusted p is the same. Its P(better) {model}"
     )
 
@@ -244,8 +227,8 @@ def _elsewhere(
     if len(in_full) == len(ranking.pairs) or ranking.task == "counts":
         return "", ""  # counts have no further details
     if has_runs(ranking):
-        words = "Two systems with several runs have two answers, for these models and for new runs."
-        return f"{words} This page has neither in full: compare tells both, pair by pair.", ""
+        words = "Two systems with several runs have two verdicts, on these models and on new runs."
+        return f"{words} compare shows both, pair by pair.", ""
     which = "others" if in_full else "pairs"
     if command is None:
         words = "compare does that for two systems, rank for as many pairs as its comparisons say."
@@ -352,7 +335,7 @@ def _words(ranking: Ranking) -> dict[str, str]:
         if several
         else "; of one pair it needs no adjustment"
     )
-    spread = f", from {points(max(scores))} to {points(min(scores))}" if scores else ""
+    spread = f", from {points(max(scores), 1)} to {points(min(scores), 1)}" if scores else ""
     return {
         "board": f"{metric[:1].upper()}{metric[1:]} of each system with its own {level} interval"
         f"{spread}. The line separates the systems that may rank first from the others. "
@@ -362,10 +345,9 @@ def _words(ranking: Ranking) -> dict[str, str]:
         f"undefined. The stronger the colour, the larger the difference. A "
         f"full square is decided (adjusted p at most {1 - ranking.level:.4g}), a small one is not: "
         f"the two tie.{_narrow(ranking)}",
-        "pair": f"The limits hold {at_once}with a confidence of {level}. p is of the "
-        f"{ranking.test} randomisation test by {ranking.by}{adjusted}. P(better) is the "
-        f"probability, given these data and nothing else, that a system scores higher than the "
-        f"other on {ranking.by}s like these.",
+        "pair": f"The intervals hold {at_once}with a confidence of {level}. p: {ranking.test} "
+        f"randomisation test by {ranking.by}{adjusted}. P(better): probability, given these data "
+        f"alone, that a system scores higher than the other on {ranking.by}s like these.",
     }
 
 
@@ -387,15 +369,16 @@ def rank_document(
     board = leaderboard_table(ranking)
     pairs = pair_table(ranking) if 0 < len(ranking.pairs) <= _MOST_PAIRS_IN_A_TABLE else None
     runs = spread_table(ranking) if has_runs(ranking) else None
-    tables = [table for table in (board, runs, pairs) if table is not None]
-    many = len(ranking.pairs) > _MOST_PAIRS_IN_A_TABLE
-    unseen = (f"JSON and CSV hold all {len(ranking.pairs):,} pairs.",) if many else ()
+    unseen = () if pairs else (f"JSON and CSV have all {len(ranking.pairs):,} pairs.",)
     return Document(
         title=f"Leaderboard of {counted(len(ranking.ranking), 'system')}",
         payload=payload("rank", ranking.signature, **content),
-        tables=tuple(tables),
+        tables=tuple(table for table in (board, runs) if table is not None),
+        more=(pairs,) if pairs else (),
         records=tuple(_records(ranking)),
-        notes=(ranking.summary, *unseen, ranking.signature),
+        notes=(ranking.signature,),
+        details=unseen,
+        verdict=(ranking.summary,),
         headline=ranking_answers(ranking),
         page="ranking.html",
         content=lambda: (
@@ -405,33 +388,28 @@ def rank_document(
 
 
 def leaderboard_table(ranking: Ranking) -> Table:
-    """Build the table of systems, best first, with those that may lead in bold."""
-    score = metric_words(ranking.metric)
+    """Build the table of systems, best first; a line separates those that cannot rank first."""
+    ranks = [system.rank_low for system in ranking.ranking]
+    rest = next((i for i, low in enumerate(ranks) if i and low > 1 == ranks[i - 1]), None)
     return Table.of(
         ranking.ranking,
         [
-            Words("system", lambda s: Strong(s.name) if _may_lead(ranking, s) else s.name),
-            Column(score, "estimate", points),
-            Column(f"{100 * ranking.level:g} %", interval, drop=4),
+            Words("system", "name"),
+            Column(metric_words(ranking.metric), scored),
             Column("rank", _rank_set),
-            Column("tier", drop=2),
-            Column("ties", "letters", short_letters, drop=5),
-            Column("P(best)", "p_best", chance, drop=3),
-            Column("E(rank)", lambda s: number(s.expected_rank, 2), drop=1),
+            Column("ties", "letters", short_letters, drop=2),
+            Column("P(best)", "p_best", chance, drop=1),
         ],
-        title=", ".join(["Leaderboard", *match_words(ranking.match), score]) + " in points",
-        notes=_leaderboard_notes(ranking),
-        bold_note="Systems that may rank first are in bold.",
+        title=about(ranking, "Leaderboard, " + metric_words(ranking.metric)),
+        notes=oddities(ranking),
+        details=_leaderboard_notes(ranking),
+        rule=rest,
     )
 
 
 def chance(value: float) -> str:
     """Format a probability; an undefined one as a dash."""
     return "–" if isnan(value) else probability(value)
-
-
-def _may_lead(ranking: Ranking, system: RankedSystem) -> bool:
-    return len(ranking.ranking) > 1 and system.rank_low == 1
 
 
 def _rank_set(system: RankedSystem) -> str:
@@ -441,33 +419,32 @@ def _rank_set(system: RankedSystem) -> str:
 
 
 def _leaderboard_notes(ranking: Ranking) -> list[str]:
-    task = f"{task_words(ranking.task, ranking.match, counted(ranking.units, ranking.unit))}."
     if len(ranking.ranking) < 2:
-        return [task, *oddities(ranking)]
+        return []
     how = (
         f"{ranking.adjustment.capitalize()}-adjusted p, the larger of Student's and of the "
         f"{ranking.test} randomisation test"
     )
     pairs = f", all {len(ranking.pairs):,} pairs" if len(ranking.pairs) > 1 else ""
     ties = (
-        f"Systems that share a letter (ties) are not told apart at the level {ranking.level:g} "
-        f"({how} by {ranking.by}{pairs}); rank: the ranks that a "
-        f"system may have, for all systems at once."
+        f"rank: the ranks that a system may have, for all systems at once. Systems above the line "
+        f"may rank first. Systems that share a letter (ties) are not distinguishable at the level "
+        f"{ranking.level:g} ({how} by {ranking.by}{pairs})."
     )
-    notes = [task, ties]
+    notes = [ties]
     if any("–" in short_letters(system.letters) for system in ranking.ranking):
         notes.append("a–d stands for the letters abcd, and so on.")
-    chances = "P(best), E(rank): probability of being best and expected rank"
+    chances = "P(best): probability of being best"
     if ranking.n_draws:
         notes.append(f"{chances}, from {ranking.n_draws:,} draws over the {ranking.by}s.")
     elif not all(isnan(system.p_best) for system in ranking.ranking):
         notes.append(f"{chances}, from the posterior of the difference.")
     if _surer_than_tests(ranking):
         notes.append(
-            f"P(best) is surer here than the tests: it knows no other {ranking.by}s than these. "
-            f"Ranks and ties go by the tests."
+            f"P(best) resamples only these {ranking.by}s and is overconfident here; use rank and "
+            f"ties."
         )
-    return [*notes, *oddities(ranking)]
+    return notes
 
 
 def _surer_than_tests(ranking: Ranking) -> bool:
@@ -485,21 +462,20 @@ def pair_table(ranking: Ranking) -> Table:
         ranking.pairs,
         [
             Words("pair", lambda pair: f"{pair.b} − {pair.a}"),
-            Column("difference", form=points),
-            Column("limits", lambda pair: interval(pair, 2), drop=2),
-            Column("p", "pvalue", tested, drop=1),
-            Column("p adjusted", "p_adjusted", tested),
-            Column("decided", lambda pair: "yes" if pair.decided else "no", drop=3),
+            Column("difference", _difference),
+            Column("p", "pvalue", pvalue, drop=1),
+            Column("p adjusted", "p_adjusted", pvalue),
         ],
-        title=f"The pair, with {100 * ranking.level:g} % limits"
+        title=f"The pair, with its {100 * ranking.level:g} % interval"
         if len(ranking.pairs) == 1
-        else f"All pairs, with {100 * ranking.level:g} % limits that hold for all at once",
+        else f"All pairs, with {100 * ranking.level:g} % intervals that hold for all at once",
+        bold_note="Decided differences are in bold.",
     )
 
 
-def tested(value: float) -> str:
-    """Format a p-value; an undefined one as a dash."""
-    return "–" if isnan(value) else pvalue(value)
+def _difference(pair: RankedPair) -> str:
+    text = differed(pair)
+    return Strong(text) if pair.decided else text
 
 
 def _records(ranking: Ranking) -> list[dict[str, Any]]:

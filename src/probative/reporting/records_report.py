@@ -6,7 +6,7 @@ import json
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from probative.reporting.document import Column, Table, Words, interval
+from probative.reporting.document import Column, Table, Words, differed, scored
 from probative.results import RecordExample
 from probative.wording.numbers import counted, metric_words, points, pvalue
 
@@ -50,7 +50,7 @@ def _example(value: Any) -> str:
 
 def _left_out(entries: Sequence[Any], what: str) -> str:
     more = len(entries) - _MOST_FIELDS
-    return f"{more:,} more {what} are left out here; JSON holds all of them." if more > 0 else ""
+    return f"{more:,} more {what} are hidden here; JSON has all of them." if more > 0 else ""
 
 
 # --- One system
@@ -61,7 +61,7 @@ def quality_lines(scores: Scores) -> list[str]:
     return [
         f"{system.name}: of {found.documents:,} outputs, {found.malformed:,} malformed, "
         f"{found.missing:,} missing, {found.repaired:,} repaired. {found.strict:,} documents have "
-        f"no error; the mean F1 of documents is {points(found.mean_f1)}."
+        f"no error; the mean F1 of documents is {points(found.mean_f1, 1)}."
         for system in scores.systems
         if (found := system.outcomes) is not None
     ]
@@ -119,9 +119,7 @@ def field_table(scores: Scores, system: SystemScores) -> Table:
             Column("missing", "counts.missing"),
             Column("invented", "counts.invented"),
             Column("other type", "typed", when=any(each.typed for each in shown)),
-            Column(metric_words(metric), "score.estimate", points, when=known),
-            Column("low", "score.low", points, when=known),
-            Column("high", "score.high", points, when=known),
+            Column(metric_words(metric), "score", scored, when=known),
         ],
         title=f"Fields by their errors{several}",
         notes=(_left_out(fields, "fields"),),
@@ -139,7 +137,7 @@ def near_miss_table(system: SystemScores) -> Table | None:
         [
             Words("rule for a field", "option"),
             Column("would accept", "number"),
-            Column("f1 then", "f1", points),
+            Column("F1 then", lambda miss: points(miss.f1, 1)),
         ],
         title=f"Values wrong in form only: {system.name}",
         notes=(
@@ -179,12 +177,11 @@ def field_differences(result: Comparisons, c: Comparison) -> Table:
             Column("in gold", count(a or b, "in_gold"), when=known),
             Column(f"errors of {c.a}", count(a, "errors"), when=known, drop=2),
             Column(f"errors of {c.b}", count(b, "errors"), when=known, drop=3),
-            Column(c.a, "score_a", points),
-            Column(c.b, "score_b", points),
-            Column("difference", form=points),
-            Column(f"{100 * c.level:g} %", lambda e: interval(e)),
-            Column("p", "pvalue", _pvalue, when=tested, drop=1),
-            Column("p adjusted", "p_adjusted", _pvalue, when=tested),
+            Column(c.a, lambda e: points(e.score_a, 1), drop=4),
+            Column(c.b, lambda e: points(e.score_b, 1), drop=5),
+            Column("difference", differed),
+            Column("p", "pvalue", pvalue, when=tested, drop=1),
+            Column("p adjusted", "p_adjusted", pvalue, when=tested),
         ],
         title=f"{c.b} against {c.a}, {metric_words(c.metric.removeprefix('macro_'))} by field",
         notes=(
@@ -200,10 +197,6 @@ def field_differences(result: Comparisons, c: Comparison) -> Table:
 
 def _outcomes(system: SystemScores) -> Sequence[Any]:
     return () if system.outcomes is None else system.outcomes.fields
-
-
-def _pvalue(value: float | None) -> str:
-    return "" if value is None else pvalue(value)
 
 
 def compared_fields(result: Comparisons) -> list[Table]:

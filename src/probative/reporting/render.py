@@ -20,37 +20,110 @@ from probative.reporting.escape import plain
 from probative.wording.numbers import points, scale_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from jinja2 import Environment
     from markupsafe import Markup
-    from rich.console import Console
-    from rich.table import Table as RichTable
 
     from probative.reporting.document import Document, Table, Tracks
 
 
-# --- Tables as plain text for a file or a pipe, if they fit
+# --- Tables as text
 #
-# Rich draws the others, in colour or on a narrow terminal; it takes longer to load than a score
-# takes to compute.
+# Columns of words are broken into lines where there is no room, and columns that still do not fit
+# are hidden and named. Rich would take longer to load than a score takes to compute.
+
+_NARROWEST_WORDS = 24  # letters of a name that are kept on one line, even in a narrow table
+_GAP = 3  # letters between columns
 
 
-def _table_lines(table: Table, width: int) -> list[str] | None:
-    """Return the lines of a table with columns at full width; None if it does not fit."""
-    rows = [[plain(cell) for cell in row] for row in (table.columns, *table.rows)]
-    title = plain(table.title)
-    texts = [title, *(cell for row in rows for cell in row)]
-    if len(rows) == 1 or not rows[0] or any(not text.isprintable() for text in texts):
-        return None
-    widths = [max(map(_cell_len, column)) for column in zip(*rows, strict=True)]
-    total = sum(widths) + 3 * (len(widths) - 1) + 2
-    if total > width or _cell_len(title) > total or 0 in widths:
-        return None
-    words = [table.holds_words(i) for i in range(len(widths))]
-    head, *body = (" " + "   ".join(_padded(row, widths, words)) for row in rows)
-    return [title, "", head, " " + "─" * (total - 2), *body, ""]
+def _fitted(table: Table, width: int) -> tuple[Table, list[str]]:
+    """Hide columns until the table fits; return it with the names of the hidden ones."""
+    hidden: list[str] = []
+    while len(table.columns) > 2 and sum(_least_widths(table)) > _room_for(table, width):
+        place = table.droppable[0] if table.droppable else len(table.columns) - 1
+        hidden.append(table.full_head(place))
+        table = table.without(place)
+    return table, hidden
+
+
+def _room_for(table: Table, width: int) -> int:
+    """Return the letters that all columns of a table may have together."""
+    return width - _GAP * (len(table.columns) - 1) - 2
+
+
+def _full_widths(table: Table) -> list[int]:
+    columns = zip(table.columns, *table.rows, strict=True)
+    return [max(_cell_len(plain(cell)) for cell in column) for column in columns]
+
+
+def _least_widths(table: Table) -> list[int]:
+    """Return the least width of each column: columns of words may be broken into lines."""
+    widths = _full_widths(table)
+    for i, column in enumerate(zip(table.columns, *table.rows, strict=True)):
+        if table.holds_words(i):
+            words = (_cell_len(word) for cell in column for word in plain(cell).split())
+            widths[i] = min(max(words, default=0), _NARROWEST_WORDS)
+    return widths
+
+
+def _widths(table: Table, width: int) -> list[int]:
+    """Return the widths of the columns; columns of words share what the others leave."""
+    widths, least = _full_widths(table), _least_widths(table)
+    excess = sum(widths) - _room_for(table, width)
+    while excess > 0:
+        widest = max(range(len(widths)), key=lambda i: widths[i] - least[i])
+        if widths[widest] <= least[widest]:
+            break
+        widths[widest] -= 1
+        excess -= 1
+    return widths
+
+
+def _table_lines(table: Table, width: int, bold: Callable[[str], str]) -> list[str]:
+    """Return the lines of a table with its title and the names of hidden columns."""
+    table, hidden = _fitted(table, width)
+    lines = [bold(line) for line in note_lines(table.title, width)] if table.title else []
+    if table.columns:
+        widths = _widths(table, width)
+        line = " " + "─" * (sum(widths) + _GAP * (len(widths) - 1))
+        words = table.word_columns
+        lines += _row_lines(table.columns, widths, words, bold, all_bold=True)
+        for place, row in enumerate(table.rows):
+            lines += [line] if place in (0, table.rule) else []
+            lines += _row_lines(row, widths, words, bold)
+    if hidden:
+        lines += note_lines(hidden_words(hidden), width)
+    return lines
+
+
+def hidden_words(heads: Iterable[str]) -> str:
+    """Return the note on columns that are hidden."""
+    return f"Hidden columns (terminal too narrow): {', '.join(dict.fromkeys(heads))}."
+
+
+def _row_lines(
+    row: Sequence[str],
+    widths: Sequence[int],
+    words: Sequence[bool],
+    bold: Callable[[str], str],
+    *,
+    all_bold: bool = False,
+) -> Iterator[str]:
+    """Yield the lines of one row; those of words may be several."""
+    cells = [
+        note_lines(cell, size) if from_left else [plain(cell).strip()]
+        for cell, size, from_left in zip(row, widths, words, strict=True)
+    ]
+    for k in range(max(map(len, cells))):
+        parts = []
+        for cell, texts, size, from_left in zip(row, cells, widths, words, strict=True):
+            text = texts[k] if k < len(texts) else ""
+            shown = bold(text) if text and (all_bold or isinstance(cell, Strong)) else text
+            blank = " " * (size - _cell_len(text))
+            parts.append(shown + blank if from_left else blank + shown)
+        yield (" " + (" " * _GAP).join(parts)).rstrip()
 
 
 def note_lines(note: str, width: int | None) -> list[str]:
@@ -59,7 +132,7 @@ def note_lines(note: str, width: int | None) -> list[str]:
     if width is None or _cell_len(text) <= width:
         return [text]
     lines, line = [], ""
-    for word in text.split():
+    for word in re.split(r"[ \t\n]+(?!%)", text.strip()):  # a per cent sign stays with its number
         wider = f"{line} {word}" if line else word
         if line and _cell_len(wider) > width:
             lines.append(line)
@@ -82,17 +155,9 @@ def _cell_len(text: str) -> int:
     return columns_of(text)
 
 
-def _padded(row: list[str], widths: list[int], words: list[bool]) -> Iterable[str]:
-    for cell, size, from_left in zip(row, widths, words, strict=True):
-        text = cell if from_left else cell.rstrip()
-        room = " " * (size - _cell_len(text))
-        yield text + room if from_left else room + text
-
-
 # --- Intervals drawn with characters in the rows of a table
 
 _NARROWEST_TRACK, _WIDEST_TRACK = 15, 41  # characters of a drawing; odd, so that there is a middle
-_TEXT_TRACKS_GAP = 3  # characters between columns
 
 
 def _draw_tracks(table: Table, width: int) -> Table:
@@ -112,17 +177,14 @@ def _draw_tracks(table: Table, width: int) -> Table:
     size, place = min(room, _WIDEST_TRACK), narrow.track_column
     if narrow is not table:
         spared = [head for head in table.columns if head not in narrow.columns]
-        words = f"Columns left out for want of room: {', '.join(spared)}."
-        narrow = replace(narrow, notes=(*narrow.notes, words))
+        narrow = replace(narrow, notes=(*narrow.notes, hidden_words(spared)))
     cells = [_drawn(row, table.tracks, size) for row in table.tracks.rows]
     return narrow.with_column(place, "", cells)
 
 
 def _room(table: Table, width: int) -> int:
     """Return the number of characters that the other columns leave."""
-    rows = (table.columns, *table.rows)
-    widths = [max(map(_cell_len, column)) for column in zip(*rows, strict=True)]
-    return width - sum(widths) - _TEXT_TRACKS_GAP * len(widths) - 4
+    return _room_for(table, width) - sum(_full_widths(table)) - _GAP - 2
 
 
 def _drawn(row: tuple[float, float, float] | None, tracks: Tracks, size: int) -> str:
@@ -155,119 +217,58 @@ _NAMES_OF_SCORES = ("metric", "score")  # headings of columns
 UNLIMITED = 200  # terminal columns without a terminal: tables fit, sentences stay on one line
 
 
-def render(document: Document, form: str, *, colour: bool = False, width: int = UNLIMITED) -> str:
+def render(
+    document: Document,
+    form: str,
+    *,
+    colour: bool = False,
+    width: int = UNLIMITED,
+    verbose: bool = False,
+) -> str:
     """Return the document in the form asked for, one of `FORMATS`, ending in a line break."""
     one_of("form", form, FORMATS)
     if form == "text":
-        return as_text(document, colour=colour, width=width)
+        return as_text(document, colour=colour, width=width, verbose=verbose)
     return _RENDERERS[form](document)
 
 
-def as_text(document: Document, *, colour: bool = False, width: int = UNLIMITED) -> str:
-    """Render tables and notes for the terminal, a file or a pipe."""
-    with scale_of(document.scale):
-        document = replace(document, tables=tuple(_draw_tracks(t, width) for t in document.tables))
-    text = None if colour else _as_plain_text(document, width)
-    if text is None:
-        text = _as_rich_text(document, colour=colour, width=width)
-    lines = "\n".join(line.rstrip() for line in text.split("\n")).strip("\n")
-    return re.sub(r"\n{3,}", "\n\n", lines) + "\n"
+_NO_BREAK = "\u00a0"
+_VERDICT_WORDS = re.compile(  # printed in bold
+    r"not established|[Nn]o verdict|identical outputs|equivalent|\b(?:strong|moderate)(?= evidence)"
+    r"|(?<=\bis )(?:strong|moderate)\b|\bPASSED\b|\bFAILED\b|\bleads?\b"
+)
 
 
-def _as_plain_text(document: Document, width: int = UNLIMITED) -> str | None:
-    """Render as text without Rich; return None if a table does not fit."""
-    lines: list[str] = []
+def as_text(
+    document: Document, *, colour: bool = False, width: int = UNLIMITED, verbose: bool = False
+) -> str:
+    """Render tables and notes for the terminal, a file or a pipe; the verdict comes last.
+
+    Details and the signature are shown only if it is `verbose`.
+    """
+
+    def bold(text: str) -> str:
+        return f"\x1b[1m{text}\x1b[0m" if colour else text
+
     room = None if width == UNLIMITED else width
-    for words in document.leading:
-        lines += [*note_lines(words, room), ""]
-    for table in document.tables:
-        drawn = _table_lines(table, width)
-        if drawn is None:
-            return None
-        lines += drawn
-        for note in table.notes:
-            lines += note_lines(note, room)
-        lines.append("")
-    for note in document.notes:
-        lines += [*note_lines(note, room), ""]
-    return "\n".join(lines)
-
-
-def _as_rich_text(document: Document, *, colour: bool, width: int) -> str:
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(
-        file=io.StringIO(), width=width, force_terminal=colour, no_color=not colour, highlight=False
-    )
-
-    def tell(note: str) -> None:
-        console.print(Text(escape.plain(note)), soft_wrap=width == UNLIMITED)
-
-    for words in document.leading:
-        tell(words)
-        console.print()
-    for table in document.tables:
-        left_out = _print_table(table, console, width)
-        for note in table.all_notes if colour else table.notes:
-            tell(note)
-        if left_out:
-            tell(f"Columns left out for want of room: {', '.join(dict.fromkeys(left_out))}.")
-        console.print()
-    for note in document.notes:
-        tell(note)
-        console.print()
-    return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]  # the StringIO above
-
-
-def _print_table(table: Table, console: Console, width: int) -> list[str]:
-    """Print a table, and return the columns for which there was no room."""
-    left_out: list[str] = []
-    while True:
-        grid = _rich_table(table)
-        needed = sum(column.min_width or 0 for column in grid.columns) + 3 * len(grid.columns) - 1
-        if needed <= width or not table.droppable:
-            break
-        left_out.append(table.full_head(table.droppable[0]))
-        table = table.without(table.droppable[0])
-    console.width = max(width, needed)  # otherwise Rich would shrink columns of words to nothing
-    console.print(grid, crop=False)
-    console.width = width
-    return left_out
-
-
-def _rich_table(table: Table) -> RichTable:
-    from rich import box
-    from rich.cells import cell_len
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    grid = RichTable(
-        title=Text(escape.plain(table.title), style="bold") if table.title else None,
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-    )
-    for i, head in enumerate(table.columns):
-        cells = [escape.plain(text) for text in (head, *(row[i] for row in table.rows))]
-        words = table.holds_words(i)
-        # numbers are never broken or cut: the table is then wider than the terminal
-        whole = cells if not words else [word for cell in cells for word in cell.split()]
-        grid.add_column(
-            Text(cells[0]),
-            justify="left" if words else "right",
-            min_width=min(max(map(cell_len, whole), default=0), 40),
-            no_wrap=not words,  # only columns of words shrink
-            overflow="fold",  # a long name continues on the next line
-        )
-    for row in table.rows:
-        grid.add_row(
-            *(
-                Text(escape.plain(cell), style="bold" if isinstance(cell, Strong) else "")
-                for cell in row
-            )
-        )
-    return grid
+    with scale_of(document.scale):
+        shown = (*document.tables, *document.more) if verbose else document.tables
+        tables = [_draw_tracks(table, width) for table in shown]
+    blocks = [note_lines(words, room) for words in document.leading]
+    for table in tables:
+        own = table.all_notes if verbose and colour else table.notes
+        own = (*table.notes, *table.details) if verbose and not colour else own
+        lines = _table_lines(table, width, bold)
+        blocks.append([*lines, *(line for note in own for line in note_lines(note, room))])
+    notes = (*document.notes, *document.details) if verbose else document.notes
+    blocks += [note_lines(note, room) for note in notes if note != document.signature]
+    if verbose and document.signature:
+        blocks.append(note_lines(document.signature, room))
+    for words in document.verdict:
+        whole = _VERDICT_WORDS.sub(lambda found: found[0].replace(" ", _NO_BREAK), words)
+        lines = [line.replace(_NO_BREAK, " ") for line in note_lines(whole, room)]
+        blocks.append([_VERDICT_WORDS.sub(lambda found: bold(found[0]), line) for line in lines])
+    return "\n\n".join("\n".join(lines) for lines in blocks if lines) + "\n"
 
 
 def as_json(document: Document) -> str:
@@ -290,14 +291,15 @@ def as_csv(document: Document) -> str:
 def as_markdown(document: Document) -> str:
     """Render pipe tables, as README files and issue trackers show them."""
     parts = [escape.markdown(words) for words in document.leading]
-    for table in document.tables:
+    for table in (*document.tables, *document.more):
         lines = [f"**{escape.markdown(table.title)}**", ""] if table.title else []
         ruler = [":---" if table.holds_words(i) else "---:" for i in range(len(table.columns))]
         head, *body = ([_markdown(cell) for cell in row] for row in (table.columns, *table.rows))
         lines += ["| " + " | ".join(cells) + " |" for cells in (head, ruler, *body)]
         parts.append("\n".join(lines))
         parts.extend(escape.markdown(note) for note in table.all_notes)
-    parts.extend(escape.markdown(note) for note in document.notes)
+    below = (*document.notes, *document.details, *document.verdict)
+    parts.extend(escape.markdown(note) for note in below)
     return "\n\n".join(parts) + "\n"
 
 
@@ -307,11 +309,11 @@ def as_latex(document: Document, label: str | None = None) -> str:
     `label` is the ``\ref`` name of the first table, numbered for the others; by default they are
     named after their titles.
     """
+    whole = (*document.tables, *document.more)
     tables = [
-        _latex_table(table, name)
-        for table, name in zip(document.tables, _labels(document.tables, label), strict=True)
+        _latex_table(table, name) for table, name in zip(whole, _labels(whole, label), strict=True)
     ]
-    notes = "".join(_latex_comment(note) for note in (*document.leading, *document.notes))
+    notes = "".join(_latex_comment(note) for note in document.sentences)
     return "\n".join([*tables, notes] if notes else tables)
 
 
@@ -405,11 +407,10 @@ def _latex_row(columns: Sequence[str], row: Sequence[str]) -> Iterator[str]:
 
 def _latex_name(text: str) -> str:
     """Return a heading or the name of a score in LaTeX, such as F1 with a subscript."""
-    whole = TABLE.get(text.replace(" ", "_"))
-    if whole is not None:
-        return whole.latex
-    words = text.split(" ")
-    return " ".join(TABLE[w].latex if w in TABLE else escape.latex(w) for w in words)
+    names = {metric.words: metric.latex for metric in TABLE.values()}
+    if text in names:
+        return names[text]
+    return " ".join(names.get(word) or escape.latex(word) for word in text.split(" "))
 
 
 def _latex(cell: str) -> str:

@@ -5,10 +5,17 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.document import Column, Named, Strong, Table, Words, interval
+from probative.reporting.document import Column, Named, Table, Words, scored
 from probative.reporting.pictures import Part, Shares
-from probative.wording.numbers import counted, metric_name, metric_words, number, points, pvalue
-from probative.wording.verdict import SIGNIFICANT, pvalue_of
+from probative.wording.numbers import (
+    counted,
+    metric_name,
+    metric_words,
+    number,
+    points,
+    pvalue,
+    with_interval,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,7 +28,7 @@ _PARTS = {
     "units": ("test set", "soft"),
     "runs_a": ("runs of {a}", "a"),
     "runs_b": ("runs of {b}", "b"),
-    "interaction": ("both together", "d"),
+    "interaction": ("interaction", "d"),
 }
 _MOST_RUNS = 30  # runs in a table
 _MOST_NAMED_PAIRS = 6  # pairs of runs that are named
@@ -41,32 +48,17 @@ def main_metric(scores: Scores) -> str:
 def mean_table(
     result: Scores, comparisons: Sequence[Comparison] = (), digits: int | None = None
 ) -> Table:
-    """Build the table of mean and spread of scores, with the best in bold and differences marked.
-
-    `comparisons` are those of the procedures.
-    """
-    decimals = 2 if digits is None else digits
-    baseline = result.systems[0].name
+    """Build the table of mean and spread of scores; `comparisons` are those of the procedures."""
+    decimals = 1 if digits is None else digits
     metrics = list(dict.fromkeys(own.metric for own in result.run_scores or ()))
-    marked = {
-        (c.b, c.metric)
-        for c in comparisons
-        if c.a == baseline and pvalue_of(c) <= SIGNIFICANT and not c.identical
-    }
     compared = {c.metric for c in comparisons} or {main_metric(result)}
 
     def column(metric: str) -> Column:
-        best = _best(result, metric) if len(result.systems) > 1 else None
-
         def cell(system: SystemScores) -> str:
-            own = result.runs_of(system.name, metric)
-            text = _mean_and_spread(own, decimals) + "†" * ((system.name, metric) in marked)
-            return Strong(text) if own.mean == best else text
+            return _mean_and_spread(result.runs_of(system.name, metric), decimals)
 
         return Column(metric_words(metric), cell, drop=int(metric not in compared))
 
-    adjusted = "Holm-adjusted " if comparisons and comparisons[0].p_adjusted is not None else ""
-    differs = f"† differs from {baseline} for new runs, too, {adjusted}p ≤ {SIGNIFICANT:g}."
     return Table.of(
         result.systems,
         [
@@ -74,33 +66,23 @@ def mean_table(
             Column("runs", lambda s: str(len(result.runs_of(s.name, metrics[0])))),
             *map(column, metrics),
         ],
-        title="Scores of runs in points",
-        notes=(
-            f"{result.task.capitalize()}, {counted(result.units, result.unit)}.",
-            "Mean of the runs ± their standard deviation.",
-            differs if marked else "",
-        ),
-        bold_note="The best is in bold.",
+        title=f"Scores of runs in points, mean ± standard deviation ({result.task}, "
+        f"{counted(result.units, result.unit)})",
         caption=tuple(_in_a_caption(c, decimals) for c in comparisons),
     )
 
 
-def _best(result: Scores, metric: str) -> float:
-    means = [result.runs_of(system.name, metric).mean for system in result.systems]
-    return max((mean for mean in means if mean == mean), default=float("nan"))
-
-
-def _mean_and_spread(own: RunScores, decimals: int = 2) -> str:
+def _mean_and_spread(own: RunScores, decimals: int = 1) -> str:
     if own.spread != own.spread:
         return points(own.mean, decimals)
     return f"{points(own.mean, decimals)} ± {points(own.spread, decimals)}"
 
 
 def _in_a_caption(c: Comparison, decimals: int) -> str:
-    gap, low, high = (points(value, decimals) for value in (c.difference, c.low, c.high))
+    gap = with_interval(c.difference, c.low, c.high, decimals, signed=True)
     return (
         f"{c.b} − {c.a}, {metric_name(c.metric, c.match)}: {gap} points, {100 * c.level:g} % "
-        f"limits {low} to {high} for test set and runs together."
+        f"interval for test set and runs together."
     )
 
 
@@ -118,10 +100,9 @@ def run_table(result: Scores, metric: str) -> Table:
         [Named(s.name, (result.runs_of(s.name, metric), s[metric])) for s in result.systems],
         [
             Words("system", "name"),
-            Column("worst run", lambda one: points(one.score[0].worst)),
-            Column("best run", lambda one: points(one.score[0].best)),
-            Column("all runs", lambda one: points(one.score[1].estimate)),
-            Column(f"{100 * result.level:g} %", lambda one: interval(one.score[1])),
+            Column("worst run", lambda one: points(one.score[0].worst, 1)),
+            Column("best run", lambda one: points(one.score[0].best, 1)),
+            Column("all runs", lambda one: scored(one.score[1])),
         ],
         title=f"{metric_words(metric)} of the runs in points",
         notes=(_ALL_RUNS.format(by=result.by),),
@@ -129,13 +110,11 @@ def run_table(result: Scores, metric: str) -> Table:
 
 
 _ALL_RUNS = (
-    "All runs: the counts of all runs together, with an interval that speaks of these models; what "
-    "the runs say of one {by} counts as one {by}."
+    "All runs: pooled counts. The interval is for these trained models; the {by} is the unit."
 )
 _SHARES = (
-    "Shares of its variance: which units are in the test set, how runs come out, and what single "
-    "runs do to single units. The standard error, in points, is on the safe side: it counts the "
-    "last of these twice."
+    "Sources of variance: test {by}s, runs, and their interaction. The standard error, in points, "
+    "counts the interaction twice, to be safe."
 )
 
 
@@ -161,14 +140,14 @@ def repeats_table(result: Scores, metric: str) -> Table:
             width("2 × runs", repeats=lambda repeated: 2 * repeated.repeats),
             width("endless runs", repeats=lambda _: inf),
         ],
-        title=f"What more {unit}s or more runs would tell, {metric_words(metric)}",
+        title=f"Interval with more {unit}s or more runs, {metric_words(metric)}",
         notes=(_MORE.format(unit=unit),),
     )
 
 
 _MORE = (
-    "Shares of the variance that come from which {unit}s there are and from what runs happened to "
-    "say; the length of the interval in points as it is, and with more of either."
+    "Shares of the variance from the {unit}s and from the runs; the length of the interval in "
+    "points as it is, and with more of either."
 )
 
 
@@ -180,25 +159,25 @@ def spread_table(ranking: Ranking) -> Table:
             Words("system"),
             Column("runs", len),
             Column("mean ± spread", _mean_and_spread),
-            Column("worst run", "worst", points),
-            Column("best run", "best", points),
+            Column("worst run", lambda own: points(own.worst, 1)),
+            Column("best run", lambda own: points(own.best, 1)),
         ],
         title=f"Runs, {metric_words(ranking.metric)} in points",
-        notes=(_RANKED,),
+        details=(_RANKED,),
     )
 
 
 _RANKED = (
     "Mean of the runs ± their standard deviation. The leaderboard adds up the counts of all runs "
-    "of a system: it ranks these trained models on test sets like this one. How new runs would "
-    "rank is another question, which compare answers pair by pair."
+    "of a system: it ranks these trained models on test sets like this one. compare shows, pair "
+    "by pair, how new runs would differ."
 )
 
 
 def single_runs(result: Scores, metric: str) -> Table:
     """Build the table of the scores of single runs; of many runs, the first."""
     rows = [
-        (own.system, run, points(score))
+        (own.system, run, points(score, 1))
         for own in result.run_scores or ()
         if own.metric == metric
         for run, score in list(zip(own.runs, own.scores, strict=True))[:_MOST_RUNS]
@@ -209,7 +188,7 @@ def single_runs(result: Scores, metric: str) -> Table:
         ("system", "run", metric_words(metric)),
         tuple(rows),
         title=f"Single runs, {metric_words(metric)} in points",
-        notes=(f"{left_out:,} more runs are left out here; JSON and CSV hold all.",)
+        notes=(f"{left_out:,} more runs are hidden here; JSON and CSV have all.",)
         if left_out
         else (),
         text_columns=2,
@@ -249,7 +228,7 @@ def variance_table(comparisons: Sequence[Comparison]) -> Table:
             Column("std. error", "standard_error", points, drop=1),
         ],
         title="Where the uncertainty of the mean difference comes from",
-        notes=(_SHARES,),
+        notes=(_SHARES.format(by=first.by.removesuffix(" and run")),),
     )
 
 
@@ -282,7 +261,7 @@ def companion_table(comparisons: Sequence[Comparison]) -> Table:
 
 _RANK_TESTS = {"mann-whitney": "Mann-Whitney", "wilcoxon": "Wilcoxon"}
 _COMPANIONS = (
-    "They see one number per run and hold for this test set only. Permutation: {exact} assignments "
+    "They use one number per run and hold for this test set only. Permutation: {exact} assignments "
     "of runs to systems. P(run better): the share of pairs of runs in which the first system "
     "scores higher. eps_min: almost stochastic order; below 0.5 the first system is almost "
     "stochastically dominant."
@@ -303,6 +282,6 @@ def variance_picture(c: Comparison) -> Shares | None:
         parts,
         title="Where the uncertainty about new runs comes from.",
         description=f"Shares of the variance of the mean difference: {listed}",
-        reading="More sentences shrink the first part, more runs the parts of the runs; what both "
-        "do together shrinks with either.",
+        reading="More sentences shrink the first part, more runs the parts of the runs; their "
+        "interaction shrinks with either.",
     )

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import PurePath
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from probative.counts import ItemCounts
 from probative.errors import InputError
+from probative.metrics import PRF
 from probative.options import sign
 from probative.reporting.agreement_report import ceiling_table
-from probative.reporting.document import Column, Document, Named, Table, Tracks, Words, payload
+from probative.reporting.document import (
+    Column,
+    Document,
+    Named,
+    Table,
+    Tracks,
+    Words,
+    payload,
+    scored,
+)
 from probative.reporting.escape import plain
 from probative.reporting.figures import figure
 from probative.reporting.forests import group_score_table
@@ -44,17 +55,18 @@ from probative.wording.numbers import (
     on_own_scale,
     points,
     task_words,
+    with_interval,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from matplotlib.figure import Figure
 
     from probative.counts import Counts
     from probative.inference.posterior.single import Posterior
     from probative.reporting.pictures import Densities
-    from probative.results import FileCheck, Interval, Scores, SystemScores
+    from probative.results import FileCheck, Interval, LabelScores, Scores, SystemScores
 
 
 _UNTYPED = "_"
@@ -68,15 +80,10 @@ def scores_document(scores: Scores) -> Document:
     signed = scores.signature
     content = scores.to_dict()
     del content["level"]
-    tables = [_overview(scores)]
+    tables = _tables(scores)
     if has_runs(scores):
         main = main_metric(scores)
-        tables += [mean_table(scores), run_table(scores, main), repeats_table(scores, main)]
-    if scores.task == "records":
-        tables += record_tables(scores)
-    else:
-        labelled = [system for system in scores.systems if len(system.by_label) > 1]
-        tables += [label_table(scores, system) for system in labelled]
+        tables[1:1] = [mean_table(scores), run_table(scores, main), repeats_table(scores, main)]
     tables += [_overlaps(system) for system in scores.systems if system.overlap]
     if scores.groups:
         tables.append(group_score_table(scores, "group"))
@@ -87,12 +94,8 @@ def scores_document(scores: Scores) -> Document:
         tables=tuple(tables),
         records=tuple(_records(scores)),
         leading=tuple(quality_lines(scores)),
-        notes=(
-            *_remarks(scores),
-            *map(str, scores.judges or ()),
-            *two_averages(scores),
-            signed,
-        ),
+        notes=(*_remarks(scores), *map(str, scores.judges or ()), *two_averages(scores), signed),
+        details=_details(scores),
         pictures=(score_forest(scores, main_score(scores), compared=False),)
         if len(scores.systems) > 1
         else (),
@@ -120,57 +123,140 @@ def _is_clustered(scores: Scores) -> bool:
 def _remarks(scores: Scores) -> list[str]:
     remarks = []
     if scores.task == "segmentation":
-        remarks.append(
-            "Read the recall: precision and F1 reward a system that splits too little. A "
-            "splitting bias above 1 means that it splits too much."
-        )
+        remarks.append(RECALL_LEADS)
     if has_runs(scores):
         remarks.append(
-            f"The scores above are those of all runs together; what the runs say of one "
-            f"{scores.by} counts as one {scores.by}. They speak of these runs: what new ones would "
-            f"score spreads as the runs do."
+            f"Scores of all runs together; the {scores.by} is the unit. They apply to these runs: "
+            f"new ones would spread as these do."
         )
-    if _is_clustered(scores):
-        remarks.append(
-            f"Intervals allow for {_items(scores)} of one "
-            f"{scores.by} that go right or wrong together "
-            f"(deff: the design effect)."
-        )
-    return remarks
+    return [*remarks, *ask_for_positive(scores)]
 
 
-def _items(scores: Scores) -> str:
-    return "labels" if scores.by == "item" else "fields" if scores.task == "records" else "items"
+RECALL_LEADS = (
+    "Recall leads: precision and F1 reward splitting too little. --metric chooses another score."
+)
+
+
+def ask_for_positive(scores: Scores) -> list[str]:
+    """Ask which of two classes is the positive one, if all classes are scored together."""
+    labels = [entry.label for entry in scores.systems[0].by_label]
+    if not of_all_classes(scores) or len(labels) != 2:
+        return []
+    last, first = labels[::-1]
+    return [f"Two classes: --positive {last} (or {first}) gives precision, recall and F1 of one."]
+
+
+def _details(scores: Scores) -> tuple[str, ...]:
+    """Return how many items are right, and what the intervals allow for."""
+    details = [f"{s.name}: {_tally(s.counts, scores.task)}." for s in scores.systems]
+    if any(s.design_effect is not None for system in scores.systems for s in system.scores):
+        items = "labels" if scores.by == "item" else "items"
+        items = "fields" if scores.task == "records" else items
+        details.append(
+            f"Intervals allow for {items} of one {scores.by} that are right or wrong together "
+            f"(design effects: JSON and CSV)."
+        )
+    return tuple(details)
+
+
+# --- Tables of scores
+
+
+def of_all_classes(scores: Scores) -> bool:
+    """Return True if all classes are scored together: precision, recall, F1 are the accuracy."""
+    return all(
+        "accuracy" in own and len({own[m] for m in own if m in ("accuracy", *PRF)}) == 1
+        for system in scores.systems
+        for own in [{s.metric: s.estimate for s in system.scores}]
+    )
+
+
+def shown_metrics(scores: Scores) -> list[str]:
+    """Return the metrics of a table: of several names of one score, only one."""
+    known = [score.metric for score in scores.systems[0].scores]
+    single = [metric for metric in known if not metric.startswith("macro_")]
+    if of_all_classes(scores):
+        several = len(scores.systems[0].by_label) > 2
+        also = [m for m in known if several and m == "macro_f1"]
+        return [m for m in single if m not in PRF] + also
+    return single or known
+
+
+def score_columns(
+    metrics: Sequence[str], keep: Collection[str] = ("f1",), digits: int | None = None
+) -> list[Column]:
+    """Return a column for each score with its interval; those to `keep` are never hidden."""
+    drops = drop_order(metrics, keep)
+    return [
+        Column(metric_words(m), partial(_scored_in, metric=m, digits=digits), drop=drops[m])
+        for m in metrics
+    ]
+
+
+def drop_order(metrics: Sequence[str], keep: Collection[str]) -> dict[str, int]:
+    """Return when the column of each metric is hidden: rare ones first, 0 for never."""
+    rare = [m for m in metrics if m not in PRF]
+    order = [*reversed(rare), "precision", "recall", "f1"]
+    kept = {*keep} if {*keep} & {*metrics} else {metrics[0]}
+    return {m: 0 if m in kept else 1 + order.index(m) for m in metrics}
+
+
+def _scored_in(one: Any, *, metric: str, digits: int | None) -> str:
+    return scored(one[metric], digits)
+
+
+def about(scores: Scores, what: str = "Scores") -> str:
+    """Return the title of a table of scores: what, the level, the task and the units."""
+    task = task_words(scores.task, scores.match, counted(scores.units, scores.unit))
+    return f"{what} in points with {100 * scores.level:g} % intervals ({task.lower()})"
+
+
+def _tables(scores: Scores) -> list[Table]:
+    """Return the tables of scores: of systems, and by label or field."""
+    systems = scores.systems
+    if scores.task == "records":
+        return [_overview(scores), *record_tables(scores)]
+    labelled = [system for system in systems if len(system.by_label) > 1]
+    if not labelled:
+        return [_overview(scores)]
+    if len(systems) > 1:
+        return [_overview(scores), _labels_of_systems(scores)]
+    (system,) = systems
+    own = {score.metric for score in system.by_label[0].scores}
+    if own >= set(shown_metrics(scores)) and not has_runs(scores):
+        return [label_table(scores, system, whole=True)]
+    return [_overview(scores), label_table(scores, system)]
 
 
 def _overview(scores: Scores) -> Table:
-    found = [Named(system.name, score) for system in scores.systems for score in system.scores]
-    clustered = _is_clustered(scores)
-    tallies = []
-    for system in scores.systems:
-        what = f"{system.name}: {_tally(system.counts, scores.task)}"
-        if scores.task == "segmentation" and system.splitting_bias is not None:
-            what += f"; splitting bias {number(system.splitting_bias)}"
-        tallies.append(what)
+    """Build the table of all scores, one row per system."""
+    main = main_score(scores)
     return Table.of(
-        found,
-        [
-            Words("system", "name", when=len(scores.systems) > 1),
-            Words("metric", "score.metric", metric_words),
-            Column("score", "score.estimate", points),
-            Column("low", "score.low", points),
-            Column("high", "score.high", points),
-            Column("deff", lambda one: number(one.score.design_effect, 2), when=clustered),
-            Words("note", "score.note", when=any(one.score.note for one in found)),
-        ],
-        title=f"Scores in points with {100 * scores.level:g} % intervals",
-        notes=(
-            f"{task_words(scores.task, scores.match, counted(scores.units, scores.unit))}.",
-            *oddities(scores),
-            *tallies,
-        ),
-        track="score.estimate",
+        scores.systems,
+        [Words("system", "name"), *score_columns(shown_metrics(scores), (main,))],
+        title=about(scores),
+        notes=(*_score_notes(scores), *oddities(scores), _splitting(scores)),
+        tracks=Tracks.of([_limits(system[main]) for system in scores.systems]),
     )
+
+
+def _score_notes(scores: Scores) -> list[str]:
+    """Return the caveats of single scores, each once."""
+    said: dict[str, list[str]] = {}
+    for system in scores.systems:
+        for score in system.scores:
+            if score.note:
+                name = f"{system.name}, " * (len(scores.systems) > 1) + metric_words(score.metric)
+                said.setdefault(str(score.note), []).append(name)
+    return [f"{_some(names)}: {note}." for note, names in said.items()]
+
+
+def _splitting(scores: Scores) -> str:
+    known = [s for s in scores.systems if s.splitting_bias is not None]
+    if not known:
+        return ""
+    listed = ", ".join(f"{s.name} {number(s.splitting_bias, 2)}" for s in known)
+    return f"Splitting bias (above 1: splits too much): {listed}."
 
 
 def oddities(scores: Scores) -> list[str]:
@@ -178,8 +264,8 @@ def oddities(scores: Scores) -> list[str]:
     remarks = []
     if not any(system.counts.positives for system in scores.systems):
         remarks.append(
-            "The answer holds nothing to be found: recall is undefined, and whatever a system "
-            "returns is wrong."
+            "Gold has nothing to find: recall is undefined, and everything that a system returns "
+            "is wrong."
         )
     remarks += [
         f"{system.name} returned nothing: its precision is undefined."
@@ -189,7 +275,7 @@ def oddities(scores: Scores) -> list[str]:
     what = "Fields" if scores.task == "records" else "Labels"
     unknown = _unknown_labels(scores)
     if unknown:
-        remarks.append(f"{what} that the answer does not have: {_some(unknown)}.")
+        remarks.append(f"{what} that gold does not have: {_some(unknown)}.")
     for system in scores.systems:
         missed = [e.label for e in system.by_label if e.counts.positives and not e.counts.predicted]
         if missed and system.counts.predicted:
@@ -221,35 +307,99 @@ def _tally(counts: Counts | ItemCounts, task: str) -> str:
         return f"{counts.tp:,.0f} of {counts.positives:,.0f} answers right"
     return (
         f"{amount(counts.tp)} right of {counts.predicted:,.0f} returned and "
-        f"{counts.positives:,.0f} to be found"
+        f"{counts.positives:,.0f} in gold"
     )
 
 
-def label_table(scores: Scores, system: SystemScores) -> Table:
-    """Build the table of the scores of a system, one row per label."""
-    shown = system.by_label[:_MOST_LABELS]
-    left_out = len(system.by_label) - len(shown)
-    metrics = [score.metric for score in shown[0].scores]
+def label_table(scores: Scores, system: SystemScores, *, whole: bool = False) -> Table:
+    """Build the table of the scores of a system, one row per label.
 
-    def estimate(place: int) -> Column:
-        return Column(metrics[place], lambda entry: points(entry.scores[place].estimate))
+    With `whole`, the scores of all labels and their means come first.
+    """
+    shown = [_Label.of(entry) for entry in system.by_label[:_MOST_LABELS]]
+    left_out = len(system.by_label) - len(shown)
+    metrics = [score.metric for score in system.by_label[0].scores]
+    above = []
+    if whole:
+        known = {score.metric: score for score in system.scores}
+        above = [_Label("all labels", known, system.counts)]
+        means = {m: known[f"macro_{m}"] for m in metrics if f"macro_{m}" in known}
+        above += [_Label("macro average", means, None)] if len(means) == len(metrics) else []
+    several = f": {system.name}" if len(scores.systems) > 1 else ""
+    return Table.of(
+        [*above, *shown],
+        [
+            Words("label", "name"),
+            *score_columns(metrics),
+            Column("in gold", lambda one: one.number("positives"), drop=-1),
+            Column("returned", lambda one: one.number("predicted"), drop=-2),
+        ],
+        title=about(scores) if whole else f"By label{several}",
+        notes=(
+            *(oddities(scores) if whole else ()),
+            *(_score_notes(scores) if whole else ()),
+            f"{left_out:,} more labels are hidden here; JSON and CSV have all of them."
+            if left_out
+            else "",
+        ),
+        tracks=Tracks.of(
+            [_limits(one.scores[metrics[-1]]) for one in (*above, *shown)],
+        ),
+        rule=len(above) or None,
+    )
+
+
+def _limits(score: Any) -> tuple[float, float, float]:
+    return score.estimate, score.low, score.high
+
+
+class _Label(NamedTuple):
+    """Row of a table by label: its name, its scores by metric, and its counts."""
+
+    name: str
+    scores: Mapping[str, Interval]
+    counts: Any
+
+    @classmethod
+    def of(cls, entry: LabelScores) -> _Label:
+        return cls(entry.label, {score.metric: score for score in entry.scores}, entry.counts)
+
+    def __getitem__(self, metric: Any) -> Any:
+        return self.scores[metric]
+
+    def number(self, name: str) -> str:
+        return "" if self.counts is None else amount(getattr(self.counts, name))
+
+
+def _labels_of_systems(scores: Scores) -> Table:
+    """Build the table of one score of every system by label."""
+    found = {s.name: {e.label: _Label.of(e) for e in s.by_label} for s in scores.systems}
+    labels = sorted({label for own in found.values() for label in own})
+    metrics = [score.metric for s in scores.systems for e in s.by_label[:1] for score in e.scores]
+    metric = "f1" if "f1" in metrics else metrics[-1]
+    shown = labels[:_MOST_LABELS]
+
+    def cell(name: str) -> Callable[[str], str]:
+        return lambda label: scored(found[name][label][metric]) if label in found[name] else "–"
+
+    def in_gold(label: str) -> str:
+        own = next(own[label] for own in found.values() if label in own)
+        return own.number("positives")
 
     return Table.of(
         shown,
         [
-            Words("label"),
-            *map(estimate, range(len(metrics))),
-            Column(f"{metrics[-1]} low", lambda entry: points(entry.scores[-1].low)),
-            Column(f"{metrics[-1]} high", lambda entry: points(entry.scores[-1].high)),
-            *(Column(name, f"counts.{name}", amount) for name in ("tp", "fp", "fn")),
+            Words("label", lambda label: label),
+            *(Column(name, cell(name)) for name in found),
+            Column("in gold", in_gold, drop=1),
         ],
-        title=f"By label{': ' + system.name if len(scores.systems) > 1 else ''}",
+        title=f"{metric_name(metric, scores.match)} by label",
         notes=(
-            f"{left_out:,} more labels are left out here; JSON and CSV hold all of them."
-            if left_out
+            f"{len(labels) - len(shown):,} more labels are hidden here; JSON and CSV have all of "
+            f"them."
+            if len(labels) > len(shown)
             else "",
         ),
-        tracks=Tracks.of([(s.estimate, s.low, s.high) for *_, s in (e.scores for e in shown)]),
     )
 
 
@@ -268,7 +418,7 @@ def _overlaps(system: SystemScores) -> Table:
         [
             Words("match", "name"),
             *(Column(name, times(name)) for name in outcomes),
-            *(Column(name, value(name), points) for name in metrics),
+            *(Column(metric_words(name), value(name), points) for name in metrics),
         ],
         title=f"Overlaps: {system.name}",
     )
@@ -301,18 +451,17 @@ def score_forest(result: Scores, metric: str, *, compared: bool = True) -> Fores
         title=f"{name[:1].upper()}{name[1:]} with {level}"
         + (f"; the baseline, {bars[0].name}, in orange." if bars[0].marked else "."),
         description=f"{name} of each system: {described(bars)}",
-        reading="The dot is the score on this test set. The line shows which true scores, those on "
-        "endless data like these, go well with it." + _RUNS_BELOW * any(bar.runs for bar in bars),
+        reading=f"The dot is the score on this test set, the line its {100 * result.level:g} % "
+        f"interval: the true scores compatible with these data."
+        + _RUNS_BELOW
+        * any(bar.runs for bar in bars),
         note=level,
     )
 
 
 def described(bars: Sequence[Bar]) -> str:
     """Return the numbers of a forest in words."""
-    return "; ".join(
-        f"{bar.name} {points(bar.estimate)} ({points(bar.low)} to {points(bar.high)})"
-        for bar in bars
-    )
+    return "; ".join(f"{bar.name} {with_interval(bar.estimate, bar.low, bar.high)}" for bar in bars)
 
 
 @on_own_scale
@@ -327,9 +476,7 @@ def scores_figure(scores: Scores) -> Figure:
 def conlleval_report(scores: Scores) -> str:
     """Render scores as conlleval prints them; an undefined score is 0, as there."""
     if scores.match is not None:
-        raise InputError(
-            f"form: conlleval knows no match={scores.match!r}; expected another format"
-        )
+        raise InputError(f"form: conlleval has no match={scores.match!r}; expected another format")
     if scores.token_accuracy is None:
         raise InputError("form: conlleval prints scores of tags; expected another format here")
     blocks = []
@@ -384,9 +531,7 @@ def check_document(report: FileCheck, *, signature: str = "") -> Document:
         rows = tuple((label, f"{times:,}") for label, times in report.labels.items())
         tables.append(Table(("label", "number"), rows, title="Labels"))
     tables += [path_table(report.paths, int(report.facts["documents"]))] if report.paths else []
-    verdict = "Nothing is wrong with it."
-    if report.problems:
-        verdict = "What is wrong with it:"
+    verdict = "Problems:" if report.problems else "No problems found."
     name = PurePath(report.path).name
     return Document(
         title=f"Check of {name}",
@@ -445,11 +590,9 @@ def intervals_document(
         found,
         [
             Words("row", "name", when=many),
-            Words("metric", "score.metric"),
+            Words("metric", "score.metric", metric_words),
             Words("method", "score.method"),
-            Column("score", "score.estimate", points),
-            Column("low", "score.low", points),
-            Column("high", "score.high", points),
+            Column("score", "score", scored),
             Words("note", "score.note", when=any(one.score.note for one in found)),
         ],
         title=f"Scores in points with {number(100 * level, 6).rstrip('0').rstrip('.')} % intervals",

@@ -90,7 +90,10 @@ class SystemScore(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BucketDifference(DifferenceResult):
-    """Difference of two systems on the items of a bucket, B minus A, with its interval."""
+    """Difference of two systems in one metric, B minus A, with its interval and without a test.
+
+    It is that on the items of a bucket, or that in a metric beside the compared one.
+    """
 
     a: str
     b: str
@@ -394,6 +397,9 @@ class Comparisons(Scores):
         span at all.
     buckets
         If asked for: a `Bucket` for each kind of items, such as long entities.
+    other_metrics
+        If no metric was asked for: the differences in the metrics beside the compared one, such as
+        precision and recall beside F1. They are not tested, and not adjusted for their number.
     adjustment
         ``holm`` or ``shaffer``: how p-values were adjusted, if they were.
     group_summaries
@@ -417,6 +423,7 @@ class Comparisons(Scores):
     fingerprints: Fingerprints | None = field(default=None, repr=False)
     fields: tuple[Group, ...] | None = None
     changes: tuple[FieldChange, ...] | None = field(default=None, repr=False)
+    other_metrics: tuple[BucketDifference, ...] | None = None
 
     def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
         yield from super()._metrics()
@@ -444,7 +451,7 @@ class Comparisons(Scores):
         label
             The label of the first table for ``\ref``; by default it is made from its title.
         digits
-            The number of decimals of points; by default 2, and 1 for the ends of intervals.
+            The number of decimals of points; by default 1, and more where intervals are narrow.
         compact
             Whether to make one table with one row per system: its scores, the interval of the one
             that is compared, the difference from the baseline, p and the probability of being
@@ -864,7 +871,7 @@ class GateVerdict(Result):
             return own_words(self._sentence())
 
     def _sentence(self) -> str:
-        word = "passed" if self.passed else "failed"
+        word = "PASSED" if self.passed else "FAILED"
         head = (
             f"{self.kind} {word}: {self.b} against {self.a}, {metric_name(self.metric, self.match)}"
         )

@@ -2,6 +2,7 @@
 
 from probative.wording.numbers import (
     amount,
+    brackets,
     counted,
     equals,
     is_of_ranking,
@@ -9,16 +10,19 @@ from probative.wording.numbers import (
     metric_name,
     metric_words,
     number,
+    p_equals,
     points,
     probability,
     pvalue,
     region,
     signed_points,
     task_words,
+    with_interval,
 )
 
 __all__ = [
     "amount",
+    "brackets",
     "counted",
     "equals",
     "is_of_ranking",
@@ -26,10 +30,12 @@ __all__ = [
     "metric_name",
     "metric_words",
     "number",
+    "p_equals",
     "points",
     "probability",
     "pvalue",
     "region",
     "signed_points",
     "task_words",
+    "with_interval",
 ]

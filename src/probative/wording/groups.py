@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from probative.metrics import TABLE, Metric
 from probative.wording.numbers import (
+    brackets,
     counted,
     equals,
     metric_name,
     number,
     own_words,
+    p_equals,
     points,
     signed_points,
 )
@@ -98,17 +100,16 @@ def _untested(s: GroupSummary) -> list[str]:
     if not untested:
         return []
     holds = "holds" if untested == 1 else "hold"
-    what = "one unit, identical outputs, or nothing to be found"
-    return [f"{counted(untested, 'group')} {holds} nothing that a test could find: {what}."]
+    what = "one unit, identical outputs, or nothing to find"
+    return [f"{counted(untested, 'group')} {holds} nothing to test: {what}."]
 
 
 def _spread_sentences(h: Heterogeneity | None, parts: str = "groups") -> list[str]:
     """Say whether differences vary over groups (or other parts) by more than chance."""
     if h is None:
         return []
-    p = "< 0.001" if h.pvalue < 0.001 else f"= {number(h.pvalue)}"
     figures = (
-        f"Cochran's Q = {number(h.q, 1)} on {h.degrees_of_freedom:,}, p {p}, "
+        f"Cochran's Q = {number(h.q, 1)} on {h.degrees_of_freedom:,}, p {p_equals(h.pvalue)}, "
         f"I² = {100 * h.i_squared:.0f} %"
     )
     if h.pvalue <= 0.05:
@@ -125,15 +126,15 @@ def _reversal(s: GroupSummary) -> str:
     return (
         f"Warning: Simpson's paradox. In {every} {winner} scores higher than {loser} (decided in "
         f"{decided:,}), and over all groups together it scores lower ({s.b} − {s.a}: "
-        f"{signed_points(s.difference)}). {_why(s)} Within a group both are judged on the same "
-        f"ground: go by the groups."
+        f"{signed_points(s.difference)}). {_why(s)} Use the groups: within a group both systems "
+        f"are judged on the same data."
     )
 
 
 def _why(s: GroupSummary) -> str:
     """Say why the overall difference can have another sign than that of all groups."""
     if s.weights is None:
-        return f"{metric_name(s.metric)} over everything is no mean of that in the groups."
+        return f"{metric_name(s.metric)} over everything is not a mean of the groups."
     by = _WEIGHED_BY.get(s.metric, "what the system returns and what is right there")
     return (
         f"An overall score weighs each group by {by}, which differs between the systems: one has "
@@ -222,18 +223,17 @@ def _mean(r: DatasetComparisons) -> str:
     return (
         f"Mean over these data sets, each of the same weight: {r.b} − {r.a} = "
         f"{signed_points(m.difference)} points ({points(m.score_b, 1)} against "
-        f"{points(m.score_a, 1)}; {100 * r.level:g} % interval {signed_points(m.low)} to "
-        f"{signed_points(m.high)}{chance}). It speaks of other texts like those of these data "
-        f"sets, not of other data sets."
+        f"{points(m.score_a, 1)}; {100 * r.level:g} % interval "
+        f"{brackets(m.low, m.high, 1, signed=True)}{chance}). It applies to other texts like "
+        f"those of these data sets, not to other data sets."
     )
 
 
 def _pooled(r: DatasetComparisons, c: Comparison) -> str:
-    p = "< 0.001" if c.p_decision < 0.001 else f"= {number(c.p_decision)}"
     return (
         f"All units together, each of the same weight, so that large data sets decide: "
         f"{signed_points(c.difference)} points ({100 * r.level:g} % interval "
-        f"{signed_points(c.low)} to {signed_points(c.high)}, p {p})."
+        f"{brackets(c.low, c.high, 1, signed=True)}, p {p_equals(c.p_decision)})."
     )
 
 
@@ -243,11 +243,11 @@ def _disagreement(r: DatasetComparisons) -> list[str]:
         said.append(
             f"Warning: the data sets disagree. {r.b} is better on "
             f"{_listed_groups(r.better.datasets)} and worse on {_listed_groups(r.worse.datasets)}: "
-            f"no average tells which to take."
+            f"no average shows which to take."
         )
     if r.pooled is not None and r.pooled.difference * r.mean.difference < 0:
         said.append(
-            "Mean and pooled difference have different signs: the answer depends on whether data "
-            "sets or units weigh the same."
+            "Mean and pooled difference have different signs: which system is better depends on "
+            "whether data sets or units have the same weight."
         )
     return said

@@ -1,4 +1,14 @@
-"""Format numbers and names for tables, sentences and figures."""
+"""Format numbers and names for tables, sentences and figures.
+
+The rules, which hold everywhere but in JSON and CSV (these have all digits):
+
+* Scores and differences are in points with one decimal; with two if the interval is narrower than
+  one point, with three if it is narrower than a tenth. An interval stands behind its score, in
+  brackets: ``41.9 [38.5, 45.3]``; differences and their ends have a sign: ``+1.1 [−2.0, +4.2]``.
+* p-values have three significant digits (0.496, 0.0124), and more if they would be rounded to 0.05
+  or 0.01; below 0.001 they are powers of ten (2.2e−16).
+* Probabilities have three decimals, and are never 0 or 1.
+"""
 
 from __future__ import annotations
 
@@ -18,21 +28,26 @@ if TYPE_CHECKING:
 
 __all__ = [
     "amount",
+    "brackets",
     "counted",
+    "decimals",
     "equals",
     "is_of_ranking",
+    "limit",
     "match_words",
     "metric_name",
     "metric_words",
     "number",
     "on_own_scale",
     "own_words",
+    "p_equals",
     "points",
     "probability",
     "pvalue",
     "region",
     "signed_points",
     "task_words",
+    "with_interval",
     "words_of_test",
 ]
 
@@ -134,13 +149,64 @@ def equals(value: float) -> str:
     return text if text[0] in "<>" else f"= {text}"
 
 
-def pvalue(value: float | None) -> str:
-    """Format a p-value with four decimals, or as a power of ten; None as empty text."""
-    if value is None:
-        return ""
-    if value < 0.0001:
+_THRESHOLDS = (0.05, 0.01)  # of the words of a verdict
+_ROUNDING = 1e-12
+
+
+def pvalue(value: float | None, *thresholds: float) -> str:
+    """Format a p-value: 0.496, 0.0124, 2.2e−16; undefined as a dash, None as empty text.
+
+    It has three significant digits, and more if it would be rounded to one of the thresholds, by
+    default 0.05 and 0.01.
+    """
+    if value is None or value != value:
+        return "" if value is None else "–"
+    if value < 0.001:
         return f"{value:.1e}".replace("-", "−") if value > 0 else "< 1e−300"
-    return number(value, 4)
+    cuts = (*_THRESHOLDS, *thresholds)
+    if not any(abs(value - cut) <= _ROUNDING for cut in cuts):
+        for digits in range(3, 9):
+            text = f"{value:#.{digits}g}"
+            if all(abs(float(text) - cut) > _ROUNDING for cut in cuts):
+                return text
+    return f"{value:#.3g}"
+
+
+def p_equals(value: float, *thresholds: float) -> str:
+    """Format a p-value with its relation: ``= 0.496``, or ``< 1e−300``."""
+    text = pvalue(value, *thresholds)
+    return text if text[0] in "<–" else f"= {text}"
+
+
+def decimals(low: float, high: float) -> int:
+    """Return the decimals of points that an interval of this width deserves: 1, 2 or 3."""
+    width = factor() / 100 * (high - low)
+    return 1 + (width < 0.01) + (width < 0.001)
+
+
+def with_interval(
+    estimate: float, low: float, high: float, digits: int | None = None, *, signed: bool = False
+) -> str:
+    """Format a score with its interval in points: ``41.9 [38.5, 45.3]``."""
+    if estimate != estimate:
+        return "–"
+    places = decimals(low, high) if digits is None else digits
+    form = signed_points if signed else points
+    return f"{form(estimate, places)} {brackets(low, high, places, signed=signed)}"
+
+
+def brackets(low: float, high: float, digits: int | None = None, *, signed: bool = False) -> str:
+    """Format an interval in points: ``[38.5, 45.3]``, or signed ``[−2.0, +4.2]``."""
+    places = decimals(low, high) if digits is None else digits
+    if signed:
+        return f"[{limit(low, places)}, {limit(high, places)}]"
+    return f"[{points(low, places)}, {points(high, places)}]"
+
+
+def limit(value: float, digits: int = 1) -> str:
+    """Format an end of an interval with its sign, and enough decimals to distinguish it from 0."""
+    texts = [signed_points(value, more) for more in range(digits, digits + 4)]
+    return next((text for text in texts if float(text.replace("−", "-")) != 0), texts[0])
 
 
 def words_of_test(test: str, sides: str = "") -> str:
@@ -149,7 +215,12 @@ def words_of_test(test: str, sides: str = "") -> str:
     return name.format(f"{sides} " if sides else "")
 
 
-_OTHERS = {"roc_auc": "ROC AUC"}  # scores of curves, which are not in the table of metrics
+_OTHERS = {  # scores of curves and of words, which are not in the table of metrics
+    "roc_auc": "ROC AUC",
+    "tnr": "TNR",
+    "oov_recall": "OOV recall",
+    "iv_recall": "IV recall",
+}
 _MATCHES = {
     "exact": "exact boundaries",
     "partial": "partial overlap",
@@ -161,10 +232,11 @@ _MATCHES = {
 
 def metric_name(metric: str, match: str | None = None) -> str:
     """Return the name of a score in print, ``macro_f1`` as macro F1, and the rule of matching."""
-    return ", ".join([_words_of(metric), *match_words(match)])
+    return ", ".join([metric_words(metric), *match_words(match)])
 
 
-def _words_of(metric: str) -> str:
+def metric_words(metric: str) -> str:
+    """Return the name of a score in print alone, for the head of a column."""
     if metric in _OTHERS:
         return _OTHERS[metric]
     if metric in TABLE:
@@ -188,11 +260,6 @@ def match_words(match: str | None) -> tuple[str, ...]:
 def task_words(task: str, match: str | None, count: str) -> str:
     """Return what was scored: ``Entities, partial overlap, 1,287 sentences``."""
     return ", ".join([task.capitalize(), *match_words(match), count])
-
-
-def metric_words(metric: str) -> str:
-    """Return the name of commands and JSON as words, for the head of a column."""
-    return metric.replace("_", " ")
 
 
 def counted(count: int, thing: str) -> str:

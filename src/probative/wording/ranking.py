@@ -1,18 +1,18 @@
 """Word the summary of a leaderboard from its decided pairs, never stronger than they are.
 
-A system is called better only if the pair is decided. Systems tie if none of their pairs is; a tier
-in which some are decided is called a tier.
+The sentences name systems: who leads, who is not distinguishable from the leader, who is last. A
+system is called better or last only if the pairs are decided.
 """
 
 from __future__ import annotations
 
 import re
-from itertools import combinations, groupby
+from itertools import combinations
 from math import isnan
 from string import ascii_letters
 from typing import TYPE_CHECKING
 
-from probative.wording.numbers import metric_name, number, points
+from probative.wording.numbers import metric_name, p_equals, points
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,22 +25,17 @@ _NUMBERS = (
     *("no", "one", "two", "three", "four", "five", "six"),
     *("seven", "eight", "nine", "ten", "eleven", "twelve"),
 )
-_ORDINALS = (
-    *("", "first", "second", "third", "fourth", "fifth", "sixth"),
-    *("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"),
-)
 _BOTH = 2  # systems for which the sentence says "both"
-_MOST_NAMES = 3  # more systems are counted, not named
+_MOST_NAMES = 5  # of more systems, the first are named and the rest is counted
 _LETTERS_TO_SHORTEN = 4  # consecutive letters of which only the first and the last are written
 _OF_THESE_MODELS = (
-    "These are ranks of the trained models, the runs of a system taken together; what new runs "
-    "would score is not in them: compare tells, pair by pair."
+    "These are ranks of the trained models, all runs of a system together; compare shows, pair by "
+    "pair, what new runs would score."
 )
-_TIERS_DESCRIBED = 3  # further tiers are only counted
 
 
 def ranking_summary(ranking: Ranking) -> str:
-    """Say which system leads, which are not distinguished from it, and which follow."""
+    """Say which system leads, which are not distinguishable from it, and which is last."""
     if len(ranking.ranking) < 2:
         return f"{ranking.ranking[0].name} is the only system: there is nothing to rank it against."
     known = [system for system in ranking.ranking if not isnan(system.p_best)]
@@ -48,9 +43,9 @@ def ranking_summary(ranking: Ranking) -> str:
         return f"No verdict: {_without_evidence(ranking)}."
     unknown = _unknown(ranking)
     if len(known) == 1:
-        score = f"{_score_name(ranking)} {points(known[0].estimate)}"
+        score = f"{_score_name(ranking)} {points(known[0].estimate, 1)}"
         return " ".join([f"There is nothing to rank {known[0].name} ({score}) against.", *unknown])
-    sentences = [_leader(ranking, known), *_followers(ranking, known)]
+    sentences = [_leader(ranking, known), *_last(ranking, known)]
     if any(len(own) > 1 for own in ranking.run_scores or ()):
         sentences.append(_OF_THESE_MODELS)
     if known[0] is not ranking.ranking[0]:
@@ -82,16 +77,14 @@ def _without_evidence(ranking: Ranking) -> str:
     if all(isnan(system.estimate) for system in ranking.ranking):
         return f"{metric_name(ranking.metric, ranking.match)} is undefined for all of them"
     if not any(system.counts.positives for system in ranking.systems):
-        return "the answer holds nothing to be found"
-    return (
-        f"the scores rest on one {ranking.by} alone, and one is no evidence of how others come out"
-    )
+        return "gold has nothing to find"
+    return f"the scores rest on a single {ranking.by}, which does not show how others come out"
 
 
 def _leader(ranking: Ranking, known: Sequence[RankedSystem]) -> str:
     first = known[0]
     others = [ranking.pair(first.name, system.name) for system in known[1:]]
-    score = f"({_score_name(ranking)} {points(first.estimate)})"
+    score = f"({_score_name(ranking)} {points(first.estimate, 1)})"
     still_open = [pair for pair in others if not pair.decided]
     if not still_open:
         largest = max(pair.p_adjusted for pair in others)
@@ -102,76 +95,39 @@ def _leader(ranking: Ranking, known: Sequence[RankedSystem]) -> str:
         return f"{first.name} leads {score} and is better than {behind} ({_p(ranking, largest)})."
     equal = [pair for pair in still_open if pair.difference == 0]
     if not equal:
-        return f"{first.name} leads {score}; it is not separable from {_from(ranking, still_open)}."
+        others_than = _from(ranking, still_open)
+        return f"{first.name} leads {score}; it is not distinguishable from {others_than}."
     names = [first.name, *(pair.a for pair in equal)]
     same = "counts" if all(pair.identical for pair in equal) else "score"
-    who = (
-        _listed(names)
-        if len(names) <= _MOST_NAMES
-        else f"{_count(len(names)).capitalize()} systems"
-    )
-    sentence = f"{who} lead {score} with the same {same}"
+    sentence = f"{_listed(names)} lead {score} with the same {same}"
     rest = [pair for pair in still_open if pair.difference != 0]
     if rest:
-        sentence += f"; {first.name} is not separable from {_from(ranking, rest)}"
+        sentence += f"; {first.name} is not distinguishable from {_from(ranking, rest)}"
     return f"{sentence}."
 
 
 def _from(ranking: Ranking, pairs: Sequence[RankedPair]) -> str:
-    """Name the systems that a leader is not separable from, with the smallest p-value."""
+    """Name the systems that a leader is not distinguishable from, with the smallest p-value."""
     smallest = min((pair.p_adjusted for pair in pairs if not isnan(pair.p_adjusted)), default=None)
+    who = _listed([pair.a for pair in pairs])
     if smallest is None:
-        return _listed([pair.a for pair in pairs])
-    if len(pairs) == 1:
-        return f"{pairs[0].a} ({_p(ranking, smallest)})"
-    named = len(pairs) <= _MOST_NAMES
-    who = _listed([pair.a for pair in pairs]) if named else f"{_count(len(pairs))} others"
-    return f"{who} (smallest {_p(ranking, smallest)})"
+        return who
+    return f"{who} ({'smallest ' * (len(pairs) > 1)}{_p(ranking, smallest)})"
 
 
-def _followers(ranking: Ranking, known: Sequence[RankedSystem]) -> list[str]:
-    """Return sentences about the tiers below the first; none for two systems."""
-    if len(known) == 2:
+def _last(ranking: Ranking, known: Sequence[RankedSystem]) -> list[str]:
+    """Say which systems are behind all others; nothing for two systems, or if none is."""
+    last = known[-1]
+    tied = [s for s in known[:-1] if not ranking.pair(s.name, last.name).decided]
+    behind = [*tied, last]
+    above = [s for s in known if s not in behind]
+    if len(known) == 2 or not above:
         return []
-    tiers = [list(group) for _, group in groupby(known, key=lambda system: system.tier)]
-    if len(tiers) == 1:
-        return ["No system is decided to be behind all those above it."]
-    above = len(tiers[0])
-    sentences = []
-    for tier in tiers[1 : 1 + _TIERS_DESCRIBED]:
-        sentences.append(_follow(ranking, tier, known[:above]))
-        above += len(tier)
-    rest = tiers[1 + _TIERS_DESCRIBED :]
-    if rest:
-        systems = sum(map(len, rest))
-        into = f"{_count(len(rest))} further tier{'' if len(rest) == 1 else 's'}"
-        verb = "follows" if systems == 1 else "follow"
-        sentences.append(f"{_count(systems, 'system').capitalize()} {verb} in {into}.")
-    return sentences
-
-
-def _follow(ranking: Ranking, tier: Sequence[RankedSystem], above: Sequence[RankedSystem]) -> str:
-    """Say which systems form a tier behind those above."""
-    place = _ordinal(len(above) + 1)
-    if len(tier) == 1:
-        low, high = tier[0].rank_low, tier[0].rank_high
-        if low < high:
-            return f"{tier[0].name} follows (rank {low} to {high})."
-        head = f"{tier[0].name} is {place}"
-    elif _undecided_among(ranking, tier):
-        names = _listed([s.name for s in tier]) if len(tier) <= _MOST_NAMES else ""
-        head = f"{names or _count(len(tier), 'system').capitalize()} tie for {place}"
-    else:
-        head = f"{_count(len(tier), 'system').capitalize()} share the tier from {place} place on"
-    behind = all(
-        ranking.pair(better.name, system.name).decided for better in above for system in tier
-    )
-    them = "it is" if len(tier) == 1 else "they are"
-    return f"{head}." if behind else f"{head}, though {them} not all decided to be behind."
-
-
-def _undecided_among(ranking: Ranking, tier: Sequence[RankedSystem]) -> bool:
-    return not any(ranking.pair(a.name, b.name).decided for a, b in combinations(tier, 2))
+    decided = all(ranking.pair(a.name, b.name).decided for a in above for b in behind)
+    if not decided or any(ranking.pair(a.name, b.name).decided for a, b in combinations(tied, 2)):
+        return []
+    names = _listed([system.name for system in behind])
+    return [f"{names} is last." if len(behind) == 1 else f"{names} tie for last."]
 
 
 def _unknown(ranking: Ranking) -> list[str]:
@@ -179,31 +135,20 @@ def _unknown(ranking: Ranking) -> list[str]:
     names = [system.name for system in ranking.ranking if isnan(system.p_best)]
     if not names:
         return []
-    listed = _listed(names) if len(names) <= _MOST_NAMES else f"{_count(len(names))} systems"
-    return [f"Nothing can be said of {listed}: no score that rests on more than one {ranking.by}."]
+    return [f"{_listed(names)}: not ranked, as no score rests on more than one {ranking.by}."]
 
 
 def _p(ranking: Ranking, value: float) -> str:
-    """Format an adjusted p-value with enough decimals to distinguish it from the threshold."""
-    if value < 0.001:
-        return "adjusted p < 0.001"
-    limit = 1 - ranking.level
-    texts = [number(value, digits) for digits in range(2 if value >= 0.1 else 3, 8)]
-    apart = (text for text in texts if (float(text) <= limit) == (value <= limit))
-    return f"adjusted p = {next(apart, texts[-1])}"
+    return f"adjusted p {p_equals(value, 1 - ranking.level)}"
 
 
 def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    """List names; of many, the first ones and the number of the others."""
+    shown = list(names)
+    if len(names) > _MOST_NAMES:
+        shown = [*names[: _MOST_NAMES - 1], f"{_count(len(names) - _MOST_NAMES + 1)} others"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def _count(value: int, thing: str = "") -> str:
-    word = _NUMBERS[value] if value < len(_NUMBERS) else f"{value:,}"
-    return f"{word} {thing}{'' if value == 1 else 's'}" if thing else word
-
-
-def _ordinal(value: int) -> str:
-    if value < len(_ORDINALS):
-        return _ORDINALS[value]
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(value % 10, "th")
-    return f"{value}{'th' if value % 100 in (11, 12, 13) else ending}"
+def _count(value: int) -> str:
+    return _NUMBERS[value] if value < len(_NUMBERS) else f"{value:,}"

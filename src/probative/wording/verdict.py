@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING
 
 from probative.metrics import NEEDS_TN
 from probative.wording.numbers import (
+    brackets,
     equals,
     is_of_ranking,
+    limit,
     metric_name,
     number,
     own_words,
+    p_equals,
     points,
     region,
-    signed_points,
 )
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
     from probative.results import (
         BayesTest,
+        BucketDifference,
         Ceiling,
         Comparison,
         Comparisons,
@@ -43,44 +46,59 @@ if TYPE_CHECKING:
 # than the region of equivalence), and the largest p-value.
 STRENGTHS = (("strong", 0.99, 0.01), ("moderate", 0.95, 0.05))
 _, LIKELY, SIGNIFICANT = STRENGTHS[-1]
-UNDECIDED = 0.8  # below this probability the sentence favours neither system
 _ROUNDING = 1e-12
 _NOTABLE_RATIO = 1.05  # of the numbers of items returned, to be given as the reason
 
 
-def verdict(comparison: Comparison) -> str:
-    """Say in plain words what a comparison of two systems shows."""
+def verdict(comparison: Comparison, others: Sequence[BucketDifference] = ()) -> str:
+    """Say in plain words what a comparison of two systems shows.
+
+    `others` are differences in other metrics: where precision and recall differ in opposite
+    directions, the sentence says so.
+    """
     c = comparison
     reason = no_verdict(c)
     if c.identical and is_of_ranking(c.metric):
         return (
-            f"The ranking is identical: {c.a} and {c.b} put the items into the same order, and "
+            f"The ranking is identical: {c.a} and {c.b} order the items in the same way, and "
             f"{metric_name(c.metric)} depends on the order alone."
         )
     if c.identical:
-        return (
-            f"{c.a} and {c.b} gave identical outputs: they were compared item by item, and "
-            f"nothing that counts differs."
-        )
+        return f"{c.a} and {c.b} gave identical outputs: no item that counts differs."
     if reason and isnan(c.difference):
         return f"No verdict on {c.a} and {c.b}: {reason}."
     if reason:
         return f"{_scores(c)} No verdict: {reason}."
-    said = " ".join(part for part in (_scores(c), _evidence(c), _outlook(c)) if part)
-    return own_words(said)
+    parts = (_scores(c), _evidence(c), trade_off(c, others), _outlook(c))
+    return own_words(" ".join(part for part in parts if part))
+
+
+def trade_off(c: Comparison, others: Sequence[BucketDifference]) -> str:
+    """Say that one system is more precise and the other finds more, if the intervals show it."""
+    own = {gap.metric: gap for gap in others if (gap.a, gap.b) == (c.a, c.b)}
+    if not {"precision", "recall"} <= own.keys():
+        return ""
+    precision, recall = own["precision"], own["recall"]
+    if precision.low > 0 > recall.high:
+        who = c.b
+    elif precision.high < 0 < recall.low:
+        who = c.a
+    else:
+        return ""
+    more, less = (points(abs(gap.difference), 1) for gap in (precision, recall))
+    return f"{who} is more precise by {more} points and finds {less} points less."
 
 
 def no_verdict(comparison: Comparison) -> str | None:
     """Return why two systems cannot be judged, or None if they can."""
     c = comparison
     if c.positives == 0 and c.metric.removeprefix("macro_") not in NEEDS_TN:
-        return "the answer holds nothing to be found"
+        return "gold has nothing to find"
     if isnan(c.difference):
         return f"{metric_name(c.metric, c.match)} is undefined for one of them"
     if isnan(c.p_b_better):
         return c.lacking or (
-            f"a score here rests on one {c.by} alone, and one {c.by} is no evidence of how the "
-            f"systems do on others"
+            f"a score rests on a single {c.by}, which does not show how the systems do on others"
         )
     return None
 
@@ -112,7 +130,7 @@ def _scores(c: Comparison) -> str:
         head = f"{c.b} scores less than 0.1 points {direction} than {c.a}"
     else:
         head = f"{c.b} scores {size} points {direction} than {c.a}"
-    limits = f"{limit(c.low)} to {limit(c.high)}"
+    limits = brackets(c.low, c.high, 1, signed=True)
     return (
         f"{head} ({_name(c)} {points(c.score_b, 1)} against {points(c.score_a, 1)}; "
         f"{100 * c.level:g} % interval of the difference {limits})."
@@ -127,12 +145,12 @@ def _name(c: Comparison) -> str:
 def _evidence(c: Comparison) -> str:
     if c.rope > 0 and c.p_equivalent >= LIKELY:
         return _equivalence(c)
-    better, likely = _better(c)
+    better, _ = _better(c)
     disagreement = _disagreement(c)
     if disagreement:
         return (
-            f"{disagreement} Going by the weaker of the two, it is open whether {better} is better"
-            f"{_beyond(c)}."
+            f"{disagreement} The weaker one counts: that {better} is better{_beyond(c)} is not "
+            f"established."
         )
     word = strength(c)
     if word:
@@ -143,18 +161,8 @@ def _evidence(c: Comparison) -> str:
             f"({tested(c)}), "
             f"but not that it exceeds {region(c.rope)}: {_chance(c)}."
         )
-    aside = " (the interval does not allow for the number of comparisons)" if _spared(c) else ""
-    if likely >= UNDECIDED:
-        return f"The evidence is weak and the difference is not established: {_figures(c)}{aside}."
-    if c.rope > 0:
-        return (
-            f"A difference is not established ({tested(c)}){aside}, and even less one of more than "
-            f"{region(c.rope)}: {_chance(c)}."
-        )
-    return (
-        f"The data do not say which is better; a difference is not established: "
-        f"{_figures(c)}{aside}."
-    )
+    aside = " (the interval is not adjusted for the number of comparisons)" if _spared(c) else ""
+    return f"The difference is not established: {_figures(c)}{aside}."
 
 
 def _equivalence(c: Comparison) -> str:
@@ -172,16 +180,16 @@ def _disagreement(c: Comparison) -> str:
     """Say how interval, test and posterior disagree; empty if they agree."""
     interval, cut = f"the {100 * c.level:g} % interval", 1 - c.level
     # the interval is not adjusted for the number of comparisons, so the raw p-value is compared
-    adjusted = "" if c.p_adjusted is None else f", adjusted {_small_pvalue(c.p_adjusted)}"
-    pvalue = f"p {_small_pvalue(c.pvalue, cut)} by {c.by}{_student(c)}{adjusted}"
+    adjusted = "" if c.p_adjusted is None else f", adjusted {p_equals(c.p_adjusted)}"
+    pvalue = f"p {p_equals(c.pvalue, cut)} by {c.by}{_student(c)}{adjusted}"
     test = f"a difference at the {100 * cut:.4g} % level ({pvalue})"
     chance = f"{_chance(c)}."
-    if _leaves_out_zero(c) and not _passes(c):
+    if _excludes_zero(c) and not _passes(c):
         return (
-            f"Interval and test disagree: {interval} leaves out 0, but the test does not find "
+            f"Interval and test disagree: {interval} excludes 0, but the test does not find "
             f"{test}; {chance}"
         )
-    if _passes(c) and not _leaves_out_zero(c):
+    if _passes(c) and not _excludes_zero(c):
         return (
             f"Interval and test disagree: the test finds {test}, but {interval} includes 0; "
             f"{chance}"
@@ -191,7 +199,7 @@ def _disagreement(c: Comparison) -> str:
     return ""
 
 
-def _leaves_out_zero(c: Comparison) -> bool:
+def _excludes_zero(c: Comparison) -> bool:
     return c.low > _ROUNDING or c.high < -_ROUNDING
 
 
@@ -207,7 +215,7 @@ def _shown(c: Comparison) -> bool:
 
 def _spared(c: Comparison) -> bool:
     """Return True if the interval excludes 0 but is not adjusted for several comparisons."""
-    return c.p_adjusted is not None and _leaves_out_zero(c)
+    return c.p_adjusted is not None and _excludes_zero(c)
 
 
 def _better(c: Comparison) -> tuple[str, float]:
@@ -237,8 +245,8 @@ def _chance(c: Comparison) -> str:
 def tested(c: Comparison) -> str:
     """Name the p-value that decides, and what was exchanged."""
     if c.p_adjusted is not None:
-        return f"adjusted p {_small_pvalue(c.p_adjusted)} by {c.by}"
-    return f"p {_small_pvalue(c.pvalue)} by {c.by}{_student(c)}"
+        return f"adjusted p {p_equals(c.p_adjusted)} by {c.by}"
+    return f"p {p_equals(c.pvalue)} by {c.by}{_student(c)}"
 
 
 def _student(c: Comparison) -> str:
@@ -246,7 +254,7 @@ def _student(c: Comparison) -> str:
     cuts = (1 - c.level, *(most for _, _, most in STRENGTHS))
     if not any(c.pvalue <= cut * (1 + 1e-9) < c.p_unit for cut in cuts):
         return ""
-    return f", Student's p {_small_pvalue(c.p_unit, *cuts)}"
+    return f", Student's p {p_equals(c.p_unit, *cuts)}"
 
 
 def _outlook(c: Comparison) -> str:
@@ -291,28 +299,11 @@ def why_by_unit(
         more, less = names if returned[0] > returned[1] else names[::-1]
         times = f"{many / few:.2f} times as many as {less}"
         why = f"the systems return different amounts: {more} {times}"
-    exchanged, student = map(_small_pvalue, pvalues)
+    exchanged, student = (p_equals(one) for one in pvalues)
     return (
         f"{why}; the exchange test alone (p {exchanged}) would overstate the evidence, so "
         f"Student's p by {unit} decides (p {student})"
     )
-
-
-def _small_pvalue(pvalue: float, *limits: float) -> str:
-    """Format a p-value with three decimals, or enough to distinguish it from a threshold."""
-    if pvalue < 0.001:
-        return "< 0.001"
-    limits = limits or tuple(most for _, _, most in STRENGTHS)
-    texts = [number(pvalue, digits) for digits in range(3, 8)]
-    distinct = (t for t in texts if all(abs(float(t) - limit) > _ROUNDING for limit in limits))
-    exact = any(abs(pvalue - limit) <= _ROUNDING for limit in limits)
-    return f"= {texts[0] if exact else next(distinct, texts[0])}"
-
-
-def limit(value: float) -> str:
-    """Format an end of an interval with one decimal, or enough to distinguish it from 0."""
-    texts = [signed_points(value, digits) for digits in range(1, 5)]
-    return next((text for text in texts if float(text.replace("−", "-")) != 0), texts[0])
 
 
 # --- Bayes tests, with the words and thresholds of `compare`
@@ -359,14 +350,12 @@ def outcome_sentence(test: BayesTest, a: str = "A", b: str = "B") -> str:
             f"there is {any_difference} evidence of a difference, but not that it exceeds "
             f"{region(test.rope)}: {chance}"
         )
-    elif likely >= UNDECIDED:
-        said = f"the evidence is weak and the difference is not established: {chance}"
     else:
-        said = f"a difference is not established: {chance}"
+        said = f"the difference is not established: {chance}"
     return (
         f"{name}: {said} ({b} {points(test.score_b, 1)}, {a} {points(test.score_a, 1)}; "
-        f"{100 * test.level:g} % interval of the difference {limit(test.low)} to "
-        f"{limit(test.high)})."
+        f"{100 * test.level:g} % interval of the difference "
+        f"{brackets(test.low, test.high, 1, signed=True)})."
     )
 
 
@@ -402,7 +391,7 @@ def training_sentence(test: BayesTest, published: BayesTest | None = None) -> st
         return None
     sentence = (
         f"{name}: the differences of the folds vary {number(effect, 1)} times as much as their "
-        f"items explain, so the models depend on what they are trained on."
+        f"items explain, so the models depend on their training data."
     )
     if published is None:
         return f"{sentence} This test does not allow for it."
@@ -424,8 +413,8 @@ def model_remarks(comparison: ModelComparison) -> list[str]:
     tests = zip(comparison.adjusted_tests, comparison.paired_tests, strict=True)
     of_metrics = [training_sentence(test, published) for test, published in tests]
     meaning = (
-        f"These probabilities are about training on about {comparison.folds[0].train:,} instances "
-        f"of this kind, not about one trained model."
+        f"These probabilities apply to training on about {comparison.folds[0].train:,} such "
+        f"instances, not to one trained model."
     )
     return [*(remark for remark in of_metrics if remark), meaning]
 
@@ -469,10 +458,10 @@ def _counted(number: int) -> str:
 def _unanswered(runs: Sequence[RunScores]) -> str:
     single = [one.system for one in runs if len(one) == 1]
     if not single:
-        return "Whether training again would give the same cannot be told from these scores."
+        return "These scores do not show whether training again would give the same."
     return (
-        f"Whether training again would give the same cannot be told: there is one run of "
-        f"{' and of '.join(single)}."
+        f"One run of {' and of '.join(single)} does not show whether training again would give "
+        f"the same."
     )
 
 
@@ -480,15 +469,15 @@ def _of_new_runs(c: Comparison) -> str:
     """Say whether new runs would be better, too."""
     reason = no_verdict(c)
     if reason:
-        return f"Nothing is said about training again: {reason}."
+        return f"No verdict on training again: {reason}."
     better, other, likely, new_run = c.b, c.a, c.p_b_better, c.p_new_run_better
     if c.difference < 0:
         better, other, likely = c.a, c.b, c.p_a_better
         new_run = None if new_run is None else 1 - new_run
     beyond = f" by more than {region(c.rope)}" if c.rope > 0 else ""
     figures = (
-        f"mean difference {limit(c.difference)} points, {100 * c.level:g} % limits "
-        f"{limit(c.low)} to {limit(c.high)} for test set and runs together, "
+        f"mean difference {limit(c.difference)} points, {100 * c.level:g} % interval "
+        f"{brackets(c.low, c.high, 1, signed=True)} for test set and runs together, "
         f"P({better} better{beyond}) {equals(likely)}, {tested(c)}"
     )
     if c.rope > 0 and c.p_equivalent >= LIKELY:
@@ -516,13 +505,13 @@ def _cautions(runs: Sequence[RunScores]) -> list[str]:
             cautions.append(
                 f"The best run of {worse.system} beats the worst of {better.system} "
                 f"({metric_name(worse.metric)} {points(worse.best, 1)} against "
-                f"{points(better.worst, 1)}): one run of each could have told the opposite."
+                f"{points(better.worst, 1)}): one run of each could show the opposite."
             )
     few = [one for one in runs if 1 < len(one) < _FEWEST_RUNS_FOR_A_SPREAD]
     if few:
         names = " and ".join(one.system for one in few)
         has = f"has {said_runs(2)}" if len(few) == 1 else f"have {said_runs(2)} each"
-        cautions.append(f"{names} {has}: how much runs differ is hardly known from so few.")
+        cautions.append(f"{names} {has}: too few to show how much runs differ.")
     fewest = min((len(one) for one in runs if len(one) > 1), default=_FEWEST_RUNS_TO_SEE_FAILURES)
     if fewest < _FEWEST_RUNS_TO_SEE_FAILURES:
         unseen = 100 * 0.9**fewest
@@ -536,10 +525,10 @@ def _cautions(runs: Sequence[RunScores]) -> list[str]:
 # --- A system beside a second annotation of the same texts
 
 CAVEAT = (
-    "The second annotation is no law for systems: it shows how far two annotators agree who worked "
-    "apart under the same guidelines. A system that learnt from the first one's habits can come "
-    "nearer to the answer than a second person does, and where the answer is wrong, who repeats "
-    "its mistakes is called right."
+    "The second annotation shows how far two annotators agree who worked independently under the "
+    "same guidelines. It is no upper bound: a system trained on the first annotator's habits can "
+    "agree more with gold than a second person does, and repeating an error of gold counts as "
+    "right."
 )
 
 
@@ -550,19 +539,15 @@ def ceiling_sentence(c: Ceiling) -> str:
         return f"{c.system} and {c.second} cannot be compared: {name} is undefined for one of them."
     figures = (
         f"({name} {points(c.score, 1)} against {points(c.second_score, 1)}; {100 * c.level:g} % "
-        f"interval of the difference {limit(c.low)} to {limit(c.high)}; "
-        f"p {_small_pvalue(c.pvalue)} "
-        f"by {c.by})"
+        f"interval of the difference {brackets(c.low, c.high, 1, signed=True)}; "
+        f"p {p_equals(c.pvalue)} by {c.by})"
     )
     settled = c.pvalue <= SIGNIFICANT and (c.low > 0 or c.high < 0)
     if not settled:
         return (
-            f"It is open whether {c.system} agrees with the answer less or more than {c.second} "
-            f"does {figures}."
+            f"Whether {c.system} agrees with gold less or more than {c.second} does is not "
+            f"established {figures}."
         )
     word = "less" if c.difference < 0 else "more"
     size = points(abs(c.difference), 1)
-    return (
-        f"{c.system} agrees with the answer {word} than {c.second} does, by {size} points "
-        f"{figures}."
-    )
+    return f"{c.system} agrees with gold {word} than {c.second} does, by {size} points {figures}."
