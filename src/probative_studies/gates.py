@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -32,27 +31,15 @@ from probative_studies.tests import drawn_differences
 _SETTLED = 0.75  # a share of the first draws below which a gate of 0.9 or more cannot hold
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class GateErrors(Row):
     """Error rate of a gate under one condition."""
-
-    gate: str
-    margin: float
-    confidence: float
-    units: int
-    sizes: str  # how they vary
-    items: int  # of a unit, on average
-    correlation: float
-    error: str  # "false pass" or "false fail"
-    share: float  # how often it happened, and the Monte-Carlo error of that
-    standard_error: float
-    replicates: int
 
     @property
     def holds(self) -> bool:
         """Return True if the share is at most 1 - confidence, within three standard errors."""
         allowed = 1 - self.confidence
-        return self.share <= allowed + 3 * math.sqrt(allowed * (1 - allowed) / self.replicates)
+        slack = 3 * math.sqrt(allowed * (1 - allowed) / self.replicates)
+        return bool(self.share <= allowed + slack)
 
     line = (
         "{gate}, margin {margin:g}, {units} {sizes} units: {error} in {share:.4f} ± "
@@ -105,10 +92,20 @@ def gate_study(
             # without evidence "fail-if-worse" fails, too
             wrong.append(not above < confidence if gate == "fail-if-worse" else above >= confidence)
         found, error = share_of(wrong)
-        about = {"gate": gate, "margin": margin, "confidence": confidence}
-        about["error"] = "false fail" if gate == "fail-if-worse" else "false pass"
-        about |= {"share": found, "standard_error": error, "replicates": replicates}
-        results.append(GateErrors.of(condition, **about))
+        row = GateErrors(
+            gate=gate,
+            margin=margin,
+            confidence=confidence,
+            units=number,
+            sizes=kind,
+            items=condition.items,
+            correlation=correlation,
+            error="false fail" if gate == "fail-if-worse" else "false pass",
+            share=found,
+            standard_error=error,
+            replicates=replicates,
+        )
+        results.append(row)
     return results
 
 

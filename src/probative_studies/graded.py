@@ -18,7 +18,7 @@ from scipy import special
 from probative._validation import Array
 from probative.inference.judged import JudgedScore
 from probative.inference.means import MeanScore, step_of
-from probative_studies.harness import Row, mean, monte_carlo_error, study
+from probative_studies.harness import Row, mean, share_error, study
 
 _LARGE = 100_000  # units of the test set that gives the true values
 _UNIT_SPREAD = 0.6  # standard deviation of the quality of a unit; that of an item in it is 1
@@ -93,7 +93,7 @@ def graded_study(c: _Condition, level: float, replicates: int, rng: Generator) -
         difference_covered=also,
         length=length,
         false_alarms=alarms,
-        standard_error=monte_carlo_error(replicates),
+        standard_error=share_error(0.95, replicates),
     )
 
 
@@ -181,4 +181,4 @@ def judge_study(c: _JudgeCondition, level: float, replicates: int, rng: Generato
         found.append((own.low <= value <= own.high, *inside, *widths))
     names = ["covered", "difference_covered", "uncorrected", "length", "length_of_labels"]
     means = dict(zip(names, map(mean, np.array(found, float).T), strict=True))
-    yield Row(**vars(c), **means, standard_error=monte_carlo_error(replicates))
+    yield Row(**vars(c), **means, standard_error=share_error(0.95, replicates))

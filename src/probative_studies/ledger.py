@@ -13,7 +13,6 @@ set is not elsewhere. Three ways to come by candidates:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -29,28 +28,8 @@ Judge = Callable[[Answers], bool]
 
 _TURNED = 0.05  # of the answers, by a change
 _MENDED = 0.06  # of the wrong answers, by what is really better
+_KINDS = ("plain", "independent", "adaptive")  # one confidence, or the allowances of a ledger
 _WAYS = ("independent", "by verdicts", "by scores")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class FalsePasses(Row):
-    """Share of sequences in which a candidate that is no better passes a gate."""
-
-    way: str  # how candidates come about
-    looks: int
-    plain: float  # the share of sequences in which one passes, each gate at the same confidence
-    independent: float  # the same with the allowances of a ledger
-    adaptive: float
-    # which of these promises to stay below `allowed`: "both", "adaptive" or "neither"
-    promised: str
-    allowed: float  # 1 - confidence; the Monte-Carlo error of a share of that size
-    standard_error: float
-    sequences: int
-
-    line = (
-        "{way}: {plain:.4f} by plain gates, {independent:.4f} and {adaptive:.4f} with the "
-        "allowances"
-    )
 
 
 def ledger_study(
@@ -61,7 +40,7 @@ def ledger_study(
     confidence: float = 0.95,
     rng: int = 0,
     report: Report = quiet,
-) -> list[FalsePasses]:
+) -> list[Row]:
     """Simulate sequences of candidates that meet one test set.
 
     >>> independent, *_ = ledger_study(sequences=100, looks=10)
@@ -78,13 +57,20 @@ def ledger_study(
         right = generator.random(items) < 0.5
         changes = generator.random((looks, items)) < _TURNED
         mended = ~right & (generator.random(items) < _MENDED)
-        for place, kind in enumerate(("plain", "independent", "adaptive")):
+        for place, kind in enumerate(_KINDS):
             for way in _WAYS:
                 wrong[way][place] += _passes(way, right, changes, mended, kind, doubt)
     promised = {"independent": "both", "by verdicts": "adaptive", "by scores": "neither"}
-    allowed = doubt, share_error(doubt, sequences), sequences
     return [
-        FalsePasses.make(way, looks, *(shares / sequences).tolist(), promised[way], *allowed)
+        Row(
+            way=way,
+            looks=looks,
+            **dict(zip(_KINDS, (shares / sequences).tolist(), strict=True)),
+            promised=promised[way],  # which of these stay below `allowed`
+            allowed=doubt,
+            standard_error=share_error(doubt, sequences),
+            sequences=sequences,
+        )
         for way, shares in wrong.items()
     ]
 

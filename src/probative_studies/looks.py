@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.random import Generator
@@ -32,24 +32,6 @@ CONDITIONS = (
 _GAP = 0.015  # of systems that differ
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class EverWrong(Row):
-    """Share of streams of labels in which something was ever wrong."""
-
-    what: str  # what was looked at: the score of items, of units, the difference, or the test
-    condition: str  # what the stream was like
-    looks: int  # how often somebody looked, and how many units (items) there were in the end
-    units: int
-    share: float  # of streams in which it was ever wrong; a test of different systems decided
-    standard_error: float
-    fixed: float  # the same of a fixed interval, or of a normal test, looked at as often
-    once: float | None  # how often the fixed test decides at the end, looked at once
-    streams: int
-
-    nullable = ("once",)
-    line = "{what}, {condition}: {share:.4f} (fixed: {fixed:.4f})"
-
-
 def look_study(
     conditions: Sequence[Condition] = CONDITIONS,
     *,
@@ -60,7 +42,7 @@ def look_study(
     item_streams: int = 10_000,
     rng: int = 0,
     report: Report = quiet,
-) -> list[EverWrong]:
+) -> list[Row]:
     """Simulate streams of labels and look after every batch.
 
     >>> item, *_ = look_study((), item_streams=200)
@@ -83,9 +65,7 @@ def look_study(
     return results
 
 
-def _items(
-    share: float, level: float, items: int, batch: int, streams: int, rng: Generator
-) -> EverWrong:
+def _items(share: float, level: float, items: int, batch: int, streams: int, rng: Generator) -> Row:
     """Look at the mixture sequence for F1 of single items, and at Wilson's interval as often."""
     looks = np.arange(batch, items + 1, batch)
     hits = np.cumsum(rng.binomial(batch, share, (streams, len(looks))), axis=1)
@@ -104,7 +84,7 @@ def _units(
     batch: int,
     streams: int,
     rng: Generator,
-) -> list[EverWrong]:
+) -> list[Row]:
     """Look at the sequences for F1, the difference and the bets by unit, beside fixed ones."""
     condition = replace(condition, gap=gap, units=units)
     shares = case_shares(condition)
@@ -170,8 +150,13 @@ def ever_wrong(
     wrong: Mask,
     fixed: Mask,
     once: float | None = None,
-) -> EverWrong:
-    """Count the streams in which something was ever wrong, and in which fixed limits were."""
-    share = mean(wrong)
-    error = share_error(share, len(wrong), least=1 / len(wrong))
-    return EverWrong(what, condition, looks, units, share, error, mean(fixed), once, len(wrong))
+) -> Row:
+    """Count the streams in which something was ever wrong, and in which fixed limits were.
+
+    `once` is how often the fixed test decides at the end, looked at once.
+    """
+    share, streams = mean(wrong), len(wrong)
+    about = {"what": what, "condition": condition, "looks": looks, "units": units}
+    error = share_error(share, streams, least=1 / streams)
+    found = {"share": share, "standard_error": error, "fixed": mean(fixed), "once": once}
+    return Row(**about, **found, streams=streams)

@@ -28,8 +28,7 @@ from probative.inference.macro import (
 )
 from probative.inference.macro_comparison import macro_difference
 from probative.metrics import ratio, score
-from probative.results import Result
-from probative_studies.harness import Report, checked, mean, quiet, share_of
+from probative_studies.harness import Report, Row, checked, mean, quiet, share_of
 
 # --- Intervals of macro averages as others make them, for comparison.
 
@@ -101,19 +100,6 @@ def _reach(moves: Array, level: float) -> float:
 
 _BETTER = 0.02  # what B's F1 exceeds A's by
 _TOGETHER = 0.5  # how often the two systems share their fate
-
-
-@dataclass(frozen=True, eq=False)
-class MacroCoverage(Result):
-    """Coverage of one kind of interval of macro F1 under one condition."""
-
-    condition: str  # the labels: how many items are expected, and the F1 of the baseline
-    question: str  # "one system", or "difference" of two
-    method: str  # how the interval was made
-    coverage: float  # how often it holds the truth, and the Monte-Carlo error of that
-    standard_error: float
-    length: float
-    replicates: int
 
 
 class Sample(NamedTuple):
@@ -214,7 +200,7 @@ def macro_coverage(
     replicates: int = 400,
     rng: RNG | None = 0,
     report: Report = quiet,
-) -> list[MacroCoverage]:
+) -> list[Row]:
     """Simulate test sets under every condition, and count how often the truth is covered."""
     level, replicates = checked(level, replicates)
     chosen = CONDITIONS if conditions is None else conditions
@@ -231,10 +217,12 @@ def macro_coverage(
             true.append([sample.true_a if q == "one system" else gap for q, _ in by_method])
         low, high = np.moveaxis(np.array(limits), -1, 0)
         held = (low <= true) & (true <= high)
-        study += [
-            MacroCoverage(name, *which, *share_of(held[:, i]), mean((high - low)[:, i]), replicates)
-            for i, which in enumerate(by_method)
-        ]
+        for i, (question, method) in enumerate(by_method):
+            coverage, error = share_of(held[:, i])
+            about = {"condition": name, "question": question, "method": method}
+            found = {"coverage": coverage, "standard_error": error}
+            length = mean((high - low)[:, i])
+            study.append(Row(**about, **found, length=length, replicates=replicates))
     return study
 
 

@@ -7,7 +7,6 @@ exact randomisation test is run on each. The share of significant ones is the po
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,21 +16,7 @@ from probative.counts import PairedCounts
 from probative.inference.exchange import randomization_test
 from probative.inference.planning import plan
 from probative.jobs.demo import shared_task
-from probative.results import Result
-from probative_studies.harness import Report, part, quiet, share_error
-
-
-@dataclass(frozen=True, eq=False)
-class PowerCheck(Result):
-    """Power that a plan promised, and power found by simulation."""
-
-    pilot: str  # what the pilot was
-    difference: float  # the plan: the difference of the pilot, and the number of units
-    units: int
-    planned: float  # the power asked for, the one found, and its Monte-Carlo error
-    simulated: float
-    standard_error: float
-    replicates: int
+from probative_studies.harness import Report, Row, part, quiet, share_of
 
 
 def power_check(
@@ -43,7 +28,7 @@ def power_check(
     replicates: int = 1000,
     rng: RNG | None = 0,
     report: Report = quiet,
-) -> PowerCheck:
+) -> Row:
     """Plan from a pilot, and see how often the exact test by unit finds the difference."""
     generator = random_generator(rng)
     whole_number("replicates", replicates)
@@ -53,15 +38,18 @@ def power_check(
     share = number / number.sum()
     rows = grouped.cases if grouped.has_negatives else grouped.cases[:, :7]
     units = wanted.units or 0
-    rejections = 0
+    rejected = []
     for done in range(replicates):
         report(done, replicates)
         drawn = generator.multinomial(units, share)
         sample = PairedCounts(rows[drawn > 0], drawn[drawn > 0])
-        rejections += randomization_test(sample, "f1", by="unit").pvalue <= 1 - level
-    simulated = rejections / replicates
-    error = share_error(simulated, replicates)
-    return PowerCheck(pilot, wanted.difference or 0.0, units, power, simulated, error, replicates)
+        rejected.append(randomization_test(sample, "f1", by="unit").pvalue <= 1 - level)
+    simulated, error = share_of(rejected)
+    return Row(
+        pilot=pilot, difference=wanted.difference or 0.0, units=units,
+        planned=power, simulated=simulated, standard_error=error,
+        replicates=replicates,
+    )
 
 
 def planning_study(
@@ -71,7 +59,7 @@ def planning_study(
     replicates: int = 1000,
     rng: RNG | None = 0,
     report: Report = quiet,
-) -> list[PowerCheck]:
+) -> list[Row]:
     """Check plans from pilots: the best of the WNUT 2017 shared task against the six others.
 
     Their differences are small and large. One pair is also planned by item, and there is a

@@ -44,29 +44,6 @@ _CASES = np.array([0.06, 0.06, 0.06, 0.06, 0.62, 0.06, 0.08])
 _MOST_ITEMS = 10_000  # a sentence
 
 
-@dataclass(frozen=True, eq=False)
-class LongRun(Row):
-    """Rejections and coverage of a method under one condition."""
-
-    method: str  # the test, or the interval that is a test by leaving out 0 or not
-    level: float  # rejections are at 1 - level
-    correlation: float  # of items of a sentence
-    difference: float
-    units: int
-    replicates: int
-    rejection: float  # the size where the difference is 0, else the power; its standard error
-    rejection_error: float
-    # the share of intervals that hold the true difference; None for a test without an interval
-    coverage: float | None = None
-    coverage_error: float | None = None
-    length: float | None = None
-
-    line = (
-        "{method}, correlation {correlation:g}, difference {difference:g}: rejects "
-        "{rejection:.4f} ± {rejection_error:.4f}"
-    )
-
-
 @dataclass(frozen=True)
 class _TestSet:
     """A drawn test set and how it is to be judged."""
@@ -142,7 +119,7 @@ def size_and_power(
     n_resamples: int = 2000,
     rng: int = 0,
     report: Report = quiet,
-) -> list[LongRun]:
+) -> list[Row]:
     """Simulate how often tests reject and how often intervals cover, on clustered items.
 
     >>> item, unit = size_and_power([0.5], [0.0], ["item-test", "unit-test"], replicates=100)
@@ -178,8 +155,12 @@ def size_and_power(
             for method in methods:
                 outcomes[method].append(_judge(method, drawn))
         for method in methods:
-            condition = method, level, r, float(d), units, replicates
-            study.append(LongRun(*condition, *_characteristics(outcomes[method], d)))
+            row = Row(
+                method=method, level=level, correlation=r, difference=float(d),
+                units=units, replicates=replicates,
+                **_characteristics(outcomes[method], d),
+            )
+            study.append(row)
     return study
 
 
@@ -221,14 +202,16 @@ def _words(value: float) -> list[int]:
     return [top, bottom, int(value < 0)]
 
 
-def _characteristics(outcomes: Sequence[tuple[bool, Any]], truth: float) -> tuple[float, ...]:
+def _characteristics(outcomes: Sequence[tuple[bool, Any]], truth: float) -> dict[str, float]:
     """Return rejections and their error; of intervals also coverage, its error and the length."""
-    rejections = share_of([rejected for rejected, _ in outcomes])
-    if outcomes[0][1] is None:
-        return rejections
-    limits = [pair for _, pair in outcomes]
-    coverage = share_of([low <= truth <= high for low, high in limits])
-    return *rejections, *coverage, mean([high - low for low, high in limits])
+    rejection, error = share_of([rejected for rejected, _ in outcomes])
+    found = {"rejection": rejection, "rejection_error": error}
+    if outcomes[0][1] is not None:
+        limits = [pair for _, pair in outcomes]
+        coverage, error = share_of([low <= truth <= high for low, high in limits])
+        length = mean([high - low for low, high in limits])
+        found |= {"coverage": coverage, "coverage_error": error, "length": length}
+    return found
 
 
 # --- The study of size and power as a document, and its figure.
@@ -239,7 +222,7 @@ def tests_document(study: Sequence[Any], *, signature: str) -> Document:
     records = [result.to_dict() for result in study]
     level = study[0].level
     tables = [_table(study, "rejection", f"Share of rejections at {1 - level:.4g}")]
-    if any(result.coverage is not None for result in study):
+    if any(hasattr(result, "coverage") for result in study):
         tables += [
             _table(study, "coverage", f"Coverage of {level:.4g} intervals of the difference"),
             _table(study, "length", "Mean length of these intervals"),
@@ -255,7 +238,7 @@ def tests_document(study: Sequence[Any], *, signature: str) -> Document:
 
 
 def _table(study: Sequence[Any], quantity: str, title: str) -> Table:
-    kept = [result for result in study if getattr(result, quantity) is not None]
+    kept = [result for result in study if hasattr(result, quantity)]
     methods = list(dict.fromkeys(result.method for result in kept))
     lines: dict[tuple[float, float], list[str]] = {}
     for result in kept:
@@ -271,7 +254,7 @@ def _table(study: Sequence[Any], quantity: str, title: str) -> Table:
 def tests_figure(study: Sequence[Any]) -> Figure:
     """Draw rejections against the correlation, one panel per difference; and coverage."""
     differences = sorted({result.difference for result in study})
-    covering = any(result.coverage is not None for result in study)
+    covering = any(hasattr(result, "coverage") for result in study)
     figure, axes = new_figure(len(differences) + covering, squeeze=False, width=3.8)
     level = study[0].level
     for axis, gap in zip(axes[0], differences, strict=False):
@@ -286,8 +269,8 @@ def tests_figure(study: Sequence[Any]) -> Figure:
         axis.set_ylabel("share of rejections")
     if covering:
         axis = axes[0][-1]
-        chosen = [r for r in study if r.difference == differences[-1] and r.coverage is not None]
-        _lines(axis, chosen, "coverage", first=len({r.method for r in study if r.coverage is None}))
+        chosen = [r for r in study if r.difference == differences[-1] and hasattr(r, "coverage")]
+        _lines(axis, chosen, "coverage", first=len({r.method for r in study if r.method in _TESTS}))
         axis.axhline(level, color="0.4", linewidth=1, linestyle=(0, (4, 3)))
         axis.set_ylim(top=min(axis.get_ylim()[1], 1.01))  # nothing covers more often than always
         axis.set_title(f"true gap {differences[-1]:g}: coverage", fontsize=10)

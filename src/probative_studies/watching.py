@@ -24,9 +24,9 @@ from probative.inference.sequential import LabelledUnits, order_of_drawing, stra
 from probative.inference.stratified import Draw, PoolScores, allocate
 from probative.metrics import score
 from probative_studies.clusters import Condition, case_shares, draw
-from probative_studies.harness import Report, mean, quiet
+from probative_studies.harness import Report, Row, mean, quiet
 from probative_studies.harness import streams as seeded
-from probative_studies.looks import EverWrong, ever_wrong
+from probative_studies.looks import ever_wrong
 
 # sentences of a few items, and single items that a system says yes or no to
 _CONDITIONS = (
@@ -49,7 +49,7 @@ def watching_study(
     streams: int = 500,
     rng: int = 0,
     report: Report = quiet,
-) -> list[EverWrong]:
+) -> list[Row]:
     """Simulate pools, samples and looks.
 
     >>> score, *_ = watching_study(units=60, streams=2, batch=30)
@@ -61,7 +61,7 @@ def watching_study(
     if units > pool:
         raise InputError(f"units: {units}, but the pool has {pool}; expected at most that")
     batch, number = whole_number("batch", batch), whole_number("streams", streams)
-    results: list[EverWrong] = []
+    results: list[Row] = []
     parts = [replace(c, gap=gap, units=pool) for c in conditions for gap in (0.0, _GAP)]
     for place, (own, generator) in enumerate(seeded(parts, rng, quiet)):
         wrong = np.zeros((4, 2, number), dtype=bool)
@@ -149,9 +149,7 @@ def _strata(rows: Array) -> tuple[Ints, Ints]:
     return stratum.reshape(-1), np.array(mirror)
 
 
-def _results(
-    condition: Condition, units: int, batch: int, wrong: Mask, once: Mask
-) -> list[EverWrong]:
+def _results(condition: Condition, units: int, batch: int, wrong: Mask, once: Mask) -> list[Row]:
     """Return a row for the score of the pool, the difference, the test and the decision."""
     kind = "single items" if condition.sizes == "item" else f"{condition.items} items per unit"
     said = f"F1 {condition.f1:g}, {kind}, B - A = {condition.gap:g}"
