@@ -14,7 +14,7 @@ import probative as pv
 from probative.inference.units import contributions
 from probative.jobs.demo import shared_task
 from probative_studies.clusters import Condition, cluster_study
-from probative_studies.planning import power_check
+from probative_studies.tests import power_check
 
 REPLICATES, SEED = 1000, 0
 NEAR = 0.03

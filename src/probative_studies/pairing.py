@@ -55,9 +55,15 @@ def pairing_study(
                         lengths.append(high - low)
                 covered, error = share_of(np.abs(np.array(below) - 0.5) <= level / 2)
                 row = Row(
-                    items=int(size), metric=metric, posterior=kind,
-                    coverage=covered, standard_error=error, length=mean(lengths),
-                    difference=float(true), replicates=replicates, level=level,
+                    items=int(size),
+                    metric=metric,
+                    posterior=kind,
+                    coverage=covered,
+                    standard_error=error,
+                    length=mean(lengths),
+                    difference=float(true),
+                    replicates=replicates,
+                    level=level,
                 )
                 results.append(row)
     return results

@@ -89,10 +89,14 @@ def rank_study(
             right[i, 0], right[i, 1], decided[i] = _judge(known, scores, level, adjust, generator)
         sets, limits = (share_of(own) for own in right.T)
         row = RankCoverage(
-            systems=k, truth=truth, units=unit, level=level,
+            systems=k,
+            truth=truth,
+            units=unit,
+            level=level,
             rank_sets=math.nan if limits_only else sets[0],
             rank_error=math.nan if limits_only else sets[1],
-            limits=limits[0], limits_error=limits[1],
+            limits=limits[0],
+            limits_error=limits[1],
             decided=math.nan if limits_only else mean(decided),
             replicates=replicates,
         )

@@ -246,9 +246,11 @@ def runs_study(
             means = {key: mean(np.concatenate([one[key] for one in own])) for key in own[0]}
             row = Row(
                 **{name: getattr(population, name) for name in ("seeds", "f1", "units", "ratio")},
-                runs_a=runs_a, runs_b=runs_b,
+                runs_a=runs_a,
+                runs_b=runs_b,
                 **means,
-                level=level, replicates=replicates,
+                level=level,
+                replicates=replicates,
                 standard_error=share_error(means["coverage"], replicates),
             )
             results.append(row)
@@ -344,10 +346,16 @@ def repeats_study(
         coverage, error = share_of(holds)
         told = [part for part in shares if part is not None]
         row = Row(
-            score=kind, samples=n, repeats=k, truth=truth,
-            coverage=coverage, ignoring=mean(ignoring),
+            score=kind,
+            samples=n,
+            repeats=k,
+            truth=truth,
+            coverage=coverage,
+            ignoring=mean(ignoring),
             share_of_answers=mean(told) if told else math.nan,
-            level=level, replicates=replicates, standard_error=error,
+            level=level,
+            replicates=replicates,
+            standard_error=error,
         )
         results.append(row)
     return results

@@ -60,7 +60,10 @@ def stopping(share: float, *, levels: Sequence[float] = LEVELS, most: int = MOST
             break
     wrong *= 1e6  # of a million
     return Row(
-        share=share, draws=round(expected), at_first=at_first, wrong=wrong,
+        share=share,
+        draws=round(expected),
+        at_first=at_first,
+        wrong=wrong,
         undecided=undecided,
     )
 

@@ -92,12 +92,20 @@ def training_study(
             first, second = (share_of(tail < (1 - level) / 2) for tail in (published, adjusted))
             known = effect[np.isfinite(effect)]
             row = Row(
-                learner=learner, metric=metric, items=items, gain=gain,
-                distance=distance, copies=copies,
-                published=first[0], published_error=first[1],
-                adjusted=second[0], adjusted_error=second[1],
-                effect=float(np.median(known)), notable=mean(known > 2),
-                replicates=replicates, level=level,
+                learner=learner,
+                metric=metric,
+                items=items,
+                gain=gain,
+                distance=distance,
+                copies=copies,
+                published=first[0],
+                published_error=first[1],
+                adjusted=second[0],
+                adjusted_error=second[1],
+                effect=float(np.median(known)),
+                notable=mean(known > 2),
+                replicates=replicates,
+                level=level,
             )
             results.append(row)
     return results
