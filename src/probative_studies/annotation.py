@@ -69,11 +69,10 @@ def read_units(
     answer: Any = gold
     outputs: list[Any] = list(systems)
     if names:
-        sentences = _read(gold)
-        known = [_names(_read(path)) for path in names]
-        answer = [tags for _, tags in sentences]
+        sentences, answer, _ = _read(gold)
+        known = [_read(path)[2] for path in names]
         labels = [_usual_labels(own) for own in (*known, known[0] + known[1])]
-        outputs = [[_tag(words, own) for words, _ in sentences] for own in labels]
+        outputs = [[_tag(words, own) for words in sentences] for own in labels]
     *rivals, third = outputs
     own, opinion = (_counts(truth, rivals) for truth in (answer, third))
     pool = read_pool(rivals, reading=ReadingOptions(), names=("A", "B"))
@@ -95,39 +94,31 @@ def _counts(answer: Any, systems: Sequence[Any]) -> tuple[Counts, ...]:
     return tuple(items.counts(number, by="sentence") for number in range(len(systems)))
 
 
-_Sentence = tuple[tuple[str, ...], list[str]]
+_Names = Counter[tuple[tuple[str, ...], str]]  # how often every name has every label
 
 
-def _read(path: Path | str) -> list[_Sentence]:
-    """Return the words of every sentence, and their tags."""
+def _read(path: Path | str) -> tuple[list[tuple[str, ...]], list[list[str]], _Names]:
+    """Return the words of every sentence, their tags, and the names."""
     side = read_side(path, ReadingOptions(task="entities"))
     if not isinstance(side, (Tagged, Spans)):
         raise InputError("expected entities", path)
     spans = decode(side) if isinstance(side, Tagged) else side
     words = [tuple(spans.text.words(number)) for number in range(spans.text.n_sentences)]
     tags = [["O"] * len(own) for own in words]
+    names: _Names = Counter()
     for sentence, start, end, label in zip(
         spans.sentence, spans.start, spans.end, spans.label, strict=True
     ):
-        name, inner = spans.labels[label], int(end - start) - 1
-        tags[sentence][start:end] = [f"B-{name}", *[f"I-{name}"] * inner]
-    return list(zip(words, tags, strict=True))
+        tags[sentence][start:end] = _tags_of(spans.labels[label], int(end - start))
+        names[words[sentence][start:end], spans.labels[label]] += 1
+    return words, tags, names
 
 
-def _names(sentences: Sequence[_Sentence]) -> Counter[tuple[tuple[str, ...], str]]:
-    """Count how often every name has every label."""
-    found: Counter[tuple[tuple[str, ...], str]] = Counter()
-    for words, tags in sentences:
-        starts = [i for i, tag in enumerate(tags) if tag.startswith("B-")]
-        for start in starts:
-            end = start + 1
-            while end < len(tags) and tags[end].startswith("I-"):
-                end += 1
-            found[words[start:end], tags[start][2:]] += 1
-    return found
+def _tags_of(label: str, length: int) -> list[str]:
+    return [f"B-{label}", *[f"I-{label}"] * (length - 1)]
 
 
-def _usual_labels(names: Counter[tuple[tuple[str, ...], str]]) -> dict[tuple[str, ...], str]:
+def _usual_labels(names: _Names) -> dict[tuple[str, ...], str]:
     """Return the label that every name has most often."""
     ranked = sorted(names.items(), key=lambda entry: (entry[1], entry[0]))
     return {name: label for (name, label), _ in ranked}
@@ -142,8 +133,7 @@ def _tag(words: tuple[str, ...], labels: dict[tuple[str, ...], str]) -> list[str
         lengths = range(min(longest, len(words) - at), 0, -1)
         length = next((n for n in lengths if words[at : at + n] in labels), 0)
         if length:
-            name = labels[words[at : at + length]]
-            tags[at : at + length] = [f"B-{name}", *[f"I-{name}"] * (length - 1)]
+            tags[at : at + length] = _tags_of(labels[words[at : at + length]], length)
         at += max(length, 1)
     return tags
 
