@@ -13,8 +13,8 @@ import numpy as np
 import probative as pv
 from probative.inference.units import contributions
 from probative.jobs.demo import shared_task
-from probative_studies.clusters import Condition, Coverage, cluster_study
-from probative_studies.planning import power_check
+from probative_studies.clusters import Condition, cluster_study
+from probative_studies.tests import power_check
 
 REPLICATES, SEED = 1000, 0
 NEAR = 0.03
@@ -93,9 +93,7 @@ def power_with_s1_alone(paired: pv.PairedCounts, power: float) -> tuple[int, flo
 
 def main() -> bool:
     every = [*SCORES, *COPIES]
-    found: list[Coverage] = cluster_study(
-        [c for _, c, _, _ in every], replicates=REPLICATES, rng=SEED
-    )
+    found = cluster_study([c for _, c, _, _ in every], replicates=REPLICATES, rng=SEED)
     print("| population | before, then | after, then | before | after | s.e. |")
     print("| :--- | ---: | ---: | ---: | ---: | ---: |")
     for (name, _, before, after), now in zip(every, found, strict=True):

@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 # --- Helpers of `Counts` and `PairedCounts`
 
 
-def plain(array: NDArray[np.float64]) -> Any:
+def _plain(array: NDArray[np.float64]) -> Any:
     """Return a 0-dimensional array as a NumPy float (which divides by 0 quietly), others as is."""
     return array[()]
 
 
-def whole(value: Any) -> Any:
+def _whole(value: Any) -> Any:
     """Return whole numbers as int and arrays as nested lists, for people and JSON."""
     if isinstance(value, np.ndarray):
-        return [whole(item) for item in value.tolist()]
+        return [_whole(item) for item in value.tolist()]
     if isinstance(value, list):
-        return [whole(item) for item in value]
+        return [_whole(item) for item in value]
     return int(value) if float(value).is_integer() else float(value)
 
 
@@ -51,7 +51,7 @@ def _show(value: Any) -> str:
         return np.array2string(
             value, separator=", ", threshold=8, formatter={"float": "{:g}".format}
         )
-    return str(whole(value))
+    return str(_whole(value))
 
 
 def _is_positive(name: str, labels: Any, positive: object) -> NDArray[np.bool_]:
@@ -186,7 +186,7 @@ class Counts:
                     f"{name}: shape {array.shape} differs from the shape of tp, {shape}; "
                     f"expected counts of one shape"
                 )
-            object.__setattr__(self, name, plain(array))
+            object.__setattr__(self, name, _plain(array))
 
     @classmethod
     def from_labels(cls, gold: ArrayLike, pred: ArrayLike, *, positive: object = 1) -> Self:
@@ -258,7 +258,7 @@ class Counts:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts by name, whole numbers as int; tn only if it exists."""
-        return {name: whole(getattr(self, name)) for name in self._names()}
+        return {name: _whole(getattr(self, name)) for name in self._names()}
 
     def __add__(self, other: object) -> Self:
         if not isinstance(other, Counts):

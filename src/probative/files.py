@@ -318,7 +318,7 @@ def _version(package: str) -> str | None:
 
 # --- Resuming an interrupted run from a folder of finished parts
 
-FORMAT = "probative results 2"
+_FORMAT = "probative results 2"
 _RUN = "run.json"
 _PART = {"run", "part", "result"}
 _AGAIN = "delete it to do its part again"
@@ -421,7 +421,7 @@ def _sealed(content: Any) -> bytes:
 
 
 def _seal(body: bytes) -> bytes:
-    head = {"format": FORMAT, "sha256": hashlib.sha256(body).hexdigest(), "content": None}
+    head = {"format": _FORMAT, "sha256": hashlib.sha256(body).hexdigest(), "content": None}
     return _json(head).removesuffix(b"null}") + body + b"}\n"
 
 
@@ -436,8 +436,8 @@ def _open(path: Path, remedy: str) -> Any:
         raise InputError(f"cannot be read ({error.strerror}); {remedy}", path) from None
     body = data[_HEAD:-2]
     if _seal(body) != data:
-        known = data.startswith(_seal(b"")[: len(b'{"format": ') + len(_json(FORMAT))])
-        what = "its checksum does not fit" if known else f"it is no file of {FORMAT!r}"
+        known = data.startswith(_seal(b"")[: len(b'{"format": ') + len(_json(_FORMAT))])
+        what = "its checksum does not fit" if known else f"it is no file of {_FORMAT!r}"
         raise InputError(f"cannot be read ({what}); {remedy}", path)
     try:
         return json.loads(body)

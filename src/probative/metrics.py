@@ -76,40 +76,40 @@ def _divide(top: Any, bottom: Any) -> Any:
         return np.where(np.asarray(bottom) > 0, np.divide(top, bottom), np.nan)
 
 
-def informedness_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+def _informedness_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Return recall + specificity - 1: the difference of the rates of saying yes."""
     return _divide(tp, tp + fn) - _divide(fp, fp + tn)
 
 
-def informedness_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
+def _informedness_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
     """Return the derivatives of informedness."""
     yes, no = _divide(1.0, tp + fn), _divide(1.0, fp + tn)
     return fn * yes * yes, -tn * no * no, -tp * yes * yes, fp * no * no
 
 
-def balanced_accuracy_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+def _balanced_accuracy_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Return the mean of recall and specificity."""
     return (_divide(tp, tp + fn) + _divide(tn, fp + tn)) / 2
 
 
-def balanced_accuracy_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
+def _balanced_accuracy_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
     """Return the derivatives of balanced accuracy."""
-    a, b, c, d = informedness_slopes(tp, fp, fn, tn)
+    a, b, c, d = _informedness_slopes(tp, fp, fn, tn)
     return a / 2, b / 2, c / 2, d / 2
 
 
-def markedness_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+def _markedness_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Return precision + npv - 1: informedness with gold and system exchanged."""
-    return informedness_value(tp, fn, fp, tn)
+    return _informedness_value(tp, fn, fp, tn)
 
 
-def markedness_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
+def _markedness_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
     """Return the derivatives of markedness."""
-    a, c, b, d = informedness_slopes(tp, fn, fp, tn)
+    a, c, b, d = _informedness_slopes(tp, fn, fp, tn)
     return a, b, c, d
 
 
-def mcc_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+def _mcc_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Return the correlation of gold and system.
 
     Its absolute value is the geometric mean of those of informedness and markedness.
@@ -120,13 +120,13 @@ def mcc_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     return np.sign(surplus) * np.sqrt(informed * marked)
 
 
-def mcc_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
+def _mcc_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
     """Return the derivatives of Matthews' correlation coefficient."""
     said_yes, gold_yes, gold_no, said_no = (
         _divide(1.0, margin) for margin in (tp + fp, tp + fn, fp + tn, fn + tn)
     )
     root = np.sqrt(said_yes) * np.sqrt(gold_yes) * np.sqrt(gold_no) * np.sqrt(said_no)
-    half = mcc_value(tp, fp, fn, tn) / 2
+    half = _mcc_value(tp, fp, fn, tn) / 2
     return (
         tn * root - half * (said_yes + gold_yes),
         -fn * root - half * (said_yes + gold_no),
@@ -135,7 +135,7 @@ def mcc_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
     )
 
 
-def kappa_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+def _kappa_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Return (agreement - expected agreement) / (1 - expected agreement)."""
     top = 2.0 * (np.multiply(1.0 * tp, tn) - np.multiply(1.0 * fp, fn))
     return _divide(top, _chance(tp, fp, fn, tn))
@@ -146,9 +146,9 @@ def _chance(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     return (1.0 * tp + fp) * (fp + tn) + (1.0 * tp + fn) * (fn + tn)
 
 
-def kappa_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
+def _kappa_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
     """Return the derivatives of kappa."""
-    value, bottom = kappa_value(tp, fp, fn, tn), _chance(tp, fp, fn, tn)
+    value, bottom = _kappa_value(tp, fp, fn, tn), _chance(tp, fp, fn, tn)
     return (
         _divide(2.0 * tn - value * (fp + fn + 2.0 * tn), bottom),
         _divide(-2.0 * fn - value * (tp + 2.0 * fp + tn), bottom),
@@ -157,20 +157,20 @@ def kappa_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
     )
 
 
-def fowlkes_mallows_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:  # noqa: ARG001  # same arguments as the others
+def _fowlkes_mallows_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:  # noqa: ARG001  # same arguments as the others
     """Return the geometric mean of precision and recall."""
     return np.sqrt(_divide(tp, tp + fp) * _divide(tp, tp + fn))
 
 
-def fowlkes_mallows_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
+def _fowlkes_mallows_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
     """Return the derivatives of the Fowlkes-Mallows index."""
     said, answer = _divide(1.0, tp + fp), _divide(1.0, tp + fn)
-    half = fowlkes_mallows_value(tp, fp, fn, tn) / 2
+    half = _fowlkes_mallows_value(tp, fp, fn, tn) / 2
     gain = np.sqrt(said) * np.sqrt(answer)
     return gain - half * (said + answer), -half * said, -half * answer, 0.0 * half
 
 
-def linearised(
+def _linearised(
     rows: Array,
     cells: Array,
     value: Callable[..., Any],
@@ -217,9 +217,9 @@ def linearised(
 
 CELLS = ("tp", "fp", "fn", "tn")
 
-Form = tuple[int, int, int, int]
+_Form = tuple[int, int, int, int]
 # one number, or an array
-Value = TypeVar("Value", float, "Array")
+_Value = TypeVar("_Value", float, "Array")
 
 
 @dataclass(frozen=True)
@@ -245,7 +245,7 @@ class Share:
         )
         return hits, hits + misses
 
-    def score(self, proportion: Value) -> Value:
+    def score(self, proportion: _Value) -> _Value:
         """Return the score for a share of hits."""
         return self.factor * proportion / (1 + (self.factor - 1) * proportion)
 
@@ -272,10 +272,10 @@ class Metric:
     name: str
     words: str
     latex: str
-    top: Form
-    bottom: Form
-    top_beta: Form = (0, 0, 0, 0)
-    bottom_beta: Form = (0, 0, 0, 0)
+    top: _Form
+    bottom: _Form
+    top_beta: _Form = (0, 0, 0, 0)
+    bottom_beta: _Form = (0, 0, 0, 0)
 
     low: ClassVar[float] = 0.0
     high: ClassVar[float] = 1.0
@@ -329,7 +329,7 @@ class Metric:
         return Share(tuple(hits), tuple(misses), float(factor))
 
 
-def _add(form: Form, by_beta: Form, b2: Any) -> tuple[Any, ...]:
+def _add(form: _Form, by_beta: _Form, b2: Any) -> tuple[Any, ...]:
     return tuple(w + b2 * v if v else w for w, v in zip(form, by_beta, strict=True))
 
 
@@ -399,33 +399,33 @@ TABLE: dict[str, Metric | Composite] = {
             "balanced_accuracy",
             "balanced accuracy",
             "balanced accuracy",
-            balanced_accuracy_value,
-            balanced_accuracy_slopes,
+            _balanced_accuracy_value,
+            _balanced_accuracy_slopes,
         ),
-        Composite("mcc", "MCC", "MCC", mcc_value, mcc_slopes, low=-1.0),
-        Composite("kappa", "kappa", r"$\kappa$", kappa_value, kappa_slopes, low=-1.0),
+        Composite("mcc", "MCC", "MCC", _mcc_value, _mcc_slopes, low=-1.0),
+        Composite("kappa", "kappa", r"$\kappa$", _kappa_value, _kappa_slopes, low=-1.0),
         Composite(
             "informedness",
             "informedness",
             "informedness",
-            informedness_value,
-            informedness_slopes,
+            _informedness_value,
+            _informedness_slopes,
             low=-1.0,
         ),
         Composite(
             "markedness",
             "markedness",
             "markedness",
-            markedness_value,
-            markedness_slopes,
+            _markedness_value,
+            _markedness_slopes,
             low=-1.0,
         ),
         Composite(
             "fowlkes_mallows",
             "Fowlkes-Mallows",
             "Fowlkes--Mallows",
-            fowlkes_mallows_value,
-            fowlkes_mallows_slopes,
+            _fowlkes_mallows_value,
+            _fowlkes_mallows_slopes,
             needs_tn=False,
         ),
     )
@@ -519,7 +519,7 @@ def contributions(
     rows = np.stack(np.broadcast_arrays(*own.cells(counts)), axis=-1).astype(np.float64)
     whole = at is None if units is None else units
     cells = rows.reshape(-1, 4).sum(axis=0) if at is None else np.array(own.cells(at), np.float64)
-    return linearised(rows, cells, own.value, own.slopes, whole=whole)
+    return _linearised(rows, cells, own.value, own.slopes, whole=whole)
 
 
 def _combine(counts: Counts, form: tuple[Any, ...]) -> Any:
@@ -648,7 +648,7 @@ def fowlkes_mallows(counts: Counts, *, zero_division: float = np.nan) -> Number:
     return score(counts, "fowlkes_mallows", zero_division=zero_division)
 
 
-def f1_from_jaccard(share: Value) -> Value:
+def f1_from_jaccard(share: _Value) -> _Value:
     """Convert a Jaccard value (F*) to F1: 2 F* / (1 + F*)."""
     return 2 * share / (1 + share)
 

@@ -306,7 +306,7 @@ _ALL_METRICS = (
     "precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv, balanced_accuracy, mcc, "
     "kappa, informedness, markedness or fowlkes_mallows"
 )
-ONE_METRIC = shared("NAME", f"{_ALL_METRICS}.", among="metrics:METRICS")
+_ONE_METRIC = shared("NAME", f"{_ALL_METRICS}.", among="metrics:METRICS")
 METRIC = shared(
     "--metric NAME",
     f"{_ALL_METRICS}; several times, or separated by commas.",
@@ -314,31 +314,31 @@ METRIC = shared(
     several=True,
     among="metrics:METRICS",
 )
-AVERAGE = shared("HOW", "micro or macro.", among="jobs.score:AVERAGES", excludes=DATASETS)
-BETA = shared(
+_AVERAGE = shared("HOW", "micro or macro.", among="jobs.score:AVERAGES", excludes=DATASETS)
+_BETA = shared(
     "NUMBER",
     "The weight of recall in fbeta.",
     parser="number",
     rare=True,
     needs=("metric=fbeta", "probabilities"),  # the best threshold of a curve depends on it
 )
-BY = shared(
+_BY = shared(
     "--by UNIT",
     "What is independent of the rest, and exchanged by tests: sentence, document, unit or item.",
     among="jobs.score:UNITS",
 )
-ROPE = shared(
+_ROPE = shared(
     "D",
     "Differences up to this size count as none: 0.005, 0.5pt or 0.5% is half a point.",
     parser="points",
 )
-PRIOR = shared(
+_PRIOR = shared(
     "NUMBER",
     "The weight of the prior: what it adds to each of tp, fp and fn (and tn).",
     parser="number",
     rare=True,
 )
-WEIGHT = shared(
+_WEIGHT = shared(
     "HOW",
     "How much folds count together: effective, averaged, a number, or by correlations R1,R2.",
     parser="fold_weight",
@@ -347,20 +347,20 @@ WEIGHT = shared(
 )
 LEVEL = shared("P", "The level of the intervals, between 0 and 1.", parser="number", always=True)
 SEED = shared("--seed N", "The seed of random numbers.", parser="seed", rare=True, signed="seed")
-METHOD = shared(
+_METHOD = shared(
     "NAME",
     "How intervals are made: wilson-indirect, bayes and so on.",
     among="inference.intervals:METHODS",
 )
 REPETITIONS = shared("--m N", "Repetitions, each of two folds.", parser="whole")
-KEEP_DOCUMENTS = shared("", "Keep documents whole, where the corpus marks them.")
-PAIRED_RUNS = shared(
+_KEEP_DOCUMENTS = shared("", "Keep documents whole, where the corpus marks them.")
+_PAIRED_RUNS = shared(
     "",
     "Run 1 of A belongs to run 1 of B, and so on: a shared seed or data split.",
     rare=True,
     excludes=DATASETS,
 )
-SECOND_GOLD = shared(
+_SECOND_GOLD = shared(
     "FILE",
     "A second annotation of the same texts: how near do systems come to it?",
     heading=INPUT,
@@ -783,12 +783,12 @@ class ScoreOptions(GradedOptions):
     """Options of a scoring."""
 
     metric: str | Sequence[str] | None = METRIC(None)
-    method: str | None = METHOD(None)
-    by: str | None = BY(None)
+    method: str | None = _METHOD(None)
+    by: str | None = _BY(None)
     level: float = LEVEL(0.95)
-    beta: float = BETA(1.0)
+    beta: float = _BETA(1.0)
     overlap: bool = choice(False, "", "Count partial overlaps of spans, too.", rare=True)
-    second_gold: Any = SECOND_GOLD(None)
+    second_gold: Any = _SECOND_GOLD(None)
     units: Any = field(default=None, metadata={"input": True})  # of scores; only in Python
 
     told = ReadingOptions.told | {"method", "by"}
@@ -802,12 +802,12 @@ class CompareOptions(GradedOptions):
     """Options of a comparison."""
 
     metric: str | Sequence[str] | None = METRIC(None)
-    average: str = AVERAGE("micro")
-    by: str | None = BY(None)
+    average: str = _AVERAGE("micro")
+    by: str | None = _BY(None)
     level: float = LEVEL(0.95)
-    rope: float = ROPE(0.0, always=True)
-    beta: float = BETA(1.0)
-    prior: float = PRIOR(1.0, always=True)
+    rope: float = _ROPE(0.0, always=True)
+    beta: float = _BETA(1.0)
+    prior: float = _PRIOR(1.0, always=True)
     power: float = 0.8
     fields: Sequence[str] = choice(
         (),
@@ -825,14 +825,14 @@ class CompareOptions(GradedOptions):
         rare=True,
         excludes=DATASETS,
     )
-    paired_runs: bool = PAIRED_RUNS(False)
+    paired_runs: bool = _PAIRED_RUNS(False)
     train: Any = _rarely(
         None,
         "FILE",
         "Training data of the systems: the buckets then distinguish what they have seen.",
         excludes=(*DATASETS, "hide_scores"),
     )
-    second_gold: Any = SECOND_GOLD(None)
+    second_gold: Any = _SECOND_GOLD(None)
     rng: RNG | None = SEED(0)
     units: Any = field(default=None, metadata={"input": True})  # of scores; only in Python
 
@@ -843,9 +843,9 @@ class CompareOptions(GradedOptions):
 class PlanOptions(GradedOptions):
     """Options of a plan."""
 
-    metric: str | None = ONE_METRIC(None, help="The score.")
-    average: str = AVERAGE("micro")
-    by: str | None = BY(None)
+    metric: str | None = _ONE_METRIC(None, help="The score.")
+    average: str = _AVERAGE("micro")
+    by: str | None = _BY(None)
     difference: float | None = choice(
         None,
         "D",
@@ -857,8 +857,8 @@ class PlanOptions(GradedOptions):
     )
     units: int | None = choice(None, "N", "The number of sentences or items.", parser="whole")
     level: float = LEVEL(0.95)
-    beta: float = BETA(1.0)
-    paired_runs: bool = PAIRED_RUNS(False)
+    beta: float = _BETA(1.0)
+    paired_runs: bool = _PAIRED_RUNS(False)
 
     told = ReadingOptions.told | {"metric", "average", "by"}
     withheld = _TABLES | {"group"}
@@ -878,11 +878,11 @@ class DemoOptions(Options):
 class RankOptions(GradedOptions):
     """Options of a ranking."""
 
-    metric: str | None = ONE_METRIC(None)
-    average: str = AVERAGE("micro")
-    by: str | None = BY(None)
+    metric: str | None = _ONE_METRIC(None)
+    average: str = _AVERAGE("micro")
+    by: str | None = _BY(None)
     level: float = LEVEL(0.95)
-    beta: float = BETA(1.0)
+    beta: float = _BETA(1.0)
     adjust: str = choice(
         "holm",
         "HOW",
@@ -932,7 +932,7 @@ class AgreementOptions(ReadingOptions):
         help="When two spans are the same: strict, exact, partial, type or boundary:K (both ends "
         "within K); or count tokens or characters of spans.",
     )
-    by: str | None = BY(
+    by: str | None = _BY(
         None, help="What is independent of the rest: sentence, document, unit or item."
     )
     level: float = LEVEL(0.95)
@@ -967,10 +967,10 @@ class AgreementOptions(ReadingOptions):
 class CurveOptions(ReadingOptions):
     """Options of a curve, or of the comparison of two."""
 
-    beta: float = BETA(1.0)
+    beta: float = _BETA(1.0)
     bins: int = 10
     level: float = LEVEL(0.95)
-    rope: float = ROPE(0.0)
+    rope: float = _ROPE(0.0)
     rng: RNG | None = SEED(0)
 
 
@@ -1006,14 +1006,14 @@ class IntervalOptions(Options):
     """Options of intervals from counts."""
 
     metric: str | Sequence[str] | None = METRIC(None)
-    method: str | None = METHOD(
+    method: str | None = _METHOD(
         None,
         help="wilson-indirect, wilson-direct, wilson, clopper-pearson, guarded, jeffreys, mover, "
         "bayes, logit, wald, or all. By default the recommended one of each metric.",
     )
     level: float = LEVEL(0.95)
-    beta: float = BETA(1.0)
-    prior: float = PRIOR(1.0)
+    beta: float = _BETA(1.0)
+    prior: float = _PRIOR(1.0)
     clustered: bool = False
 
     told = frozenset({"metric", "method"})
@@ -1027,11 +1027,11 @@ class FoldsOptions(Options):
     """Options of a Bayes test of two models, given their folds."""
 
     metric: str | Sequence[str] | None = METRIC(None)
-    weight: Any = WEIGHT("effective")
+    weight: Any = _WEIGHT("effective")
     level: float = LEVEL(0.95)
-    prior: float = PRIOR(1.0, always=True)
-    rope: float = ROPE(0.0)
-    beta: float = BETA(1.0)
+    prior: float = _PRIOR(1.0, always=True)
+    rope: float = _ROPE(0.0)
+    beta: float = _BETA(1.0)
 
     told = frozenset({"metric"})
 
@@ -1095,7 +1095,7 @@ class CrossvalOptions(_CorpusOptions, FoldsOptions):
     positive: Any = None
     groups: Any = None
     regularize: Any = None
-    keep_documents: bool = KEEP_DOCUMENTS(False)
+    keep_documents: bool = _KEEP_DOCUMENTS(False)
     rng: RNG | None = SEED(None)
 
     # the facts show the seed, drawn or given
@@ -1117,7 +1117,7 @@ class SplitOptions(_CorpusOptions):
         always=True,
         among="crossval.corpus:REGULARIZED",
     )
-    keep_documents: bool = KEEP_DOCUMENTS(False)
+    keep_documents: bool = _KEEP_DOCUMENTS(False)
     gold_column: str | None = _as_read("gold_column")
     rng: int | None = SEED(None)
 
@@ -1161,7 +1161,7 @@ class SampleOptions(ReadingOptions):
         "What the sample shall estimate best: score, or difference (of two systems and more, "
         "the usual one).",
     )
-    by: str | None = BY(None, help="What is drawn: sentence, document or item.")
+    by: str | None = _BY(None, help="What is drawn: sentence, document or item.")
     keep: Sequence[int | str] = choice(
         (),
         "COLUMN,...",
@@ -1193,8 +1193,8 @@ class EstimateOptions(Options):
         False, "", "Estimate for units like those of the pool, not for the pool alone."
     )
     level: float = LEVEL(0.95)
-    rope: float = ROPE(0.0, always=True)
-    beta: float = BETA(1.0)
+    rope: float = _ROPE(0.0, always=True)
+    beta: float = _BETA(1.0)
 
     told = frozenset({"metric"})
 
@@ -1203,9 +1203,9 @@ class EstimateOptions(Options):
 class WatchOptions(Options):
     """Options of `watch`; the level is that of the intervals of all looks together."""
 
-    metric: str | None = ONE_METRIC(None, help="The score; by default the usual one of the task.")
+    metric: str | None = _ONE_METRIC(None, help="The score; by default the usual one of the task.")
     level: float = LEVEL(0.95)
-    beta: float = BETA(1.0)
+    beta: float = _BETA(1.0)
     every: int | None = choice(
         None,
         "N",

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["check_jobs", "in_processes", "in_threads", "interrupts_waiting"]
 
-Part = TypeVar("Part")
-Answer = TypeVar("Answer")
+_Part = TypeVar("_Part")
+_Answer = TypeVar("_Answer")
 
 
 def check_jobs(n_jobs: Any) -> None:
@@ -31,8 +31,8 @@ def check_jobs(n_jobs: Any) -> None:
 
 
 def in_processes(
-    work: Callable[[Part], Answer], parts: Sequence[Part], n_jobs: int | None
-) -> Iterator[tuple[Part, Answer]]:
+    work: Callable[[_Part], _Answer], parts: Sequence[_Part], n_jobs: int | None
+) -> Iterator[tuple[_Part, _Answer]]:
     """Yield every part with its result, in order, computed in several processes.
 
     `n_jobs` is as in joblib: -1 for all cores; 1 stays in this process.
@@ -55,8 +55,8 @@ def in_processes(
 
 
 def in_threads(
-    work: Callable[[Part], Answer], parts: Sequence[Part], n_jobs: int | None
-) -> Iterator[Answer]:
+    work: Callable[[_Part], _Answer], parts: Sequence[_Part], n_jobs: int | None
+) -> Iterator[_Answer]:
     """Yield the results in order, computed in threads; for work in NumPy."""
     from concurrent.futures import ThreadPoolExecutor
 

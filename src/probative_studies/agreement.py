@@ -6,17 +6,16 @@ value is that of a very large corpus of the same kind.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.random import Generator
 
-from probative._validation import RNG
 from probative.inference.agreement import Ratings, alpha_interval, doubt, krippendorff_alpha
 from probative.inference.classes import ConfusedItems, confusion_interval
 from probative.results import Interval
-from probative_studies.harness import Report, Row, checked, one_stream, quiet, summary
+from probative_studies.harness import Row, study, summary
 
 _LARGE = 400_000
 _SHARES = np.array([0.7, 0.2, 0.1])  # how frequent the labels are
@@ -57,50 +56,21 @@ _CONDITIONS = (
 )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class AgreementCoverage(Row):
-    """Coverage of the interval of a coefficient of agreement under one condition."""
+@study(_CONDITIONS)
+def agreement_study(c: Condition, level: float, replicates: int, rng: Generator) -> Iterator[Row]:
+    """Draw corpora that annotators know well or badly, and see how often intervals cover.
 
-    items: int  # the condition
-    annotators: int
-    labels: int
-    guesses: float
-    per_unit: int
-    missing: float
-    coefficient: str  # "alpha" or "kappa" (of two annotators, nothing missing), and the true value
-    value: float
-    # how often the interval holds it, its mean length, and how often a note stands beside it
-    covered: float
-    length: float
-    noted: float
-    standard_error: float  # the Monte-Carlo error of a coverage of 0.95
-
-    line = "{coefficient} {value:.3f}, {items} items: covered {covered:.3f}"
-
-
-def agreement_study(
-    conditions: Sequence[Condition] = _CONDITIONS,
-    *,
-    level: float = 0.95,
-    replicates: int = 1000,
-    rng: RNG | None = 0,
-    report: Report = quiet,
-) -> list[AgreementCoverage]:
-    """Draw corpora that annotators know well or badly, and see how often intervals cover."""
-    level, replicates = checked(level, replicates)
-    results = []
-    for c, generator in one_stream(conditions, rng, report):
-        large = c.draw(generator, _LARGE)
-        corpora = [c.draw(generator, c.items) for _ in range(replicates)]
-        alphas = [alpha_interval(own, level=level) for own in corpora]
-        found = {"alpha": (krippendorff_alpha(large), alphas)}
-        if c.annotators == 2 and not c.missing:
-            true = float(_kappa(large, level).estimate)
-            found["kappa"] = (true, [_kappa(own, level) for own in corpora])
-        for name, (true, intervals) in found.items():
-            about = {"coefficient": name, "value": true, **summary(intervals, true)}
-            results.append(AgreementCoverage.of(c, **about))
-    return results
+    There are rows of alpha, and of kappa for two annotators with nothing missing.
+    """
+    large = c.draw(rng, _LARGE)
+    corpora = [c.draw(rng, c.items) for _ in range(replicates)]
+    alphas = [alpha_interval(own, level=level) for own in corpora]
+    found = {"alpha": (krippendorff_alpha(large), alphas)}
+    if c.annotators == 2 and not c.missing:
+        true = float(_kappa(large, level).estimate)
+        found["kappa"] = (true, [_kappa(own, level) for own in corpora])
+    for name, (true, intervals) in found.items():
+        yield Row(**vars(c), coefficient=name, value=true, **summary(intervals, true))
 
 
 def _kappa(ratings: Ratings, level: float) -> Interval:

@@ -69,11 +69,10 @@ def read_units(
     answer: Any = gold
     outputs: list[Any] = list(systems)
     if names:
-        sentences = _read(gold)
-        known = [_names(_read(path)) for path in names]
-        answer = [tags for _, tags in sentences]
+        sentences, answer, _ = _read(gold)
+        known = [_read(path)[2] for path in names]
         labels = [_usual_labels(own) for own in (*known, known[0] + known[1])]
-        outputs = [[_tag(words, own) for words, _ in sentences] for own in labels]
+        outputs = [[_tag(words, own) for words in sentences] for own in labels]
     *rivals, third = outputs
     own, opinion = (_counts(truth, rivals) for truth in (answer, third))
     pool = read_pool(rivals, reading=ReadingOptions(), names=("A", "B"))
@@ -95,39 +94,31 @@ def _counts(answer: Any, systems: Sequence[Any]) -> tuple[Counts, ...]:
     return tuple(items.counts(number, by="sentence") for number in range(len(systems)))
 
 
-_Sentence = tuple[tuple[str, ...], list[str]]
+_Names = Counter[tuple[tuple[str, ...], str]]  # how often every name has every label
 
 
-def _read(path: Path | str) -> list[_Sentence]:
-    """Return the words of every sentence, and their tags."""
+def _read(path: Path | str) -> tuple[list[tuple[str, ...]], list[list[str]], _Names]:
+    """Return the words of every sentence, their tags, and the names."""
     side = read_side(path, ReadingOptions(task="entities"))
     if not isinstance(side, (Tagged, Spans)):
         raise InputError("expected entities", path)
     spans = decode(side) if isinstance(side, Tagged) else side
     words = [tuple(spans.text.words(number)) for number in range(spans.text.n_sentences)]
     tags = [["O"] * len(own) for own in words]
+    names: _Names = Counter()
     for sentence, start, end, label in zip(
         spans.sentence, spans.start, spans.end, spans.label, strict=True
     ):
-        name, inner = spans.labels[label], int(end - start) - 1
-        tags[sentence][start:end] = [f"B-{name}", *[f"I-{name}"] * inner]
-    return list(zip(words, tags, strict=True))
+        tags[sentence][start:end] = _tags_of(spans.labels[label], int(end - start))
+        names[words[sentence][start:end], spans.labels[label]] += 1
+    return words, tags, names
 
 
-def _names(sentences: Sequence[_Sentence]) -> Counter[tuple[tuple[str, ...], str]]:
-    """Count how often every name has every label."""
-    found: Counter[tuple[tuple[str, ...], str]] = Counter()
-    for words, tags in sentences:
-        starts = [i for i, tag in enumerate(tags) if tag.startswith("B-")]
-        for start in starts:
-            end = start + 1
-            while end < len(tags) and tags[end].startswith("I-"):
-                end += 1
-            found[words[start:end], tags[start][2:]] += 1
-    return found
+def _tags_of(label: str, length: int) -> list[str]:
+    return [f"B-{label}", *[f"I-{label}"] * (length - 1)]
 
 
-def _usual_labels(names: Counter[tuple[tuple[str, ...], str]]) -> dict[tuple[str, ...], str]:
+def _usual_labels(names: _Names) -> dict[tuple[str, ...], str]:
     """Return the label that every name has most often."""
     ranked = sorted(names.items(), key=lambda entry: (entry[1], entry[0]))
     return {name: label for (name, label), _ in ranked}
@@ -142,8 +133,7 @@ def _tag(words: tuple[str, ...], labels: dict[tuple[str, ...], str]) -> list[str
         lengths = range(min(longest, len(words) - at), 0, -1)
         length = next((n for n in lengths if words[at : at + n] in labels), 0)
         if length:
-            name = labels[words[at : at + length]]
-            tags[at : at + length] = [f"B-{name}", *[f"I-{name}"] * (length - 1)]
+            tags[at : at + length] = _tags_of(labels[words[at : at + length]], length)
         at += max(length, 1)
     return tags
 
@@ -344,29 +334,6 @@ _SPREADS = (2.5, 6.0)  # of the log odds of items: a low F1 and a high one
 _POOLS = 10  # that are made per condition of single items
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class AnnotationCoverage(Row):
-    """Coverage and width of intervals from few labels on one pool."""
-
-    pool: str
-    question: str  # the F1 of A, or of B minus A
-    placement: str  # random, disputed or by confidence
-    help: str  # a judge, or confidences
-    labels: int  # how many units (items) were labelled
-    truth: float  # of the whole pool (of single items, the mean of the pools)
-    coverage: float  # how often the interval held the truth
-    standard_error: float
-    width: float  # the mean width of the interval
-    worth: float  # how many labels at random would have given the same width
-    normal: float  # how often the normal interval of the same sample held the truth
-    noted: float  # how often a note warned
-    unnoted: float | None  # the coverage where none did (None where it always did)
-    replicates: int
-
-    nullable = ("unnoted",)
-    line = "{pool}, {question}, {labels} labels ({placement}, {help}): {coverage:.3f}"
-
-
 def annotation_study(
     gold: str | None = None,
     systems: Sequence[str] = (),
@@ -380,7 +347,7 @@ def annotation_study(
     replicates: int = 400,
     rng: int = 0,
     report: Report = quiet,
-) -> list[AnnotationCoverage]:
+) -> list[Row]:
     """Annotate a pool in part, time and again.
 
     >>> few = dict(sizes=(50,), prevalences=(0.1,), kinds=("none",), items=2000, replicates=20)
@@ -399,13 +366,13 @@ def annotation_study(
         pool = read_units(gold, systems, names, rng=rng)
         _refuse_whole(sizes, pool.pool.n_units)
         cases: list[Any] = [(pool, question, n) for question in _QUESTIONS for n in sizes]
-        simulate: Callable[..., Iterator[AnnotationCoverage]] = _units
+        simulate: Callable[..., Iterator[Row]] = _units
     else:
         _refuse_whole(sizes, items)
         conditions = product(sizes, kinds, prevalences, _SPREADS, _QUESTIONS)
         cases = [(*condition, n, items) for n, *condition in conditions]
         simulate = _items
-    results: list[AnnotationCoverage] = []
+    results: list[Row] = []
     for case, generator in streams(cases, rng, report):
         results += simulate(*case, level, replicates, generator)
     return results
@@ -420,7 +387,7 @@ def _refuse_whole(sizes: Sequence[int], units: int) -> None:
 
 def _units(
     pool: UnitPool, question: str, n: int, level: float, replicates: int, rng: Generator
-) -> Iterator[AnnotationCoverage]:
+) -> Iterator[Row]:
     """Annotate sentences at random and placed by dispute, without a judge and with each."""
     scores = [float(score(own.sum(), "f1")) for own in pool.counts]
     truth = scores[0] if question == "score" else scores[1] - scores[0]
@@ -439,7 +406,8 @@ def _units(
             width = mean([one.width for one in samples])
             random = width if random is None else random
             worth = _worth(n, size, width / random) if random > 0 else math.nan
-            yield _result((pool.name, question, placement, judge, n, truth), samples, worth)
+            about = {"pool": pool.name, "question": question, "placement": placement}
+            yield _result(samples, worth, **about, help=judge, labels=n, truth=truth)
 
 
 def _annotate(
@@ -475,7 +443,7 @@ def _items(
     level: float,
     replicates: int,
     rng: Generator,
-) -> Iterator[AnnotationCoverage]:
+) -> Iterator[Row]:
     """Annotate single items at random, and placed by what systems return and how sure they are."""
     number = min(_POOLS, replicates)
     by_confidence = kind != "none"
@@ -494,7 +462,8 @@ def _items(
     usual = mean([one.width for one in samples["random"]])
     for placement, found in samples.items():
         worth = _worth(n, size, mean([one.width for one in found]) / usual)
-        yield _result((name, question, placement, kind, n, mean(truths)), found, worth)
+        about = {"pool": name, "question": question, "placement": placement}
+        yield _result(found, worth, **about, help=kind, labels=n, truth=mean(truths))
 
 
 def _worth(n: int, size: int, ratio: float) -> float:
@@ -502,13 +471,17 @@ def _worth(n: int, size: int, ratio: float) -> float:
     return 1 / (ratio**2 * (1 / n - 1 / size) + 1 / size)
 
 
-def _result(
-    about: tuple[str, str, str, str, int, float], samples: Sequence[Sample], worth: float
-) -> AnnotationCoverage:
+def _result(samples: Sequence[Sample], worth: float, **about: Any) -> Row:
     held, noted = (np.array([getattr(one, name) for one in samples]) for name in ("held", "noted"))
     share, number = mean(held), len(samples)
-    error = share_error(share, number, least=1 / number)
-    width, normal = (mean([getattr(one, name) for one in samples]) for name in ("width", "normal"))
-    unnoted = mean(held[~noted]) if not noted.all() else None
-    found = share, error, width, worth, normal, mean(noted), unnoted, number
-    return AnnotationCoverage.make(*about, *found)
+    return Row(
+        **about,
+        coverage=share,
+        standard_error=share_error(share, number, least=1 / number),
+        width=mean([one.width for one in samples]),
+        worth=worth,  # the number of labels at random that give the same width
+        normal=mean([one.normal for one in samples]),
+        noted=mean(noted),
+        unnoted=mean(held[~noted]) if not noted.all() else None,  # the coverage without a note
+        replicates=number,
+    )

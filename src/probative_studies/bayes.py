@@ -50,28 +50,6 @@ class TaskTests(Result):
         return f"{self.name}: {self.b} against {self.a}, {len(self.tests)} Bayes tests"
 
 
-@dataclass(frozen=True, eq=False)
-class CredibilityResult(Row):
-    """Coverage of the interval of a cross-validation."""
-
-    positives: str  # "exactly half" of every block, or "random"
-    method: str  # "effective" or "averaged" counts
-    credibility: float  # the share of data sets whose interval contains the expected F1
-    credibility_error: float
-    length: float  # the mean length of the intervals, and its standard error
-    length_error: float
-    target: float  # the F1 that the learning algorithm reaches in expectation, trained on n/2
-    n: int  # the size of a data set, how many there were, and how they were drawn and judged
-    n_replicates: int
-    seed: int | None
-    level: float = 0.95
-
-    line = (
-        "{positives} positives, {method} counts: credibility {credibility:.4f} ± "
-        "{credibility_error:.4f}, length {length:.4f}"
-    )
-
-
 def published_folds(task: str) -> tuple[list[Counts], list[Counts]]:
     """Return the fold counts of both models that were released with the paper."""
     if task not in TASKS:
@@ -110,7 +88,7 @@ def simulate_credibility(
     level: float = 0.95,
     rng: int | None = 0,
     report: Report = quiet,
-) -> list[CredibilityResult]:
+) -> list[Row]:
     """Cross-validate a logistic regression on simulated data sets, as the paper's example does.
 
     Two Gaussian classes with means (0, 0) and (½, ½) and unit covariance, equally frequent. Each
@@ -139,9 +117,20 @@ def simulate_credibility(
             density = posterior(effective_counts(folds, weight=method), "f1")
             low, high = map(np.asarray, density.interval(level))
             covered, error = share_of((low <= target) & (target <= high))
-            spread = float((high - low).std(ddof=1) / np.sqrt(replicates))
-            found = covered, error, mean(high - low), spread, target
-            results.append(CredibilityResult(positives, method, *found, n, replicates, rng, level))
+            row = Row(
+                positives=positives,
+                method=method,
+                credibility=covered,
+                credibility_error=error,
+                length=mean(high - low),
+                length_error=float((high - low).std(ddof=1) / np.sqrt(replicates)),
+                target=target,
+                n=n,
+                n_replicates=replicates,
+                seed=rng,
+                level=level,
+            )
+            results.append(row)
     return results
 
 

@@ -18,15 +18,15 @@ from probative.errors import InputError
 from probative.learners.crf import CRFChunker
 from probative.reading.formats import Input, Options, open_input
 from probative.reporting.document import Document, Table, payload
-from probative.results import ModelComparison
+from probative.results import ModelComparison, Result
 from probative.wording.numbers import number, points
-from probative_studies.harness import Report, Row, part, quiet
+from probative_studies.harness import Report, part, quiet
 
 TAG_SETS = {"cws": ("bmes", "bb2b3mes"), "ner": ("iob2", "iobes"), "org": ("iob2", "iobes")}
 
 
 @dataclass(frozen=True, eq=False)
-class ChunkingResult(Row):
+class ChunkingResult(Result):
     """One of the three experiments."""
 
     task: str  # ``cws``, ``ner`` or ``org``
@@ -37,7 +37,8 @@ class ChunkingResult(Row):
     label: str | None  # the one type of the org task
     comparison: ModelComparison = field(repr=False)  # the two models on the folds
 
-    line = "{task} on {corpus}: {comparison}"
+    def __str__(self) -> str:
+        return f"{self.task} on {self.corpus}: {self.comparison}"
 
 
 def chunking_study(

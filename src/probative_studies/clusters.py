@@ -16,7 +16,7 @@ of `interval` and `difference`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -30,7 +30,7 @@ from probative.counts import PairedCounts
 from probative.inference.proportions import normal_quantile, wilson
 from probative.inference.units import student_quantile
 from probative.metrics import f1_from_jaccard, ratio, score
-from probative_studies.harness import Report, Row, checked, mean, quiet, share_of, streams
+from probative_studies.harness import Row, mean, share_of, streams, study
 
 _SIZES = ("equal", "lognormal", "zipf")
 _ZIPF = -1.5
@@ -52,28 +52,6 @@ class Condition:
     disputed: float = 0.1  # the share of items that only one of the systems returns
     gap: float = 0.0  # the true difference of F1
     filled: float = 1.0  # the probability that a unit has any item at all
-
-
-@dataclass(frozen=True, eq=False)
-class Coverage(Row):
-    """Coverage of intervals under one condition."""
-
-    question: str  # the condition
-    metric: str
-    f1: float
-    units: int
-    sizes: str
-    items: int
-    correlation: float
-    disputed: float
-    before: float  # the coverage of the first recipe
-    after: float  # that of the present one, and its standard error
-    standard_error: float
-    noted: float  # how often the interval carries a note, and how often it misses without one
-    unnoted_misses: float
-    length_before: float
-    length_after: float
-    replicates: int
 
 
 def conditions(
@@ -104,29 +82,9 @@ def conditions(
     return [*grid, *apart, *copies, *by_document, *rare]
 
 
-def cluster_study(
-    study: Sequence[Condition] | None = None,
-    *,
-    level: float = 0.95,
-    replicates: int = 1000,
-    rng: int = 0,
-    report: Report = quiet,
-) -> list[Coverage]:
-    """Simulate how often the intervals cover, before and after.
-
-    >>> uneven = Condition("score", units=12, sizes="zipf")
-    >>> result, = cluster_study([uneven], replicates=100)
-    >>> result.before < 0.9 < result.after
-    True
-    """
-    level, replicates = checked(level, replicates)
-    cases = streams(conditions() if study is None else study, rng, report)
-    return [_coverage(condition, level, replicates, generator) for condition, generator in cases]
-
-
 def chosen_conditions(
     correlations: Sequence[float], questions: Sequence[str], **options: Any
-) -> list[Coverage]:
+) -> list[Row]:
     """Run `cluster_study` on the conditions with these correlations and questions."""
     wanted = [c for c in conditions(correlations=correlations) if c.question in questions]
     return cluster_study(wanted, **options)
@@ -185,24 +143,38 @@ def _sizes(rng: Generator, condition: Condition) -> Ints:
     return sizes.astype(np.int64)
 
 
-def _coverage(condition: Condition, level: float, replicates: int, rng: Generator) -> Coverage:
-    shares = case_shares(condition)
-    sets = np.stack([_filled(rng, condition, shares) for _ in range(replicates)])
-    if condition.sizes == "item":
+@study(conditions(), streams)
+def cluster_study(c: Condition, level: float, replicates: int, rng: Generator) -> Iterator[Row]:
+    """Simulate how often the intervals cover, before and after.
+
+    >>> uneven = Condition("score", units=12, sizes="zipf")
+    >>> result, = cluster_study([uneven], replicates=100)
+    >>> result.before < 0.9 < result.after
+    True
+    """
+    shares = case_shares(c)
+    sets = np.stack([_filled(rng, c, shares) for _ in range(replicates)])
+    if c.sizes == "item":
         sets = sets.sum(axis=1, keepdims=True)
-    kinds = _Kinds.of(condition.metric)
-    if condition.question == "score":
-        judge, truth = scores, float(score(PairedCounts(shares).a, condition.metric))
+    kinds = _Kinds.of(c.metric)
+    if c.question == "score":
+        judge, truth = scores, float(score(PairedCounts(shares).a, c.metric))
     else:
-        judge, truth = differences, true_difference(shares, condition.metric)
+        judge, truth = differences, true_difference(shares, c.metric)
     first, now = (judge(sets, kinds, level, first=which) for which in (True, False))
     held, noted = now.holds(truth), now.noted
     after, error = share_of(held)
-    about = {"before": mean(first.holds(truth)), "after": after, "standard_error": error}
-    about |= {"noted": mean(noted), "unnoted_misses": mean(~held & ~noted)}
-    about["length_before"] = mean(first.high - first.low)
-    about["length_after"] = mean(now.high - now.low)
-    return Coverage.of(condition, **about, replicates=replicates)
+    yield Row(
+        **{name: value for name, value in vars(c).items() if name not in ("gap", "filled")},
+        before=mean(first.holds(truth)),
+        after=after,
+        standard_error=error,
+        noted=mean(noted),
+        unnoted_misses=mean(~held & ~noted),
+        length_before=mean(first.high - first.low),
+        length_after=mean(now.high - now.low),
+        replicates=replicates,
+    )
 
 
 def _filled(rng: Generator, condition: Condition, shares: Array) -> Array:

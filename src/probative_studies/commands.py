@@ -191,8 +191,9 @@ gates = simulation(
 ledger = simulation(
     own.LEDGER,
     "sequences looks items confidence rng",
-    "ledger.ledger_study",
+    "gates.ledger_study",
     "Does the ledger keep its promise? Many candidates that are no better, on one test set.",
+    name="ledger",
     title="Gates on one test set",
     columns="way=candidates; looks; plain=plain gates; independent=ledger, independent; "
     "adaptive=ledger, adaptive; promised",
@@ -256,8 +257,9 @@ pairing = simulation(
 planning = simulation(
     own.PLANNING,
     "powers replicates level rng",
-    "planning.planning_study",
+    "tests.planning_study",
     "Does a planned sample size give the power that was asked for? By simulation.",
+    name="planning",
     title="Planned and simulated power",
     columns="pilot; difference; units=units planned; planned=power planned; simulated; "
     "standard_error",
@@ -331,8 +333,9 @@ training = simulation(
 watching = simulation(
     own.WATCHING,
     "level pool units batch streams rng",
-    "watching.watching_study",
+    "looks.watching_study",
     "Do limits and tests hold at every look at a sample that was drawn by dispute?",
+    name="watching",
     title="Wrong at any look at a stratified sample",
     columns=f"what; condition=pools of{_LOOKS}",
     notes=_note_of_looks,

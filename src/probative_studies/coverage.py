@@ -11,7 +11,6 @@ the sums go over all tables of four cells.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -44,27 +43,12 @@ _RARE = 1e-8  # tables of four cells less probable than this are left out
 _MOST_ITEMS = 100  # of which all tables of four cells are gone through
 _NEGLIGIBLE = 1e-17  # weights below this cannot change a sum near 1
 _PAIRS = 1 << 20  # pairs (tp, nu) held in memory at once
-
-
-@dataclass(frozen=True, eq=False)
-class OperatingCharacteristics(Row):
-    """Operating characteristics of an interval method under one condition."""
-
-    scenario: str  # the cell probabilities' name and the number of items
-    n: int
-    method: str
-    coverage: float  # the probability that the limits enclose the true score
-    length: float  # the expected distance between the limits
-    # the probability that a limit leaves [0, 1], and that the interval has no width
-    overshoot: float
-    degeneracy: float
-    metric: str = "f1"
-    level: float = 0.95
-
-    line = (
-        "{method}, scenario {scenario}, n = {n}: coverage {coverage:.4f}, length {length:.4f}, "
-        "overshoot {overshoot:.4f}, degeneracy {degeneracy:.4f}"
-    )
+_QUANTITIES = {
+    "coverage": "Coverage probability",
+    "length": "Expected length",
+    "overshoot": "Probability of overshoot",  # that a limit leaves [0, 1]
+    "degeneracy": "Probability of degeneracy",  # that the interval has no width
+}
 
 
 def operating_characteristics(
@@ -75,7 +59,7 @@ def operating_characteristics(
     metric: str = "f1",
     level: float = 0.95,
     scenario: str = "",
-) -> list[OperatingCharacteristics]:
+) -> list[Row]:
     """Compute coverage, length, overshoot and degeneracy of intervals, where there are any."""
     one_of("metric", metric, METRICS)
     for method in methods:
@@ -85,8 +69,15 @@ def operating_characteristics(
         raise InputError(f"n: {n!r} is not a whole number >= 1")
     cells = _check_cells(probabilities)
     found = _sums(int(n), cells, methods, metric, level)
+    about = {"metric": metric, "level": level}
     return [
-        OperatingCharacteristics.make(scenario, int(n), method, *events, metric, level)
+        Row(
+            scenario=scenario,
+            n=int(n),
+            method=method,
+            **dict(zip(_QUANTITIES, events, strict=True)),
+            **about,
+        )
         for method, events in zip(methods, found, strict=True)
     ]
 
@@ -175,7 +166,7 @@ def coverage_study(
     metric: str = "f1",
     level: float = 0.95,
     report: Report = quiet,
-) -> list[OperatingCharacteristics]:
+) -> list[Row]:
     """Compute the operating characteristics of all combinations; by default Lam's."""
     published = load("f1_intervals")
     conditions = [
@@ -183,7 +174,7 @@ def coverage_study(
         for name, cells in (scenarios or published["scenarios"]).items()
         for n in (sizes or published["n"])
     ]
-    study: list[OperatingCharacteristics] = []
+    study: list[Row] = []
     for done, (name, cells, n) in enumerate(conditions):
         report(done, len(conditions))
         study += operating_characteristics(
@@ -299,13 +290,6 @@ def _reach(trials: Any, chance: Any) -> Any:
 
 
 # --- The study of operating characteristics as a document, and its figures.
-
-_QUANTITIES = {
-    "coverage": "Coverage probability",
-    "length": "Expected length",
-    "overshoot": "Probability of overshoot",
-    "degeneracy": "Probability of degeneracy",
-}
 
 
 def coverage_document(

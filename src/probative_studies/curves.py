@@ -12,7 +12,7 @@ nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import product
@@ -34,61 +34,20 @@ from probative.inference.curves import (
     roc_auc_interval,
     simultaneous_band,
 )
-from probative_studies.harness import Report, Row, checked, monte_carlo_error, one_stream, quiet
+from probative_studies.harness import (
+    Report,
+    Row,
+    checked,
+    mean,
+    monte_carlo_error,
+    one_stream,
+    quiet,
+)
 
 KINDS = ("continuous", "tied", "coarse", "missed", "units")
 _GRIDS = {"tied": 0.5, "coarse": 2.0}
-_UNIT, _SHARED, _FAR = 5, 0.5, 8.0
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class OrderCoverage(Row):
-    """Coverage of the intervals of average precision and of the area under the ROC curve."""
-
-    kind: str  # the condition: how scores are drawn
-    share: float  # of positives
-    positives: int  # expected
-    area: float  # under the ROC curve before scores are rounded
-    average_precision: float  # the true ones
-    roc_auc: float
-    covered_ap: float  # how often the interval holds it, its mean length, how often it has a note
-    length_ap: float
-    noted_ap: float
-    covered_auc: float  # the same for the area under the ROC curve
-    length_auc: float
-    noted_auc: float
-    standard_error: float  # the Monte-Carlo error of a coverage of 0.95
-
-    line = (
-        "{kind}, {positives} positives of {share:g}, area {area:g}: average precision "
-        "{covered_ap:.3f}, area {covered_auc:.3f}"
-    )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ThresholdCoverage(Row):
-    """Coverage of limits at thresholds, and of those at the best threshold."""
-
-    kind: str  # the condition, as in `OrderCoverage`
-    share: float
-    positives: int
-    area: float
-    covered_point: float  # of precision and recall at a fixed threshold, the lower coverage
-    noted_point: float  # how often a note stands beside these
-    covered_curve: float  # how often the whole curve lies within the simultaneous band
-    # how often the F1 that the chosen threshold truly has lies within the interval that knows
-    # nothing of the choice, and within ours
-    covered_naive: float
-    covered_best: float
-    noted_best: float
-    bias_naive: float  # how much too high F1 is on average, as seen and corrected
-    bias_best: float
-    # how often the interval of thresholds holds the best; NaN where all should be taken for "yes"
-    covered_threshold: float
-    noted_threshold: float
-    standard_error: float  # the Monte-Carlo error of a coverage of 0.95
-
-    line = "{kind}, {positives} positives of {share:g}, area {area:g}: best F1 {covered_best:.3f}"
+_ITEMS_OF_A_UNIT, _SHARED_VARIANCE = 5, 0.5
+_DISTANCE_OF_FOUND = 8.0  # of positives that are not missed
 
 
 @dataclass(frozen=True)
@@ -112,7 +71,11 @@ class Truth:
     @property
     def distance(self) -> float:
         """Return how far the other positives lie above negatives."""
-        return _FAR if self.kind == "missed" else math.sqrt(2) * float(special.ndtri(self.area))
+        return (
+            _DISTANCE_OF_FOUND
+            if self.kind == "missed"
+            else math.sqrt(2) * float(special.ndtri(self.area))
+        )
 
     def _above(self, t: Any, mean: float) -> Any:
         edge = np.ceil(np.asarray(t) / self.grid) * self.grid - self.grid / 2 if self.grid else t
@@ -166,7 +129,7 @@ class Truth:
 
 def draw_units(n: int, rng: Generator) -> Ints:
     """Draw the unit of each of n items: units of any size, five items on average."""
-    begins = rng.random(n) < 1 / _UNIT
+    begins = rng.random(n) < 1 / _ITEMS_OF_A_UNIT
     begins[0] = True
     return np.asarray(np.cumsum(begins) - 1, dtype=np.int64)
 
@@ -197,87 +160,35 @@ def _draw_noise(unit: Ints | None, n: int, rng: Generator) -> Array:
     if unit is None:
         return noise
     common = rng.standard_normal(int(unit.max()) + 1)[unit]
-    return np.asarray(math.sqrt(_SHARED) * common + math.sqrt(1 - _SHARED) * noise)
+    return np.asarray(
+        math.sqrt(_SHARED_VARIANCE) * common + math.sqrt(1 - _SHARED_VARIANCE) * noise
+    )
 
 
-# --- the studies
+# --- Order and thresholds of one system
 
 _truth = cache(Truth)
-# expected numbers of positives, shares of positives, areas under the ROC curve
-_GRID: tuple[Any, ...] = ((5, 10, 20, 50, 200), (0.5, 0.05), (0.6, 0.8, 0.95, 0.99))
 
 
-def _grid(
-    name: str, kinds: Sequence[str], grid: Sequence[Any]
-) -> list[tuple[str, float, int, float]]:
-    """Return all combinations of kinds, shares, numbers of positives and areas."""
-    known = {"kinds": KINDS, "pairs": PAIRS}[name]
-    chosen = [one_of(name, kind, known) for kind in kinds]
-    numbers = [whole_number("positives", number, least=2) for number in grid[0]]
-    shares = [open_probability("shares", share) for share in grid[1]]
-    return list(product(chosen, shares, numbers, [open_probability("areas", a) for a in grid[2]]))
+def _order(
+    kind: str, share: float, positives: int, area: float, level: float, rng: Generator
+) -> dict[str, float]:
+    """Judge the intervals of average precision and of the area under the ROC curve."""
+    ranked, truth = draw_scores(kind, share, positives, area, rng), _truth(kind, share, area)
+    by_ap = _judge(average_precision_interval(ranked, level), truth.average_precision)
+    by_auc = _judge(roc_auc_interval(ranked, level), truth.roc_auc)
+    names = ["covered_ap", "length_ap", "noted_ap", "covered_auc", "length_auc", "noted_auc"]
+    return dict(zip(names, (*by_ap, *by_auc), strict=True))
 
 
-def _means(
-    judge: Callable[..., list[float]],
-    conditions: Sequence[tuple[Any, ...]],
-    *,
-    level: float = 0.95,
-    replicates: int = 400,
-    rng: RNG | None = 0,
-    report: Report = quiet,
-) -> Iterator[tuple[Any, list[float], float]]:
-    """Judge test sets; yield every condition with the means, and the Monte-Carlo error."""
-    level, replicates = checked(level, replicates)
-    for condition, generator in one_stream(conditions, rng, report):
-        rows = [judge(condition, level, generator) for _ in range(replicates)]
-        yield condition, np.mean(rows, axis=0).tolist(), monte_carlo_error(replicates)
+def _with_truth(condition: Mapping[str, Any], means: dict[str, float]) -> dict[str, float]:
+    truth = _truth_of(condition)
+    true = {"average_precision": truth.average_precision, "roc_auc": truth.roc_auc}
+    return true | means
 
 
-def order_study(
-    kinds: Sequence[str] = KINDS, grid: Sequence[Any] = _GRID, **simulation: Any
-) -> list[OrderCoverage]:
-    """Return the coverage of the intervals of average precision and of the area."""
-    results = []
-    for condition, means, error in _means(_order, _grid("kinds", kinds, grid), **simulation):
-        truth = _truth_of(condition)
-        true = truth.average_precision, truth.roc_auc
-        results.append(OrderCoverage.make(*condition, *true, *means, error))
-    return results
-
-
-def threshold_study(
-    kinds: Sequence[str] = KINDS, grid: Sequence[Any] = _GRID, **simulation: Any
-) -> list[ThresholdCoverage]:
-    """Return the coverage of limits along the curve, and of those of its best threshold."""
-    results = []
-    for condition, means, error in _means(
-        _at_thresholds, _grid("kinds", kinds, grid), **simulation
-    ):
-        precision, recall, *rest, place, noted = means
-        if math.isnan(_truth_of(condition).best):
-            place = noted = math.nan
-        found = min(precision, recall), *rest, place, noted
-        results.append(ThresholdCoverage.make(*condition, *found, error))
-    return results
-
-
-def _truth_of(condition: Sequence[Any]) -> Truth:
-    kind, share, _, area = condition
-    return _truth(kind, share, area)
-
-
-def _drawn(condition: Any, rng: Generator) -> tuple[Ranked, Truth]:
-    kind, share, positives, area = condition
-    return draw_scores(kind, share, positives, area, rng), _truth(kind, share, area)
-
-
-def _order(condition: Any, level: float, rng: Generator) -> list[float]:
-    ranked, truth = _drawn(condition, rng)
-    return [
-        *_judge(average_precision_interval(ranked, level), truth.average_precision),
-        *_judge(roc_auc_interval(ranked, level), truth.roc_auc),
-    ]
+def _truth_of(condition: Mapping[str, Any]) -> Truth:
+    return _truth(condition["kind"], condition["share"], condition["area"])
 
 
 def _judge(interval: Any, true: float) -> tuple[float, float, float]:
@@ -287,32 +198,44 @@ def _judge(interval: Any, true: float) -> tuple[float, float, float]:
     return float(held), high - low, float(interval.note is not None)
 
 
-def _at_thresholds(condition: Any, level: float, rng: Generator) -> list[float]:
-    ranked, truth = _drawn(condition, rng)
+def _at_thresholds(
+    kind: str, share: float, positives: int, area: float, level: float, rng: Generator
+) -> dict[str, float]:
+    """Judge limits at thresholds, and those of F1 at the best one, naive and ours."""
+    ranked, truth = draw_scores(kind, share, positives, area, rng), _truth(kind, share, area)
     fixed = 0.5 * round(truth.distance)  # chosen without the data
     at = int(np.searchsorted(-ranked.thresholds, -fixed, side="right")) - 1
     one, all_ = pointwise_band(ranked, level), simultaneous_band(ranked, level)
     best = best_threshold(ranked, level, 1.0, rng)
     true_f1 = float(truth.f1(best.threshold))
-    return [
+    return {
         # where nothing reaches the threshold there are no limits: all that there is
-        at < 0 or one.precision_low[at] <= truth.precision(fixed) <= one.precision_high[at],
-        at < 0 or one.recall_low[at] <= truth.recall(fixed) <= one.recall_high[at],
-        one.note is not None,
-        _all_within(all_, ranked.thresholds, truth),
-        best.apparent_low <= true_f1 <= best.apparent_high,
-        best.low <= true_f1 <= best.high,
-        best.note is not None,
-        best.apparent - true_f1,
-        best.estimate - true_f1,
-        _as_good(truth, truth.best, best.threshold_low, best.threshold_high),
-        best.note is not None,
-    ]
+        "precision": at < 0
+        or one.precision_low[at] <= truth.precision(fixed) <= one.precision_high[at],
+        "recall": at < 0 or one.recall_low[at] <= truth.recall(fixed) <= one.recall_high[at],
+        "noted_point": one.note is not None,
+        "covered_curve": _all_within(all_, ranked.thresholds, truth),
+        "covered_naive": best.apparent_low <= true_f1 <= best.apparent_high,
+        "covered_best": best.low <= true_f1 <= best.high,
+        "noted_best": best.note is not None,
+        "bias_naive": best.apparent - true_f1,
+        "bias_best": best.estimate - true_f1,
+        "covered_threshold": _as_good(truth, best.threshold_low, best.threshold_high),
+        "noted_threshold": best.note is not None,
+    }
 
 
-def _as_good(truth: Truth, optimum: float, low: float, high: float) -> bool:
+def _lower_coverage(condition: Mapping[str, Any], means: dict[str, float]) -> dict[str, float]:
+    """Join precision and recall; leave out a best threshold where taking everything is best."""
+    point = min(means.pop("precision"), means.pop("recall"))
+    if math.isnan(_truth_of(condition).best):
+        means |= {"covered_threshold": math.nan, "noted_threshold": math.nan}
+    return {"covered_point": point, **means}
+
+
+def _as_good(truth: Truth, low: float, high: float) -> bool:
     """Return True if a threshold as good as the best lies within limits (rounded scores tie)."""
-    t = truth.thresholds
+    t, optimum = truth.thresholds, truth.best
     inner = t[(t > low) & (t <= high)]
     return bool(low < optimum <= high) or bool(
         len(inner) and truth.f1(inner).max() >= float(truth.f1(optimum)) - 1e-9
@@ -344,34 +267,6 @@ _COMMON, _ANEW, _EXCHANGES = 0.5, 0.01, 999
 _SIZE = 0.05
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class PairCoverage(Row):
-    """Size or power of the tests of two curves, and coverage of the intervals."""
-
-    pair: str  # the condition: how the systems are related; then as in `OrderCoverage`
-    share: float
-    positives: int
-    area: float  # of A
-    # how often p is at most 0.05: the size of the test, or its power where B is better
-    found_ap: float
-    found_auc: float
-    found_best: float
-    # how often the interval of the difference holds the true one; of F1, at the thresholds chosen
-    covered_ap: float
-    covered_auc: float
-    covered_best: float
-    noted_ap: float  # how often a note stands beside it
-    noted_auc: float
-    noted_best: float
-    surer: float  # how often P(B better) of the average precision is above 0.95
-    standard_error: float  # the Monte-Carlo error of a coverage of 0.95 and of a size of 0.05
-
-    line = (
-        "{pair}, {positives} positives of {share:g}, area {area:g}: found {found_ap:.3f}, covered"
-        " {covered_ap:.3f}"
-    )
-
-
 def draw_pair(
     pair: str, share: float, positives: int, area: float, rng: Generator
 ) -> tuple[Ranked, Ranked]:
@@ -400,16 +295,10 @@ def _truths(pair: str, share: float, area: float) -> tuple[Truth, Truth]:
     return _truth("continuous", share, area), _truth("continuous", share, other)
 
 
-def pair_study(
-    pairs: Sequence[str] = PAIRS, grid: Sequence[Any] = _GRID, **simulation: Any
-) -> list[PairCoverage]:
-    """Compare systems whose true difference is known; each test has 999 exchanges at most."""
-    found = _means(_one_pair, _grid("pairs", pairs, grid), **simulation)
-    return [PairCoverage.make(*condition, *means, error) for condition, means, error in found]
-
-
-def _one_pair(condition: Any, level: float, rng: Generator) -> list[float]:
-    pair, share, positives, area = condition
+def _one_pair(
+    pair: str, share: float, positives: int, area: float, level: float, rng: Generator
+) -> dict[str, float]:
+    """Judge tests at 0.05 of at most 999 exchanges, and the intervals of the differences."""
     ranked = draw_pair(pair, share, positives, area, rng)
     seed = int(rng.integers(2**32))  # the same folds for both, as `compare_curves` has it
     curves: Any = [
@@ -421,24 +310,22 @@ def _one_pair(condition: Any, level: float, rng: Generator) -> list[float]:
         )
         for name, own in zip("AB", ranked, strict=True)
     ]
-    found = compare_ranked(
+    compared = compare_ranked(
         ranked, (curves[0], curves[1]), level=level, beta=1.0, rope=0.0, rng=rng, most=_EXCHANGES
     )
     a, b = _truths(pair, share, area)
-    true = (
-        b.average_precision - a.average_precision,
-        b.roc_auc - a.roc_auc,
-        float(b.f1(curves[1].best.threshold)) - float(a.f1(curves[0].best.threshold)),
-    )
-    return [
-        *(one.pvalue <= _SIZE for one in found),
-        *(
-            one.low - 1e-12 <= value <= one.high + 1e-12
-            for one, value in zip(found, true, strict=True)
-        ),
-        *(one.note is not None for one in found),
-        found[0].p_b_better > level,
-    ]
+    true = {
+        "ap": b.average_precision - a.average_precision,
+        "auc": b.roc_auc - a.roc_auc,
+        "best": float(b.f1(curves[1].best.threshold)) - float(a.f1(curves[0].best.threshold)),
+    }
+    found = dict(zip(true, compared, strict=True))
+    return {
+        **{f"found_{name}": one.pvalue <= _SIZE for name, one in found.items()},
+        **{f"covered_{name}": _judge(one, true[name])[0] for name, one in found.items()},
+        **{f"noted_{name}": one.note is not None for name, one in found.items()},
+        "surer": compared[0].p_b_better > level,
+    }
 
 
 # --- Do the intervals of calibration hold what they promise?
@@ -459,43 +346,8 @@ _MEAN, _DEVIATION = -1.0, 1.5
 _BINS = 10
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class CalibrationCoverage(Row):
-    """Bias of the calibration error, and coverage of its interval."""
-
-    probabilities: str  # the condition: what is wrong with them, and how many there are
-    items: int
-    error: float  # the true calibration error of the bins, on average
-    seen: float  # the one seen, and what is left of it without what chance adds, on average
-    left: float
-    covered: float  # how often the interval holds it, its mean length, how often it has a note
-    length: float
-    noted: float
-    covered_bins: float  # how often the interval of a bin holds its true share of positives
-    standard_error: float  # the Monte-Carlo error of a coverage of 0.95
-
-    line = "{probabilities}, {items} items: covered {covered:.3f}"
-
-
-def calibration_study(
-    probabilities: Sequence[str] = PROBABILITIES,
-    items: Sequence[int] = (20, 50, 200, 1000),
-    **simulation: Any,
-) -> list[CalibrationCoverage]:
-    """Draw probabilities whose true calibration is known."""
-    conditions = [
-        (one_of("probabilities", kind, PROBABILITIES), whole_number("items", number, least=2))
-        for kind in probabilities
-        for number in items
-    ]
-    found = _means(_one_test_set, conditions, **simulation)
-    return [
-        CalibrationCoverage.make(*condition, *means, error) for condition, means, error in found
-    ]
-
-
-def _one_test_set(condition: Any, level: float, rng: Generator) -> list[float]:
-    kind, n = condition
+def _one_test_set(kind: str, n: int, level: float, rng: Generator) -> dict[str, float]:
+    """Judge the calibration error: true, seen, without what chance adds; and its interval."""
     stated, true = _probabilities(kind, n, rng)
     unit = draw_units(n, rng) if kind.endswith("units") else None
     came = special.ndtr(_draw_noise(unit, n, rng)) < true
@@ -504,9 +356,15 @@ def _one_test_set(condition: Any, level: float, rng: Generator) -> list[float]:
     weights = np.array([one.items for one in found.bins]) / n
     error = float(weights @ np.abs(shares - [one.mean for one in found.bins]))
     held = [one.low <= share <= one.high for one, share in zip(found.bins, shares, strict=True)]
-    low, high = found.ece_low, found.ece_high
-    covered = low <= error <= high, high - low, found.note is not None, float(np.mean(held))
-    return [error, found.ece, found.ece_debiased, *covered]
+    return {
+        "error": error,
+        "seen": found.ece,
+        "left": found.ece_debiased,
+        "covered": found.ece_low <= error <= found.ece_high,
+        "length": found.ece_high - found.ece_low,
+        "noted": found.note is not None,
+        "covered_bins": mean(held),
+    }
 
 
 def _probabilities(kind: str, n: int, rng: Generator) -> tuple[Array, Array]:
@@ -549,16 +407,37 @@ def curve_study(
     replicates: int = 400,
     rng: RNG | None = 0,
     report: Report = quiet,
-) -> dict[str, Sequence[Row]]:
+) -> dict[str, list[Row]]:
     """See whether what is said of curves holds, question by question."""
-    how: dict[str, Any] = {"level": level, "replicates": replicates, "rng": rng, "report": report}
-    grid = positives, shares, areas
-    studies: dict[str, tuple[Callable[..., Sequence[Row]], Any, Any]] = {
-        "order": (order_study, kinds, grid),
-        "threshold": (threshold_study, kinds, grid),
-        "calibration": (calibration_study, probabilities, items),
-        "difference": (pair_study, pairs, grid),
+    level, replicates = checked(level, replicates)
+
+    def on_grid(name: str, chosen: Sequence[str], known: Sequence[str]) -> Iterator[dict[str, Any]]:
+        kinds = [one_of(f"{name}s", kind, known) for kind in chosen]
+        numbers = [whole_number("positives", number, least=2) for number in positives]
+        rates = [[open_probability("shares", one) for one in shares], numbers]
+        rates.append([open_probability("areas", one) for one in areas])
+        for values in product(kinds, *rates):
+            yield dict(zip((name, "share", "positives", "area"), values, strict=True))
+
+    def of_items() -> Iterator[dict[str, Any]]:
+        for kind, number in product(probabilities, items):
+            named = one_of("probabilities", kind, PROBABILITIES)
+            yield {"probabilities": named, "items": whole_number("items", number, least=2)}
+
+    studies: dict[str, tuple[Callable[..., dict[str, float]], Any, Any]] = {
+        "order": (_order, on_grid("kind", kinds, KINDS), _with_truth),
+        "threshold": (_at_thresholds, on_grid("kind", kinds, KINDS), _lower_coverage),
+        "calibration": (_one_test_set, of_items(), None),
+        "difference": (_one_pair, on_grid("pair", pairs, PAIRS), None),
     }
-    asked = [studies[one_of("questions", question, QUESTIONS)] for question in questions]
-    found = [study(*conditions, **how) for study, *conditions in asked]
-    return dict(zip(questions, found, strict=True))
+    asked = {question: studies[one_of("questions", question, QUESTIONS)] for question in questions}
+    results: dict[str, list[Row]] = {question: [] for question in asked}
+    for question, (judge, conditions, finish) in asked.items():
+        for condition, own in one_stream(conditions, rng, report):
+            found = [judge(*condition.values(), level, own) for _ in range(replicates)]
+            columns = np.mean([list(one.values()) for one in found], axis=0).tolist()
+            means = dict(zip(found[0], columns, strict=True))
+            means = means if finish is None else finish(condition, means)
+            error = monte_carlo_error(replicates)
+            results[question].append(Row(**condition, **means, standard_error=error))
+    return results

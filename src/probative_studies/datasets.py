@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
@@ -31,20 +30,8 @@ _BETTER = (0.9, 0.75, 0.65, 0.8, 0.7)  # the share of them that B wins where it 
 _MEANS = 4  # a quarter of the replicates: they take a hundred times as long
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class DatasetClaim(Row):
     """Frequency of a claim about several data sets under one condition."""
-
-    claim: str  # "count too large", "mean covered" or "spread found"
-    # how many data sets, and on how many of them B is truly better; None where that is no matter
-    datasets: int
-    better: int | None
-    method: str  # by which the claim is made
-    # "independent", or "shared": where B is not better, all data sets have the same items
-    dependence: str
-    share: float  # how often it happened, and the Monte-Carlo error of that
-    standard_error: float
-    replicates: int  # how many times data sets were drawn
 
     @property
     def holds(self) -> bool:
@@ -52,9 +39,8 @@ class DatasetClaim(Row):
         wrong, allowed = self.share, 1 - _LEVEL
         if self.claim == "mean covered":
             wrong, allowed = 1 - self.share, 0.07
-        return wrong <= allowed + 3 * math.sqrt(allowed * (1 - allowed) / self.replicates)
-
-    nullable = ("claim", "datasets", "better")  # in this order
+        slack = 3 * math.sqrt(allowed * (1 - allowed) / self.replicates)
+        return bool(wrong <= allowed + slack)
 
     def __str__(self) -> str:
         better = "" if self.better is None else f", better on {self.better}"
@@ -103,8 +89,7 @@ def _too_large(
         if (method, dependence) == ("fisher", "shared"):
             continue  # which it does not promise
         wrong = [count_of_conjunctions(p, method, _LEVEL) > better for p in pvalues]
-        claim = "count too large", n, better, method, dependence
-        yield DatasetClaim(*claim, *share_of(wrong), replicates)
+        yield _claim("count too large", n, better, method, dependence, wrong)
 
 
 def _pvalues(n: int, better: int, dependence: str, replicates: int, rng: Generator) -> Array:
@@ -142,5 +127,14 @@ def _means(n: int, replicates: int, rng: Generator) -> Iterator[DatasetClaim]:
         ("mean covered", "mover", covered),
         ("spread found", "welch", spread),
     ):
-        found = *share_of(held), replicates
-        yield DatasetClaim(claim, n, None, method, "independent", *found)
+        yield _claim(claim, n, None, method, "independent", held)
+
+
+def _claim(
+    claim: str, n: int, better: int | None, method: str, dependence: str, events: Sequence[bool]
+) -> DatasetClaim:
+    """Count the events; `better` is None where it does not matter on how many B is better."""
+    share, error = share_of(events)
+    about = {"claim": claim, "datasets": n, "better": better, "method": method}
+    found = {"dependence": dependence, "share": share, "standard_error": error}
+    return DatasetClaim(**about, **found, replicates=len(events))

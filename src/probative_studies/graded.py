@@ -6,7 +6,7 @@ true means are those of a very large test set of the same kind.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -15,10 +15,10 @@ import numpy as np
 from numpy.random import Generator
 from scipy import special
 
-from probative._validation import RNG, Array
+from probative._validation import Array
 from probative.inference.judged import JudgedScore
 from probative.inference.means import MeanScore, step_of
-from probative_studies.harness import Report, Row, checked, mean, one_stream, quiet, share_error
+from probative_studies.harness import Row, mean, share_error, study
 
 _LARGE = 100_000  # units of the test set that gives the true values
 _UNIT_SPREAD = 0.6  # standard deviation of the quality of a unit; that of an item in it is 1
@@ -27,37 +27,17 @@ _ITEMS_OF_A_POOL = 2000
 _MANY_UNITS = 36
 
 
-def _halves(p: Array) -> Array:
-    return np.floor(3 * p) / 2
-
-
-def _ratings(p: Array) -> Array:
-    return np.floor(5 * p) / 4
-
-
-def _beta(p: Array) -> Array:
-    return np.asarray(special.betaincinv(2, 2, p))
-
-
-def _rouge(p: Array) -> Array:
-    return np.asarray(special.betaincinv(1.5, 5, p))
-
-
-def _mostly_one(p: Array) -> Array:
-    return np.minimum(1.0, p / 0.15)
-
-
-SHAPES = {
-    "beta": _beta,
-    "halves": _halves,
-    "ratings": _ratings,
-    "rouge-like": _rouge,
-    "mostly 1": _mostly_one,
+_SHAPES: dict[str, Callable[[Array], Any]] = {
+    "beta": lambda p: special.betaincinv(2, 2, p),
+    "halves": lambda p: np.floor(3 * p) / 2,
+    "ratings": lambda p: np.floor(5 * p) / 4,
+    "rouge-like": lambda p: special.betaincinv(1.5, 5, p),
+    "mostly 1": lambda p: np.minimum(1.0, p / 0.15),
 }
 
 
 @dataclass(frozen=True)
-class Condition:
+class _Condition:
     """A test set: its units, their sizes (equal or unequal) and the shape of its scores."""
 
     shape: str
@@ -72,7 +52,7 @@ class Condition:
         spread = np.sqrt(_UNIT_SPREAD**2 + 1)
         other = _GAIN + (quality + rng.normal(0, _APART, len(unit))) / np.sqrt(1 + _APART**2)
         # qualities become shares, and these scores of the shape
-        scores = SHAPES[self.shape](special.ndtr(np.stack([quality, other]) / spread))
+        scores = _SHAPES[self.shape](special.ndtr(np.stack([quality, other]) / spread))
         return unit, scores, number.astype(float)
 
     def score(self, rng: Generator) -> MeanScore:
@@ -82,68 +62,39 @@ class Condition:
         return MeanScore(x, np.tile(number, (2, 1)))
 
 
-CONDITIONS = tuple(
-    Condition(shape, sizes, units)
-    for shape, sizes, units in product(SHAPES, ("equal", "unequal"), (10, 30, 100, 1000))
+_CONDITIONS = tuple(
+    _Condition(shape, sizes, units)
+    for shape, sizes, units in product(_SHAPES, ("equal", "unequal"), (10, 30, 100, 1000))
 )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class GradedCoverage(Row):
-    """Coverage of the intervals of a mean and of a difference under one condition."""
+@study(_CONDITIONS)
+def graded_study(c: _Condition, level: float, replicates: int, rng: Generator) -> Iterator[Row]:
+    """Draw test sets with graded scores, and see how often intervals cover and tests reject.
 
-    shape: str
-    sizes: str
-    units: int
-    value: float  # the true mean of A
-    covered: float  # how often its interval holds it
-    difference: float  # the true difference
-    difference_covered: float
-    length: float  # of the interval of the difference
-    false_alarms: float  # of the exchange test at 0.05, if both systems are equally good
-    standard_error: float  # the Monte-Carlo error of a coverage of 0.95
-
-    line = "{shape}, {units} units: covered {covered:.3f} and {difference_covered:.3f}"
-
-
-def graded_study(
-    conditions: Sequence[Condition] = CONDITIONS,
-    *,
-    level: float = 0.95,
-    replicates: int = 1000,
-    rng: RNG | None = 0,
-    report: Report = quiet,
-) -> list[GradedCoverage]:
-    """Draw test sets with graded scores, and see how often intervals cover and tests reject."""
-    level, replicates = checked(level, replicates)
-    results = []
-    for c, generator in one_stream(conditions, rng, report):
-        value, other = replace(c, units=_LARGE).score(generator).estimates.tolist()
-        gap = other - value
-        found = []
-        for _ in range(replicates):
-            score = c.score(generator)
-            own, both = score.interval(0, level), score.difference(0, 1, level)
-            # one system, and the same with its items shuffled between two names
-            null = _exchanged(score, generator)
-            pvalue = _pvalue(null)
-            inside = own.low <= value <= own.high, both.low <= gap <= both.high
-            found.append((*inside, both.high - both.low, pvalue <= 0.05))
-        columns = np.array(found, dtype=float)
-        covered, also, length, alarms = (mean(column) for column in columns.T)
-        results.append(
-            GradedCoverage.of(
-                c,
-                value=value,
-                covered=covered,
-                difference=gap,
-                difference_covered=also,
-                length=length,
-                false_alarms=alarms,
-                standard_error=share_error(0.95, replicates),
-            )
-        )
-    return results
+    False alarms are those of the exchange test at 0.05, of two systems that are equally good.
+    """
+    value, other = replace(c, units=_LARGE).score(rng).estimates.tolist()
+    gap = other - value
+    found = []
+    for _ in range(replicates):
+        score = c.score(rng)
+        own, both = score.interval(0, level), score.difference(0, 1, level)
+        # one system, and the same with its items shuffled between two names
+        pvalue = _pvalue(_exchanged(score, rng))
+        inside = own.low <= value <= own.high, both.low <= gap <= both.high
+        found.append((*inside, both.high - both.low, pvalue <= 0.05))
+    covered, also, length, alarms = map(mean, np.array(found, float).T)
+    yield Row(
+        **vars(c),
+        value=value,
+        covered=covered,
+        difference=gap,
+        difference_covered=also,
+        length=length,
+        false_alarms=alarms,
+        standard_error=share_error(0.95, replicates),
+    )
 
 
 def _exchanged(score: MeanScore, rng: Generator) -> MeanScore:
@@ -168,7 +119,7 @@ def _pvalue(score: MeanScore) -> float:
 
 
 @dataclass(frozen=True)
-class JudgeCondition:
+class _JudgeCondition:
     """A judge's noise, its bias towards B, items per document, and human labels of 2,000 items.
 
     `whole` labels whole documents instead of single items.
@@ -186,7 +137,7 @@ class JudgeCondition:
         unit = np.repeat(np.arange(units), self.per_unit)
         quality = rng.normal(0, _UNIT_SPREAD, units)[unit] + rng.normal(size=items)
         b = _GAIN + (quality + rng.normal(0, _APART, items)) / np.sqrt(1 + _APART**2)
-        truth = _beta(special.ndtr(np.stack([quality, b]) / np.sqrt(_UNIT_SPREAD**2 + 1)))
+        truth = _SHAPES["beta"](special.ndtr(np.stack([quality, b]) / np.sqrt(_UNIT_SPREAD**2 + 1)))
         # a judge likes some documents more than others
         liked = rng.normal(0, self.noise / 2, units)[unit]
         judge = truth + rng.normal(0, self.noise, (2, items)) + liked + [[0.0], [self.bias]]
@@ -206,66 +157,28 @@ class JudgeCondition:
         return JudgedScore(x, y, (0.0, 1.0), "mean", "unit", None, items, *parts), truth
 
 
-JUDGES = tuple(
-    JudgeCondition(noise, bias, per_unit, whole, labels)
+_JUDGES = tuple(
+    _JudgeCondition(noise, bias, per_unit, whole, labels)
     for noise, bias, (per_unit, whole), labels in product(
         (0.05, 0.15, 0.4), (0.1,), ((1, False), (10, False), (10, True)), (50, 100, 300)
     )
 )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class JudgeCoverage(Row):
-    """Coverage of corrected and uncorrected intervals under one condition."""
-
-    noise: float
-    bias: float
-    per_unit: int
-    whole: bool
-    labels: int
-    covered: float  # of the corrected mean of A, the corrected difference, and the judge's alone
-    difference_covered: float
-    uncorrected: float
-    length: float  # of the corrected interval, and of that of the human labels alone
-    length_of_labels: float
-    standard_error: float
-
-    line = "noise {noise}, {labels} labels: covered {difference_covered:.3f}"
-
-
-def judge_study(
-    conditions: Sequence[JudgeCondition] = JUDGES,
-    *,
-    level: float = 0.95,
-    replicates: int = 1000,
-    rng: RNG | None = 0,
-    report: Report = quiet,
-) -> list[JudgeCoverage]:
+@study(_JUDGES)
+def judge_study(c: _JudgeCondition, level: float, replicates: int, rng: Generator) -> Iterator[Row]:
     """Draw pools that a judge scores and people in part, and see how often intervals cover."""
-    level, replicates = checked(level, replicates)
-    results = []
-    for c, generator in one_stream(conditions, rng, report):
-        _, truth = replace(c, labels=100).score(generator, 50 * _ITEMS_OF_A_POOL)
-        value, gap = float(truth[0].mean()), float((truth[1] - truth[0]).mean())
-        found = []
-        for _ in range(replicates):
-            score, _ = c.score(generator)
-            own, both = score.interval(0, level), score.difference(0, 1, level)
-            alone = score.uncorrected.difference(0, 1, level)
-            labels = MeanScore(score.human, score.labelled).difference(0, 1, level)
-            inside = [one.low <= gap <= one.high for one in (both, alone)]
-            widths = [one.high - one.low for one in (both, labels)]
-            found.append((own.low <= value <= own.high, *inside, *widths))
-        covered, also, alone_covered, length, of_labels = map(mean, np.array(found, float).T)
-        results.append(
-            JudgeCoverage.of(
-                c,
-                covered=covered,
-                difference_covered=also,
-                uncorrected=alone_covered,
-                length=length,
-                length_of_labels=of_labels,
-                standard_error=share_error(0.95, replicates),
-            )
-        )
-    return results
+    _, truth = replace(c, labels=100).score(rng, 50 * _ITEMS_OF_A_POOL)
+    value, gap = float(truth[0].mean()), float((truth[1] - truth[0]).mean())
+    found = []
+    for _ in range(replicates):
+        score, _ = c.score(rng)
+        own, both = score.interval(0, level), score.difference(0, 1, level)
+        alone = score.uncorrected.difference(0, 1, level)
+        labels = MeanScore(score.human, score.labelled).difference(0, 1, level)
+        inside = [one.low <= gap <= one.high for one in (both, alone)]
+        widths = [one.high - one.low for one in (both, labels)]
+        found.append((own.low <= value <= own.high, *inside, *widths))
+    names = ["covered", "difference_covered", "uncorrected", "length", "length_of_labels"]
+    means = dict(zip(names, map(mean, np.array(found, float).T), strict=True))
+    yield Row(**vars(c), **means, standard_error=share_error(0.95, replicates))

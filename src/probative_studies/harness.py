@@ -11,16 +11,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
 from probative._validation import open_probability, random_generator, whole_number
 from probative.errors import InputError
-from probative.results import Result
+from probative.results import Result, jsonable
+from probative.results.base import numbers_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -35,30 +35,28 @@ Report = Callable[[int, int], None]  # is given the number done and of all
 
 
 class Row(Result):
-    """Result of one condition; `line` is the template of its text, by the names of fields."""
+    """Result of one condition: values by name, in the order in which they are given."""
 
-    line: ClassVar[str] = ""
-    nullable: ClassVar[tuple[str, ...]] = ()  # fields that JSON has as null where they are None
+    line: ClassVar[str] = ""  # template of the text, by the names of values
 
-    @classmethod
-    def of(cls, *sources: Any, **values: Any) -> Self:
-        """Make a row; a field that is not given comes from the source that has it."""
-        for name in [entry.name for entry in fields(cls)]:
-            if name not in values:
-                values[name] = next(getattr(own, name) for own in sources if hasattr(own, name))
-        return cls(**values)
+    def __init__(self, **values: Any) -> None:
+        vars(self).update(values)
 
-    @classmethod
-    def make(cls, *values: Any) -> Self:
-        """Make a row of all its values in order."""
-        return cls(*values)
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, ready for JSON; only those of `nullable` may be null."""
-        return {**dict.fromkeys(self.nullable), **super().to_dict()}
+        """Return the values by name, ready for JSON."""
+        return {name: jsonable(value) for name, value in vars(self).items()}
+
+    def _metrics(self) -> Any:
+        return numbers_of(vars(self), vars(self).get("metric"))
 
     def __str__(self) -> str:
-        return self.line.format(**vars(self)) if self.line else super().__str__()
+        values = vars(self)
+        shown = (f"{name.replace('_', ' ')} {_cell(values[name])}" for name in values)
+        return self.line.format(**values) if self.line else ", ".join(shown)
 
 
 # --- Simulate
@@ -106,6 +104,35 @@ def one_stream(
         report(done, len(cases))
 
 
+def study(
+    conditions: Iterable[Any], drawn: Callable[..., Any] = one_stream, *, replicates: int = 1000
+) -> Callable[[Callable[..., Iterable[Row]]], Callable[..., list[Row]]]:
+    """Make a study of a function that yields the rows of one condition.
+
+    The function takes the condition, the level, the number of replicates, and a generator; the
+    study takes other conditions than these, too.
+    """
+    usual, number = conditions, replicates
+
+    def decorate(judge: Callable[..., Iterable[Row]]) -> Callable[..., list[Row]]:
+        def run(
+            conditions: Iterable[Any] = usual,
+            *,
+            level: float = 0.95,
+            replicates: int = number,
+            rng: Any = 0,
+            report: Report = quiet,
+        ) -> list[Row]:
+            level, replicates = checked(level, replicates)
+            cases = drawn(conditions, rng, report)
+            return [row for case, own in cases for row in judge(case, level, replicates, own)]
+
+        run.__module__, run.__name__, run.__doc__ = judge.__module__, judge.__name__, judge.__doc__
+        return run
+
+    return decorate
+
+
 # --- Count
 
 
@@ -128,10 +155,10 @@ def monte_carlo_error(times: int) -> float:
 def summary(intervals: Sequence[Any], truth: float) -> dict[str, float]:
     """Return the coverage of the truth, its error, the mean length, and the share with a note."""
     return {
-        "standard_error": monte_carlo_error(len(intervals)),
         "covered": mean([one.low <= truth <= one.high for one in intervals]),
         "length": mean([one.high - one.low for one in intervals]),
         "noted": mean([one.note is not None for one in intervals]),
+        "standard_error": monte_carlo_error(len(intervals)),
     }
 
 

@@ -9,19 +9,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from scipy import special
 
-from probative._validation import Mask, open_probability, whole_number
-from probative.counts import PairedCounts
-from probative.inference.sequential import FEWEST, Wealth, log_e_value, look_limits, planned_grid
+from probative._validation import Array, Ints, Mask, open_probability, whole_number
+from probative.counts import Counts, PairedCounts
+from probative.errors import InputError
+from probative.inference.sequential import (
+    FEWEST,
+    LabelledUnits,
+    Wealth,
+    log_e_value,
+    look_limits,
+    order_of_drawing,
+    planned_grid,
+    stratified_looks,
+)
+from probative.inference.stratified import Draw, PoolScores, allocate
 from probative.inference.units import jackknife_error
 from probative.metrics import contributions, f1_from_jaccard, score
 from probative_studies.clusters import Condition, case_shares, draw, true_difference
 from probative_studies.harness import Report, Row, mean, quiet, share_error
+from probative_studies.harness import streams as seeded
 
 # a sentence has few items; a document many, and of uneven number
 CONDITIONS = (
@@ -30,24 +43,6 @@ CONDITIONS = (
     Condition("difference", f1=0.9, items=10, sizes="lognormal", correlation=0.1),
 )
 _GAP = 0.015  # of systems that differ
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class EverWrong(Row):
-    """Share of streams of labels in which something was ever wrong."""
-
-    what: str  # what was looked at: the score of items, of units, the difference, or the test
-    condition: str  # what the stream was like
-    looks: int  # how often somebody looked, and how many units (items) there were in the end
-    units: int
-    share: float  # of streams in which it was ever wrong; a test of different systems decided
-    standard_error: float
-    fixed: float  # the same of a fixed interval, or of a normal test, looked at as often
-    once: float | None  # how often the fixed test decides at the end, looked at once
-    streams: int
-
-    nullable = ("once",)
-    line = "{what}, {condition}: {share:.4f} (fixed: {fixed:.4f})"
 
 
 def look_study(
@@ -60,7 +55,7 @@ def look_study(
     item_streams: int = 10_000,
     rng: int = 0,
     report: Report = quiet,
-) -> list[EverWrong]:
+) -> list[Row]:
     """Simulate streams of labels and look after every batch.
 
     >>> item, *_ = look_study((), item_streams=200)
@@ -83,9 +78,7 @@ def look_study(
     return results
 
 
-def _items(
-    share: float, level: float, items: int, batch: int, streams: int, rng: Generator
-) -> EverWrong:
+def _items(share: float, level: float, items: int, batch: int, streams: int, rng: Generator) -> Row:
     """Look at the mixture sequence for F1 of single items, and at Wilson's interval as often."""
     looks = np.arange(batch, items + 1, batch)
     hits = np.cumsum(rng.binomial(batch, share, (streams, len(looks))), axis=1)
@@ -104,7 +97,7 @@ def _units(
     batch: int,
     streams: int,
     rng: Generator,
-) -> list[EverWrong]:
+) -> list[Row]:
     """Look at the sequences for F1, the difference and the bets by unit, beside fixed ones."""
     condition = replace(condition, gap=gap, units=units)
     shares = case_shares(condition)
@@ -170,8 +163,155 @@ def ever_wrong(
     wrong: Mask,
     fixed: Mask,
     once: float | None = None,
-) -> EverWrong:
-    """Count the streams in which something was ever wrong, and in which fixed limits were."""
-    share = mean(wrong)
-    error = share_error(share, len(wrong), least=1 / len(wrong))
-    return EverWrong(what, condition, looks, units, share, error, mean(fixed), once, len(wrong))
+) -> Row:
+    """Count the streams in which something was ever wrong, and in which fixed limits were.
+
+    `once` is how often the fixed test decides at the end, looked at once.
+    """
+    share, streams = mean(wrong), len(wrong)
+    about = {"what": what, "condition": condition, "looks": looks, "units": units}
+    error = share_error(share, streams, least=1 / streams)
+    found = {"share": share, "standard_error": error, "fixed": mean(fixed), "once": once}
+    return Row(**about, **found, streams=streams)
+
+
+# --- A stratified sample
+#
+# A pool of units is drawn as above, and a sample of it as `sample` draws one: strata by what the
+# systems return, most units where they disagree, the mirror images of single items apart. Its units
+# are labelled in the order of drawing. Counted is whether the truth of the pool was ever outside
+# the limits, and whether exchangeable systems were ever distinguished; beside it, the same of the
+# limits of one look.
+
+# sentences of a few items, and single items that a system says yes or no to
+_POOLS = (
+    Condition("difference", f1=0.75, items=2, filled=0.6, sizes="zipf", correlation=0.1),
+    Condition("difference", f1=0.45, items=2, filled=0.6, sizes="zipf", correlation=0.3),
+    Condition("difference", f1=0.75, items=1, sizes="item", correlation=0.0, disputed=0.2),
+)
+_POOL_GAP = 0.03  # of systems that differ
+_DECIDED = "limits decide for B"
+_LEAST_OF_A_STRATUM = 5  # units of a stratum
+
+
+def watching_study(
+    conditions: Sequence[Condition] = _POOLS,
+    *,
+    level: float = 0.95,
+    pool: int = 2000,
+    units: int = 400,
+    batch: int = 20,
+    streams: int = 500,
+    rng: int = 0,
+    report: Report = quiet,
+) -> list[Row]:
+    """Simulate pools, samples and looks.
+
+    >>> score, *_ = watching_study(units=60, streams=2, batch=30)
+    >>> score.looks
+    2
+    """
+    level = open_probability("level", level)
+    pool, units = whole_number("pool", pool), whole_number("units", units)
+    if units > pool:
+        raise InputError(f"units: {units}, but the pool has {pool}; expected at most that")
+    batch, number = whole_number("batch", batch), whole_number("streams", streams)
+    results: list[Row] = []
+    parts = [replace(c, gap=gap, units=pool) for c in conditions for gap in (0.0, _POOL_GAP)]
+    for place, (own, generator) in enumerate(seeded(parts, rng, quiet)):
+        wrong = np.zeros((4, 2, number), dtype=bool)
+        once = np.zeros(number, dtype=bool)
+        for stream in range(number):
+            report(place * number + stream, len(parts) * number)
+            rows = draw(generator, own, case_shares(own))
+            wrong[..., stream], once[stream] = _follow(rows, level, units, batch, generator)
+        results += _results(own, units, batch, wrong, once)
+    return results
+
+
+def _follow(rows: Array, level: float, units: int, batch: int, rng: Generator) -> tuple[Mask, bool]:
+    """Return whether limits of F1 and B - A missed, and test and limits decided, ever and once."""
+    paired = PairedCounts(rows)
+    truths = tuple(float(score(side.sum(), "f1")) for side in (paired.a, paired.b))
+    difference = truths[1] - truths[0]
+    labelled, planned = _draw_sample(rows, units, rng)
+    alone = replace(labelled, systems=labelled.systems[:1])
+    ends = [*range(batch, units, batch), units]
+    wrong = np.zeros((4, 2), dtype=bool)
+    once = False
+    both = zip(
+        stratified_looks(alone, ends, planned, level=level),
+        stratified_looks(labelled, ends, planned, level=level),
+        strict=True,
+    )
+    for one, two in both:
+        wrong[0, 0] |= not one.low <= truths[0] <= one.high
+        wrong[1, 0] |= not two.low <= difference <= two.high
+        wrong[2, 0] |= two.pvalue is not None and two.pvalue <= 1 - level
+        wrong[3, 0] |= two.decided == "b"
+        if two.note is not None and "no limits yet" in two.note:
+            continue
+        so_far = labelled.first(two.units)
+        draw_ = Draw.of(so_far.stratum, so_far.sizes)
+        how: dict[str, Any] = {"level": level, "disputed": so_far.disputed}
+        fixed, beyond = (
+            PoolScores.of(so_far.systems, draw_, finite=f, **how) for f in (True, False)
+        )
+        apart, first = fixed.difference(), fixed.score()
+        wrong[0, 1] |= not first.low <= truths[0] <= first.high
+        wrong[1, 1] |= not apart.low <= difference <= apart.high
+        wrong[3, 1] |= apart.low > 0
+        # exchangeable systems are equal beyond the pool, not in it
+        apart = beyond.difference()
+        once = not apart.low <= 0 <= apart.high
+        wrong[2, 1] |= once
+    return wrong, once
+
+
+def _draw_sample(rows: Array, units: int, rng: Generator) -> tuple[LabelledUnits, list[int]]:
+    """Draw units within strata, in the order of drawing, and how many of each stratum."""
+    stratum, mirror = _strata(rows)
+    sizes = np.bincount(stratum)
+    disputed = rows[:, :4].sum(axis=1)
+    spread = np.sqrt(np.bincount(stratum, weights=disputed + 0.05) / sizes)
+    numbers = allocate(sizes, spread, units, np.minimum(_LEAST_OF_A_STRATUM, sizes))
+    drawn, rank = [], []
+    for h, number in enumerate(numbers.tolist()):
+        drawn.append(rng.permutation(np.flatnonzero(stratum == h))[:number])
+        rank.append(np.arange(number))
+    chosen = np.concatenate(drawn)
+    chosen = chosen[order_of_drawing(stratum[chosen], np.concatenate(rank))]
+    paired = PairedCounts(rows[chosen])
+    systems = tuple(Counts(side.tp, side.fp, side.fn) for side in (paired.a, paired.b))
+    labelled = LabelledUnits(systems, chosen, stratum[chosen], sizes, mirror, disputed[chosen])
+    return labelled, numbers.tolist()
+
+
+def _strata(rows: Array) -> tuple[Ints, Ints]:
+    """Return strata by what two systems return, and the mirror image of each."""
+    only_a, only_b = rows[:, 0] + rows[:, 1], rows[:, 2] + rows[:, 3]
+    agreed = rows[:, 4] + rows[:, 5]
+    if rows.sum(axis=1).max() <= 1:  # single items: who says yes
+        kind = np.select([only_a > 0, only_b > 0, agreed > 0], [2, 3, 1], 0)
+        images = np.array([0, 1, 3, 2])
+    else:
+        disputed = np.minimum(only_a + only_b, 3).astype(int)
+        kind = np.where(disputed > 0, 1 + disputed, agreed > 0)
+        images = np.arange(5)
+    there, stratum = np.unique(kind, return_inverse=True)
+    place = {int(k): i for i, k in enumerate(there)}
+    mirror = [place.get(int(images[k]), i) for i, k in enumerate(there)]
+    return stratum.reshape(-1), np.array(mirror)
+
+
+def _results(condition: Condition, units: int, batch: int, wrong: Mask, once: Mask) -> list[Row]:
+    """Return a row for the score of the pool, the difference, the test and the decision."""
+    kind = "single items" if condition.sizes == "item" else f"{condition.items} items per unit"
+    said = f"F1 {condition.f1:g}, {kind}, B - A = {condition.gap:g}"
+    test = "test of exchangeable systems" if condition.gap == 0 else "test finds B better"
+    looks = math.ceil(units / batch)
+    results = [
+        ever_wrong(what, said, looks, units, own[0], own[1], mean(once) if what == test else None)
+        for what, own in zip(("F1 of the pool", "difference", test, _DECIDED), wrong, strict=True)
+    ]
+    return results[:3] if condition.gap == 0 else results[1:]

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy import special
 
-from probative._validation import RNG, Array, Ints, random_generator
+from probative._validation import Array, Ints
 from probative.counts import Counts, LabelCounts, PairedCounts
 from probative.inference.differences import difference
 from probative.inference.intervals import interval
@@ -28,8 +28,7 @@ from probative.inference.macro import (
 )
 from probative.inference.macro_comparison import macro_difference
 from probative.metrics import ratio, score
-from probative.results import Result
-from probative_studies.harness import Report, checked, mean, quiet, share_of
+from probative_studies.harness import Report, Row, checked, mean, quiet, share_of, streams
 
 # --- Intervals of macro averages as others make them, for comparison.
 
@@ -101,19 +100,7 @@ def _reach(moves: Array, level: float) -> float:
 
 _BETTER = 0.02  # what B's F1 exceeds A's by
 _TOGETHER = 0.5  # how often the two systems share their fate
-
-
-@dataclass(frozen=True, eq=False)
-class MacroCoverage(Result):
-    """Coverage of one kind of interval of macro F1 under one condition."""
-
-    condition: str  # the labels: how many items are expected, and the F1 of the baseline
-    question: str  # "one system", or "difference" of two
-    method: str  # how the interval was made
-    coverage: float  # how often it holds the truth, and the Monte-Carlo error of that
-    standard_error: float
-    length: float
-    replicates: int
+_RIGHT = (0.75, 0.8)  # shares of data with one label each that A and B get right by themselves
 
 
 class Sample(NamedTuple):
@@ -212,15 +199,14 @@ def macro_coverage(
     *,
     level: float = 0.95,
     replicates: int = 400,
-    rng: RNG | None = 0,
+    rng: int = 0,
     report: Report = quiet,
-) -> list[MacroCoverage]:
+) -> list[Row]:
     """Simulate test sets under every condition, and count how often the truth is covered."""
     level, replicates = checked(level, replicates)
     chosen = CONDITIONS if conditions is None else conditions
     study = []
-    for k, (name, condition) in enumerate(chosen.items()):
-        generator = _stream(rng, k)
+    for k, ((name, condition), generator) in enumerate(streams(chosen.items(), rng, quiet)):
         limits, true = [], []
         for r in range(replicates):
             report(k * replicates + r, len(chosen) * replicates)
@@ -231,18 +217,13 @@ def macro_coverage(
             true.append([sample.true_a if q == "one system" else gap for q, _ in by_method])
         low, high = np.moveaxis(np.array(limits), -1, 0)
         held = (low <= true) & (true <= high)
-        study += [
-            MacroCoverage(name, *which, *share_of(held[:, i]), mean((high - low)[:, i]), replicates)
-            for i, which in enumerate(by_method)
-        ]
+        for i, (question, method) in enumerate(by_method):
+            coverage, error = share_of(held[:, i])
+            about = {"condition": name, "question": question, "method": method}
+            found = {"coverage": coverage, "standard_error": error}
+            length = mean((high - low)[:, i])
+            study.append(Row(**about, **found, length=length, replicates=replicates))
     return study
-
-
-def _stream(rng: RNG | None, k: int) -> Generator:
-    """Return the generator of the k-th condition; with a seed it does not depend on the others."""
-    if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0:
-        return np.random.default_rng([int(rng), k])
-    return random_generator(rng)
 
 
 def _limits(sample: Sample, level: float) -> dict[tuple[str, str], tuple[float, float]]:
@@ -265,27 +246,19 @@ def _limits(sample: Sample, level: float) -> dict[tuple[str, str], tuple[float, 
 def _population(prevalence: Array) -> tuple[Array, Ints]:
     """Return the probabilities of all triples of right label, label of A and label of B."""
     k = len(prevalence)
-    right_a, right_b = 0.75, 0.80
-    patterns, cells = [], []
-    for gold in range(k):
-        wrong = np.where(np.arange(k) == gold, 0, prevalence)
-        wrong = wrong / wrong.sum()
-        of_a = np.where(np.arange(k) == gold, right_a, (1 - right_a) * wrong)
-        of_b = np.where(np.arange(k) == gold, right_b, (1 - right_b) * wrong)
-        for a in range(k):
-            for b in range(k):
-                shared = _TOGETHER * of_a[a] * (a == b)
-                cells.append(prevalence[gold] * (shared + (1 - _TOGETHER) * of_a[a] * of_b[b]))
-                patterns.append((gold, a, b))
-    return np.array(cells) / np.sum(cells), np.array(patterns)
+    right = np.eye(k, dtype=bool)
+    wrong = np.where(right, 0, prevalence)
+    wrong = wrong / wrong.sum(axis=1, keepdims=True)
+    a, b = (np.where(right, share, (1 - share) * wrong) for share in _RIGHT)
+    apart = (1 - _TOGETHER) * a[:, :, None] * b[:, None, :]
+    cells = prevalence[:, None, None] * (_TOGETHER * a[:, :, None] * np.eye(k) + apart)
+    return cells.ravel() / cells.sum(), np.indices((k, k, k)).reshape(3, -1).T
 
 
 def _population_macro_f1(cells: Array, patterns: Ints, side: int) -> float:
-    k = int(patterns.max()) + 1
     scores = []
-    for label in range(k):
+    for label in range(int(patterns.max()) + 1):
         gold, predicted = patterns[:, 0] == label, patterns[:, side] == label
-        scores.append(
-            2 * cells[gold & predicted].sum() / (cells[gold].sum() + cells[predicted].sum())
-        )
-    return float(np.mean(scores))
+        both = cells[gold & predicted].sum()
+        scores.append(2 * both / (cells[gold].sum() + cells[predicted].sum()))
+    return mean(scores)

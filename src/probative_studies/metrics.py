@@ -169,23 +169,6 @@ _COPIED, _COPIES = 0.01, (50, 100, 300, 1000)
 _UNITS, _UNIT_SIZES, _CORRELATION = (10, 20, 40), ("equal", "lognormal"), 0.1
 
 
-@dataclass(frozen=True, eq=False)
-class MetricCoverage(Row):
-    """Coverage of intervals of one score under one condition."""
-
-    question: str
-    metric: str
-    condition: str
-    n: int  # items or units
-    method: str  # how the interval is made
-    coverage: float  # the share of test sets whose interval holds the truth
-    standard_error: float  # 0 of a sum
-    noted: float  # how often the interval carries a note, and how often it misses without one
-    unnoted_misses: float
-    length: float  # NaN where it was told without the limits whether they hold the truth
-    replicates: int  # test sets drawn; 0 where all are gone through
-
-
 def metric_study(
     questions: Sequence[str] = _QUESTIONS,
     metrics: Sequence[str] = COMPOSITES,
@@ -197,7 +180,7 @@ def metric_study(
     replicates: int = 400,
     rng: int = 0,
     report: Report = quiet,
-) -> list[MetricCoverage]:
+) -> list[Row]:
     """Compute or simulate the coverage under all conditions.
 
     >>> result, = metric_study(["score"], ["informedness"], sizes=[4])
@@ -234,9 +217,7 @@ def metric_study(
     ]
 
 
-def least_coverage(
-    metric: str, n: int, method: str | None = None, *, level: float = 0.95
-) -> MetricCoverage:
+def least_coverage(metric: str, n: int, method: str | None = None, *, level: float = 0.95) -> Row:
     """Return the least coverage of an interval over shares of positives, recalls and specificities.
 
     The length and the share of notes are those of all these conditions, on average.
@@ -262,8 +243,19 @@ def least_coverage(
     columns = np.array(rows).T
     worst = int(np.argmin(columns[0]))
     where = "least, at " + " ".join(f"{share:.4g}" for share in conditions[worst])
-    means = columns[0][worst], 0.0, columns[1].mean(), columns[2][worst], columns[3].mean()
-    return MetricCoverage.make("score", metric, where, n, method, *map(float, means), 0)
+    return Row(
+        question="score",
+        metric=metric,
+        condition=where,
+        n=n,
+        method=method,
+        coverage=float(columns[0][worst]),
+        standard_error=0.0,  # it is a sum
+        noted=mean(columns[1]),
+        unnoted_misses=float(columns[2][worst]),
+        length=mean(columns[3]),
+        replicates=0,
+    )
 
 
 def _conditions() -> Iterator[Array]:
@@ -312,7 +304,7 @@ class _Drawn:
     # an interval, with its note; or whether it holds the truth, and has a note
     limits: Callable[[Generator, float], Any]
 
-    def coverage(self, level: float, replicates: int, generator: Generator) -> MetricCoverage:
+    def coverage(self, level: float, replicates: int, generator: Generator) -> Row:
         found: list[tuple[bool, bool, float]] = []
         while len(found) < replicates:
             one = self.limits(generator, level)
@@ -323,9 +315,19 @@ class _Drawn:
                 found.append((held, one.note is not None, one.high - one.low))
         held, noted, length = (np.array(column) for column in zip(*found, strict=True))
         coverage, error = share_of(held)
-        about = {"coverage": coverage, "standard_error": error, "noted": mean(noted)}
-        about |= {"unnoted_misses": mean(~held & ~noted), "length": mean(length)}
-        return MetricCoverage.of(self, **about, replicates=replicates)
+        return Row(
+            question=self.question,
+            metric=self.metric,
+            condition=self.condition,
+            n=self.n,
+            method=self.method,
+            coverage=coverage,
+            standard_error=error,
+            noted=mean(noted),
+            unnoted_misses=mean(~held & ~noted),
+            length=mean(length),  # NaN where it was told without limits whether they hold
+            replicates=replicates,
+        )
 
 
 def _difference_jobs(metric: str) -> Iterator[_Drawn]:

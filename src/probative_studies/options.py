@@ -12,7 +12,7 @@ from typing import Any
 
 from probative.cli import options
 from probative.metrics import COMPOSITES
-from probative.options import ALWAYS, FoldsOptions, Option, Options
+from probative.options import ALWAYS, FoldsOptions, Option, Options, choice
 
 _PARSERS = {int: options.whole, float: options.number}
 _LIST_PARSERS = {int: options.whole_list, float: options.number_list, str: options.word_list}
@@ -21,7 +21,6 @@ _LIST_PARSERS = {int: options.whole_list, float: options.number_list, str: optio
 def _choice(
     default: Any,
     text: str,
-    shared: Option | None = None,
     *,
     signed: str = "",
     parser: Any = None,
@@ -36,27 +35,20 @@ def _choice(
     default, `lists` reads several values. The signature calls the choice by its flag, or as
     `signed` says, and only if it is not the default.
     """
-    flag, words = ("", text) if isinstance(default, bool) else text.partition(": ")[::2]
-    name, _, metavar = flag.rpartition(" ")
+    form, words = ("", text) if isinstance(default, bool) else text.partition(": ")[::2]
     if isinstance(default, tuple) and default:
-        parser, several = _LIST_PARSERS[type(default[0])], not metavar.endswith(",...")
+        parser, several = _LIST_PARSERS[type(default[0])], not form.endswith(",...")
     elif lists is not None:
         parser, several = lists, True
     elif parser is None and not isinstance(default, bool):
         parser = _PARSERS.get(type(default))
-    flags = (name,) if name else ()
-    how |= {"parser": parser, "several": several, "help": words}
-    own = Option(*flags, metavar=metavar or None, **how)
-    metadata: dict[str, Any] = {"option": shared or own}
-    if signed or name:
-        metadata["as"] = signed or name.removeprefix("--")
-    return field(default=default, metadata=metadata)
+    signed = signed or form.rpartition(" ")[0].removeprefix("--")
+    return choice(default, form, words, parser=parser, several=several, signed=signed, **how)
 
 
 def _always(*words: Any, **how: Any) -> Any:
     """Declare a field with its option that the signature always shows."""
-    chosen = _choice(*words, **how)
-    return field(default=chosen.default, metadata=ALWAYS | chosen.metadata)
+    return _choice(*words, always=True, **how)
 
 
 def _shared(default: Any, signed: str = "") -> Any:
@@ -86,9 +78,7 @@ def _declare(*, base: type[Options] = SimulationOptions, **choices: Any) -> type
 
 PAIRING = _declare(
     sizes=_choice((200, 1000, 5000), "--n N: Items; several times, or separated by commas."),
-    metrics=_choice(
-        ("precision", "recall", "f1"), "NAME", options.STATISTICS["metric"], signed="metric"
-    ),
+    metrics=options.STATISTICS["metric"](("precision", "recall", "f1"), signed="metric"),
 )
 TRAINING = _declare(
     learners=_always(

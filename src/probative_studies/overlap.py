@@ -6,17 +6,16 @@ are; wrong spans are returned besides. The true score is that of endless sentenc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
 
-from probative._validation import RNG
 from probative.counts import Counts
 from probative.inference.intervals import interval
 from probative.metrics import score
-from probative_studies.harness import Report, Row, checked, one_stream, quiet, summary
+from probative_studies.harness import Row, study, summary
 
 _LARGE = 400_000
 
@@ -29,12 +28,11 @@ class Condition:
     spans: float
     found: float
     partly: float
-    spread: float = 1.0
 
     def draw(self, rng: Generator, sentences: int) -> Counts:
         """Draw the counts of every sentence, in halves."""
         number = rng.poisson(self.spans, sentences)
-        odds = np.log(self.found / (1 - self.found)) + self.spread * rng.normal(size=sentences)
+        odds = np.log(self.found / (1 - self.found)) + rng.normal(size=sentences)
         met = rng.binomial(number, 1 / (1 + np.exp(-odds)))
         right = met - rng.binomial(met, self.partly) / 2
         wrong = rng.poisson(0.2 * self.spans, sentences)
@@ -48,37 +46,11 @@ _CONDITIONS = tuple(
 )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class OverlapCoverage(Row):
-    """Coverage of the interval of F1 under one condition."""
-
-    sentences: int  # the condition
-    spans: float
-    found: float
-    partly: float
-    f1: float  # the true score
-    covered: float  # how often the interval holds it, and its mean length
-    length: float
-    standard_error: float  # the Monte-Carlo error of a coverage of 0.95
-
-    line = "{sentences} sentences, F1 {f1:.3f}: covered {covered:.3f}"
-
-
-def overlap_study(
-    conditions: Sequence[Condition] = _CONDITIONS,
-    *,
-    level: float = 0.95,
-    replicates: int = 1000,
-    rng: RNG | None = 0,
-    report: Report = quiet,
-) -> list[OverlapCoverage]:
+@study(_CONDITIONS)
+def overlap_study(c: Condition, level: float, replicates: int, rng: Generator) -> Iterator[Row]:
     """Draw test sets with spans found in part, and see how often the interval of F1 covers."""
-    level, replicates = checked(level, replicates)
-    results = []
-    for c, generator in one_stream(conditions, rng, report):
-        true = float(score(c.draw(generator, _LARGE).sum(), "f1"))
-        drawn = (c.draw(generator, c.sentences) for _ in range(replicates))
-        found = summary([interval(x, "f1", level=level, clustered=True) for x in drawn], true)
-        del found["noted"]
-        results.append(OverlapCoverage.of(c, f1=true, **found))
-    return results
+    true = float(score(c.draw(rng, _LARGE).sum(), "f1"))
+    drawn = (c.draw(rng, c.sentences) for _ in range(replicates))
+    found = summary([interval(x, "f1", level=level, clustered=True) for x in drawn], true)
+    del found["noted"]
+    yield Row(**vars(c), f1=true, **found)

@@ -8,7 +8,6 @@ from two independent ones; it covers where the true difference lies between its 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,26 +24,6 @@ CASES = (0.02, 0.02, 0.03, 0.02, 0.40, 0.05, 0.06, 0.40)
 _WITH_LENGTHS = 40  # data sets whose limits are computed, not only whether they cover
 
 
-@dataclass(frozen=True, eq=False)
-class PairingResult(Row):
-    """Coverage and length of the interval of a difference under one condition."""
-
-    items: int  # the size of a test set, the score, and "paired" or "independent"
-    metric: str
-    posterior: str
-    coverage: float  # the share of test sets whose interval holds the true difference
-    standard_error: float
-    length: float  # the mean length of the interval, over the first forty test sets
-    difference: float
-    replicates: int  # the number of test sets, and the level of the intervals
-    level: float
-
-    line = (
-        "{items} items, {metric}, {posterior}: coverage {coverage:.4f} ± {standard_error:.4f}, "
-        "length {length:.4f}"
-    )
-
-
 def pairing_study(
     sizes: Sequence[int] = (200, 1000, 5000),
     metrics: Sequence[str] = PRF,
@@ -53,7 +32,7 @@ def pairing_study(
     level: float = 0.95,
     rng: RNG | None = 0,
     report: Report = quiet,
-) -> list[PairingResult]:
+) -> list[Row]:
     """Simulate the coverage of paired and independent intervals of a difference."""
     level = open_probability("level", level)
     replicates = two_or_more(replicates)
@@ -74,9 +53,19 @@ def pairing_study(
                     if len(lengths) < _WITH_LENGTHS:
                         low, high = difference.interval(level)
                         lengths.append(high - low)
-                covered = share_of(np.abs(np.array(below) - 0.5) <= level / 2)
-                found = *covered, mean(lengths), float(true), replicates, level
-                results.append(PairingResult(int(size), metric, kind, *found))
+                covered, error = share_of(np.abs(np.array(below) - 0.5) <= level / 2)
+                row = Row(
+                    items=int(size),
+                    metric=metric,
+                    posterior=kind,
+                    coverage=covered,
+                    standard_error=error,
+                    length=mean(lengths),
+                    difference=float(true),
+                    replicates=replicates,
+                    level=level,
+                )
+                results.append(row)
     return results
 
 

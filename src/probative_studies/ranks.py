@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 
 import numpy as np
@@ -22,7 +21,7 @@ from probative._validation import Array, one_of, whole_number
 from probative.counts import Counts
 from probative.inference.pooled import PooledScore
 from probative.inference.rank import ADJUSTMENTS, Evidence, evidence_of, leaderboard
-from probative_studies.harness import Report, Row, checked, quiet
+from probative_studies.harness import Report, Row, checked, mean, quiet, share_of
 
 _TRUTHS = ("all tie", "pairs tie", "all differ", "near copies")
 _UNITS = ("300 sentences", "20 documents")
@@ -32,22 +31,8 @@ _MENDED = 0.1
 _NORMAL_DRAWS = 10_000  # for the limits: fewer than in earnest, since there are many test sets
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class RankCoverage(Row):
-    """Share of leaderboards that were right in everything, under one condition."""
-
-    systems: int  # how many systems, which of them tie in truth, and what a test set is
-    truth: str
-    units: str
-    level: float  # the confidence asked for
-    # the share of test sets on which all rank sets hold the true ranks (of tied systems every rank
-    # that the tie leaves open); NaN without tests
-    rank_sets: float
-    rank_error: float
-    limits: float  # the share on which the limits of all differences hold the true ones
-    limits_error: float
-    decided: float  # the mean share of the pairs that were decided; NaN without tests
-    replicates: int
+    """Share of leaderboards that were right in everything; NaN without tests."""
 
     @property
     def holds(self) -> bool:
@@ -102,13 +87,20 @@ def rank_study(
             table = draw(skill, unit, generator, mended)
             known = evidence_of(table, n_jobs=1, tested=tested)
             right[i, 0], right[i, 1], decided[i] = _judge(known, scores, level, adjust, generator)
-        shares = right.mean(axis=0)
-        if limits_only:
-            shares[0], decided[:] = np.nan, np.nan
-        errors = np.sqrt(shares * (1 - shares) / replicates)
-        both = [float(value) for pair in zip(shares, errors, strict=True) for value in pair]
-        found = *both, float(decided.mean()), replicates
-        coverages.append(RankCoverage.make(k, truth, unit, level, *found))
+        sets, limits = (share_of(own) for own in right.T)
+        row = RankCoverage(
+            systems=k,
+            truth=truth,
+            units=unit,
+            level=level,
+            rank_sets=math.nan if limits_only else sets[0],
+            rank_error=math.nan if limits_only else sets[1],
+            limits=limits[0],
+            limits_error=limits[1],
+            decided=math.nan if limits_only else mean(decided),
+            replicates=replicates,
+        )
+        coverages.append(row)
     return coverages
 
 

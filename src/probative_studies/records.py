@@ -7,20 +7,22 @@ of a very large corpus of the same kind.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from probative._validation import Ints, Mask
 from probative.counts import Counts, PairedCounts
 from probative.inference.differences import difference
 from probative.inference.exchange import randomization_test
 from probative.inference.intervals import interval
 from probative.inference.pooled import PooledScore
+from probative.metrics import score
 from probative.results.comparisons import decision_pvalue
-from probative_studies.harness import Report, Row, checked, mean, monte_carlo_error, quiet, streams
+from probative_studies.harness import Row, mean, monte_carlo_error, streams, study
 
 _LARGE = 200_000  # documents of the corpus that shows the truth
 _HEADER, _ROWS, _ROW_FIELDS = 8, 2.0, 4  # fields outside lists, mean number of rows, their fields
@@ -40,45 +42,30 @@ class Condition:
         self, rng: Generator, documents: int, right: tuple[float, float]
     ) -> tuple[PairedCounts, PairedCounts]:
         """Draw the cases of all fields, and of one field that every document has once."""
+        from scipy.stats import beta
+
         fields = _HEADER + _ROW_FIELDS * rng.poisson(_ROWS, documents)
         owner = np.repeat(np.arange(documents), fields)
         easy = rng.random(documents)
-        found = [self._found(rng, easy, owner, share) for share in right]
+        # both systems find the same documents easy
+        chances = [beta.ppf(easy, _SPREAD * share, _SPREAD * (1 - share)) for share in right]
+        found = [rng.random(len(owner)) < chance[owner] for chance in chances]
         alarm = [~own & (rng.random(len(owner)) < _OTHER_VALUE) for own in found]
         lost = [rng.random(documents) < self.malformed for _ in right]
         found = [own & ~gone[owner] for own, gone in zip(found, lost, strict=True)]
         alarm = [own & ~gone[owner] for own, gone in zip(alarm, lost, strict=True)]
         same = alarm[0] & alarm[1] & (rng.random(len(owner)) < _SAME_WRONG)
         first = np.diff(owner, prepend=-1) > 0
-        every = _cases(owner, documents, found, alarm, same)
-        one = [own[first] for own in (*found, *alarm, same)]
-        alone = _cases(owner[first], documents, one[:2], one[2:4], one[4])
-        return every, alone
-
-    @staticmethod
-    def _found(
-        rng: Generator, easy: NDArray[np.float64], owner: NDArray[np.intp], share: float
-    ) -> NDArray[np.bool_]:
-        """Draw which fields are right; both systems find the same documents easy."""
-        from scipy.stats import beta
-
-        chance = beta.ppf(easy, _SPREAD * share, _SPREAD * (1 - share))
-        return np.asarray(rng.random(len(owner)) < chance[owner])
+        cells = *found, *alarm, same
+        every = _cases(owner, documents, *cells)
+        return every, _cases(owner[first], documents, *(own[first] for own in cells))
 
 
-def _cases(
-    owner: NDArray[np.intp],
-    documents: int,
-    found: Sequence[NDArray[np.bool_]],
-    alarm: Sequence[NDArray[np.bool_]],
-    same: NDArray[np.bool_],
-) -> PairedCounts:
+def _cases(owner: Ints, documents: int, *cells: Mask) -> PairedCounts:
     """Return the seven cases of every document (see `PairedCounts`)."""
-    a, b = found
-    wrong_a, wrong_b = alarm[0] & ~same, alarm[1] & ~same
-    nothing = np.zeros_like(a)
-    kinds = (a & ~b, wrong_a, ~a & b, wrong_b, a & b, same, ~a & ~b, nothing)
-    columns = [np.bincount(owner[kind], minlength=documents) for kind in kinds[:7]]
+    a, b, alarm_a, alarm_b, same = cells
+    kinds = (a & ~b, alarm_a & ~same, ~a & b, alarm_b & ~same, a & b, same, ~a & ~b)
+    columns = [np.bincount(owner[kind], minlength=documents) for kind in kinds]
     return PairedCounts(np.stack(columns, axis=1))
 
 
@@ -89,75 +76,41 @@ _CONDITIONS = tuple(
 )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class RecordCoverage(Row):
-    """Coverage and size of a test under one condition, by document and by field."""
-
-    documents: int  # the condition
-    malformed: float
-    question: str  # "F1", "F1 of a field", "difference" or "test"
-    truth: float
-    by_document: float  # coverage of intervals, or how often the test rejects equal systems
-    by_field: float  # the same if fields are taken as independent
-    length: float  # mean length of the intervals by document; NaN for tests
-    standard_error: float
-
-    line = "{question}, {documents} documents: {by_document:.3f}"
-
-
-def record_study(
-    conditions: Sequence[Condition] = _CONDITIONS,
-    *,
-    level: float = 0.95,
-    replicates: int = 1000,
-    rng: int = 0,
-    report: Report = quiet,
-) -> list[RecordCoverage]:
-    """Draw corpora of records, and see how often intervals cover and tests reject."""
-    level, replicates = checked(level, replicates)
-    results = []
-    for c, generator in streams(conditions, rng, report):
-        truths = [_scores(own) for own in c.draw(generator, _LARGE, _RIGHT)]
-        true = {
-            "F1": truths[0][1],
-            "F1 of a field": truths[1][1],
-            "difference": truths[0][1] - truths[0][0],
-        }
-        found: dict[str, list[tuple[float, ...]]] = {name: [] for name in (*true, "test")}
-        for _ in range(replicates):
-            every, alone = c.draw(generator, c.documents, _RIGHT)
-            found["F1"].append(_limits(every.b, level))
-            found["F1 of a field"].append(_limits(alone.b, level))
-            gaps = difference(every, "f1", level=level), difference(every.total(), level=level)
-            found["difference"].append(tuple(end for gap in gaps for end in (gap.low, gap.high)))
-            equal, _ = c.draw(generator, c.documents, (_RIGHT[0], _RIGHT[0]))
-            found["test"].append(_pvalues(equal))
-        error = monte_carlo_error(replicates)
-        for name, truth in true.items():
-            low, high, item_low, item_high = np.array(found[name]).T
-            covered = mean((low <= truth) & (truth <= high))
-            by_field = mean((item_low <= truth) & (truth <= item_high))
-            results.append(
-                RecordCoverage(
-                    *(c.documents, c.malformed, name, truth, covered, by_field),
-                    length=mean(high - low),
-                    standard_error=error,
-                )
-            )
-        by_document, by_field = (mean(p <= 1 - level) for p in np.array(found["test"]).T)
-        results.append(
-            RecordCoverage(
-                *(c.documents, c.malformed, "test", 0.0, by_document, by_field),
-                length=float("nan"),
-                standard_error=error,
-            )
+@study(_CONDITIONS, streams)
+def record_study(c: Condition, level: float, replicates: int, rng: Generator) -> Iterator[Row]:
+    """Draw corpora of records, and see how often intervals cover and tests reject equal systems."""
+    every, alone = (_scores(own) for own in c.draw(rng, _LARGE, _RIGHT))
+    true = {"F1": every[1], "F1 of a field": alone[1], "difference": every[1] - every[0]}
+    limits: dict[str, list[tuple[float, ...]]] = {name: [] for name in true}
+    pvalues = []
+    for _ in range(replicates):
+        drawn, field = c.draw(rng, c.documents, _RIGHT)
+        limits["F1"].append(_limits(drawn.b, level))
+        limits["F1 of a field"].append(_limits(field.b, level))
+        gaps = difference(drawn, "f1", level=level), difference(drawn.total(), level=level)
+        limits["difference"].append(tuple(end for gap in gaps for end in (gap.low, gap.high)))
+        equal, _ = c.draw(rng, c.documents, (_RIGHT[0], _RIGHT[0]))
+        pvalues.append(_pvalues(equal))
+    error = {"standard_error": monte_carlo_error(replicates)}
+    for name, truth in true.items():
+        low, high, item_low, item_high = np.array(limits[name]).T
+        yield Row(
+            **vars(c),
+            question=name,
+            truth=truth,
+            by_document=mean((low <= truth) & (truth <= high)),
+            by_field=mean((item_low <= truth) & (truth <= item_high)),
+            length=mean(high - low),
+            **error,
         )
-    return results
+    by_document, by_field = (mean(p <= 1 - level) for p in np.array(pvalues).T)
+    found = {"by_document": by_document, "by_field": by_field, "length": math.nan}
+    yield Row(**vars(c), question="test", truth=0.0, **found, **error)
 
 
-def _scores(paired: PairedCounts) -> tuple[float, float]:
+def _scores(paired: PairedCounts) -> list[float]:
     total = paired.total()
-    return tuple(float(2 * s.tp / (2 * s.tp + s.fp + s.fn)) for s in (total.a, total.b))  # type: ignore[return-value]
+    return [float(score(side, "f1")) for side in (total.a, total.b)]
 
 
 def _limits(counts: Counts, level: float) -> tuple[float, ...]:
@@ -171,7 +124,7 @@ def _limits(counts: Counts, level: float) -> tuple[float, ...]:
 
 def _pvalues(paired: PairedCounts) -> tuple[float, float]:
     """Return the p-value that decides by document, and that of exchanging single fields."""
-    score = PooledScore.of_cases(paired.grouped(), "f1")
-    (test,) = score.tests([(0, 1)], level=0.95, rng=np.random.default_rng(0))
-    decides = float(decision_pvalue(test.pvalue, score.unit_test(0, 1).pvalue))
+    pooled = PooledScore.of_cases(paired.grouped(), "f1")
+    (test,) = pooled.tests([(0, 1)], level=0.95, rng=np.random.default_rng(0))
+    decides = float(decision_pvalue(test.pvalue, pooled.unit_test(0, 1).pvalue))
     return decides, float(randomization_test(paired.total(), "f1", by="item").pvalue)

@@ -203,35 +203,6 @@ def _seeds(
     return a, b
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class RunsCoverage(Row):
-    """Coverage of limits of the difference of two procedures, which is truly 0."""
-
-    seeds: str  # the population
-    f1: float
-    units: int
-    ratio: float
-    runs_a: int  # runs of either system
-    runs_b: int
-    # of the limits for procedures: how often they hold 0, and how long they are on average
-    coverage: float
-    width: float
-    size: float  # how often their test rejects at 1 - level
-    once: float  # the coverage where what runs do to single units is counted once
-    ignoring: float  # the coverage and length of the limits for models, which ignore seeds
-    ignoring_width: float
-    new_run: float  # how often limits hold the difference of two new runs, on a new test set
-    new_run_here: float  # and on this one
-    level: float  # nominal coverage, test sets, and the Monte-Carlo error of the coverage
-    replicates: int
-    standard_error: float
-
-    line = (
-        "{runs_a} and {runs_b} runs, seeds {seeds}, ratio {ratio:g}, {units} units at F1 {f1:g}: "
-        "{coverage:.3f} ± {standard_error:.3f}"
-    )
-
-
 def runs_study(
     runs: Sequence[int] = (3, 5, 10),
     ratios: Sequence[float] = (0.0, 0.1, 1.0, 4.0),
@@ -243,7 +214,7 @@ def runs_study(
     replicates: int = 1000,
     rng: int = 0,
     report: Report = quiet,
-) -> list[RunsCoverage]:
+) -> list[Row]:
     """Simulate the coverage of the limits for procedures.
 
     >>> found = runs_study([3], [1.0], [50], [0.75], ["alike"], replicates=100)
@@ -273,9 +244,16 @@ def runs_study(
             trials.append([_try(population, a, b, design, level) for design in designs])
         for (runs_a, runs_b), *own in zip(designs, *trials, strict=True):
             means = {key: mean(np.concatenate([one[key] for one in own])) for key in own[0]}
-            error = share_error(means["coverage"], replicates)
-            about = {"runs_a": runs_a, "runs_b": runs_b, "level": level, "standard_error": error}
-            results.append(RunsCoverage.of(population, **means, **about, replicates=replicates))
+            row = Row(
+                **{name: getattr(population, name) for name in ("seeds", "f1", "units", "ratio")},
+                runs_a=runs_a,
+                runs_b=runs_b,
+                **means,
+                level=level,
+                replicates=replicates,
+                standard_error=share_error(means["coverage"], replicates),
+            )
+            results.append(row)
     return results
 
 
@@ -327,26 +305,6 @@ def _models(
     return gap.estimate, gap.low, gap.high
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class RepeatsCoverage(Row):
-    """Coverage of limits for a model that answers each sample several times."""
-
-    score: str  # "pass rate" or "f1"
-    samples: int  # how many there are, and how often each is answered
-    repeats: int
-    truth: float  # the true score
-    coverage: float  # how often the limits hold it
-    ignoring: float  # the same for limits that take all answers to be independent
-    share_of_answers: float  # of the variance, as estimated; NaN where none is answered twice
-    level: float  # nominal coverage, test sets, and the Monte-Carlo error of the coverage
-    replicates: int
-    standard_error: float
-
-    line = (
-        "{score}, {samples} samples, {repeats} answers each: {coverage:.3f} ± {standard_error:.3f}"
-    )
-
-
 # how easy samples are for the model, and how much of an answer is chance: variances of a sum
 _OF_SAMPLE, _OF_ANSWER = 1.0, 0.5
 
@@ -360,7 +318,7 @@ def repeats_study(
     replicates: int = 1000,
     rng: int = 0,
     report: Report = quiet,
-) -> list[RepeatsCoverage]:
+) -> list[Row]:
     """Simulate the coverage of the limits for repeated answers.
 
     For the pass rate an answer is right or wrong; for F1 it has items as in the study of runs.
@@ -387,8 +345,19 @@ def repeats_study(
             shares.append(own.share_of_answers)
         coverage, error = share_of(holds)
         told = [part for part in shares if part is not None]
-        found = coverage, mean(ignoring), mean(told) if told else math.nan
-        results.append(RepeatsCoverage(kind, n, k, truth, *found, level, replicates, error))
+        row = Row(
+            score=kind,
+            samples=n,
+            repeats=k,
+            truth=truth,
+            coverage=coverage,
+            ignoring=mean(ignoring),
+            share_of_answers=mean(told) if told else math.nan,
+            level=level,
+            replicates=replicates,
+            standard_error=error,
+        )
+        results.append(row)
     return results
 
 

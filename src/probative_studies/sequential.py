@@ -8,40 +8,25 @@ of a wrong decision are sums, for any p-value that the test estimates.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy import special
 
 from probative._validation import Array, Ints, Mask, open_probability, whole_number
 from probative.inference.sampled import ERROR, LEVELS, MOST, limits_of_share, looks
-from probative.results import Result
-from probative_studies.harness import Report, quiet
-
-Numbers = Ints
+from probative_studies.harness import Report, Row, quiet
 
 _SHARES = (
     *(0.0001, 0.001, 0.005, 0.008, 0.009, 0.0099, 0.01, 0.0101, 0.011, 0.012, 0.015, 0.02, 0.03),
     *(0.04, 0.045, 0.048, 0.0499, 0.05, 0.0501, 0.052, 0.055, 0.06, 0.07, 0.1, 0.2, 0.5),
 )
-_NOTHING = 1e-40  # probabilities below this are left out
-_FAR = 12.0  # standard deviations beyond which a walk has none
-
-
-@dataclass(frozen=True, eq=False)
-class Stopping(Result):
-    """Expected course of a sampled test of a known p-value."""
-
-    share: float  # the p-value of the test that draws everything
-    draws: int  # how many draws are expected
-    at_first: float  # the probability that the first look decides
-    wrong: float  # how many tests of a million decide otherwise than the test that draws everything
-    undecided: float  # the probability that some level is still undecided after all draws
+_NEGLIGIBLE = 1e-40  # probabilities below this are left out
+_NEGLIGIBLE_FROM = 12.0  # standard deviations beyond which a walk has none
 
 
 def stopping_study(
     shares: Sequence[float] | None = None, *, most: int = MOST, report: Report = quiet
-) -> list[Stopping]:
+) -> list[Row]:
     """Compute how sampled tests of these p-values end."""
     most = whole_number("most", most)
     shares = _SHARES if shares is None else shares
@@ -52,7 +37,7 @@ def stopping_study(
     return found
 
 
-def stopping(share: float, *, levels: Sequence[float] = LEVELS, most: int = MOST) -> Stopping:
+def stopping(share: float, *, levels: Sequence[float] = LEVELS, most: int = MOST) -> Row:
     """Compute how a sampled test ends whose p-value is `share`."""
     planned = looks(most)
     going = [(0, np.ones(1))]  # stretches of numbers of extreme draws: the first, probabilities
@@ -69,16 +54,23 @@ def stopping(share: float, *, levels: Sequence[float] = LEVELS, most: int = MOST
         wrong += float(chances[mistaken & (~unclear | last)].sum())
         at_first += float(chances[~unclear].sum()) if before == 0 else 0.0
         undecided = float(chances[unclear].sum()) if last else 0.0
-        going = list(_stretches(start, np.where(chances > _NOTHING, chances, 0.0), unclear))
+        going = list(_stretches(start, np.where(chances > _NEGLIGIBLE, chances, 0.0), unclear))
         before = end
         if not going:
             break
-    return Stopping(share, round(expected), at_first, 1e6 * wrong, undecided)
+    wrong *= 1e6  # of a million
+    return Row(
+        share=share,
+        draws=round(expected),
+        at_first=at_first,
+        wrong=wrong,
+        undecided=undecided,
+    )
 
 
 def _walked(going: Sequence[tuple[int, Array]], steps: int, share: float) -> tuple[int, Array]:
     """Return where walks are `steps` later: the lowest place, and the probabilities from there."""
-    reach = _FAR * np.sqrt(steps * share * (1 - share)) + 60
+    reach = _NEGLIGIBLE_FROM * np.sqrt(steps * share * (1 - share)) + 60
     least = max(0, int(steps * share - reach))
     ups = np.arange(least, min(steps, int(steps * share + reach)) + 1)
     chance = np.exp(
@@ -123,13 +115,13 @@ def size_of_estimate(*, levels: Sequence[float] = LEVELS, most: int = MOST) -> t
     return value[order], np.cumsum(mass[order])
 
 
-def _urn(extreme: Numbers, chances: Array, before: int, end: int) -> Array:
+def _urn(extreme: Ints, chances: Array, before: int, end: int) -> Array:
     """Return where walks are whose share of steps up is uniform: the urn of Pólya."""
     if before == 0:
         return np.full(end + 1, 1 / (end + 1))
     steps = end - before
     mean = steps * (extreme + 1) / (before + 2)
-    reach = _FAR * np.sqrt(mean * (1 + steps / before)) + 60
+    reach = _NEGLIGIBLE_FROM * np.sqrt(mean * (1 + steps / before)) + 60
     least = np.maximum(0, mean - reach).astype(np.int64)
     most = np.minimum(steps, mean + reach).astype(np.int64)
     total = np.zeros(int((extreme + most).max(initial=0)) + 1)
@@ -141,5 +133,5 @@ def _urn(extreme: Numbers, chances: Array, before: int, end: int) -> Array:
     return total
 
 
-def _log_binomial(k: Numbers, n: int) -> Array:
+def _log_binomial(k: Ints, n: int) -> Array:
     return np.asarray(special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1))

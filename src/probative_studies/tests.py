@@ -18,18 +18,20 @@ import numpy as np
 from numpy.random import Generator
 from scipy import special
 
-from probative._validation import Array, one_of, positive, whole_number
+from probative._validation import RNG, Array, one_of, positive, random_generator, whole_number
 from probative.counts import PairedCounts
 from probative.errors import InputError
 from probative.inference.bootstrap import bootstrap_difference
 from probative.inference.differences import difference
 from probative.inference.exchange import randomization_test
+from probative.inference.planning import plan
 from probative.inference.units import Dependence, dependence_of_difference, student_quantile
+from probative.jobs.demo import shared_task
 from probative.reporting.document import Document, Table, payload
 from probative.reporting.figures import COLOURS, new_figure
 from probative.wording.numbers import number
 from probative_studies.coverage import add_legend
-from probative_studies.harness import Report, Row, checked, mean, quiet, share_of
+from probative_studies.harness import Report, Row, checked, mean, part, quiet, share_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,29 +44,6 @@ Limits = tuple[float, float]
 _CASES = np.array([0.06, 0.06, 0.06, 0.06, 0.62, 0.06, 0.08])
 
 _MOST_ITEMS = 10_000  # a sentence
-
-
-@dataclass(frozen=True, eq=False)
-class LongRun(Row):
-    """Rejections and coverage of a method under one condition."""
-
-    method: str  # the test, or the interval that is a test by leaving out 0 or not
-    level: float  # rejections are at 1 - level
-    correlation: float  # of items of a sentence
-    difference: float
-    units: int
-    replicates: int
-    rejection: float  # the size where the difference is 0, else the power; its standard error
-    rejection_error: float
-    # the share of intervals that hold the true difference; None for a test without an interval
-    coverage: float | None = None
-    coverage_error: float | None = None
-    length: float | None = None
-
-    line = (
-        "{method}, correlation {correlation:g}, difference {difference:g}: rejects "
-        "{rejection:.4f} ± {rejection_error:.4f}"
-    )
 
 
 @dataclass(frozen=True)
@@ -142,7 +121,7 @@ def size_and_power(
     n_resamples: int = 2000,
     rng: int = 0,
     report: Report = quiet,
-) -> list[LongRun]:
+) -> list[Row]:
     """Simulate how often tests reject and how often intervals cover, on clustered items.
 
     >>> item, unit = size_and_power([0.5], [0.0], ["item-test", "unit-test"], replicates=100)
@@ -178,8 +157,16 @@ def size_and_power(
             for method in methods:
                 outcomes[method].append(_judge(method, drawn))
         for method in methods:
-            condition = method, level, r, float(d), units, replicates
-            study.append(LongRun(*condition, *_characteristics(outcomes[method], d)))
+            row = Row(
+                method=method,
+                level=level,
+                correlation=r,
+                difference=float(d),
+                units=units,
+                replicates=replicates,
+                **_characteristics(outcomes[method], d),
+            )
+            study.append(row)
     return study
 
 
@@ -221,14 +208,110 @@ def _words(value: float) -> list[int]:
     return [top, bottom, int(value < 0)]
 
 
-def _characteristics(outcomes: Sequence[tuple[bool, Any]], truth: float) -> tuple[float, ...]:
+def _characteristics(outcomes: Sequence[tuple[bool, Any]], truth: float) -> dict[str, float]:
     """Return rejections and their error; of intervals also coverage, its error and the length."""
-    rejections = share_of([rejected for rejected, _ in outcomes])
-    if outcomes[0][1] is None:
-        return rejections
-    limits = [pair for _, pair in outcomes]
-    coverage = share_of([low <= truth <= high for low, high in limits])
-    return *rejections, *coverage, mean([high - low for low, high in limits])
+    rejection, error = share_of([rejected for rejected, _ in outcomes])
+    found = {"rejection": rejection, "rejection_error": error}
+    if outcomes[0][1] is not None:
+        limits = [pair for _, pair in outcomes]
+        coverage, error = share_of([low <= truth <= high for low, high in limits])
+        length = mean([high - low for low, high in limits])
+        found |= {"coverage": coverage, "coverage_error": error, "length": length}
+    return found
+
+
+# --- Does a planned sample size give the power that was asked for?
+#
+# New test sets are drawn from a pilot's units with replacement, as many as the plan says, and the
+# exact randomisation test is run on each. The share of significant ones is the power.
+
+
+def power_check(
+    paired: PairedCounts,
+    pilot: str,
+    *,
+    power: float = 0.8,
+    level: float = 0.95,
+    replicates: int = 1000,
+    rng: RNG | None = 0,
+    report: Report = quiet,
+) -> Row:
+    """Plan from a pilot, and see how often the exact test by unit finds the difference."""
+    generator = random_generator(rng)
+    whole_number("replicates", replicates)
+    wanted = plan(paired, "f1", power=power, level=level)
+    grouped = paired.grouped()
+    number = np.asarray(grouped.multiplicity)
+    share = number / number.sum()
+    rows = grouped.cases if grouped.has_negatives else grouped.cases[:, :7]
+    units = wanted.units or 0
+    rejected = []
+    for done in range(replicates):
+        report(done, replicates)
+        drawn = generator.multinomial(units, share)
+        sample = PairedCounts(rows[drawn > 0], drawn[drawn > 0])
+        rejected.append(randomization_test(sample, "f1", by="unit").pvalue <= 1 - level)
+    simulated, error = share_of(rejected)
+    return Row(
+        pilot=pilot,
+        difference=wanted.difference or 0.0,
+        units=units,
+        planned=power,
+        simulated=simulated,
+        standard_error=error,
+        replicates=replicates,
+    )
+
+
+def planning_study(
+    powers: Sequence[float] = (0.5, 0.8, 0.9),
+    *,
+    level: float = 0.95,
+    replicates: int = 1000,
+    rng: RNG | None = 0,
+    report: Report = quiet,
+) -> list[Row]:
+    """Check plans from pilots: the best of the WNUT 2017 shared task against the six others.
+
+    Their differences are small and large. One pair is also planned by item, and there is a
+    made-up pilot of 400 sentences.
+    """
+    task = shared_task()
+    best = task.names.index("uh_ritual")
+    others = [k for k in range(len(task.names)) if k != best]
+    pilots = {f"{task.names[k]}, uh_ritual": task.items.paired(k, best) for k in others}
+    name = task.names[others[-1]]
+    pilots[f"{name}, uh_ritual, by item"] = _items_alone(pilots[f"{name}, uh_ritual"])
+    pilots["made-up pilot of 400 sentences"] = _invent_pilot()
+    conditions = [(name, power) for name in pilots for power in powers]
+    choices: dict[str, Any] = {"level": level, "replicates": replicates, "rng": rng}
+    return [
+        power_check(
+            pilots[name], name, power=power, **choices, report=part(report, place, len(conditions))
+        )
+        for place, (name, power) in enumerate(conditions)
+    ]
+
+
+def _items_alone(paired: PairedCounts) -> PairedCounts:
+    """Make every item a unit of its own."""
+    number = paired.total().cases[:7]
+    return PairedCounts(np.eye(7)[number > 0], number[number > 0])
+
+
+def _invent_pilot() -> PairedCounts:
+    """Make a pilot: one to six entities per sentence, easy and hard ones, B a bit better."""
+    rng = np.random.default_rng(7)
+    entities = rng.integers(1, 7, 400)
+    ease = rng.beta(4, 2, 400)  # what a sentence does to both systems
+    rows = np.zeros((400, 7))
+    for row, n, p in zip(rows, entities, ease, strict=True):
+        found_a, found_b = rng.random((2, n)) < np.array([[p], [min(1.0, p + 0.03)]])
+        spurious = rng.poisson(0.15, 3)
+        found = found_a & ~found_b, found_b & ~found_a, found_a & found_b, ~found_a & ~found_b
+        row[[0, 2, 4, 6]] = [np.sum(which) for which in found]
+        row[[1, 3, 5]] = spurious
+    return PairedCounts(rows)
 
 
 # --- The study of size and power as a document, and its figure.
@@ -239,7 +322,7 @@ def tests_document(study: Sequence[Any], *, signature: str) -> Document:
     records = [result.to_dict() for result in study]
     level = study[0].level
     tables = [_table(study, "rejection", f"Share of rejections at {1 - level:.4g}")]
-    if any(result.coverage is not None for result in study):
+    if any(hasattr(result, "coverage") for result in study):
         tables += [
             _table(study, "coverage", f"Coverage of {level:.4g} intervals of the difference"),
             _table(study, "length", "Mean length of these intervals"),
@@ -255,7 +338,7 @@ def tests_document(study: Sequence[Any], *, signature: str) -> Document:
 
 
 def _table(study: Sequence[Any], quantity: str, title: str) -> Table:
-    kept = [result for result in study if getattr(result, quantity) is not None]
+    kept = [result for result in study if hasattr(result, quantity)]
     methods = list(dict.fromkeys(result.method for result in kept))
     lines: dict[tuple[float, float], list[str]] = {}
     for result in kept:
@@ -271,7 +354,7 @@ def _table(study: Sequence[Any], quantity: str, title: str) -> Table:
 def tests_figure(study: Sequence[Any]) -> Figure:
     """Draw rejections against the correlation, one panel per difference; and coverage."""
     differences = sorted({result.difference for result in study})
-    covering = any(result.coverage is not None for result in study)
+    covering = any(hasattr(result, "coverage") for result in study)
     figure, axes = new_figure(len(differences) + covering, squeeze=False, width=3.8)
     level = study[0].level
     for axis, gap in zip(axes[0], differences, strict=False):
@@ -286,8 +369,8 @@ def tests_figure(study: Sequence[Any]) -> Figure:
         axis.set_ylabel("share of rejections")
     if covering:
         axis = axes[0][-1]
-        chosen = [r for r in study if r.difference == differences[-1] and r.coverage is not None]
-        _lines(axis, chosen, "coverage", first=len({r.method for r in study if r.coverage is None}))
+        chosen = [r for r in study if r.difference == differences[-1] and hasattr(r, "coverage")]
+        _lines(axis, chosen, "coverage", first=len({r.method for r in study if r.method in _TESTS}))
         axis.axhline(level, color="0.4", linewidth=1, linestyle=(0, (4, 3)))
         axis.set_ylim(top=min(axis.get_ylim()[1], 1.01))  # nothing covers more often than always
         axis.set_title(f"true gap {differences[-1]:g}: coverage", fontsize=10)

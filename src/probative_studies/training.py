@@ -11,7 +11,6 @@ right.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -39,38 +38,12 @@ from probative.inference.crossval import (
 from probative.metrics import PRF, score
 from probative_studies.harness import Report, Row, mean, quiet, share_of, two_or_more
 
-Labels = Mask
-Learner = Callable[[Array, Labels, Array], Labels]
+Learner = Callable[[Array, Mask, Array], Mask]
 
 _COPIES = ("own", "subsampled")
 _REPETITIONS = 3
 _FEATURES = 2  # of each learner
 _AT_ONCE = 100  # data sets
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TrainingResult(Row):
-    """Share of data sets on which one of two learners was called better."""
-
-    learner: str  # what was trained, what was compared, and the size of a data set
-    metric: str
-    items: int
-    gain: float  # of B's features over A's; with 0 neither learner is better
-    distance: float  # how far the classes lie apart in A's features, and how the two copies differ
-    copies: str
-    published: float  # how often the published test called one of them better at the level
-    published_error: float
-    adjusted: float  # the same with training variance allowed for
-    adjusted_error: float
-    effect: float  # the median of the fold design effect
-    notable: float  # how often it exceeded 2
-    replicates: int  # the number of data sets, and the level of the test
-    level: float
-
-    line = (
-        "{learner}, {metric}, gain {gain:g}: called better in {published:.3f} ± "
-        "{published_error:.3f}, with training variance {adjusted:.3f} ± {adjusted_error:.3f}"
-    )
 
 
 def training_study(
@@ -84,7 +57,7 @@ def training_study(
     level: float = 0.95,
     rng: RNG | None = 0,
     report: Report = quiet,
-) -> list[TrainingResult]:
+) -> list[Row]:
     """Simulate how often the cross-validated test calls a learner better.
 
     >>> results = training_study(["centroid"], [0.0], items=80, replicates=20)
@@ -116,11 +89,25 @@ def training_study(
                     outcomes[metric].append(_judge(folds, metric))
         for metric in PRF:
             published, adjusted, effect = np.array(outcomes[metric]).T
-            shares = [share_of(tail < (1 - level) / 2) for tail in (published, adjusted)]
+            first, second = (share_of(tail < (1 - level) / 2) for tail in (published, adjusted))
             known = effect[np.isfinite(effect)]
-            found = *shares[0], *shares[1], float(np.median(known)), mean(known > 2)
-            setting = learner, metric, items, gain, distance, copies
-            results.append(TrainingResult(*setting, *found, replicates, level))
+            row = Row(
+                learner=learner,
+                metric=metric,
+                items=items,
+                gain=gain,
+                distance=distance,
+                copies=copies,
+                published=first[0],
+                published_error=first[1],
+                adjusted=second[0],
+                adjusted_error=second[1],
+                effect=float(np.median(known)),
+                notable=mean(known > 2),
+                replicates=replicates,
+                level=level,
+            )
+            results.append(row)
     return results
 
 
@@ -144,7 +131,7 @@ def _standardise(table: PairedCounts, metric: str) -> float:
 
 def _draw(
     rng: Generator, size: int, items: int, distances: tuple[float, float]
-) -> tuple[Array, Labels]:
+) -> tuple[Array, Mask]:
     """Draw data sets as (data set, block, item, feature), A's features first, and their classes."""
     y = np.broadcast_to(np.arange(items // 4) % 2 == 0, (size, 4, items // 4))
     shift = np.repeat(distances, _FEATURES)
@@ -152,7 +139,7 @@ def _draw(
 
 
 def _cross_validate(
-    learn: Learner, x: Array, y: Labels, subsample: Generator | None = None
+    learn: Learner, x: Array, y: Mask, subsample: Generator | None = None
 ) -> Iterator[list[PairedCounts]]:
     """Yield the six folds of both learners, for one data set after the other."""
     first, second = slice(None, _FEATURES), slice(_FEATURES, None)
@@ -171,7 +158,7 @@ def _cross_validate(
         yield [PairedCounts(row) for row in folds]
 
 
-def _training_items(x: Array, y: Labels, subsample: Generator | None) -> tuple[Array, Labels]:
+def _training_items(x: Array, y: Mask, subsample: Generator | None) -> tuple[Array, Mask]:
     """Return all items, or a random half of them."""
     if subsample is None:
         return x, y
@@ -179,20 +166,20 @@ def _training_items(x: Array, y: Labels, subsample: Generator | None) -> tuple[A
     return np.take_along_axis(x, half[..., None], axis=1), np.take_along_axis(y, half, axis=1)
 
 
-def _join(values: Any, blocks: Labels) -> Any:
+def _join(values: Any, blocks: Mask) -> Any:
     """Return the items of some blocks in a row."""
     chosen = values[:, blocks]
     return chosen.reshape(len(chosen), -1, *chosen.shape[3:])
 
 
-def _cases(a: Labels, b: Labels, answer: Labels) -> Array:
+def _cases(a: Mask, b: Mask, answer: Mask) -> Array:
     """Return the eight cases of every data set."""
     says = [a & ~b, ~a & b, a & b, ~a & ~b]
     columns = [(yes & right).sum(axis=1) for yes in says for right in (answer, ~answer)]
     return np.stack(columns, axis=-1).astype(np.float64)
 
 
-def _stump(x: Array, y: Labels, new: Array) -> Labels:
+def _stump(x: Array, y: Mask, new: Array) -> Mask:
     """Split at the feature and threshold that put most training items on their side."""
     order = np.argsort(x, axis=1)
     values = np.take_along_axis(x, order, axis=1)
@@ -204,7 +191,7 @@ def _stump(x: Array, y: Labels, new: Array) -> Labels:
     return np.asarray(new[every, :, feature] > threshold[:, None])
 
 
-def _neighbour(x: Array, y: Labels, new: Array) -> Labels:
+def _neighbour(x: Array, y: Mask, new: Array) -> Mask:
     """Predict the class of the nearest training item."""
     answers = np.empty(new.shape[:2], dtype=bool)
     for i, (seen, known, questions) in enumerate(zip(x, y, new, strict=True)):
@@ -213,7 +200,7 @@ def _neighbour(x: Array, y: Labels, new: Array) -> Labels:
     return answers
 
 
-def _centroid(x: Array, y: Labels, new: Array) -> Labels:
+def _centroid(x: Array, y: Mask, new: Array) -> Mask:
     """Predict the class whose mean is nearer."""
     of_class = [
         np.sum(x * chosen[..., None], axis=1) / chosen.sum(axis=1)[:, None] for chosen in (y, ~y)

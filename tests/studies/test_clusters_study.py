@@ -21,7 +21,7 @@ from probative_studies.clusters import (
     scores,
     true_difference,
 )
-from probative_studies.planning import planning_study, power_check
+from probative_studies.tests import planning_study, power_check
 
 
 @pytest.mark.parametrize("f1", [0.5, 0.75, 0.95, 0.97])

@@ -17,14 +17,10 @@ from probative_studies.curves import (
     QUESTIONS,
     Truth,
     _truths,
-    calibration_study,
     curve_study,
     draw_pair,
     draw_scores,
     draw_units,
-    order_study,
-    pair_study,
-    threshold_study,
 )
 
 
@@ -62,10 +58,11 @@ def test_two_systems_are_related_as_told(pair):
 
 
 def test_intervals_hold_and_the_naive_one_does_not():
-    condition = {"kinds": ["continuous"], "grid": ([20], [0.1], [0.75])}
-    (order,) = order_study(**condition, replicates=60, rng=3)
+    condition = {"kinds": ["continuous"], "positives": [20], "shares": [0.1], "areas": [0.75]}
+    (order,) = curve_study(**condition, questions=["order"], replicates=60, rng=3)["order"]
     assert min(order.covered_ap, order.covered_auc) > 0.85
-    (found,) = threshold_study(**condition, replicates=40, rng=3)
+    how = {"questions": ["threshold"], "replicates": 40, "rng": 3}
+    (found,) = curve_study(**condition, **how)["threshold"]
     assert found.covered_curve > 0.9
     assert found.covered_best > found.covered_naive
     assert abs(found.bias_best) < found.bias_naive
@@ -74,7 +71,8 @@ def test_intervals_hold_and_the_naive_one_does_not():
 
 def test_the_area_is_held_where_delong_s_variance_is_too_small():
     """Near 1, with many more negatives: the logit of DeLong's covers three of four such sets."""
-    (found,) = order_study(kinds=["missed"], grid=([20], [0.05], [0.99]), replicates=150, rng=2)
+    condition = {"kinds": ["missed"], "positives": [20], "shares": [0.05], "areas": [0.99]}
+    (found,) = curve_study(**condition, questions=["order"], replicates=150, rng=2)["order"]
     assert found.covered_auc > 0.9
 
 
@@ -83,14 +81,17 @@ def test_where_everything_is_best_taken_there_is_no_threshold():
 
 
 def test_systems_of_one_quality_are_seldom_said_to_differ():
-    (found,) = pair_study(pairs=["alike"], grid=([10], [0.5], [0.8]), replicates=40, rng=5)
+    condition = {"pairs": ["alike"], "positives": [10], "shares": [0.5], "areas": [0.8]}
+    how = {"questions": ["difference"], "replicates": 40, "rng": 5}
+    (found,) = curve_study(**condition, **how)["difference"]
     assert max(found.found_ap, found.found_auc, found.found_best) <= 0.2
     assert min(found.covered_ap, found.covered_auc, found.covered_best) > 0.8
 
 
 @pytest.mark.slow
 def test_calibration_errors_are_held():
-    found = calibration_study(items=[100], replicates=60, rng=6)
+    how = {"questions": ["calibration"], "replicates": 60, "rng": 6}
+    found = curve_study(items=[100], **how)["calibration"]
     assert [one.probabilities for one in found] == list(PROBABILITIES)
     for one in found:
         assert one.covered > 0.9, one

@@ -76,7 +76,7 @@ def test_standard_errors_and_words():
     (found,) = size_and_power([0.2], [0.05], ["mover"], units=50, replicates=40)
     p = found.rejection
     assert found.rejection_error == pytest.approx(math.sqrt(p * (1 - p) / 40))
-    assert str(found).startswith("mover, correlation 0.2, difference 0.05: rejects")
+    assert str(found).startswith("method mover, level 0.9")
 
 
 @pytest.mark.parametrize(

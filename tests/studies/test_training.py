@@ -86,7 +86,7 @@ def test_an_unstable_learner_needs_the_allowance_and_a_gain_shows():
     assert centroid.published < 0.1
     assert at["centroid", "f1", 0.25].adjusted > at["centroid", "f1", 0.0].adjusted
     assert stump.effect > 2 > centroid.effect
-    assert "stump, recall, gain 0: called better in 0." in str(stump)
+    assert "learner stump, metric recall, items" in str(stump)
     again = study.training_study(["stump"], [0.0], items=200, replicates=150, rng=2)
     assert again[1].to_dict() == stump.to_dict()
 

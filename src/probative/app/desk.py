@@ -25,7 +25,7 @@ _DATABASES = {"sqlite": "SQLite", "duckdb": "DuckDB"}
 
 
 @dataclass
-class File:
+class _File:
     """File on a desk: its number, the name that it came with, and the name of its system."""
 
     number: int
@@ -66,8 +66,8 @@ class Desk:
 
     name: str
     folder: Path
-    gold: File | None = None
-    outputs: list[File] = field(default_factory=list)
+    gold: _File | None = None
+    outputs: list[_File] = field(default_factory=list)
     job: str = ""
     choices: dict[str, str] = field(default_factory=dict)
     results: list[Job] = field(default_factory=list)
@@ -83,7 +83,7 @@ class Desk:
         return self.folder / "files"
 
     @property
-    def all_files(self) -> list[File]:
+    def all_files(self) -> list[_File]:
         """Return gold, if there is one, and the outputs."""
         return [*([self.gold] if self.gold else []), *self.outputs]
 
@@ -120,7 +120,7 @@ class Desk:
             )
         self.numbered += 1
         given = re.split(r"[/\\]", _printable(filename))[-1]
-        file = File(self.numbered, path, given, "" if gold else short_name(path))
+        file = _File(self.numbered, path, given, "" if gold else short_name(path))
         if not gold:
             self.outputs.append(file)
             return
@@ -137,7 +137,7 @@ class Desk:
             name = f"{stem}-{number}{dot}{ending}"
         return name
 
-    def remove(self, file: File) -> None:
+    def remove(self, file: _File) -> None:
         """Remove a file."""
         if file.check is not None:
             file.check.cancel()
@@ -145,7 +145,7 @@ class Desk:
         self.outputs = [other for other in self.outputs if other is not file]
         self.gold = None if self.gold is file else self.gold
 
-    def make_gold(self, file: File) -> None:
+    def make_gold(self, file: _File) -> None:
         """Exchange gold and an output."""
         before, self.gold = self.gold, file
         place = self.outputs.index(file)
@@ -154,15 +154,15 @@ class Desk:
             before.system = short_name(before.path)
         self.outputs[place : place + 1] = [] if before is None else [before]
 
-    def make_baseline(self, file: File) -> None:
+    def make_baseline(self, file: _File) -> None:
         """Move an output to the first place."""
         self.outputs = [file, *(other for other in self.outputs if other is not file)]
 
-    def numbered_file(self, number: str) -> File | None:
+    def numbered_file(self, number: str) -> _File | None:
         """Return the file of a number, if there is one."""
         return next((file for file in self.all_files if str(file.number) == number), None)
 
-    def rename(self, file: File, name: str) -> None:
+    def rename(self, file: _File, name: str) -> None:
         """Give a system another name; an empty one restores the usual one."""
         kept = re.sub(r"[=,\s]+", " ", _printable(name)).strip(" -")[:_LONGEST_NAME]
         file.system = kept or short_name(file.path)
@@ -191,7 +191,7 @@ class Desk:
             self.numbered += 1
             file.check = workers.start(requests, self.folder / f"check{self.numbered}", self.files)
 
-    def _checks(self, file: File) -> Iterator[Mapping[str, Any]]:
+    def _checks(self, file: _File) -> Iterator[Mapping[str, Any]]:
         """Yield the check of a file, and the scoring of an output, which finds mismatches."""
         choices = dict(self.choices)
         if not self.outputs and (choices.get("gold_column") or choices.get("columns")):

@@ -147,7 +147,7 @@ def compare(
 
     gate = gates.requested()
     if dataset or datasets is not None:
-        return compare_several(dataset, datasets, names, given, gate, out)
+        return _compare_several(dataset, datasets, names, given, gate, out)
     words = words_by_option({"gold": gold, "a": baseline, "b": challenger}, files)
     inputs, called, remarks = inputs_of(words, runs, names, counts=counts)
     if probabilities:
@@ -221,7 +221,7 @@ def _draw(comparisons: Comparisons) -> Figure:
 # --- ``probative compare --dataset``: several data sets in one call
 
 
-def compare_several(
+def _compare_several(
     named: Sequence[Sequence[str]],
     manifest: Path | None,
     names: Sequence[str] | None,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["SHELLS", "complete", "install", "offers", "script_of", "shell_of", "words_among"]
 
 SHELLS = ("bash", "zsh", "fish")
-VARIABLE = "_PROBATIVE_COMPLETE"  # environment variable by which a shell asks
+_VARIABLE = "_PROBATIVE_COMPLETE"  # environment variable by which a shell asks
 _FOLDERS = ("DIR", "SITE", "SUBMISSIONS")
 _FILES = ("FILE", "GLOB", "GOLD", "CORPUS", "FOLDS_A", "PROBABILITIES")
 
@@ -31,7 +31,7 @@ def complete(program: click.Command, name: str) -> int:
     """Answer a shell that asks for completions."""
     from click.shell_completion import shell_complete
 
-    return shell_complete(program, {}, name, VARIABLE, os.environ[VARIABLE])
+    return shell_complete(program, {}, name, _VARIABLE, os.environ[_VARIABLE])
 
 
 def offers(spec: Option | Argument, begun: str) -> list[CompletionItem]:
@@ -66,7 +66,7 @@ def script_of(shell: str) -> str:
 
     kind = get_completion_class(shell)
     assert kind is not None  # noqa: S101  # Click has all of SHELLS
-    made = kind(click.Command("probative"), {}, "probative", VARIABLE)
+    made = kind(click.Command("probative"), {}, "probative", _VARIABLE)
     return made.source_template % made.source_vars() + "\n"
 
 

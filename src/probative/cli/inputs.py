@@ -159,8 +159,8 @@ def offered_rules(scores: Scores) -> list[str]:
 
 # --- Inputs and outputs, checked before any work
 
-FILES = ("html", "figure", "to")  # options that name a file to be written
-FOLDERS = ("output", "resume", "cache")  # options that name a folder to write to
+_FILES = ("html", "figure", "to")  # options that name a file to be written
+_FOLDERS = ("output", "resume", "cache")  # options that name a folder to write to
 _ENDINGS = {"html": (".html", ".htm"), "figure": (".png", ".svg", ".pdf")}
 _PATHS_FLAGS = {"to": "--output"}  # if it is not the parameter's name
 
@@ -169,14 +169,14 @@ def check_paths(parameters: Sequence[click.Parameter], values: Mapping[str, Any]
     """Refuse to write over an input, another output or something that is no file."""
     inputs = list(_inputs(parameters, values))
     _check_standard_input(inputs)
-    folders = {name: Path(values[name]) for name in FOLDERS if values.get(name)}
+    folders = {name: Path(values[name]) for name in _FOLDERS if values.get(name)}
     read = {_identity(path): f"the input {path}" for path in inputs} | _streams(inputs)
     read.pop(None, None)
     for name, folder in folders.items():
         _check_folder(name, folder, inputs)
     kept = [*folders.values(), *(Path(path) for path in inputs if Path(path).is_dir())]
     taken: dict[str, str] = {}
-    for name in FILES:
+    for name in _FILES:
         if values.get(name):
             target = _check_file(name, Path(values[name]), read, kept)
             other = taken.setdefault(os.path.normcase(target), name)
@@ -250,7 +250,7 @@ def _inputs(parameters: Sequence[click.Parameter], values: Mapping[str, Any]) ->
     """Yield the files that the command reads: its arguments, and options that name a file."""
     for parameter in parameters:
         value = values.get(parameter.name)
-        if not value or parameter.name in (*FILES, *FOLDERS):
+        if not value or parameter.name in (*_FILES, *_FOLDERS):
             continue
         kind = "FILE" if parameter.param_type_name == "argument" else parameter.metavar
         given = [str(part) for part in (value if isinstance(value, list | tuple) else [value])]

@@ -114,7 +114,7 @@ def decimals(text: str | int) -> int:
     return integer(text, least=0, most=15)
 
 
-def workers(text: str | int) -> int:
+def _workers(text: str | int) -> int:
     """Read a number of processes, or -1 for one per core."""
     value = integer(text)
     if value == 0 or value < -1:
@@ -585,10 +585,10 @@ CountsFiles = Annotated[
 ]
 Jobs = Annotated[
     int | None,
-    shared("N", "How many models train at once; -1: one per core.", rare=True, parser=workers),
+    shared("N", "How many models train at once; -1: one per core.", rare=True, parser=_workers),
 ]
 Processes = Annotated[
-    int, shared("N", "Processes at once; -1 for all cores.", rare=True, parser=workers)
+    int, shared("N", "Processes at once; -1 for all cores.", rare=True, parser=_workers)
 ]
 Resume = Annotated[
     Path | None,

@@ -68,7 +68,7 @@ _OBJECTS_PER_COLLECTION = 50_000  # of garbage
 _SECONDS_TO_END = 3.0  # after Ctrl-C; later, the next Ctrl-C kills the command
 
 
-def process_is_ours() -> bool:
+def _process_is_ours() -> bool:
     """Return True if the process runs one command, so that nothing must be undone."""
     return _state.ours
 
@@ -78,7 +78,7 @@ def results() -> TextIO | None:
     return _state.diverted or sys.stdout
 
 
-def divert(stream: TextIO | None) -> None:
+def _divert(stream: TextIO | None) -> None:
     """Send results to another stream, or with None to standard output again."""
     _state.diverted = stream
 
@@ -424,17 +424,17 @@ def output_aside() -> Iterator[None]:
     except OSError:  # a stream is closed, so there is nothing to protect
         yield
         return
-    divert(_same_place(before, number))
+    _divert(_same_place(before, number))
     sys.stdout = sys.stderr
     try:
         yield
     finally:
-        if not process_is_ours():
+        if not _process_is_ours():
             with suppress(OSError, AttributeError, TypeError):
                 ctypes.CDLL(None).fflush(None)  # flush what C code has printed
             os.dup2(number, _STDOUT)
             sys.stdout = before
-            divert(None)
+            _divert(None)
             os.close(number)
 
 

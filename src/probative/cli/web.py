@@ -119,7 +119,7 @@ def _command(name: str) -> Any:
 _SHOWN_EVERY = 0.2  # seconds between two notes of progress
 
 
-def work() -> int:
+def _work() -> int:
     """Answer the requests of an order; see `probative.app.workers`."""
     from probative.files import write_whole
 
@@ -254,4 +254,4 @@ def _names_in(error: str) -> Sequence[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(work())
+    sys.exit(_work())

@@ -162,7 +162,7 @@ def read_manifest(folder: Path | str) -> dict[str, Any]:
         _check_manifest(manifest)
         for fold in manifest["folds"]:
             validation = fold["validation"]
-            if sha256(path.parent / validation["file"]) != validation["sha256"]:
+            if _sha256(path.parent / validation["file"]) != validation["sha256"]:
                 raise InputError(
                     "was changed since the folds were made (its checksum differs); expected the "
                     "file that 'probative split' wrote",
@@ -215,7 +215,7 @@ def _whole(value: Any) -> None:
         raise ValueError(f"{value!r} is not a whole number >= 0")
 
 
-def sha256(path: Path) -> str:
+def _sha256(path: Path) -> str:
     """Return the checksum of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 

@@ -197,7 +197,7 @@ _MOST_CLASSES = 4000  # the matrix of classes is dense
 
 
 @dataclass(frozen=True, eq=False)
-class Strata:
+class _Strata:
     """Counts of strata of instances.
 
     Attributes
@@ -237,7 +237,7 @@ def length_of(name: str, data: Any) -> int:
         raise InputError(f"{name}: {type(data).__name__} has no length") from None
 
 
-def _strata_of(regularize: Any, y: Any, n: int, n_blocks: int) -> Strata:
+def _strata_of(regularize: Any, y: Any, n: int, n_blocks: int) -> _Strata:
     """Return the strata of `regularize`: classes, a matrix, named counts, or False for none.
 
     None uses the classes in `y`. It holds classes if its values are words or integers that occur on
@@ -262,7 +262,7 @@ def _strata_of(regularize: Any, y: Any, n: int, n_blocks: int) -> Strata:
     counts = amounts("regularize", matrix)
     rows, kind = np.unique(counts, axis=0, return_inverse=True)
     named = range(1, counts.shape[1] + 1) if names is None else names
-    return Strata(kind.reshape(-1), rows, tuple(str(name) for name in named))
+    return _Strata(kind.reshape(-1), rows, tuple(str(name) for name in named))
 
 
 def _matrix(regularize: Any) -> tuple[NDArray[Any], Any]:
@@ -277,9 +277,9 @@ def _matrix(regularize: Any) -> tuple[NDArray[Any], Any]:
     return np.asarray(regularize), getattr(regularize, "columns", None)
 
 
-def _none(n: int) -> Strata:
+def _none(n: int) -> _Strata:
     """Return no strata."""
-    return Strata(np.zeros(n, dtype=np.intp), np.zeros((1, 0)), ())
+    return _Strata(np.zeros(n, dtype=np.intp), np.zeros((1, 0)), ())
 
 
 def _labels(y: Any, n: int) -> NDArray[Any] | None:
@@ -298,13 +298,13 @@ def _labels(y: Any, n: int) -> NDArray[Any] | None:
     return None if fractions or array.dtype.kind not in "USObiuf" else array
 
 
-def _classes(labels: NDArray[Any], most: int) -> Strata | None:
+def _classes(labels: NDArray[Any], most: int) -> _Strata | None:
     """Return one stratum per class; None if there are too many."""
     names, kind = np.unique(labels, return_inverse=True)
     if len(names) > min(most, _MOST_CLASSES):
         return None
     shown = tuple(str(name) for name in names.tolist())
-    return Strata(kind.reshape(-1), np.eye(len(names)), shown)
+    return _Strata(kind.reshape(-1), np.eye(len(names)), shown)
 
 
 # --- Balance of the halves of a split, compared with random splits
@@ -314,7 +314,7 @@ _RANDOM_SPLITS = 20  # random splits whose mean imbalance is shown
 
 def _measure_balance(
     block: NDArray[np.intp],
-    strata: Strata,
+    strata: _Strata,
     group: NDArray[np.intp] | None,
     m: int,
     rng: np.random.Generator,
@@ -480,7 +480,7 @@ class BlockRegularizedCV:
         block = self.blocks(X, y, groups) if blocks is None else blocks
         return _measure_balance(block, strata, group, self.m, _generator(self.random_state))
 
-    def _data(self, X: Any, y: Any, groups: Any) -> tuple[Strata, NDArray[np.intp] | None]:
+    def _data(self, X: Any, y: Any, groups: Any) -> tuple[_Strata, NDArray[np.intp] | None]:
         """Return the strata, and the group of every instance or None."""
         n_blocks, n = number_of_blocks(_repetitions(self.m)), length_of("X", X)
         if n < n_blocks:
@@ -521,7 +521,7 @@ def _groups(groups: Any, n: int, n_blocks: int) -> NDArray[np.intp]:
     return group.reshape(-1)
 
 
-def _warn_of_rare(strata: Strata, n_blocks: int) -> None:
+def _warn_of_rare(strata: _Strata, n_blocks: int) -> None:
     """Warn of strata with fewer members than blocks."""
     rare = [
         f"{name!r} ({total:g})"

@@ -511,7 +511,7 @@ class ClassScore(SampledScore):
         moves = np.where(back[:, None], -moves, moves)
         moves, kind = np.unique(moves, axis=0, return_inverse=True)
         number = np.bincount(kind.ravel(), number, minlength=len(moves)).astype(np.int64)
-        scores = TableScores(self._first.table.sum(axis=1) * times, self.metric)
+        scores = _TableScores(self._first.table.sum(axis=1) * times, self.metric)
         flips = sparse.csr_array(moves.T)
         return SampledExchange(
             of_a, of_b, flips, number, scores, self._first.n_units, base=base, keep=keep
@@ -538,7 +538,7 @@ class ClassScore(SampledScore):
         totals = np.stack(
             [sum(run.sums for run in runs) * (times / len(runs)) for runs in self.systems]
         )
-        scores = TableScores(first.table.sum(axis=1) * times, self.metric)
+        scores = _TableScores(first.table.sum(axis=1) * times, self.metric)
         # single items have few distinct exchanges, units mostly one each
         few = 1
         if units is None and self._single:
@@ -580,7 +580,7 @@ class ClassScore(SampledScore):
         return self._sums_cache[known]
 
 
-class TableScores:
+class _TableScores:
     """Scores from the number of right items and how often each class is said.
 
     `answer` holds the number of items of each gold class. An undefined score counts as 0.

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 # --- Effective counts of a cross-validation
 
 Weight = str | float | tuple[float, float]
-Table = TypeVar("Table", Counts, PairedCounts)
+_Table = TypeVar("_Table", Counts, PairedCounts)
 
 WEIGHTS = ("effective", "averaged")
 
 
-def effective_counts(folds: Sequence[Table], *, weight: Weight = "effective") -> Table:
+def effective_counts(folds: Sequence[_Table], *, weight: Weight = "effective") -> _Table:
     """Return the effective counts of the folds of a cross-validation.
 
     In m repetitions of two-fold cross-validation every item is predicted m times, by models whose
@@ -148,7 +148,7 @@ def _weight_of_correlations(m: int, correlations: Sequence[float]) -> float:
     return 1 / inflation
 
 
-def _check_folds(folds: Sequence[Table]) -> list[Table]:
+def _check_folds(folds: Sequence[_Table]) -> list[_Table]:
     """Return each fold as one table; refuse what is not a list of folds of one type."""
     if isinstance(folds, (Counts, PairedCounts)) or not isinstance(folds, Sequence):
         raise InputError(
@@ -163,7 +163,7 @@ def _check_folds(folds: Sequence[Table]) -> list[Table]:
         raise InputError(
             f"folds: {len(folds)} of them; expected an even number, two folds per repetition"
         )
-    tables: list[Table] = [f.total() if isinstance(f, PairedCounts) else f for f in folds]
+    tables: list[_Table] = [f.total() if isinstance(f, PairedCounts) else f for f in folds]
     negatives = [
         t.has_negatives if isinstance(t, PairedCounts) else t.tn is not None for t in tables
     ]

@@ -500,7 +500,7 @@ def _with_exponential_scores(
 # close together: the maximum of a flat curve jumps, and resampling underestimates how far.)
 
 _FOLDS, _REPEATS = 10, 10  # of the cross-fitting
-DRAWS = 1_000  # of the Bayesian bootstrap
+_BOOTSTRAP_DRAWS = 1_000  # of the Bayesian bootstrap
 _ROUNDING = 1e-12
 _FEWEST_POSITIVES_FOR_A_THRESHOLD = 30  # below, the interval of the score has a note
 _FEW_FOR_A_THRESHOLD = "few positive items: the interval of the score elsewhere is rough"
@@ -580,7 +580,7 @@ def _cross_fitted(curves: WeightedCurves, beta: float, rng: np.random.Generator)
     return float(np.mean(scores))
 
 
-def weights_of_units(n: int, rng: np.random.Generator, draws: int = DRAWS) -> Array:
+def weights_of_units(n: int, rng: np.random.Generator, draws: int = _BOOTSTRAP_DRAWS) -> Array:
     """Draw weights of units for the Bayesian bootstrap, one column per draw."""
     return rng.standard_exponential((n, draws))
 
@@ -618,7 +618,7 @@ if TYPE_CHECKING:
     Limits = tuple[Any, Any]
 
 
-_DRAWS, _SEED = 4_000, 20_250  # of uniform samples: local levels are the same in every call
+_UNIFORM_DRAWS, _SEED = 4_000, 20_250  # of uniform samples: local levels are the same in every call
 _MOST_SCORES_WITHOUT_ROUNDING = 30  # beyond, the number of scores is rounded for a local level
 _MOST_SCORES_WITH_ALL_LIMITS = 200  # beyond, only a grid of order statistics has limits
 _GRID_PER_HALF = 60  # order statistics of this grid in either half
@@ -714,7 +714,7 @@ def local_level(n: int, level: float) -> float:
     grid = _grid(n)
     rng = np.random.default_rng(_SEED)
     steps = np.diff(np.append(grid, n + 1), prepend=0)
-    sums = np.cumsum(rng.standard_gamma(steps, size=(_DRAWS, len(steps))), axis=1)
+    sums = np.cumsum(rng.standard_gamma(steps, size=(_UNIFORM_DRAWS, len(steps))), axis=1)
     below = special.betainc(grid, n + 1 - grid, sums[:, :-1] / sums[:, -1:])
     worst = 2 * np.minimum(below, 1 - below).min(axis=1)
     return float(np.quantile(worst, 1 - level, method="lower"))

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from probative.results import DifferencePosterior
 
 
-METHODS = ("mover", "bayes")
+_METHODS = ("mover", "bayes")
 _OUTSIDE = "the estimate lies outside the limits: the prior weighs more than these counts"
 
 
@@ -83,7 +83,7 @@ def difference(
     """
     paired_of("paired", paired)
     one_of("metric", metric, METRICS)
-    one_of("method", method, METHODS)
+    one_of("method", method, _METHODS)
     level = open_probability("level", level)
     beta = positive("beta", beta) if TABLE[metric].depends_on_beta else 1.0
     prior = positive("prior", prior)

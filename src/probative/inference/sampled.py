@@ -438,7 +438,7 @@ _ODD_BITS, _ODD_PAIRS, _ODD_FOURS = (
 )
 
 
-class UnitFlips:
+class _UnitFlips:
     """Sums over units, each of which is flipped with probability ½.
 
     `table` is sparse, with one row per sum and one column per kind of unit; `number` counts the
@@ -526,7 +526,7 @@ class SampledExchange:
         of_a, of_b = (float(scores(own[..., None])[0]) for own in (a, b))
         self.observed = of_b - of_a
         self._base, self._total = b if base is None else base, a + b
-        self._flips = UnitFlips(moves, number)
+        self._flips = _UnitFlips(moves, number)
         self._kept: list[Array] | None = [] if keep else None
 
     def extreme(self, generator: np.random.Generator, number: int) -> int:

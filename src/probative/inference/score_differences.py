@@ -231,7 +231,7 @@ _FIRST_BITS = 64  # after the binary point, in the first attempt to find a sign
 
 
 @dataclass(frozen=True, eq=False)
-class RootSum:
+class _RootSum:
     """A sum of signed square roots (of |t| with the sign of t), compared without rounding."""
 
     terms: tuple[Fraction, ...]
@@ -239,23 +239,23 @@ class RootSum:
     def __float__(self) -> float:
         return sum(copysign(sqrt(abs(t)), t) for t in self.terms)
 
-    def __neg__(self) -> RootSum:
-        return RootSum(tuple(-t for t in self.terms))
+    def __neg__(self) -> _RootSum:
+        return _RootSum(tuple(-t for t in self.terms))
 
-    def __abs__(self) -> RootSum:
+    def __abs__(self) -> _RootSum:
         return -self if self.sign() < 0 else self
 
-    def __sub__(self, other: RootSum | Fraction | int) -> RootSum:
-        if not isinstance(other, RootSum):
+    def __sub__(self, other: _RootSum | Fraction | int) -> _RootSum:
+        if not isinstance(other, _RootSum):
             number = Fraction(other)
-            other = RootSum((number * abs(number),))
-        return RootSum(self.terms + (-other).terms)
+            other = _RootSum((number * abs(number),))
+        return _RootSum(self.terms + (-other).terms)
 
-    def __ge__(self, other: RootSum | Fraction | int) -> bool:
+    def __ge__(self, other: _RootSum | Fraction | int) -> bool:
         return (self - other).sign() >= 0
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, (RootSum, Fraction, int)):
+        if not isinstance(other, (_RootSum, Fraction, int)):
             return NotImplemented
         return (self - other).sign() == 0
 
@@ -309,7 +309,7 @@ class _MarginDifference(ScoreDifference):
         top, bottom = a * x + b * f, self.factor * m * self._left_out(m)
         if not self.root:
             return Fraction(top, max(bottom, 1))
-        return RootSum((Fraction(top * abs(top), max(bottom, 1)),))
+        return _RootSum((Fraction(top * abs(top), max(bottom, 1)),))
 
     def _slope(self, x: Any, f: Any) -> NDArray[np.float64]:
         top, bottom, rate = self._parts(x, f)

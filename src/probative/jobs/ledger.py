@@ -56,7 +56,7 @@ def open_locked(path: Path | str) -> Iterator[IO[bytes]]:
     try:
         descriptor = os.open(target, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
         with os.fdopen(descriptor, "r+b", buffering=0) as file:
-            lock(file, path)
+            _lock(file, path)
             if fresh:
                 _keep_name(target.parent)
             yield file
@@ -64,7 +64,7 @@ def open_locked(path: Path | str) -> Iterator[IO[bytes]]:
         raise InputError(f"cannot be written: {_reason_of(error)}", path) from None
 
 
-def lock(file: IO[bytes], path: Path | str, *, shared: bool = False) -> None:
+def _lock(file: IO[bytes], path: Path | str, *, shared: bool = False) -> None:
     """Wait for a lock on the file, which ends when the file is closed."""
     try:
         import fcntl
@@ -105,7 +105,7 @@ def _keep_name(folder: Path) -> None:
 
 def _append_uses(file: IO[bytes], path: Path | str, end: _End, uses: Sequence[TestSetUse]) -> None:
     """Append uses after the complete part and write them to the disk; undo on failure."""
-    lines, check = lines_of(uses, end.check)
+    lines, check = _lines_of(uses, end.check)
     file.seek(0)
     head = file.read(min(end.size, len(_head(end))))
     if not head:
@@ -222,7 +222,7 @@ def _no_ledger(path: Path | str) -> InputError:
     return InputError("is no ledger of gates; expected one, or the name of a new file", path)
 
 
-def lines_of(uses: Sequence[TestSetUse], check: str) -> tuple[bytes, str]:
+def _lines_of(uses: Sequence[TestSetUse], check: str) -> tuple[bytes, str]:
     """Return uses as lines that follow a line with this checksum, and the last checksum."""
     lines = []
     for use in uses:
@@ -324,7 +324,7 @@ def read_ledger(path: Path | str) -> Ledger:
     """
     try:
         with Path(path).open("rb") as file:
-            lock(file, path, shared=True)
+            _lock(file, path, shared=True)
             uses, _, notes = _read_uses(file, path)
     except OSError as error:
         raise InputError(f"cannot be read: {_reason_of(error)}", path) from None

@@ -303,7 +303,7 @@ def _by_document(units: Counts, document: Any) -> Counts:
     return Counts(tp, fp, fn, tn)
 
 
-def cells_of(matched: Matched, unit: str) -> str:
+def _cells_of(matched: Matched, unit: str) -> str:
     """Return the name that the items use for a unit ("sentence" for the unit of the data)."""
     return "sentence" if unit == matched.unit else unit
 
@@ -373,7 +373,7 @@ def score_in(
         items = tuple((_confused_items(matched, i, unit),) for i in places)
         return ClassScore(items, metric, unit)
     if average == "macro" or is_of_classes(matched, metric):
-        by = cells_of(matched, unit)
+        by = _cells_of(matched, unit)
         cells = tuple(matched.items.by_unit_and_label(i, by=by) for i in places)
         if average == "macro":
             labels, own = matched.averaged, matched.own_labels
@@ -548,7 +548,7 @@ def system_scores(matched: Matched, i: int, choices: _Choices) -> SystemScores:
         if choices.unit == matched.unit == "item" and _has_all_classes(matched):
             table = _confused_items(matched, i, "item")
             return LabelCounts.from_classes(table.answer, table.said, table.n_classes)
-        return items.by_unit_and_label(i, by=cells_of(matched, choices.unit))
+        return items.by_unit_and_label(i, by=_cells_of(matched, choices.unit))
 
     return SystemScores(
         name=matched.names[i],
@@ -557,11 +557,11 @@ def system_scores(matched: Matched, i: int, choices: _Choices) -> SystemScores:
         by_label=_by_label(matched, i, choices, cells) if named else (),
         splitting_bias=float(counts.predicted / counts.positives) if biased else None,
         overlap=_overlap(matched, (i,)) if choices.overlap else None,
-        outcomes=outcomes_of(matched, i),
+        outcomes=_outcomes_of(matched, i),
     )
 
 
-def outcomes_of(matched: Matched, i: int) -> RecordOutcomes | None:
+def _outcomes_of(matched: Matched, i: int) -> RecordOutcomes | None:
     """Return what became of the records of a system; None for other tasks."""
     records = matched.records
     return None if records is None else records.outcomes(matched.systems[i], i)

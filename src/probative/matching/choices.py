@@ -41,7 +41,7 @@ def _options_of(reading: ReadingOptions) -> dict[str, Option]:
     return GradedOptions.options() if graded else ReadingOptions.options()
 
 
-def wants_mean(chosen: ReadingOptions) -> bool:
+def _wants_mean(chosen: ReadingOptions) -> bool:
     """Return True if a metric of graded scores was asked for."""
     metric = getattr(chosen, "metric", None)
     names = metric if isinstance(metric, (list, tuple)) else (metric,)
@@ -62,7 +62,7 @@ def how_to_read(chosen: ReadingOptions) -> Options:
         label_names=tuple(chosen.label_names),
         score_name=chosen.score_name,
         threshold=chosen.threshold,
-        graded=wants_mean(chosen),
+        graded=_wants_mean(chosen),
         key=tuple(chosen.key),
         group=None if chosen.group is None else str(chosen.group),
         find_json=chosen.find_json,

@@ -291,10 +291,10 @@ def _texts_of(text: Any, sentence: Any, start: Any, end: Any) -> Iterator[str]:
 
 # --- Confusions: pairs of a gold label and the label that a system gave instead
 
-Confusions = tuple[tuple[str | None, str | None, int], ...]
+_Confusions = tuple[tuple[str | None, str | None, int], ...]
 
 
-def span_confusions(gold: Spans, system: Spans) -> Confusions:
+def span_confusions(gold: Spans, system: Spans) -> _Confusions:
     """Count the pairs of different labels (or None) of spans with equal boundaries."""
     start, end = (
         int(max(getattr(side, name).max(initial=0) for side in (gold, system))) + 1
@@ -316,7 +316,7 @@ def span_confusions(gold: Spans, system: Spans) -> Confusions:
     return _count(codes[0], codes[1], gold.labels, system.labels)
 
 
-def label_confusions(gold: Labels, system: Labels) -> Confusions:
+def label_confusions(gold: Labels, system: Labels) -> _Confusions:
     """Count the pairs of the gold label and a different one, most frequent first."""
     times = None if gold.repeats is None else gold.repeats.of_rows(gold.units)
     return _count(gold.codes, system.codes, gold.names, system.names, times)
@@ -328,7 +328,7 @@ def _count(
     gold_names: tuple[str, ...],
     system_names: tuple[str, ...],
     times: NDArray[Any] | None = None,
-) -> Confusions:
+) -> _Confusions:
     width = len(system_names) + 1
     pairs, which = np.unique((gold + 1) * width + system + 1, return_inverse=True)
     number = np.bincount(which.reshape(-1), weights=times, minlength=len(pairs)).astype(np.int64)

@@ -418,7 +418,7 @@ def cases_of_pair(matched: Matched, i: int, j: int, unit: str) -> PairedCounts:
     several = len(matched.items.labels) > 1 and not matched.all_classes
     if unit == matched.unit == "item" and several:
         unit = "datum"  # the missed label and the wrong one given belong together
-    return _of_all_classes(matched, cases_by(matched.items, i, j, unit))
+    return _of_all_classes(matched, _cases_by(matched.items, i, j, unit))
 
 
 def cases_of_matched_runs(
@@ -435,7 +435,7 @@ def cases_of_runs(items: Items, a: Sequence[int], b: Sequence[int], unit: str) -
     the counts of a system are the sums over its runs.
     """
     if len(a) == len(b) == 1:
-        return cases_by(items, a[0], b[0], unit)
+        return _cases_by(items, a[0], b[0], unit)
     by = "document" if unit == "document" else "sentence"
     return items.paired_runs(a, b, by=by) / gcd(len(a), len(b))
 
@@ -449,7 +449,7 @@ def _of_all_classes(matched: Matched, paired: PairedCounts) -> PairedCounts:
     return PairedCounts(cases, paired.multiplicity)
 
 
-def cases_by(items: Items, i: int, j: int, unit: str) -> PairedCounts:
+def _cases_by(items: Items, i: int, j: int, unit: str) -> PairedCounts:
     """Return the paired counts of two systems, one row per unit; one table for ``item``."""
     by = {"item": None, "document": "document"}.get(unit, "sentence")
     return items.paired(i, j, by=by)

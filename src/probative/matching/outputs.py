@@ -198,10 +198,10 @@ def names_of_runs(files: Sequence[str | None]) -> tuple[str, ...]:
     names = [short_name(path) for path in paths]
     if len(set(names)) == 1:  # seed-1/test.conll, seed-2/test.conll
         names = [Path(path).parent.name for path in paths]
-    return distinct_names(names if len(names) == len(files) else [""] * len(files))
+    return _distinct_names(names if len(names) == len(files) else [""] * len(files))
 
 
-def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
+def _distinct_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names if all are different and not empty, else numbers."""
     if "" in names or len(set(names)) < len(names):
         return tuple(f"run {number}" for number in range(1, len(names) + 1))
@@ -241,7 +241,7 @@ def _runs_in_tables(
         )
         runs += parted.runs
     name = short_name(tables[0]) if len(tables) == 1 and is_path(tables[0]) else usual
-    return SystemOutputs(name, outputs, distinct_names(runs), (None,) * len(outputs))
+    return SystemOutputs(name, outputs, _distinct_names(runs), (None,) * len(outputs))
 
 
 def read_runs_together(

@@ -214,7 +214,7 @@ class RecordRules:
 
 def rules_of(options: ReadingOptions) -> RecordRules:
     """Return the choices of matching records, from options and their file."""
-    given: dict[str, Any] = {} if options.fields_file is None else read_rules(options.fields_file)
+    given: dict[str, Any] = {} if options.fields_file is None else _read_rules(options.fields_file)
 
     def pairs(name: str, in_file: str) -> list[tuple[str, str]]:
         written = [(path, str(value)) for path, value in given.get(in_file, {}).items()]
@@ -247,7 +247,7 @@ def _commas(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def read_rules(path: str) -> dict[str, Any]:
+def _read_rules(path: str) -> dict[str, Any]:
     """Read a TOML file with rules for fields, and with other choices of records."""
     source = load(path, expected="rules such as total = 'tolerance=0.01' under [fields]")
     try:

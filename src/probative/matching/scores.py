@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     Range = tuple[float, float]
 
-USUAL_RANGE = (0.0, 1.0)
-NO_RANGE = "none"
+_USUAL_RANGE = (0.0, 1.0)
+_NO_RANGE = "none"
 _FEWEST_HUMAN = 3  # items with human scores; with fewer nothing can be estimated
 _EXAMPLES = 3  # of scores outside the range, in a message
 
@@ -30,8 +30,8 @@ _EXAMPLES = 3  # of scores outside the range, in a message
 def range_of(given: Any) -> Range | None:
     """Return the range of the scores: the usual one by default, None for "none"."""
     if given is None:
-        return USUAL_RANGE
-    if given == NO_RANGE or (isinstance(given, (tuple, list)) and list(given) == [NO_RANGE]):
+        return _USUAL_RANGE
+    if given == _NO_RANGE or (isinstance(given, (tuple, list)) and list(given) == [_NO_RANGE]):
         return None
     try:
         low, high = given.split(",") if isinstance(given, str) else given
@@ -41,13 +41,13 @@ def range_of(given: Any) -> Range | None:
     if not low < high:
         raise InputError(
             f"range: {shown(given)}; expected the smallest and the largest score, such as 1,5, or "
-            f"'{NO_RANGE}'"
+            f"'{_NO_RANGE}'"
         )
     return finite("range", low), finite("range", high)
 
 
 @dataclass(frozen=True, eq=False)
-class ScoredItems:
+class _ScoredItems:
     """The scores of all systems on the same items, as `Items` are for spans and labels.
 
     Attributes
@@ -68,7 +68,7 @@ class ScoredItems:
 
     says: Array
     unit: NDArray[np.int32] | None
-    range: Range | None = USUAL_RANGE
+    range: Range | None = _USUAL_RANGE
     left_out: int = 0
     repeats: int = 1
     human: Array | None = None
@@ -136,20 +136,20 @@ class ScoredItems:
         right = (x[system] - low * y[system]) / (high - low) if high > low else y[system]
         return Counts(right, np.zeros_like(right), np.maximum(0.0, y[system] - right))
 
-    def of_systems(self, systems: Sequence[int]) -> ScoredItems:
+    def of_systems(self, systems: Sequence[int]) -> _ScoredItems:
         """Return the items with some of the systems."""
         human = None if self.human is None else self.human[list(systems)]
         return replace(self, says=self.says[list(systems)], human=human)
 
-    def pooled(self, systems: Sequence[int]) -> ScoredItems:
+    def pooled(self, systems: Sequence[int]) -> _ScoredItems:
         """Return the items once per system, as the items of one system."""
         return replace(self, says=self.says[list(systems)].reshape(1, -1), repeats=len(systems))
 
 
-def scored(sides: Sequence[Graded], like: Any) -> ScoredItems:
+def scored(sides: Sequence[Graded], like: Any) -> _ScoredItems:
     """Return the items of sides that were matched before, with the range of `like`."""
     says = np.stack([side.values for side in sides])
-    items: ScoredItems = replace(
+    items: _ScoredItems = replace(
         like, says=says, unit=sides[0].units, left_out=0, human=_human(sides)
     )
     return items
@@ -163,7 +163,7 @@ def _human(sides: Sequence[Graded]) -> Array | None:
 
 def match_scores(
     sides: Sequence[Graded], names: Sequence[str], range_: Range | None, *, said: bool = True
-) -> tuple[ScoredItems, list[Graded], list[str]]:
+) -> tuple[_ScoredItems, list[Graded], list[str]]:
     """Match scores by their places; items that a system has no score of are left out for all.
 
     Return the items, the sides on these items alone, and notes. `said`: the range was given.
@@ -195,7 +195,7 @@ def match_scores(
     notes.append(_words_of_range(range_, said=said))
     rows = np.flatnonzero(there)
     kept = [side.at(rows) for side in sides] if left_out else list(sides)
-    items = ScoredItems(values[:, rows], kept[0].units, range_, left_out, human=_human(kept))
+    items = _ScoredItems(values[:, rows], kept[0].units, range_, left_out, human=_human(kept))
     if items.human is not None:
         labelled = int(np.isfinite(items.human).all(axis=0).sum())
         if labelled < _FEWEST_HUMAN:
@@ -223,7 +223,7 @@ def _refuse_outside(side: Graded, name: str, range_: Range | None) -> None:
         raise InputError(
             f"{name}: {len(outside):,} of {len(side):,} scores are outside the range from {low:g} "
             f"to {high:g} ({some}; all are between {least:g} and {most:g}); expected range=, the "
-            f"smallest and the largest possible score, or range='{NO_RANGE}'"
+            f"smallest and the largest possible score, or range='{_NO_RANGE}'"
         )
 
 

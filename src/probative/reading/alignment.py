@@ -218,7 +218,7 @@ class Mismatch:
     without: int = 0  # number of rows without an id
 
 
-def called(key: Sequence[str]) -> str:
+def _called(key: Sequence[str]) -> str:
     """Return the columns of a key for a message."""
     return ", ".join(map(repr, key))
 
@@ -232,19 +232,19 @@ def settle(
         if table.without:
             raise InputError(
                 f"{table.without:,} row{'s have' if table.without > 1 else ' has'} no "
-                f"{called(key)}; expected an id in every row",
+                f"{_called(key)}; expected an id in every row",
                 table.name,
             )
         if table.doubled[0]:
             raise InputError(
-                f"{_ids(*table.doubled)} of {called(key)} more than once; expected every id once",
+                f"{_ids(*table.doubled)} of {_called(key)} more than once; expected every id once",
                 table.name,
             )
     if not n_common and on_missing != "error":
         raise InputError(
-            f"key: the tables have no {called(key)} in common; expected the same ids in all"
+            f"key: the tables have no {_called(key)} in common; expected the same ids in all"
         )
-    notes = [f"rows are joined by {called(key)}, compared as text"] if systems else []
+    notes = [f"rows are joined by {_called(key)}, compared as text"] if systems else []
     for table in systems:
         missing, extra, parts = table.missing, table.extra, []
         if missing[0]:
@@ -253,7 +253,7 @@ def settle(
             parts.append(f"{_ids(*extra)} not in {answer.name}")
         if not parts:
             continue
-        what = f"by {called(key)}: " + ", ".join(parts)
+        what = f"by {_called(key)}: " + ", ".join(parts)
         if on_missing == "error" or (on_missing == "negative" and extra[0]):
             ways = "on_missing='drop' leaves them out"
             ways += "" if extra[0] else ", on_missing='negative' counts them as no"

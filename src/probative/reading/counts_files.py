@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Rows = list[tuple[int, dict[str, Any]]]
 
 # largest size of a file of counts, in bytes
-LIMIT = 1 << 26
+_LIMIT = 1 << 26
 
 _NEEDED = ("tp", "fp", "fn")
 _KNOWN = (*_NEEDED, "tn", "model", "run")
@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?\s*", re.
 
 def read_counts(path: Path | str) -> Counts:
     """Read tables of counts, one per row of CSV, TSV or JSON, into an array-valued `Counts`."""
-    return _to_counts(read_rows(path), path)
+    return _to_counts(_read_rows(path), path)
 
 
 def _to_counts(rows: Rows, path: Path | str) -> Counts:
@@ -48,7 +48,7 @@ def _to_counts(rows: Rows, path: Path | str) -> Counts:
 def read_folds(path: Path | str) -> dict[str, list[Counts]]:
     """Read the counts of folds, one per row, by ``model`` (else the name of the file)."""
     models: dict[str, Rows] = {}
-    for line, row in read_rows(path):
+    for line, row in _read_rows(path):
         models.setdefault(_name(path, line, row, "model"), []).append((line, row))
     return {name: list(_to_counts(some, path)) for name, some in models.items()}
 
@@ -65,7 +65,7 @@ def _name(path: Path | str, line: int, row: dict[str, Any], column: str) -> str:
 def read_run_rows(path: Path | str) -> dict[str, dict[str, Rows]]:
     """Read rows of counts, one per unit, by system (``model``) and ``run``."""
     parted: dict[str, dict[str, Rows]] = {}
-    for line, row in read_rows(path):
+    for line, row in _read_rows(path):
         model, run = (_name(path, line, row, column) for column in ("model", "run"))
         parted.setdefault(model, {}).setdefault(run, []).append((line, row))
     return parted
@@ -119,9 +119,9 @@ def _unit(row: dict[str, Any], column: str) -> str:
     return "" if row[column] is None else str(row[column]).strip()
 
 
-def read_rows(path: Path | str) -> Rows:
+def _read_rows(path: Path | str) -> Rows:
     """Read the rows of a CSV, TSV or JSON file, each with its line number."""
-    source = load(path, limit=LIMIT, expected="a header with tp, fp, fn and a row")
+    source = load(path, limit=_LIMIT, expected="a header with tp, fp, fn and a row")
     if source.is_parquet:
         raise source.error("is a Parquet file; expected CSV, TSV or JSON")
     text = source.data.decode()

@@ -67,7 +67,7 @@ def task_of(annotations: Annotations | Graded) -> str:
     return "segmentation" if isinstance(annotations, Segmented) else "labels"
 
 
-def are_records(data: Any) -> bool:
+def _are_records(data: Any) -> bool:
     """Return True if these are records in a list, or by their keys."""
     if isinstance(data, Mapping):
         entries = list(data.values())
@@ -92,7 +92,7 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
             return labels_of_dataset(name, items, names, options)
         rows = rows_of(name, items, None, names, options.label_names)
         return side_of_rows(rows, options, options.task)
-    if options.task == "records" or (options.task is None and are_records(data)):
+    if options.task == "records" or (options.task is None and _are_records(data)):
         return records_from_objects(data, name, how_to_read_records(options))
     numbers = numbered_tags(data) if options.label_names and not options.multilabel else None
     if numbers is not None:

@@ -84,7 +84,7 @@ _COMPUTE = (
 )
 
 
-def seconds(tables: Sequence[TableFiles]) -> int | None:
+def _seconds(tables: Sequence[TableFiles]) -> int | None:
     """Return the time limit for these tables in seconds; None if none is in a database."""
     if not any(files.kind in DATABASES for files in tables):
         return None
@@ -92,7 +92,7 @@ def seconds(tables: Sequence[TableFiles]) -> int | None:
 
 
 @contextmanager
-def limited(database: duckdb.DuckDBPyConnection, most: int | None) -> Iterator[None]:
+def _limited(database: duckdb.DuckDBPyConnection, most: int | None) -> Iterator[None]:
     """Interrupt the statement that a connection runs after so many seconds; None: never."""
     if most is None:
         yield
@@ -124,7 +124,7 @@ def _attach(
     ``copy``; with ``copy=None`` they are computed here.
     """
     there = _sqlite_tables(files) if files.kind == "sqlite" else _tables(database, files, called)
-    name = _choose(files, {name: computed for name, (_, computed) in there.items()})
+    name = _choose_table(files, {name: computed for name, (_, computed) in there.items()})
     own_name, computed = there[name]
     if computed and copy is not None:
         _compute_apart(files, name, copy, memory_limit)
@@ -155,7 +155,7 @@ def _tables(
     }
 
 
-def _choose(files: TableFiles, there: dict[str, bool]) -> str:
+def _choose_table(files: TableFiles, there: dict[str, bool]) -> str:
     """Return the requested table, or the only one that is stored."""
     if files.table is None:
         stored = [name for name, computed in there.items() if not computed]
@@ -184,7 +184,7 @@ def _choose(files: TableFiles, there: dict[str, bool]) -> str:
 
 def _compute_apart(files: TableFiles, name: str, copy: Path, memory_limit: str | None) -> None:
     """Compute a view in another process, with a time limit, and copy its rows."""
-    most = seconds([files]) or 0
+    most = _seconds([files]) or 0
     words = [files.kind, str(files.paths[0].absolute()), name, str(copy), memory_limit or ""]
     try:
         done = subprocess.run(  # noqa: S603  # our own program
@@ -276,7 +276,7 @@ def _sqlite_tables(files: TableFiles) -> dict[str, tuple[tuple[str, str], bool]]
 def _read_sqlite(
     database: duckdb.DuckDBPyConnection, files: TableFiles, name: str, called: str
 ) -> TableFiles:
-    most = seconds([files]) or 0
+    most = _seconds([files]) or 0
     last = time.monotonic() + most
     with _sqlite(files) as source:
         source.set_progress_handler(lambda: time.monotonic() > last, _SQLITE_STEPS_PER_CLOCK_CHECK)
@@ -364,7 +364,7 @@ def _opened(
 
     with connected(memory_limit) as database:
         folder = folder_of(database)
-        attached, most = list(tables), seconds(tables)
+        attached, most = list(tables), _seconds(tables)
         stored = [path for t in tables if t.kind not in DATABASES for path in t.paths]
         copies = {
             place: folder / f"table_{place}"
@@ -376,7 +376,7 @@ def _opened(
                 path for place, copy in copies.items() for path in _files_of(tables[place], copy)
             )
             lock(database, stored, own)
-            with limited(database, most):
+            with _limited(database, most):
                 for place, copy in copies.items():
                     if (first := tables.index(tables[place])) < place:  # the same table again
                         attached[place] = attached[first]
@@ -390,10 +390,10 @@ def _opened(
                 f"takes more than {most} s; expected a smaller database, or Parquet"
             ) from None
         except duckdb.Error as error:
-            raise explain(error, attached, memory_limit) from None
+            raise _explain(error, attached, memory_limit) from None
 
 
-def described(
+def _described(
     database: duckdb.DuckDBPyConnection, files: TableFiles, columns: Sequence[str]
 ) -> _Scanned:
     """Return a table with the types of the requested columns; refuse missing or nested columns."""
@@ -486,7 +486,7 @@ _LINE = re.compile(r"Line: (\d+)")
 _WIDTH = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
 
 
-def explain(
+def _explain(
     error: Exception, tables: Sequence[TableFiles], memory_limit: str | None = None
 ) -> InputError:
     """Turn an error of the engine into one line that names the file."""
@@ -674,10 +674,10 @@ def _count(
 ) -> Cells:
     wanted = [gold, *columns] if columns else [gold, None]
     files = _with_names(database, files)
-    names, unit = choose(files, wanted, options)
+    names, unit = _choose_names(files, wanted, options)
     group = _named(files, options.group, options)
     beside = [column for column in (unit, group) if column is not None]
-    scanned = described(database, files, [*names, *beside, *options.key])
+    scanned = _described(database, files, [*names, *beside, *options.key])
     if options.key:  # refuse repeated ids and rows without an id
         alone = _matched([scanned], names[:1], replace(options, group=None), None)
         database.execute(f"CREATE TEMP TABLE matched AS {alone}")
@@ -697,7 +697,7 @@ def _with_names(database: duckdb.DuckDBPyConnection, files: TableFiles) -> Table
     return replace(files, columns=(*names, *files.partitions))
 
 
-def choose(
+def _choose_names(
     files: TableFiles, wanted: Sequence[Any], options: Options
 ) -> tuple[list[str], str | None]:
     """Return the names of the columns of labels and of the column of units."""
@@ -791,11 +791,11 @@ def _join(
         own_unit = options.unit if not place else None
         of_side = replace(options, predicted=place > 0, unit=own_unit)
         named = _with_names(database, files)
-        (name,), own_unit = choose(named, [column], of_side)
+        (name,), own_unit = _choose_names(named, [column], of_side)
         unit = own_unit if not place else unit
         asked = [name, *options.key, *([own_unit] if own_unit is not None else [])]
         asked += [options.group] if options.group is not None and not place else []
-        scanned.append(described(database, named, asked))
+        scanned.append(_described(database, named, asked))
         names.append(name)
     with watched(database):
         database.execute(f"CREATE TEMP TABLE matched AS {_matched(scanned, names, options, unit)}")

@@ -74,7 +74,7 @@ def _number(name: str, text: str) -> float:
     return value if math.isfinite(value) else math.nan
 
 
-def scores_of_values(name: str, values: Any, units: Any = None) -> Graded:
+def _scores_of_values(name: str, values: Any, units: Any = None) -> Graded:
     """Read one score per item from a list, an array or a column."""
     items = items_of(name, values)
     if not len(items):
@@ -111,7 +111,7 @@ def scores_of_systems(scores: Any, units: Any = None) -> list[tuple[str, list[Gr
         runs = _are_runs(own)
         given = list(own) if runs else [own]
         called = [f"{name}, run {k}" for k in range(1, len(given) + 1)] if runs else [str(name)]
-        sides = [scores_of_values(who, one, units) for who, one in zip(called, given, strict=True)]
+        sides = [_scores_of_values(who, one, units) for who, one in zip(called, given, strict=True)]
         systems.append((str(name), sides, runs))
     return systems
 

@@ -39,7 +39,6 @@ __all__ = [
     "MISSING_GROUP",
     "Sides",
     "are_other_labels",
-    "group_name",
     "is_beside",
     "is_read",
     "label_sets",
@@ -212,7 +211,7 @@ class Sides:
         if column is None:
             return None
         codes, values = self.cells.columns[column]
-        names = [group_name(value) for value in values]
+        names = [_group_name(value) for value in values]
         if None in names:
             code = names.index(None)
             raise self.error(
@@ -515,7 +514,7 @@ class Sides:
         return Tagged(text, codes, names, notes, column)
 
 
-def group_name(value: Any) -> str | None:
+def _group_name(value: Any) -> str | None:
     """Return the name of a group from the value in its rows; None if it can be no name."""
     try:
         text = label_text(value)

@@ -64,7 +64,7 @@ class Result:
         >>> list(pv.interval(pv.Counts(tp=50, fp=0, fn=50), "recall").to_metrics())
         ['recall', 'recall_low', 'recall_high']
         """
-        return flat(self._metrics())
+        return _flat(self._metrics())
 
     def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
         """Yield the parts of a name and the number: by default for the fields of the result."""
@@ -287,7 +287,7 @@ def numbers_of(fields: Mapping[str, Any], metric: str | None) -> Iterable[Named]
             yield (metric if metric and name == "estimate" else head + own,), value
 
 
-def flat(named: Iterable[Named]) -> dict[str, float]:
+def _flat(named: Iterable[Named]) -> dict[str, float]:
     """Join the parts of names by slashes; leave out undefined numbers.
 
     If a name occurs again, the later one gets a number.

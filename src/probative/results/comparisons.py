@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 # the gold label, the one given instead, and how often; None is no span at all
-Confusion: TypeAlias = tuple[str | None, str | None, int]
+_Confusion: TypeAlias = tuple[str | None, str | None, int]
 
 
 def decision_pvalue(pvalue: Any, p_unit: Any) -> Any:
@@ -416,7 +416,7 @@ class Comparisons(Scores):
     comparisons: tuple[Comparison, ...] = ()
     verdicts: tuple[str, ...] = ()
     examples: tuple[Example | LabelExample | RecordExample, ...] = field(default=(), repr=False)
-    confusions: tuple[tuple[Confusion, ...], ...] = field(default=(), repr=False)
+    confusions: tuple[tuple[_Confusion, ...], ...] = field(default=(), repr=False)
     buckets: tuple[Bucket, ...] | None = None
     adjustment: str = field(default="holm", repr=False)
     group_summaries: tuple[GroupSummary, ...] | None = None

@@ -61,7 +61,7 @@ class VarianceParts(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parts and their shares."""
-        return {**super().to_dict(), "shares": jsonable_shares(self.shares)}
+        return {**super().to_dict(), "shares": _jsonable_shares(self.shares)}
 
     def __str__(self) -> str:
         shares = ", ".join(f"{name} {share:.0%}" for name, share in self.shares.items())
@@ -71,7 +71,7 @@ class VarianceParts(Result):
 _PARTS = ("units", "runs_a", "runs_b", "interaction")
 
 
-def jsonable_shares(shares: dict[str, float]) -> dict[str, float | None]:
+def _jsonable_shares(shares: dict[str, float]) -> dict[str, float | None]:
     """Return the shares with None for undefined ones."""
     return {name: share if share == share else None for name, share in shares.items()}
 

@@ -53,7 +53,7 @@ class TallyWarning(UserWarning):
 
 
 @dataclass(frozen=True)
-class Asked:
+class _Asked:
     """The requested columns of a table; queries use safe names for them."""
 
     gold: str
@@ -148,7 +148,7 @@ class _Counted:
     """The queries of one table and their results."""
 
     source: Frame
-    asked: Asked
+    asked: _Asked
     on_null: str
     columns: dict[str, LabelColumn] = field(init=False)
     labels: tuple[str, ...] = field(init=False)
@@ -366,7 +366,7 @@ class _Counted:
 
 def check_asked(
     gold: object, systems: object, by: object, unit: object, parameters: Sequence[str] = ()
-) -> Asked:
+) -> _Asked:
     """Return the requested columns; refuse what can name none."""
     if isinstance(systems, Mapping):
         named = {str(name): column for name, column in systems.items()}
@@ -384,7 +384,7 @@ def check_asked(
     groups = None if by is None else (by,) if isinstance(by, str) else tuple(names_of("by", by))
     if unit is not None and not isinstance(unit, str):
         raise InputError(f"unit: {shown(unit)}; expected the name of a column")
-    return Asked(gold, named, tuple(parameters) or ("systems",) * len(named), groups, single, unit)
+    return _Asked(gold, named, tuple(parameters) or ("systems",) * len(named), groups, single, unit)
 
 
 def _positive(asked: object, labels: tuple[str, ...], *, find_positive: bool) -> str | None:

@@ -141,7 +141,7 @@ def _as_python(column: Any) -> Any:
 
 def _failure(error: Exception, frame: Frame | None = None) -> InputError:
     """Return the error of an engine in one line."""
-    message = told(error)
+    message = _told(error)
     if frame is not None and frame.implementation.is_dask():  # its errors name no files
         import narwhals as nw
 
@@ -162,7 +162,7 @@ _AFTER_MESSAGE = re.compile(
 )
 
 
-def told(error: BaseException) -> str:
+def _told(error: BaseException) -> str:
     """Return the message of the innermost error that has one."""
     texts = [_line(text) for text in _messages(error)]
     text = next((text for text in texts if text), type(error).__name__)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from probative.tables.engines import Frame
 
 
-T = TypeVar("T", bound=Any)
+_T = TypeVar("_T", bound=Any)
 
 # --- Queries
 
@@ -54,7 +54,7 @@ def statistics_of(systems: int) -> list[str]:
     return ["rows", "pos", *own, *both]
 
 
-def conditions_of(sides: int, same: Callable[[int, int], T]) -> list[T]:
+def conditions_of(sides: int, same: Callable[[int, int], _T]) -> list[_T]:
     """Return the conditions whose sums `statistics_of` names after "rows".
 
     ``same`` is the condition that two sides (gold is 0) return the same, in any library; of a side
@@ -247,7 +247,7 @@ def plain(
     schema = frame.collect_schema()
     for safe, (parameter, name) in {**labels, **keys}.items():
         if schema[safe].is_nested():
-            raise no_label(parameter, name, str(schema[safe]))
+            raise _no_label(parameter, name, str(schema[safe]))
         if schema[safe] == nw.Object and frame.implementation.is_pandas():
             frame = _plain_objects(frame, safe, parameter, name, merge=safe in keys)
     marked = [
@@ -278,7 +278,7 @@ def _text_of(parameter: str, name: str, value: Any) -> str | None:
     try:
         return label_text(value)
     except (TypeError, ValueError, ArithmeticError):
-        raise no_label(parameter, name, shown(value)) from None
+        raise _no_label(parameter, name, shown(value)) from None
 
 
 @dataclass(frozen=True)
@@ -311,7 +311,7 @@ class LabelColumn:
         return frozenset(text for text in self.texts.values() if text is not None)
 
 
-def no_label(parameter: str, name: str, held: str) -> InputError:
+def _no_label(parameter: str, name: str, held: str) -> InputError:
     """Return the error for a column that holds what can be no label."""
     return InputError(f"{parameter}: column {name!r} holds {held}; {EXPECTED_LABEL}")
 

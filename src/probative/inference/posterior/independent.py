@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 if TYPE_CHECKING:
-    Functions = Callable[["Pair", "Positions", NDArray[np.intp]], tuple[Array, ...]]
+    Functions = Callable[["_Pair", "_Positions", NDArray[np.intp]], tuple[Array, ...]]
 
 
 _CHUNK = 4096  # tables evaluated at once; bounds the memory
@@ -93,7 +93,7 @@ class IndependentPosterior:
         return plain(self._lower_limit(tail)), plain(-self._swapped._lower_limit(tail))
 
     def _lower_limit(self, tail: float) -> Array:
-        def search(pair: Pair, start: Array, sd: Array, q: Array) -> Array:
+        def search(pair: _Pair, start: Array, sd: Array, q: Array) -> Array:
             return quantile_search(lambda d, at: pair[at].cdf_and_pdf(d), q, start, sd)
 
         sd = np.sqrt(np.asarray(self.var))
@@ -151,27 +151,27 @@ def _by_narrower(
         (~a_narrower, b.mirrored(), a.mirrored()),
     ):
         if chosen.all():
-            return function(Pair(narrow, wide), *arguments)
+            return function(_Pair(narrow, wide), *arguments)
         if chosen.any():
-            pair = Pair(narrow[chosen], wide[chosen])
+            pair = _Pair(narrow[chosen], wide[chosen])
             result[chosen] = function(pair, *(x[chosen] for x in arguments))
     return result
 
 
 @dataclass(frozen=True)
-class Pair:
+class _Pair:
     """The posteriors of A, the narrower, and of B, for equally many tables."""
 
     a: Posterior | Mirrored
     b: Posterior | Mirrored
 
-    def __getitem__(self, at: Any) -> Pair:
-        return Pair(self.a[at], self.b[at])
+    def __getitem__(self, at: Any) -> _Pair:
+        return _Pair(self.a[at], self.b[at])
 
     def cdf(self, d: Array) -> Array:
         """Return P(B - A <= d)."""
 
-        def tails(pair: Pair, at: Positions, _: Any) -> tuple[Array]:
+        def tails(pair: _Pair, at: _Positions, _: Any) -> tuple[Array]:
             return (pair.b.at_nodes("log_odds_cdf", at.shifted_log_odds),)
 
         return self._tail(self.averages(tails, d)[0], d)
@@ -183,7 +183,7 @@ class Pair:
     def cdf_and_pdf(self, d: Array) -> tuple[Array, Array]:
         """Return both; the first without relative accuracy of tiny probabilities."""
 
-        def both(pair: Pair, at: Positions, _: Any) -> tuple[Array, Array]:
+        def both(pair: _Pair, at: _Positions, _: Any) -> tuple[Array, Array]:
             tails = pair.b.at_nodes("log_odds_fast_cdf", at.shifted_log_odds)
             return tails, pair._b_density(at)
 
@@ -209,19 +209,19 @@ class Pair:
             at = np.flatnonzero(groups == group)
             u = np.linspace(low[at], high[at], int(size[at].max()), axis=-1)
             pair = self if len(at) == len(d) else self[at]
-            places = Positions(u, d[at, None])
+            places = _Positions(u, d[at, None])
             mass = pair._mass(places, u[:, 1:2] - u[:, :1])
             order.append(at)
             pieces.append([np.sum(mass * f, axis=-1) for f in functions(pair, places, at)])
         back = np.argsort(np.concatenate(order))
         return [np.concatenate(column)[back] for column in zip(*pieces, strict=True)]
 
-    def _mass(self, at: Positions, step: Array) -> Array:
+    def _mass(self, at: _Positions, step: Array) -> Array:
         """Return the probability of A at each node."""
         log_density = self.a.at_nodes("log_odds_logpdf", at.log_odds)
         return np.asarray(np.exp(log_density) * at.slope * step)
 
-    def _b_density(self, at: Positions) -> Array:
+    def _b_density(self, at: _Positions) -> Array:
         with np.errstate(over="ignore", divide="ignore"):
             # bounded: the density of B's log odds is negligible where the factor overflows
             stretch = np.minimum(1 / at.shifted / at.shifted_rest, 1e300)
@@ -257,11 +257,11 @@ class Pair:
 
     def _width(self, low: Array, high: Array, d: Array) -> Array:
         """Return the smallest width of A's density in u: dy/du is largest at an end."""
-        steepest = np.maximum(*(Positions(u, d).slope for u in (low, high)))
+        steepest = np.maximum(*(_Positions(u, d).slope for u in (low, high)))
         return np.asarray(self.a.log_odds_spread() / np.maximum(steepest, 1e-300))
 
 
-class Positions:
+class _Positions:
     """The values A = x and B = x + d at x = l + L·expit(u), exact as sums of positive numbers.
 
     With d = 0, u are the log odds of both.
