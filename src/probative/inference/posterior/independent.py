@@ -134,9 +134,7 @@ class IndependentPosterior:
         result = np.empty(len(index))
         for start in range(0, len(index), _CHUNK):
             at = slice(start, start + _CHUNK)
-            result[at] = _by_narrower(
-                function, a[index[at]], b[index[at]], [x[at] for x in flat]
-            )
+            result[at] = _by_narrower(function, a[index[at]], b[index[at]], [x[at] for x in flat])
         return plain(result.reshape(shape))
 
 

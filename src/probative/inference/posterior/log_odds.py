@@ -219,7 +219,8 @@ def _stirling_rest(z: Array) -> Array:
     large = np.maximum(z, 10.0)
     square = large * large
     series = (
-        1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / (1188 * square)) / square) / square) / square
+        1 / 12
+        - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / (1188 * square)) / square) / square) / square
     ) / large
     if np.all(z > 10):
         return np.asarray(series)
