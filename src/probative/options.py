@@ -278,13 +278,13 @@ def _text(value: Any) -> str:
         return ",".join(
             f"({_text(v)})" if isinstance(v, (list, tuple)) else _text(v) for v in value
         )
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return str(int(value) if value.is_integer() else value)
     if isinstance(value, Mapping):
         pairs = ((_text(old), _text(new)) for old, new in value.items())
         return ",".join(f"{old.replace('=', '%3D')}={new}" for old, new in sorted(pairs))
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
     if hasattr(value, "__array__") and not isinstance(value, Real):
         from probative.files import digest
 

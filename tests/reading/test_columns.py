@@ -268,3 +268,21 @@ def test_tabs_at_the_ends_of_lines_separate_nothing(tmp_path, content):
     gold.write_text("Ann B-PER\nran O\n\nBob B-PER\n")
     other.write_text(content)
     assert pv.score(gold, other)[0].counts == pv.Counts(2, 0, 0)
+
+
+@pytest.mark.parametrize("longest", [1, 200, 300, 70_000])  # bytes of a word
+def test_lines_of_any_length_and_gaps_of_any_size(write, longest):
+    """Places in a line are kept in one, two or four bytes; blocks of lines may hold no field."""
+    word = "x" * longest
+    path = write(f"a O\n{word} B-PER\n" + "\n" * 600_000 + "b B-LOC\nc I-LOC\n")
+    tagged = read(path)
+    assert tags_of(tagged) == [["O", "B-PER"], ["B-LOC", "I-LOC"]]
+    assert words_of(tagged) == [["a", word], ["b", "c"]]
+    assert tagged.text.line_of(2) == 600_003
+
+
+def test_a_line_of_many_short_fields_among_shorter_ones(write):
+    """The number of edges of fields in a line exceeds what a byte holds."""
+    path = write("a O\n" + "b " * 128 + "\n")
+    with pytest.raises(InputError, match=r":2: .* has 128 columns separated by white space"):
+        read(path, Options(input_format="columns"))

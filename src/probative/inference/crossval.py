@@ -74,11 +74,10 @@ def effective_counts(folds: Sequence[_Table], *, weight: Weight = "effective") -
     """
     tables = _check_folds(folds)
     first = tables[0]
+    factor = fold_weight(len(tables) // 2, weight)
     if isinstance(first, Counts):
-        total = Counts.stacked(tables).sum(axis=0)
-    else:
-        total = sum(tables[1:], start=first)
-    return total * fold_weight(len(tables) // 2, weight)
+        return Counts.stacked(tables)._map(lambda cell: factor * cell.sum(axis=0))
+    return sum(tables[1:], start=first) * factor
 
 
 def fold_weight(m: int, weight: Weight = "effective") -> float:
@@ -303,10 +302,12 @@ def item_variance(table: PairedCounts, metric: str, beta: float) -> float:
 
 def _variance(counts: Counts, metric: str, beta: float) -> Any:
     """Return the variance of one score over tables of independent items."""
-    tp, fp, fn, tn = counts.tp, counts.fp, counts.fn, counts.tn
-    number = np.stack([tp, fp, fn, np.zeros_like(tp) if tn is None else tn], axis=-1)
-    total = counts.reshape(*counts.shape, 1) if counts.shape else counts
-    return (number * _influence(_OF_EACH_KIND, total, metric, beta) ** 2).sum(axis=-1)
+    tn = 0.0 * counts.tp if counts.tn is None else counts.tn
+    number = np.array([counts.tp, counts.fp, counts.fn, tn])
+    kinds = _OF_EACH_KIND
+    if counts.shape:
+        kinds = kinds.reshape(4, *(1 for _ in counts.shape))
+    return (number * _influence(kinds, counts, metric, beta) ** 2).sum(axis=0)
 
 
 def _influence(kinds: Counts, total: Counts, metric: str, beta: float) -> Any:

@@ -60,10 +60,10 @@ class _Sequence:
 
     prefixes: tuple[str, ...]  # texts of the codes of prefixes and types
     labels: tuple[str, ...]
-    token: NDArray[np.intp]  # indices of the tokens and their types
+    token: NDArray[np.int32]  # indices of the tokens and their types
     kind: NDArray[np.int32]
-    before: NDArray[np.int32]  # the steps into the tokens and out of them
-    after: NDArray[np.int32]
+    before: NDArray[np.uint8]  # the steps into the tokens and out of them
+    after: NDArray[np.uint8]
     opens: NDArray[np.bool_]  # True where a token is the first or the last of its sentence
     closes: NDArray[np.bool_]
 
@@ -116,14 +116,14 @@ def _sequence(tagged: Tagged, scheme: Scheme) -> _Sequence:
 
 
 def _translate(tagged: Tagged) -> _Sequence:
-    """Return the steps of valid tags, cached for as long as the tags exist."""
+    """Return the steps of valid tags, cached until they are decoded."""
     if tagged not in _STEPS:
         parsed = map(_parse, tagged.names)
         _STEPS[tagged] = _steps_of(tagged, [tag for tag in parsed if tag is not None])
     return _STEPS[tagged]
 
 
-# Recognising a scheme and decoding by it use the same steps.
+# Recognising a scheme and decoding by it use the same steps; `decode` drops them.
 _STEPS: WeakKeyDictionary[Tagged, _Sequence] = WeakKeyDictionary()
 
 
@@ -134,22 +134,23 @@ def _steps_of(tagged: Tagged, tags: list[tuple[str, str]]) -> _Sequence:
     label_code = {kind: i for i, kind in enumerate(labels)} | {"": -1}
     outside = len(tags)  # one more code, for the O before and after a sentence
     tags = [*tags, ("O", "")]
-    prefix = np.array([prefix_code[prefix] for prefix, _ in tags], dtype=np.int32)
+    # ten prefixes at most, of which two make a step: it fits into a byte
+    prefix = np.array([prefix_code[prefix] for prefix, _ in tags], dtype=np.uint8)
     kind = np.array([label_code[kind] for _, kind in tags], dtype=np.int32)
 
     codes = tagged.tags
     border = np.zeros(len(codes) + 1, dtype=bool)
     border[tagged.text.first] = True
     inside = np.array([p != "O" for p, _ in tags])[codes]
-    token = np.flatnonzero(inside)
+    token = np.flatnonzero(inside).astype(np.int32)
     opens, closes = border[token], border[token + 1]
     previous = np.where(opens, outside, codes[token - 1])
     this = codes[token]
     following = np.where(closes, outside, codes[np.minimum(token + 1, len(codes) - 1)])
 
-    def step(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.int32]:
+    def step(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.uint8]:
         steps = (prefix[one] * len(prefixes) + prefix[other]) * 2
-        return np.asarray(steps + (kind[one] != kind[other]), dtype=np.int32)
+        return np.asarray(steps + (kind[one] != kind[other]), dtype=np.uint8)
 
     steps = step(previous, this), step(this, following)
     return _Sequence(prefixes, labels, token, kind[this], *steps, opens, closes)
@@ -206,6 +207,7 @@ def decode(tagged: Tagged, *, scheme: str | None = None, repair: str = "conlleva
         raise _misplaced(tagged, rules, _places(sequence, forbidden, 1)[0])
     first, last = _well_formed(sequence, rules) if repair == "strict" else _lenient(sequence)
     start, end = sequence.token[first], sequence.token[last] + 1
+    _STEPS.pop(tagged, None)
     sentence = (np.searchsorted(tagged.text.first, start, side="right") - 1).astype(np.int32)
     opening = tagged.text.first[sentence]
     how = f"{tagged.name}: scheme {rules.name}{', recognised' * recognised}"

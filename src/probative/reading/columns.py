@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -57,31 +57,26 @@ def layout(source: Source, *, comments: bool = False, skip_ragged: bool = False)
     """Find tokens, sentences and documents; ``#`` always starts a comment in numbered files."""
     table = split(source)
     array = np.frombuffer(source.data, np.uint8)
-    filled = table.width > 0
     opening = array.take(table.begin, mode="clip")
-    hashed = opening == ord("#")  # False for empty lines
-    any_hashed = bool(hashed.any())
-    content = np.flatnonzero(filled & ~hashed if any_hashed else filled).astype(np.int32)
+    hashed = np.flatnonzero(opening == ord("#"))  # no empty lines
+    filled = np.flatnonzero(table.width).astype(np.int32)
+    content = np.delete(filled, np.searchsorted(filled, hashed)) if len(hashed) else filled
     kinds = _numbering(table, content)
     numbered = kinds is not None
-    comment = hashed if numbered or comments else np.zeros_like(hashed)
-    if any_hashed and not comment.any():
-        content = np.flatnonzero(filled).astype(np.int32)
+    comments = numbered or comments
+    content = content if comments else filled
     if not len(content):
         raise source.error("holds comments only; expected at least one token")
     marks, starts = _document_marks(table, content, opening)
-    new_document = np.zeros(len(filled), dtype=bool)
-    breaks = ~filled
-    rows, surface = content, None
-    if marks.any():
-        new_document[content[marks]] = breaks[content[marks]] = True
-        rows = content[~marks]
+    breaks = np.sort(np.append(np.flatnonzero(table.width == 0), content[marks]))
+    new_document = content[marks]
+    rows, surface = np.delete(content, marks) if len(marks) else content, None
     if kinds is not None:
         rows, surface = rows[kinds == 0], _surface(table, rows, kinds)
         if not len(rows):
             raise source.error("holds no numbered token; expected at least one")
-    if comment.any():
-        new_document |= _newdoc(source, table, comment)
+    if comments and len(hashed):
+        new_document = np.sort(np.append(new_document, _newdoc(source, table, hashed)))
     if not len(rows):
         raise source.error("holds document lines only; expected at least one token")
     ragged = rows[:0]
@@ -92,7 +87,7 @@ def layout(source: Source, *, comments: bool = False, skip_ragged: bool = False)
     if len(ragged) and not skip_ragged:
         raise ragged_line(table, int(ragged[0]), int(table.width[rows[0]]))
     rows = np.setdiff1d(rows, ragged, assume_unique=True) if len(ragged) else rows
-    text = _sentences(source, table, rows, breaks, new_document, int(starts))
+    text = _sentences(source, table, rows, breaks, new_document, starts)
     column = int(numbered) if table.width[rows[0]] > 1 else None
     if column is not None:
         start, end = table.column(column, rows)
@@ -148,34 +143,28 @@ def _surface(table: Table, rows: Ints, kinds: Ints) -> Ints | None:
 
 def _document_marks(
     table: Table, content: Ints, opening: NDArray[np.uint8]
-) -> tuple[NDArray[np.bool_], int]:
-    """Return True for every line that marks a document, and the number of -DOCSTART- lines."""
-    marks = np.zeros(len(content), dtype=bool)
-    if not (opening == ord("-")).any():
-        return marks, 0
-    maybe = np.flatnonzero(opening[content] == ord("-"))
+) -> tuple[NDArray[np.intp], int]:
+    """Return which of the lines mark a document, and the number of -DOCSTART- lines."""
+    maybe = np.flatnonzero(opening == ord("-"))
+    maybe = np.flatnonzero(np.isin(content, maybe)) if len(maybe) else maybe
     start, end = table.column(0, content[maybe])
-    number = 0
-    for at, i, j in zip(maybe.tolist(), start.tolist(), end.tolist(), strict=True):
-        if j - i <= len(b"-DOCSTART-") and table.source.data[i:j] in _DOCUMENT_MARKS:
-            marks[at] = True
-            number += table.source.data[i:j] == b"-DOCSTART-"
-    return marks, number
+    places = zip(start.tolist(), end.tolist(), strict=True)
+    # a longer field is no mark, and need not be copied
+    texts = [table.source.data[i : min(j, i + len(b"-DOCSTART-") + 1)] for i, j in places]
+    marks = maybe[[text in _DOCUMENT_MARKS for text in texts]]
+    return marks, texts.count(b"-DOCSTART-")
 
 
-def _newdoc(source: Source, table: Table, comment: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return True for every comment that begins a document."""
-    begins = np.zeros(len(comment), dtype=bool)
-    rows = np.flatnonzero(comment)
-    begin, length = table.begin[rows], table.end[rows] - table.begin[rows]
-    begins[rows] = first_eight(source, begin, length) == int.from_bytes(b"# newdoc", "little")
-    return begins
+def _newdoc(source: Source, table: Table, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the comments that begin a document."""
+    words = first_eight(source, table.begin[rows], table.length[rows])
+    return np.asarray(rows[words == int.from_bytes(b"# newdoc", "little")])
 
 
 def ragged_line(table: Table, row: int, expected: int) -> InputError:
     """Return the error for a line (from 0) with an unexpected number of columns."""
     width = int(table.width[row])
-    line = table.source.data[table.begin[row] : table.end[row]]
+    line = table.line(row)
     separator = "TABs" if table.tabs else "white space"
     return table.source.error(
         f"{snippet(line)} has {width} column{'s' * (width != 1)} separated by {separator}; "
@@ -188,25 +177,25 @@ def _sentences(
     source: Source,
     table: Table,
     rows: Ints,
-    breaks: NDArray[np.bool_],
-    new_document: NDArray[np.bool_],
+    breaks: NDArray[Any],
+    new_document: NDArray[Any],
     document_lines: int,
 ) -> Text:
+    """Find sentences and documents, given the lines that end sentences or begin documents."""
     gaps = np.flatnonzero(rows[1:] - rows[:-1] > 1)  # a break or a comment is between them
-    broken = np.flatnonzero(breaks)
-    gaps = gaps[np.searchsorted(broken, rows[gaps]) < np.searchsorted(broken, rows[gaps + 1])]
+    gaps = gaps[np.searchsorted(breaks, rows[gaps]) < np.searchsorted(breaks, rows[gaps + 1])]
     begins = np.concatenate([[0], gaps + 1]).astype(np.int32)
     first = np.append(begins, np.int32(len(rows)))
     opening = rows[begins]  # the line of every sentence's first token
     document = None
-    if new_document.any():
-        number = np.cumsum(new_document, dtype=np.int32)[opening]
+    if len(new_document):
+        number = np.searchsorted(new_document, opening, side="right").astype(np.int32)
         document = number - number[0]
     closing = rows[first[1:] - 1]
     # the first line of the comments before a sentence: after the last sentence and the last break
-    after, marks = np.append(0, closing[:-1] + 1), np.append(-1, broken)
+    after, marks = np.append(0, closing[:-1] + 1), np.append(-1, breaks)
     start = np.maximum(after, marks[np.searchsorted(marks, opening) - 1] + 1)
-    block = np.stack([table.begin[start], table.end[closing]])
+    block = np.stack([table.begin[start], table.end(closing)])
     return Text(
         source.name,
         first,
@@ -222,9 +211,8 @@ def column_of(shape: Layout, number: int) -> tuple[Ints, tuple[bytes, ...]]:
     """Return codes and distinct values of a column, from 0 or from -1 backwards."""
     # the last one is cached, because the column that is recognised by its tags is read next
     if number not in shape._coded:
-        found = distinct(shape.table.source, *shape.table.column(number, shape.rows))
         shape._coded.clear()
-        shape._coded[number] = found
+        shape._coded[number] = shape.table.distinct(number, shape.rows)
     return shape._coded[number]
 
 
@@ -278,7 +266,7 @@ def _recognise_tag_column(shape: Layout) -> int:
     if not whole and shares[best] > 0.5:
         return best
     row = int(shape.rows[0])
-    line = shape.table.source.data[shape.table.begin[row] : shape.table.end[row]]
+    line = shape.table.line(row)
     several = ", ".join(str(column + 1) for column in sorted(whole))
     problem = f"columns {several} all hold" if whole else "no column holds"
     raise shape.table.source.error(

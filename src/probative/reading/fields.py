@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int32]
     Numbering = Callable[[Source, Ints, Ints], NDArray[np.uint64]]
     Fields = tuple[Source, Ints, Ints]
+    # begins and ends of the fields at an index: a block, or some of them
+    Places = Callable[[Any], tuple[Ints, Ints]]
 
 __all__ = [
     "Table",
@@ -50,12 +53,15 @@ _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 class Table:
     """The lines of a file and the places of their fields.
 
+    Places inside a line are counted from its begin, in the smallest type that holds the longest
+    line: they take a byte each in most files, where places in the file would take four.
+
     Attributes
     ----------
     source
         The file.
-    begin, end
-        The bytes of every line, without its line end.
+    begin, length
+        The first byte of every line, and its number of bytes without the line end.
     width
         The number of fields of every line; 0 for an empty or white-space line.
     tabs
@@ -67,52 +73,82 @@ class Table:
 
     source: Source
     begin: Ints
-    end: Ints
+    length: NDArray[Any]
     width: NDArray[Any]
     tabs: bool
     uniform: int
-    _number: NDArray[Any]
-    _start: Ints
-    _end: Ints
+    _number: NDArray[Any]  # of fields (or TABs) in every line
+    _start: NDArray[Any]  # of every field (or TAB) in its line, and its end
+    _end: NDArray[Any]
 
     @cached_property
     def _first(self) -> Ints:
         """Return the index of the first field (or TAB) of every line."""
-        return np.asarray(np.cumsum(self._number, dtype=np.int32) - self._number)
+        return np.asarray(np.cumsum(self._number, dtype=np.int32) - self._number, dtype=np.int32)
+
+    def line(self, row: int) -> bytes:
+        """Return the bytes of a line (from 0), without its line end."""
+        return self.source.data[self.begin[row] : self.begin[row] + self.length[row]]
+
+    def end(self, rows: Ints) -> Ints:
+        """Return the ends of the given lines."""
+        return np.asarray(self.begin[rows] + self.length[rows], dtype=np.int32)
 
     def column(self, number: int, rows: Ints) -> tuple[Ints, Ints]:
         """Return the bytes of one field in the given lines; from 0, or from -1 backwards."""
+        return self._places(number, rows)(slice(None))
+
+    def distinct(self, number: int, rows: Ints) -> tuple[Ints, tuple[bytes, ...]]:
+        """Return one code per line for a field, in a small type, and the distinct fields."""
+        return _distinct(self.source, len(rows), self._places(number, rows))
+
+    def _places(self, number: int, rows: Ints) -> Places:
+        """Return a function that gives the bytes of one field in some of the given lines."""
         wide = self.uniform
         if wide and len(rows) * wide == len(self._start):  # all lines with content are requested
-            return self._start[number % wide :: wide], self._end[number % wide :: wide]
-        place = number if number >= 0 else self.width[rows] + number
+            start, end = self._start[number % wide :: wide], self._end[number % wide :: wide]
+
+            def of_uniform(at: Any) -> tuple[Ints, Ints]:
+                begin = self.begin[rows[at]]
+                stop = begin + end[at]
+                begin += start[at]
+                return begin, stop
+
+            return of_uniform
+        return lambda at: self._column(number, rows[at])
+
+    def _column(self, number: int, rows: Ints) -> tuple[Ints, Ints]:
+        width = self.width[rows].astype(np.int32)
+        place = number if number >= 0 else width + number
+        begin = self.begin[rows]
         if len(rows) == 1:  # as in a look at the first line
-            at = self._number[: rows[0]].sum(keepdims=True) + place
+            at = self._number[: rows[0]].sum(dtype=np.int32, keepdims=True) + place
         else:
             at = self._first[rows] + place
         if not self.tabs:
-            return self._start[at], self._end[at]
+            return begin + self._start[at], begin + self._end[at]
         # with TABs, a field begins with its line or after a TAB, and ends before one
-        is_first = np.broadcast_to(np.equal(place, 0), rows.shape)
-        is_last = np.equal(place, self.width[rows] - 1)
+        is_first, is_last = np.equal(place, 0), np.equal(place, width - 1)
         last = max(len(self._start) - 1, 0)
-        before = np.minimum(np.maximum(at - 1, 0), last)
-        start = np.where(is_first, self.begin[rows], self._start[before] + 1)
-        end = np.where(is_last, self.end[rows], self._start[np.minimum(at, last)])
+        before = self._start[np.minimum(np.maximum(at - 1, 0), last)].astype(np.int32)
+        start = begin + np.where(is_first, 0, before + 1).astype(np.int32)
+        end = begin + np.where(is_last, self.length[rows], self._start[np.minimum(at, last)])
         return start, end
 
 
 def lines_of(source: Source) -> tuple[Ints, Ints]:
     """Return begin and end of every line, without line ends."""
     array = np.frombuffer(source.data, np.uint8)
-    return _lines(source, np.flatnonzero(array == _LF).astype(np.int32))
-
-
-def _lines(source: Source, breaks: Ints) -> tuple[Ints, Ints]:
-    array = np.frombuffer(source.data, np.uint8)
-    borders = np.empty(len(breaks) + 2, dtype=np.int32)  # one array for begins and ends
+    breaks = np.empty(len(array), dtype=np.int32)  # unwritten memory costs nothing
+    number = 0
+    for place in range(0, len(array), _BYTES_PER_BLOCK):  # a block at a time, for the cache
+        holds = np.flatnonzero(array[place : place + _BYTES_PER_BLOCK] == _LF)
+        np.add(holds, place, out=breaks[number : number + len(holds)], casting="unsafe")
+        number += len(holds)
+    breaks = breaks[:number]
+    borders = np.empty(number + 2, dtype=np.int32)  # one array for begins and ends
     borders[0], borders[1:-1], borders[-1] = -1, breaks, len(array)
-    if len(breaks) and breaks[-1] == len(array) - 1:  # no line begins after the last line end
+    if number and breaks[-1] == len(array) - 1:  # no line begins after the last line end
         borders = borders[:-1]
     end = borders[1:]
     begin = borders[:-1] + np.int32(1)
@@ -130,79 +166,85 @@ def split(source: Source) -> Table:
     lines with equal numbers of words separate nothing.
     """
     array = np.frombuffer(source.data, np.uint8)
-    start, stop, breaks = _scan(array)
-    begin, end = _lines(source, breaks)
-    width, uniform = _widths(start, begin, end, len(array))
+    begin, end = lines_of(source)
+    length = _lengths(begin, end)
+    del end
+    width, start, stop, uniform = _scan(array, begin, length)
     if b"\t" in source.data:
         tab_at = np.flatnonzero(array == _TAB).astype(np.int32)
         n_tabs = _number_between(tab_at, begin, len(array))
+        places = (tab_at - np.repeat(begin, n_tabs)).astype(length.dtype)
         content = (width > 0) & ~_commented(array, begin)
-        trailing = _all_trail(tab_at, n_tabs, stop, width, content)
+        trailing = _all_trail(places, n_tabs, stop, width, content)
         if not trailing and _separates(n_tabs, width, content):
             width = np.where(width > 0, n_tabs + 1, 0).astype(np.int32)
-            return Table(source, begin, end, width, True, 0, n_tabs, tab_at, tab_at)
-    return Table(source, begin, end, width, False, uniform, width, start, stop)
+            return Table(source, begin, length, width, True, 0, n_tabs, places, places)
+    return Table(source, begin, length, width, False, uniform, width, start, stop)
 
 
-def _scan(array: NDArray[np.uint8]) -> tuple[Ints, Ints, Ints]:
-    """Return where fields begin and end, and where lines end.
+def _lengths(begin: Ints, end: Ints) -> NDArray[Any]:
+    """Return the lengths of lines in the smallest type that holds them."""
+    length = end - begin
+    longest = int(length.max(initial=0))
+    fitting = (kind for kind in (np.uint8, np.uint16) if longest <= np.iinfo(kind).max)
+    return length.astype(next(fitting, np.int32))
 
-    It works block by block, so that temporary arrays stay in the cache.
+
+def _scan(
+    array: NDArray[np.uint8], begin: Ints, length: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]:
+    """Return the number of fields of every line, and where in their line they begin and end.
+
+    The last result is the number of fields of all lines with content, or 0 if it varies. It works
+    on a block of lines at a time, so that temporary arrays stay in the cache.
     """
-    edges = np.empty(len(array) + 1, dtype=np.int32)  # unwritten memory costs nothing
-    breaks = np.empty(len(array), dtype=np.int32)
-    n_edges = n_breaks = 0
-    within = False  # True if the last block ended inside a field
-    for place in range(0, len(array), _BYTES_PER_BLOCK):
-        block = array[place : place + _BYTES_PER_BLOCK]
-        inside = ~is_space(block)
-        edge = np.empty(len(block), dtype=bool)
-        np.not_equal(inside[1:], inside[:-1], out=edge[1:])
-        edge[0] = inside[0] != within
-        n_edges = _note(edge, place, edges, n_edges)
-        n_breaks = _note(block == _LF, place, breaks, n_breaks)
-        within = bool(inside[-1])
-    if within:
-        edges[n_edges] = len(array)
-        n_edges += 1
-    return edges[0:n_edges:2], edges[1:n_edges:2], breaks[:n_breaks]
+    width = np.zeros(len(begin), dtype=length.dtype)  # a line has more bytes than fields
+    edges = np.empty(len(array) + 1, dtype=length.dtype)  # unwritten memory costs nothing
+    total = 0
+    wide = -1  # not known yet
+    for rows in _blocks(begin, len(array)):
+        from_, to = int(begin[rows.start]), len(array)
+        if rows.stop < len(begin):
+            to = int(begin[rows.stop])
+        inside = ~is_space(array[from_:to])
+        edge = np.empty(len(inside) + 1, dtype=bool)
+        np.not_equal(inside[1:], inside[:-1], out=edge[1:-1])
+        edge[0], edge[-1] = inside[0], inside[-1]
+        at = np.flatnonzero(edge)  # begins and ends of fields in turns
+        filled = length[rows] > 0
+        opening = begin[rows] - np.int32(from_)
+        lines = int(np.count_nonzero(filled))
+        if not lines:
+            continue
+        some, rest = divmod(len(at), 2 * lines)
+        by_line = at.reshape(lines, -1) if some and not rest else None
+        if by_line is not None and _are_in_order(by_line, opening[filled], length[rows][filled]):
+            width[rows] = some * filled
+            at = (by_line - opening[filled][:, None]).reshape(-1)
+        else:
+            some = 0
+            number = _number_between(at[::2], opening, len(inside))
+            width[rows] = number
+            at -= np.repeat(opening, 2 * number)
+        wide = some if wide in (-1, some) else 0
+        edges[total : total + len(at)] = at
+        total += len(at)
+    return width, edges[0:total:2], edges[1:total:2], max(wide, 0)
 
 
-def _note(mask: NDArray[np.bool_], place: int, places: Ints, number: int) -> int:
-    """Append the places where a mask of a block is True; return the new number of places."""
-    holds = np.flatnonzero(mask)
-    total = number + len(holds)
-    np.add(holds, place, out=places[number:total], casting="unsafe")
-    return total
+def _blocks(begin: Ints, size: int) -> Iterator[slice]:
+    """Yield blocks of lines of about `_BYTES_PER_BLOCK` bytes, or of one line that is longer."""
+    cuts = np.searchsorted(begin, np.arange(0, size, _BYTES_PER_BLOCK))
+    edges = np.unique(np.append(cuts, len(begin))).tolist()
+    return (slice(*pair) for pair in pairwise(edges))
 
 
-def _widths(start: Ints, begin: Ints, end: Ints, size: int) -> tuple[NDArray[Any], int]:
-    """Return the number of fields of every line, and that of all lines with content, or 0."""
-    filled = end > begin
-    lines = int(np.count_nonzero(filled))
-    wide = len(start) // lines if lines else 0
-    if wide and wide * lines == len(start) and _are_in_order(start, wide, begin, end, filled):
-        return filled * np.array(wide, dtype=np.int8 if wide < 128 else np.int32), wide
-    return _number_between(start, begin, size), 0
-
-
-def _are_in_order(
-    start: Ints, wide: int, begin: Ints, end: Ints, filled: NDArray[np.bool_]
-) -> bool:
-    """Return True if each run of ``wide`` fields is in one line.
+def _are_in_order(edges: NDArray[np.intp], begin: Ints, length: NDArray[Any]) -> bool:
+    """Return True if each run of equally many fields is in one line.
 
     It is enough to check the first and the last field of each run.
     """
-    opens, closes = start[::wide], start[wide - 1 :: wide]
-    line = 0
-    for row in range(0, len(begin), _ROWS_PER_BLOCK):  # a block at a time, for the cache
-        block = slice(row, row + _ROWS_PER_BLOCK)
-        from_, to = begin[block][filled[block]], end[block][filled[block]]
-        some = slice(line, line + len(from_))
-        if (opens[some] < from_).any() or (closes[some] >= to).any():
-            return False
-        line += len(from_)
-    return True
+    return bool((edges[:, 0] >= begin).all() and (edges[:, -1] <= begin + length).all())
 
 
 def is_space(array: NDArray[np.uint8]) -> NDArray[np.bool_]:
@@ -221,7 +263,7 @@ def words_of(inside: NDArray[np.bool_]) -> tuple[Ints, Ints]:
     return both[::2].astype(np.int32), both[1::2].astype(np.int32)
 
 
-def _number_between(places: Ints, begin: Ints, size: int) -> Ints:
+def _number_between(places: NDArray[Any], begin: Ints, size: int) -> Ints:
     """Return the number of sorted places in every line."""
     before = np.searchsorted(places, begin).astype(np.int32)
     after = np.append(before[1:], np.int32(np.searchsorted(places, size)))
@@ -333,19 +375,24 @@ def equal(source: Source, start: Ints, end: Ints, other: Fields) -> NDArray[np.b
 
 def distinct(source: Source, start: Ints, end: Ints) -> tuple[Ints, tuple[bytes, ...]]:
     """Return one code per field, and the distinct fields as bytes."""
-    if len(start) <= _FEW_FIELDS:
-        codes, first = _group_by_bytes(source, start, end)
-        return codes, _values(source, start, end, first.tolist())
+    codes, values = _distinct(source, len(start), lambda at: (start[at], end[at]))
+    return codes.astype(np.int32, copy=False), values
+
+
+def _distinct(source: Source, size: int, places: Places) -> tuple[Ints, tuple[bytes, ...]]:
+    """Return the same for fields whose places are asked for a block at a time; small codes."""
+    if size <= _FEW_FIELDS:
+        return _group_by_bytes(source, places)
     if b"\0" not in source.data:  # then eight bytes, padded with zeros, distinguish fields
         try:
-            codes, first = _group(source, start, end, _words)
-            return codes, _values(source, start, end, first.tolist())
+            codes, first = _group(source, size, places, _words)
+            return codes, _values(source, *places(first))
         except _TooLongError:
             pass
-    codes, first = _group(source, start, end, _hashes)
-    if not _holds_together(source, start, end, codes, first):
-        codes, first = _group_by_bytes(source, start, end)
-    return codes, _values(source, start, end, first.tolist())
+    codes, first = _group(source, size, places, _hashes)
+    if not _holds_together(source, places, codes, first):
+        return _group_by_bytes(source, places)
+    return codes, _values(source, *places(first))
 
 
 class _TooLongError(Exception):
@@ -360,16 +407,16 @@ def _words(source: Source, start: Ints, end: Ints) -> NDArray[np.uint64]:
     return first_eight(source, start, length)
 
 
-def _group(source: Source, start: Ints, end: Ints, of: Numbering) -> tuple[Ints, Ints]:
+def _group(source: Source, size: int, places: Places, of: Numbering) -> tuple[Ints, Ints]:
     """Number the fields by 64-bit numbers; return the codes and one field of each."""
     # Mostly there are few distinct values; a small hash table finds them without sorting.
-    bucket = np.empty(len(start), dtype=np.uint16)
+    bucket = np.empty(size, dtype=np.uint16)
     owner = np.full(_BUCKETS, -1, dtype=np.int32)
     value_of = np.zeros(_BUCKETS, dtype=np.uint64)
     value_of[0] = 1  # the value 1 has another bucket, so the empty bucket 0 never matches
-    for row in range(0, len(start), _ROWS_PER_BLOCK):
+    for row in range(0, size, _ROWS_PER_BLOCK):
         block = slice(row, row + _ROWS_PER_BLOCK)
-        value = of(source, start[block], end[block])
+        value = of(source, *places(block))
         here = (value * _MULTIPLIER >> np.uint64(48)).view(np.int64)
         unknown = np.flatnonzero(value_of[here] != value)
         if len(unknown):
@@ -377,12 +424,15 @@ def _group(source: Source, start: Ints, end: Ints, of: Numbering) -> tuple[Ints,
             owner[here[fresh]] = fresh + row
             value_of[here[fresh]] = value[fresh]
             if (value_of[here[unknown]] != value[unknown]).any():
-                return _group_by_sorting(_numbers(source, start, end, of))
+                return _group_by_sorting(_numbers(source, *places(slice(None)), of))
         bucket[block] = here
     used = np.flatnonzero(owner >= 0)
-    number = np.zeros(_BUCKETS, dtype=np.int32)
-    number[used] = np.arange(len(used), dtype=np.int32)
-    return number.take(bucket), owner[used]
+    number = np.zeros(_BUCKETS, dtype=np.int16 if len(used) < 2**15 else np.int32)
+    number[used] = np.arange(len(used))
+    codes = np.empty(size, dtype=number.dtype)
+    for row in range(0, size, _ROWS_PER_BLOCK):
+        codes[row : row + _ROWS_PER_BLOCK] = number[bucket[row : row + _ROWS_PER_BLOCK]]
+    return codes, owner[used]
 
 
 def _group_by_sorting(value: NDArray[np.uint64]) -> tuple[Ints, Ints]:
@@ -390,40 +440,38 @@ def _group_by_sorting(value: NDArray[np.uint64]) -> tuple[Ints, Ints]:
     return inverse.astype(np.int32), first.astype(np.int32)
 
 
-def _holds_together(source: Source, start: Ints, end: Ints, codes: Ints, first: Ints) -> bool:
+def _holds_together(source: Source, places: Places, codes: Ints, first: Ints) -> bool:
     """Return True if every field has the bytes of the first one with its code.
 
     Fields of equal length up to eight bytes have equal hashes only if they are equal, so most need
     only a comparison of lengths.
     """
-    size = end[first] - start[first]
+    opens, closes = places(first)
+    size = closes - opens
     any_long = int(size.max(initial=0)) > 8
-    for row in range(0, len(start), _ROWS_PER_BLOCK):
+    for row in range(0, len(codes), _ROWS_PER_BLOCK):
         block = slice(row, row + _ROWS_PER_BLOCK)
-        begin, stop, code = start[block], end[block], codes[block]
+        begin, stop = places(block)
+        code = codes[block]
         length = stop - begin
         if not np.array_equal(length, size[code]):
             return False
         if any_long:
             rows = np.flatnonzero(length > 8)
-            of = first[code[rows]]
-            other = (source, start[of], end[of])
+            of = code[rows]
+            other = (source, opens[of], closes[of])
             if not equal(source, begin[rows], stop[rows], other).all():
                 return False
     return True
 
 
-def _group_by_bytes(source: Source, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+def _group_by_bytes(source: Source, places: Places) -> tuple[Ints, tuple[bytes, ...]]:
     """Number the fields one by one, without hashes; also for texts made to collide."""
     code: dict[bytes, int] = {}
-    first: list[int] = []
-    codes = np.empty(len(start), dtype=np.int32)
-    for row, (i, j) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
-        codes[row] = number = code.setdefault(source.data[i:j], len(code))
-        if number == len(first):
-            first.append(row)
-    return codes, np.array(first, dtype=np.int32)
+    values = _values(source, *places(slice(None)))
+    codes = [code.setdefault(value, len(code)) for value in values]
+    return np.array(codes, dtype=np.int32), tuple(code)
 
 
-def _values(source: Source, start: Ints, end: Ints, rows: list[int]) -> tuple[bytes, ...]:
-    return tuple(source.data[start[i] : end[i]] for i in rows)
+def _values(source: Source, start: Ints, end: Ints) -> tuple[bytes, ...]:
+    return tuple(source.data[i:j] for i, j in zip(start.tolist(), end.tolist(), strict=True))

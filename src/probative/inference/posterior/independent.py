@@ -124,18 +124,17 @@ class IndependentPosterior:
         """Call a function of tables and arguments on `_CHUNK` tables at a time."""
         arrays = [np.asarray(x, dtype=np.float64) for x in arguments]
         shape = np.broadcast_shapes(self.shape, *(x.shape for x in arrays))
-        tables = np.arange(self._flat_a.a.size).reshape(self.shape)
+        a, b = self._flat_a, self._flat_b
+        if shape == self.shape and a.a.size <= _CHUNK:  # these, and what they know already
+            flat = [np.broadcast_to(x, shape).ravel() for x in arrays]
+            return plain(_by_narrower(function, a, b, flat).reshape(shape))
+        tables = np.arange(a.a.size).reshape(self.shape)
         index = np.broadcast_to(tables, shape).ravel()
         flat = [np.broadcast_to(x, shape).ravel() for x in arrays]
         result = np.empty(len(index))
         for start in range(0, len(index), _CHUNK):
             at = slice(start, start + _CHUNK)
-            result[at] = _by_narrower(
-                function,
-                self._flat_a[index[at]],
-                self._flat_b[index[at]],
-                [x[at] for x in flat],
-            )
+            result[at] = _by_narrower(function, a[index[at]], b[index[at]], [x[at] for x in flat])
         return plain(result.reshape(shape))
 
 
@@ -205,7 +204,7 @@ class _Pair:
         size = np.maximum(2, np.ceil((high - low) / step) + 1)
         groups = np.ceil(2 * np.log2(size))
         order, pieces = [], []
-        for group in np.unique(groups):
+        for group in sorted(set(groups.tolist())):
             at = np.flatnonzero(groups == group)
             u = np.linspace(low[at], high[at], int(size[at].max()), axis=-1)
             pair = self if len(at) == len(d) else self[at]

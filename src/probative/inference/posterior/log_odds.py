@@ -14,6 +14,8 @@ import numpy as np
 from scipy import special
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from probative._validation import Array
 
 
@@ -27,6 +29,7 @@ _LARGEST_STEP = 0.23
 _MOST_EQUAL_STEPS = 1500  # a rule that needs more has steps that grow outwards
 _STEPS_BEFORE_GROWTH = 60  # about, on either side of the middle
 _NEARLY_NORMAL_SHAPE = 1e9  # from this smallest shape on, use a normal approximation
+_SIDES = np.array([-1.0, 1.0])  # below the peak, and above it
 
 
 def cdf(a: Array, b: Array, y: Array) -> Array:
@@ -60,7 +63,8 @@ def slope(a: Array, b: Array, y: Array) -> Array:
 
 def spread(a: Array, b: Array) -> Array:
     """Return the standard deviation of the log odds of Beta(a, b)."""
-    return np.asarray(np.sqrt(special.polygamma(1, a) + special.polygamma(1, b)))
+    # the Hurwitz zeta function at 2 is the trigamma function
+    return np.asarray(np.sqrt(special.zeta(2, a) + special.zeta(2, b)))
 
 
 def rule(a: Array, b: Array, finest: Array | float = np.inf) -> tuple[Array, Array]:
@@ -69,7 +73,7 @@ def rule(a: Array, b: Array, finest: Array | float = np.inf) -> tuple[Array, Arr
     Nodes lie along a new last axis; the weights of each row add up to 1. The step resolves the
     density and an integrand that changes over distances as short as `finest`.
     """
-    low, high = _reach(a, b, -1.0), _reach(a, b, 1.0)
+    low, high = _reach(a, b)
     offset, length = nodes(low, high, spread(a, b), finest)
     weight = np.exp(_log_ratio(a[..., None], b[..., None], offset)) * length
     return np.log(a / b)[..., None] + offset, weight / weight.sum(axis=-1, keepdims=True)
@@ -80,8 +84,8 @@ def window(a: Array, b: Array, drop: float = DROP) -> tuple[Array, Array]:
 
     Negligible means below exp(-drop) of its peak.
     """
-    peak = np.log(a / b)
-    return peak + _reach(a, b, -1.0, drop), peak + _reach(a, b, 1.0, drop)
+    low, high = np.log(a / b) + _reach(a, b, drop)
+    return low, high
 
 
 def nodes(low: Array, high: Array, sd: Array, finest: Array | float) -> tuple[Array, Array]:
@@ -159,9 +163,13 @@ def _complement(a: Array, b: Array, x: Array) -> Array:
     rest = np.asarray(1 - _incomplete(a, b, x))
     small = rest < 1e-4
     if small.any():
-        a, b, x = np.broadcast_arrays(a, b, x)
-        rest[small] = special.betaincc(a[small], b[small], x[small])
+        rest[small] = special.betaincc(*(_where(small, part) for part in (a, b, x)))
     return rest
+
+
+def _where(chosen: NDArray[np.bool_], part: Array) -> Array:
+    """Return the elements of `part` where `chosen` is True; a single one for all stays single."""
+    return part.ravel() if part.size == 1 else np.broadcast_to(part, chosen.shape)[chosen]
 
 
 def _log_peak(a: Array, b: Array) -> Array:
@@ -189,12 +197,13 @@ def _log_ratio(a: Array, b: Array, offset: Array) -> Array:
     return ratio
 
 
-def _reach(a: Array, b: Array, side: float, drop: float = DROP) -> Array:
-    """Return how far from the peak, on one side, the log density has fallen by `drop`."""
+def _reach(a: Array, b: Array, drop: float = DROP) -> Array:
+    """Return where, from the peak, the log density has fallen by `drop`: below it, and above it."""
     # Use Newton's method. The log density is concave, so that after the first step the iterates
     # converge monotonically from outside.
-    rate = b if side > 0 else a
     peak = np.log(a / b)
+    side = _SIDES.reshape(2, *(1,) * np.ndim(peak + drop))
+    rate = np.where(side > 0, b, a)
     offset = side * np.maximum(np.sqrt(2 * drop * (1 / a + 1 / b)), drop / rate)
     for _ in range(60):
         gap = _log_ratio(a, b, offset) + drop
@@ -208,11 +217,13 @@ def _reach(a: Array, b: Array, side: float, drop: float = DROP) -> Array:
 def _stirling_rest(z: Array) -> Array:
     """Return log Gamma(z) minus Stirling's formula."""
     large = np.maximum(z, 10.0)
+    square = large * large
     series = (
         1 / 12
-        - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / (1188 * large**2)) / large**2) / large**2)
-        / large**2
+        - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / (1188 * square)) / square) / square) / square
     ) / large
+    if np.all(z > 10):
+        return np.asarray(series)
     small = np.minimum(z, 10.0)
     direct = (
         special.gammaln(small) - (small - 0.5) * np.log(small) + small - 0.5 * np.log(2 * np.pi)

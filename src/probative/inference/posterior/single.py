@@ -45,9 +45,9 @@ class Posterior:
     """
 
     def __init__(self, a: ArrayLike, b: ArrayLike, factor: float = 1.0):
-        self.a, self.b = np.broadcast_arrays(
-            np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-        )
+        self.a, self.b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+        if self.a.shape != self.b.shape:
+            self.a, self.b = np.broadcast_arrays(self.a, self.b)
         self.factor = factor
 
     @property
