@@ -77,6 +77,17 @@ def read_one_table(opened: Input) -> Side:
     return side
 
 
+def read_table_pair(
+    opened: Input, gold: int | str | None, columns: Sequence[int | str]
+) -> tuple[Any, list[Any], list[str]]:
+    """Read gold and systems from the columns of a table, with the names of the systems."""
+    wanted: list[str | None] = [None if gold is None else str(gold)]
+    wanted += [str(column) for column in columns] or [None]
+    answer, *systems = read_table(opened.source, wanted, opened.options)
+    names = [str(s.column) if isinstance(s, Tagged) else s.name for s in systems]
+    return answer, systems, names
+
+
 def read_table(
     source: Source,
     columns: Sequence[str | None],
