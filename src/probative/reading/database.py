@@ -24,19 +24,6 @@ if TYPE_CHECKING:
 
     import duckdb
 
-__all__ = [
-    "MEMORY_LIMIT",
-    "check_memory_limit",
-    "connected",
-    "folder_of",
-    "identifier",
-    "literal",
-    "literal_path",
-    "lock",
-    "telling",
-    "watched",
-]
-
 MEMORY_LIMIT = "1GB"
 _MEMORY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(KB|MB|GB|TB|KiB|MiB|GiB|TiB)\s*", re.ASCII)
 _SMALLEST_MEMORY_LIMIT = 50e6  # bytes; with less the engine cannot even read a file

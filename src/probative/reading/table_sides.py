@@ -35,20 +35,6 @@ if TYPE_CHECKING:
 
     Side = Labels | LabelSets | Tagged
 
-__all__ = [
-    "MISSING_GROUP",
-    "Sides",
-    "are_other_labels",
-    "group_name",
-    "is_beside",
-    "is_read",
-    "label_sets",
-    "read_one_table",
-    "read_table",
-    "refuse_answer_again",
-    "tags_reason",
-]
-
 _SENTENCE = re.compile(r"(sent|sentence)(_?(id|idx|no|nr|num|number|index|#))?|sid")
 _DOCUMENT = re.compile(r"(doc|document)(_?(id|no|name))?")
 _TOKEN = re.compile(r"tokens?|words?|forms?")

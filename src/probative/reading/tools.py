@@ -301,9 +301,7 @@ def _spans(source: Source, task: _Task) -> list[tuple[int, int, str]]:
             )
         stated = value.get("text")
         if isinstance(stated, str) and stated.split() != task.text[start:end].split():
-            mine, there = (
-                snippet(text.encode("utf-8", "replace")) for text in (stated, task.text[start:end])
-            )
+            mine, there = snippet(stated), snippet(task.text[start:end])
             raise source.error(
                 f"task {task.name}: the span {start} to {end} is {mine}, but the text has {there} "
                 f"there; expected the same"
@@ -431,7 +429,7 @@ def _entities(
         places = [] if match is None else _places(match["places"])
         if match is None or not places:
             raise source.error(
-                f"{snippet(line.encode())}; expected an entity such as 'T1<TAB>Loc 0 5<TAB>text', "
+                f"{snippet(line)}; expected an entity such as 'T1<TAB>Loc 0 5<TAB>text', "
                 f"or '0 5;8 12' of several pieces",
                 number,
             )
@@ -455,8 +453,8 @@ def _check_text(
     # brat writes a space for a line end and between pieces
     if "".join(in_text.split()) != "".join(match["text"].split()):
         raise source.error(
-            f"entity {match['id']} is {snippet(match['text'].encode())}, but the text has "
-            f"{snippet(in_text.encode())} there; expected the same text",
+            f"entity {match['id']} is {snippet(match['text'])}, but the text has "
+            f"{snippet(in_text)} there; expected the same text",
             number,
         )
 
@@ -514,7 +512,7 @@ def read_hipe(opened: Input) -> Tagged | Labels:
             cells += ["_"] * (len(names) - len(cells))
         if any(cells[len(names) :]):
             raise source.error(
-                f"{snippet(line.encode())} has {len(cells)} columns between TABs; expected "
+                f"{snippet(line)} has {len(cells)} columns between TABs; expected "
                 f"{len(names)}, as in the first line",
                 number + 1,
             )
