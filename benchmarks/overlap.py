@@ -18,8 +18,7 @@ from timing import Line, seconds
 from probative.matching.rules import MatchRule
 from probative.matching.schemes import decode
 from probative.matching.spans import match_spans
-from probative.reading.formats import Options, open_input
-from probative.reading.recognise import read
+from probative.reading.formats import Options, open_input, read
 
 TYPES = ("person", "location", "group", "product", "corporation", "creative-work")
 RULES = {"strict": "strict", "exact": "exact", "partial": "partial", "type": "ent_type"}

@@ -8,8 +8,6 @@ from probative.cli.options import Argument, name_list
 from probative.cli.output import Output
 from probative.options import INPUT, AgreementOptions, shared
 
-__all__ = ["agreement"]
-
 
 def agreement(
     files: Annotated[

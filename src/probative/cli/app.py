@@ -15,8 +15,6 @@ from probative.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["build_app", "call"]
-
 COMMANDS = (
     "score",
     "compare",

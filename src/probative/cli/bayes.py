@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from probative.reporting.pictures import Picture
     from probative.results import BayesTest, ScorePosteriors
 
-__all__ = ["bayes"]
-
 
 def bayes(
     files: Annotated[

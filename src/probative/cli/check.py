@@ -10,8 +10,6 @@ from probative.cli.output import Output
 from probative.errors import InputError
 from probative.options import CheckOptions
 
-__all__ = ["check"]
-
 
 def check(
     file: Annotated[str, Argument(metavar="FILE", help="The file; - is standard input.")],

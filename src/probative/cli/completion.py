@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from probative.cli.options import Argument
 
-__all__ = ["SHELLS", "complete", "install", "offers", "script_of", "shell_of", "words_among"]
-
 SHELLS = ("bash", "zsh", "fish")
 _VARIABLE = "_PROBATIVE_COMPLETE"  # environment variable by which a shell asks
 _FOLDERS = ("DIR", "SITE", "SUBMISSIONS")

@@ -10,8 +10,6 @@ from probative.cli.options import Argument, Jobs, Resume
 from probative.cli.output import RandomDrawn, output_aside, progress, warnings_as_remarks
 from probative.options import CrossvalOptions
 
-__all__ = ["crossval"]
-
 _CORPUS = ("task", "input_format", "encoding", "tag_column", "comments", "scheme")
 _JUDGING = ("m", "metric", "rng", "rope", "prior", "level", "beta", "weight")
 

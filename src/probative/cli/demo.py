@@ -10,8 +10,6 @@ from probative.cli.output import Output
 from probative.errors import InputError
 from probative.options import OUTPUT, DemoOptions, shared
 
-__all__ = ["demo"]
-
 
 def demo(
     *,

@@ -11,8 +11,6 @@ from probative.cli.output import Output
 from probative.errors import InputError
 from probative.options import EstimateOptions
 
-__all__ = ["estimate"]
-
 
 def estimate(
     design: Annotated[

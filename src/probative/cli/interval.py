@@ -9,8 +9,6 @@ from probative.cli.options import number
 from probative.cli.output import Output
 from probative.options import INPUT, IntervalOptions, shared
 
-__all__ = ["interval"]
-
 
 def interval(
     *,

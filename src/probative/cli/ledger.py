@@ -8,8 +8,6 @@ from probative.cli.options import Argument
 from probative.cli.output import Output
 from probative.options import shared
 
-__all__ = ["ledger"]
-
 
 def ledger(
     file: Annotated[

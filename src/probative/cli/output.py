@@ -249,7 +249,7 @@ class Output(Options):
             save_figure(draw(), self.figure)
             self.remark(_wrote(self.figure))
         if self.html:
-            from probative.cli.origin import origin_of_command
+            from probative.cli.inputs import origin_of_command
 
             write_whole(self.html, as_html(replace(document, origin=origin_of_command())))
             self.remark(_wrote(self.html))

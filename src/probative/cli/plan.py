@@ -9,8 +9,6 @@ from probative.cli.output import Drawn
 from probative.errors import InputError
 from probative.options import PlanOptions
 
-__all__ = ["plan"]
-
 
 def plan(
     files: Annotated[

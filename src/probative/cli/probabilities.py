@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from probative.cli.output import Output
     from probative.options import CompareOptions, ScoreOptions
 
-__all__ = ["print_curve_comparison", "print_curves"]
-
 
 def print_curves(
     inputs: Sequence[Any],

@@ -14,8 +14,6 @@ from probative.options import OUTPUT, SampleOptions, shared
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["sample"]
-
 
 def sample(
     files: Annotated[

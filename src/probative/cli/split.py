@@ -10,8 +10,6 @@ from probative.cli.output import RandomOutput, warnings_as_remarks
 from probative.errors import InputError
 from probative.options import OUTPUT, SplitOptions, shared
 
-__all__ = ["split"]
-
 
 def split(
     corpus: Annotated[str, Argument(metavar="CORPUS")],

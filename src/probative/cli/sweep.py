@@ -8,8 +8,6 @@ from probative.cli.options import Argument
 from probative.cli.output import Drawn
 from probative.options import SweepOptions
 
-__all__ = ["sweep"]
-
 
 def sweep(
     gold: Annotated[

@@ -9,8 +9,6 @@ from probative.cli.options import Argument
 from probative.cli.output import Drawn
 from probative.options import WatchOptions
 
-__all__ = ["watch"]
-
 
 def watch(
     design: Annotated[

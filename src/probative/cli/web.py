@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from probative.reporting.document import Document
 
-__all__ = ["app"]
-
 
 def _port(text: str | int) -> int:
     return integer(text, least=0, most=65535)

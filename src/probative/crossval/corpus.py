@@ -13,9 +13,8 @@ from probative.errors import InputError, suggestion
 from probative.matching.schemes import decode
 from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
 from probative.reading.columns import column_of, read_tags
-from probative.reading.formats import FORMATS, Input, Options, open_input
+from probative.reading.formats import FORMATS, Input, Options, open_input, read
 from probative.reading.logs import Samples
-from probative.reading.recognise import read
 from probative.reading.rows import IGNORED
 from probative.reading.source import refuse_repeats
 

@@ -19,8 +19,7 @@ from probative.matching.labels import positive_class
 from probative.matching.matched import match_inputs
 from probative.metrics import PRF
 from probative.reading.annotations import Labels, Segmented
-from probative.reading.formats import TASKS, Options
-from probative.reading.recognise import read, read_pair
+from probative.reading.formats import TASKS, Options, read, read_pair
 from probative.results.crossval import FoldCounts, ModelComparison
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from probative.matching.matched import match_inputs, read_side
 from probative.matching.outputs import short_name
 from probative.metrics import METRICS
 from probative.options import BoardOptions, RankOptions
-from probative.reading.inputs import is_path, task_of
+from probative.reading.inputs import is_path
 from probative.reading.source import TooLargeError
 from probative.reporting.board_report import board_pages
 from probative.results import Board, Interval, LabelScores, Ranking, Submission, SystemScores
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from probative.inference.sampled import KnownLimits
     from probative.matching.matched import Matched
     from probative.options import ReadingKeywords
-    from probative.reading.recognise import Annotations
+    from probative.reading.formats import Annotations
     from probative.results import Example, LabelExample
 
 
@@ -758,7 +758,7 @@ class _Building:
         """Read the gold file and the submissions, reuse cached results, and rank."""
         run = self._run()
         answer = read_side(self.places.gold, self.options)
-        if task_of(answer) == "samples":
+        if answer.task == "samples":
             raise InputError("is a log, and no answer; expected `rank` for logs", self.places.gold)
         if self._run() != run:
             raise InputError("was changed while it was read; expected it to stay", self.places.gold)
@@ -972,9 +972,9 @@ def _misfit(output: Annotations, answer: Annotations, line: int | None) -> str:
 
 def _extent(side: Any) -> str:
     """Return the size of the test set in words, which everybody with the test data knows."""
-    if task_of(side) == "labels":
+    if side.task == "labels":
         return counted(len(side), "item")
-    if task_of(side) == "segmentation":
+    if side.task == "segmentation":
         return counted(side.n_sentences, "sentence")
     sentences = counted(side.text.n_sentences, "sentence")
     return f"{sentences} of {counted(side.text.n_tokens, 'token')}"
@@ -982,4 +982,4 @@ def _extent(side: Any) -> str:
 
 def _unit(side: Annotations) -> str:
     other = {"labels": "items", "segmentation": "sentences"}
-    return other.get(task_of(side), "sentences and tokens")
+    return other.get(side.task, "sentences and tokens")

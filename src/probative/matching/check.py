@@ -17,11 +17,9 @@ from probative.options import CheckOptions
 from probative.reading.annotations import LabelSets, Spans, Tagged
 from probative.reading.columns import layout, ragged_line, read_tags
 from probative.reading.formats import Options as Reading
-from probative.reading.formats import how_to_read_records, open_input
-from probative.reading.inputs import task_of
+from probative.reading.formats import how_to_read_records, open_input, read
 from probative.reading.lines import problems_of, read_labels, read_spans
 from probative.reading.logs import Samples
-from probative.reading.recognise import read
 from probative.reading.records import sides_of_file
 from probative.reading.rows import without_ignored_tokens
 from probative.reading.segmented import read_forms, read_segmented
@@ -191,7 +189,7 @@ def _others(opened: Input, scheme: str | None) -> FileCheck:
     else:
         facts, labels = {"items": len(side)}, _times(side.names, side.codes)
     labels = dict(sorted(labels.items()))
-    return FileCheck(source.name, kind, task_of(side), facts, labels, (), side.notes)
+    return FileCheck(source.name, kind, side.task, facts, labels, (), side.notes)
 
 
 def _times(names: Sequence[str], codes: Any) -> dict[str, int]:

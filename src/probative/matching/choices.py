@@ -15,24 +15,14 @@ from probative.matching.schemes import REPAIRS
 from probative.metrics import OF_SCORES
 from probative.options import GradedOptions, Option, ReadingOptions, check_together
 from probative.reading.alignment import ALIGNMENTS, ON_MISSING
-from probative.reading.annotations import (
-    Labels,
-    LabelSets,
-    Spans,
-    Tagged,
-)
-from probative.reading.database import check_memory_limit
+from probative.reading.annotations import Labels, LabelSets, Tagged
 from probative.reading.formats import Options
-from probative.reading.inputs import task_of
-from probative.reading.records import Records
 from probative.reading.rows import BY_ROW, check_label_names
-from probative.reading.scores import Graded
 
 if TYPE_CHECKING:
     from probative.reading.annotations import RowGroups
-    from probative.reading.recognise import Annotations
-
-__all__ = ["check_reading", "groups_of", "how_to_read", "refuse_engine", "refuse_unused"]
+    from probative.reading.formats import Annotations
+    from probative.reading.scores import Graded
 
 
 def _options_of(reading: ReadingOptions) -> dict[str, Option]:
@@ -112,6 +102,8 @@ def _check_tables(reading: ReadingOptions) -> None:
     names_of("key", reading.key)
     one_of("on_missing", reading.on_missing, ON_MISSING)
     if reading.memory_limit is not None:
+        from probative.reading.database import check_memory_limit
+
         check_memory_limit(reading.memory_limit)
     if reading.table is not None and not isinstance(reading.table, str):
         raise InputError(f"table: {shown(reading.table)}; expected the name of a table")
@@ -148,9 +140,7 @@ def refuse_engine(options: ReadingOptions, *, single: bool = True) -> None:
 
 def groups_of(answer: Any) -> RowGroups | None:
     """Return the group of every item (sentence) if the table has a column of groups, else None."""
-    if isinstance(answer, (Tagged, Spans)):
-        return answer.text.groups
-    return answer.groups if isinstance(answer, (Labels, LabelSets, Records, Graded)) else None
+    return getattr(answer.text if answer.task == "entities" else answer, "groups", None)
 
 
 def refuse_unused(options: ReadingOptions, answer: Annotations | Graded, *, separate: bool) -> None:
@@ -158,7 +148,7 @@ def refuse_unused(options: ReadingOptions, answer: Annotations | Graded, *, sepa
 
     `separate`: the systems have files or sequences of their own.
     """
-    task = task_of(answer)
+    task = answer.task
     usual = GradedOptions()
     other = {"entities": "characters", "segmentation": "position"}.get(task)
     if options.align_by == other:

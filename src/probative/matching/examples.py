@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative.matching.groups import label_confusions, span_confusions
-from probative.matching.records import fields_of_document, why_unequal
 from probative.reading.annotations import LabelSets
 from probative.results import Example, FieldChange, FieldExample, LabelExample, RecordExample
 
@@ -201,6 +200,8 @@ def _record_example(
     matched: Matched, i: int, j: int, document: int, errors: list[Any]
 ) -> RecordExample:
     """Return the fields of a document in gold and in two outputs, gold's order first."""
+    from probative.matching.records import fields_of_document, why_unequal
+
     records = matched.records
     rules = None if records is None else records.rules
     gold = matched.gold.documents[document]

@@ -11,10 +11,8 @@ import numpy as np
 from probative.errors import InputError
 from probative.matching.choices import groups_of
 from probative.matching.labels import UNION, averaged_labels, match_labels
-from probative.matching.scores import scored
 from probative.reading.annotations import Labels, LabelSets, Repeats, Segmented, Spans
 from probative.reading.runs import natural_order
-from probative.reading.scores import Graded
 from probative.reading.table_sides import MISSING_GROUP
 
 if TYPE_CHECKING:
@@ -129,7 +127,9 @@ def crossing_units(matched: Matched) -> int:
 
 def _part_of_rows(matched: Matched, rows: NDArray[Any]) -> Matched:
     """Return the `Matched` of these rows (sentences) alone."""
-    if isinstance(matched.gold, Graded):
+    if matched.task == "scores":
+        from probative.matching.scores import scored
+
         sides = tuple(side.at(rows) for side in matched.systems)
         return replace(matched, items=cast("Items", scored(sides, matched.items)), gold=sides[0])
     if not isinstance(matched.gold, (Labels, LabelSets)):

@@ -43,31 +43,16 @@ from probative.matching.outputs import (
     share_notes,
     short_name,
 )
-from probative.matching.record_rules import rules_of
-from probative.matching.records import MatchedRecords, match_records
 from probative.matching.rules import SCHEMES, STRICT, match_rule
 from probative.matching.schemes import decode, prefix_of, recognise
-from probative.matching.scores import match_scores, range_of
 from probative.matching.segmentation import carried_over, match_words
 from probative.matching.spans import match_spans
 from probative.options import GradedOptions, ReadingKeywords, ReadingOptions
 from probative.reading.alignment import NOTHING, Mismatch, align, align_rows, settle
 from probative.reading.annotations import Labels, LabelSets, RowIds, Segmented, Spans, Tagged, Text
-from probative.reading.formats import FORMATS, Options, open_input
-from probative.reading.inputs import annotations_of, both_of, is_path, task_of
-from probative.reading.large_tables import Engine, read_large_pair
-from probative.reading.logs import Samples, join_logs
-from probative.reading.recognise import read
-from probative.reading.records import Records, join_records
+from probative.reading.formats import FORMATS, Options, open_input, read
+from probative.reading.inputs import annotations_of, both_of, is_path
 from probative.reading.rows import name_numbers, without_ignored_tokens, without_left_out_texts
-from probative.reading.scores import (
-    MISSING,
-    Graded,
-    in_places_of,
-    scores_of_labels,
-    scores_of_systems,
-    with_human,
-)
 from probative.reading.source import refuse_repeats
 from probative.reading.table_sides import refuse_answer_again
 
@@ -76,19 +61,19 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative.reading.logs import Log
-    from probative.reading.recognise import Annotations
+    from probative.matching.records import MatchedRecords
+    from probative.reading.formats import Annotations, Pair
+    from probative.reading.logs import Log, Samples
+    from probative.reading.records import Records
 
-
-# --- Joining rows of tables in memory by their ids
-
-if TYPE_CHECKING:
     Side = Labels | LabelSets
-
 
 # files of samples of lm-evaluation-harness: the task, and when it was run
 _SAMPLES_OF_TASK = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+")
 _IDS_SHOWN = 3  # of missing, extra or repeated rows, in messages
+
+
+# --- Joining rows of tables in memory by their ids
 
 
 def _join_by_key(
@@ -196,6 +181,8 @@ def _match_logs(logs: Sequence[Log]) -> tuple[Items, list[Log]]:
 
     The samples are the units: repetitions of a sample, and the findings in it, belong together.
     """
+    from probative.reading.logs import join_logs
+
     joined = join_logs(logs)
     first = joined[0]
     number: dict[str, int] = {}
@@ -406,7 +393,7 @@ def _read_alike(a: Any, b: Any) -> bool:
     if isinstance(a, Labels):
         _, (in_a, in_b) = union([a.names, b.names])
         return bool(np.array_equal(in_a[a.codes], in_b[b.codes]))
-    if isinstance(a, Records):
+    if a.task == "records":
         return bool(a.documents == b.documents)
     if not isinstance(a, Spans):
         return True
@@ -477,18 +464,16 @@ def match_inputs(
         answer, given = read_runs_together(gold, options, choices)
     else:
         together = replace(options, probability_columns=tuple(choices.probability_columns))
-        engine = Engine(choices.memory_limit, choices.table)
-        counted = read_large_pair(gold, together, choices.gold_column, columns, engine)
-        answer, outputs, usual_names = counted or both_of(
-            gold, together, choices.gold_column, columns
+        counted, (answer, outputs, usual_names) = _read_together(
+            gold, together, choices.gold_column, columns, choices
         )
-        if counted is None:
-            refuse_engine(choices, single=not isinstance(answer, Records))
+        if not counted:
+            refuse_engine(choices, single=answer.task != "records")
         given = [SystemOutputs(name, [own]) for name, own in zip(usual_names, outputs, strict=True)]
     if not systems and logs is None:
         refuse_unused(choices, answer, separate=False)
     outputs = [output for system in given for output in system.outputs]
-    if isinstance(answer, Samples):
+    if answer.task == "samples":
         if any(system.runs is not None for system in given):
             raise InputError(
                 f"runs: {name_of(answer)} is a log of samples; expected an answer, or runs alone"
@@ -521,6 +506,17 @@ def match_inputs(
     return replace(matched, runs=groups, notes=share_notes(notes, groups))
 
 
+def _read_together(
+    data: Any, options: Options, gold: Any, columns: Sequence[Any], choices: ReadingOptions
+) -> tuple[bool, Pair]:
+    """Read gold and systems from one input; return True if DuckDB counted it, and the sides."""
+    from probative.reading.large_tables import Engine, read_large_pair
+
+    engine = Engine(choices.memory_limit, choices.table)
+    counted = read_large_pair(data, options, gold, columns, engine)
+    return counted is not None, counted or both_of(data, options, gold, columns)
+
+
 def _match_graded(
     table: Any,
     systems: Sequence[Any],
@@ -529,6 +525,8 @@ def _match_graded(
     choices: GradedOptions,
 ) -> Matched:
     """Match graded scores, from lists by the names of systems or from columns of a table."""
+    from probative.reading.scores import Graded, scores_of_labels, scores_of_systems
+
     refuse_unused(choices, Graded("", np.zeros(0)), separate=False)
     if systems:
         raise InputError("score_columns: one table holds all scores; expected no other inputs")
@@ -549,9 +547,7 @@ def _match_graded(
             wanted = replace(choices, gold_column=columns[0], columns=columns)
             answer, given = read_runs_together(table, cells, wanted)
         else:
-            engine = Engine(choices.memory_limit, choices.table)
-            counted = read_large_pair(table, cells, columns[0], columns, engine)
-            answer, outputs, found = counted or both_of(table, cells, columns[0], columns)
+            _, (answer, outputs, found) = _read_together(table, cells, columns[0], columns, choices)
             given = [SystemOutputs(name, [own]) for name, own in zip(found, outputs, strict=True)]
         notes = _reason(answer)
         given = [
@@ -566,6 +562,8 @@ def _match_graded(
 
 def _cells_of_scores(options: Options) -> Options:
     """Return how columns of scores are read: as labels, blank cells as missing."""
+    from probative.reading.scores import MISSING
+
     return replace(options, task="labels", predicted=True, blank=MISSING, key=())
 
 
@@ -573,6 +571,13 @@ def _with_human(
     table: Any, given: Sequence[SystemOutputs], cells: Options, choices: GradedOptions
 ) -> list[SystemOutputs]:
     """Add human scores of some items to the scores of a judge."""
+    from probative.reading.scores import (
+        in_places_of,
+        scores_of_labels,
+        scores_of_systems,
+        with_human,
+    )
+
     if any(system.runs is not None for system in given):
         raise InputError("human: several runs are not corrected; expected one list per system")
     sides = [system.outputs[0] for system in given]
@@ -611,6 +616,8 @@ def _graded(
         else called
     )
     sides = [own for system in given for own in system.outputs]
+    from probative.matching.scores import match_scores, range_of
+
     given_range = getattr(choices, "range", None)
     said, range_ = given_range is not None, range_of(given_range)
     items, sides, of_items = match_scores(sides, named, range_, said=said)
@@ -638,8 +645,7 @@ def _match(
 ) -> Matched:
     """Match gold and outputs by the function for their task."""
     labels, train_words = choices.labels, choices.train_words
-    kind = task_of(answer)
-    if isinstance(answer, Records):
+    if answer.task == "records":
         return _averaging(_records(answer, outputs, named, choices), labels)
     if isinstance(answer, (Labels, LabelSets)):
         answer, *outputs = (name_numbers(s, choices.label_names) for s in (answer, *outputs))
@@ -664,7 +670,7 @@ def _match(
             notes += of_texts
         items = match_words(answer, *outputs)
         matched = Matched(
-            kind, named, items, answer, tuple(outputs), lexicon=lexicon, notes=tuple(notes)
+            answer.task, named, items, answer, tuple(outputs), lexicon=lexicon, notes=tuple(notes)
         )
         return _averaging(matched, None)
     matched = _entities(answer, outputs, named, choices, same_labels=same_labels)
@@ -675,6 +681,10 @@ def _records(
     gold: Records, outputs: Sequence[Records], names: tuple[str, ...], options: ReadingOptions
 ) -> Matched:
     """Join the documents of all sides and match their fields."""
+    from probative.matching.record_rules import rules_of
+    from probative.matching.records import match_records
+    from probative.reading.records import join_records
+
     systems = join_records(gold, outputs)
     found = match_records(gold, systems, rules_of(options))
     if options.only:
@@ -701,7 +711,7 @@ def _reason(answer: Annotations) -> tuple[str, ...]:
         return ()
     form, reason = answer.origin
     title = FORMATS[form].title
-    return (Recognised(f"{name_of(answer)}: {title} for {task_of(answer)}, because {reason}"),)
+    return (Recognised(f"{name_of(answer)}: {title} for {answer.task}, because {reason}"),)
 
 
 def _aligned_with_gold(
@@ -716,6 +726,9 @@ def _graded_samples(
     files: Sequence[Any], logs: Sequence[Log], named: tuple[str, ...], choices: ReadingOptions
 ) -> Matched:
     """Match the graded scores of logs; repetitions of a sample are one unit."""
+    from probative.reading.logs import join_logs
+    from probative.reading.scores import Graded
+
     refuse_unused(replace(choices, score_name=None), Graded("", np.zeros(0)), separate=False)
     joined = join_logs(logs)
     first = joined[0]
@@ -766,15 +779,15 @@ def _runs_of_logs(systems: Mapping[str, Any], options: Options, choices: Reading
 
 def _single_log(path: str, options: Options, choices: ReadingOptions) -> Samples:
     """Read a log of one system."""
-    log = annotations_of(path, path, options)
-    if not isinstance(log, Samples):
+    log: Any = annotations_of(path, path, options)
+    if log.task != "samples":
         raise InputError(
             "is no log of samples, and there is no answer; expected logs, or an answer", path
         )
     if len(log.logs) > 1:
         raise InputError("holds the logs of several systems; expected one", path)
     refuse_unused(choices, log, separate=True)
-    return log
+    return cast("Samples", log)
 
 
 def _names_of_logs(files: Sequence[Any]) -> list[str]:
@@ -816,7 +829,7 @@ def read_side(
     if answer is not None:
         options = replace(
             options,
-            task=task_of(answer),
+            task=answer.task,
             like=None if answer.origin is None else answer.origin.form,
             probability_columns=tuple(reading.probability_columns),
             multilabel=options.multilabel or (isinstance(answer, LabelSets) or None),
@@ -846,8 +859,8 @@ def match_training(train: Any, matched: Matched, reading: ReadingOptions) -> Spa
     data = annotations_of(
         train, "train", replace(options, column=column if matched.task == "labels" else None)
     )
-    if task_of(data) != matched.task:
-        raise InputError(f"train: is {task_of(data)}, but the answer is {matched.task}")
+    if data.task != matched.task:
+        raise InputError(f"train: is {data.task}, but the answer is {matched.task}")
     if isinstance(data, (Tagged, Spans)):
         return _spans(data, reading.scheme, matched.scheme, reading.repair)
     return cast("Labels", data)

@@ -8,13 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
+from probative.matching.choices import refuse_unused
 from probative.reading.annotations import Labels, LabelSets, Spans, Tagged
-from probative.reading.formats import Options, how_to_read_records, open_input
-from probative.reading.inputs import annotations_of, is_path, settled, task_of
-from probative.reading.large_tables import Engine, read_large_joined
-from probative.reading.logs import read_record_log
-from probative.reading.recognise import read
-from probative.reading.records import Records, join_records
+from probative.reading.formats import Options, how_to_read_records, open_input, read
+from probative.reading.inputs import annotations_of, is_path, settled
 from probative.reading.runs import (
     Runs,
     check_own_answer,
@@ -31,10 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from probative.options import ReadingOptions
-    from probative.reading.formats import Input
-    from probative.reading.recognise import Annotations
-
-from probative.matching.choices import refuse_unused
+    from probative.reading.formats import Annotations, Input
+    from probative.reading.records import Records
 
 _ENDINGS = {
     *(".gz", ".txt", ".conll", ".conllu", ".iob2", ".tsv", ".csv", ".json", ".jsonl", ".utf8"),
@@ -86,7 +81,7 @@ def read_apart(
     answer = annotations_of(gold, "gold", replace(options, column=wanted[0]))
     same_task = replace(
         options,
-        task=task_of(answer),
+        task=answer.task,
         like=None if answer.origin is None else answer.origin.form,
         predicted=True,
         probability_columns=tuple(choices.probability_columns),
@@ -120,6 +115,9 @@ def read_record_logs(
     """Read gold and systems from logs whose targets are records; None if the first is no log."""
     if not all(is_path(path) and str(path) != "-" and Path(path).is_file() for path in paths):
         return None
+    from probative.reading.logs import read_record_log
+    from probative.reading.records import join_records
+
     reading = replace(how_to_read_records(options), is_gold=False)
     gold: Records | None = None
     given = []
@@ -145,6 +143,8 @@ def read_joined(
     gold: Any, systems: Sequence[Any], options: Options, choices: ReadingOptions
 ) -> tuple[Annotations, list[SystemOutputs]] | None:
     """Read gold and systems from tables that DuckDB joins by key; None if it does not apply."""
+    from probative.reading.large_tables import Engine, read_large_joined
+
     wanted = _wanted(choices)
     columns = [wanted[min(number, len(wanted) - 1)] for number in range(len(systems) + 1)]
     engine = Engine(choices.memory_limit, choices.table)
@@ -217,12 +217,11 @@ def _check_task(output: Annotations, answer: Annotations) -> None:
             f"{name_of(output)}: has {own}, but {name_of(answer)} has {other}; expected the same "
             f"(multilabel=)"
         )
-    if task_of(output) != task_of(answer):
+    if output.task != answer.task:
         files = isinstance(output, Labels) and output.origin is None
         hint = "; texts in a list are labels where gold is data, not files" if files else ""
         raise InputError(
-            f"{name_of(output)}: is {task_of(output)}, but {name_of(answer)} is "
-            f"{task_of(answer)}{hint}"
+            f"{name_of(output)}: is {output.task}, but {name_of(answer)} is {answer.task}{hint}"
         )
 
 

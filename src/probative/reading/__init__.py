@@ -8,8 +8,15 @@ from probative._lazy import names_on_demand
 
 if TYPE_CHECKING:
     from probative.reading.annotations import Labels, Segmented, Spans, Tagged, Text
-    from probative.reading.formats import FORMATS, TASKS, Input, Options, open_input
-    from probative.reading.recognise import read, read_pair
+    from probative.reading.formats import (
+        FORMATS,
+        TASKS,
+        Input,
+        Options,
+        open_input,
+        read,
+        read_pair,
+    )
     from probative.reading.source import refuse_repeats
 
 __all__ = [
@@ -44,8 +51,6 @@ __getattr__, __dir__ = names_on_demand(
             "Options",
             "TASKS",
             "open_input",
-        ),
-        "recognise": (
             "read",
             "read_pair",
         ),

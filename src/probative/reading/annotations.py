@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, overload
 
 import numpy as np
 
@@ -27,6 +27,12 @@ class Origin(NamedTuple):
 
     form: str
     reason: str
+
+
+class Side:
+    """Annotations of gold or of a system."""
+
+    task: ClassVar[str]  # the task that they serve
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,9 +128,10 @@ class Text:
 
 
 @dataclass(frozen=True, eq=False)
-class Tagged:
+class Tagged(Side):
     """One tag per token."""
 
+    task = "entities"
     text: Text
     tags: Ints  # one code per token, and the tag of every code
     names: tuple[str, ...]
@@ -148,9 +155,10 @@ class Tagged:
 
 
 @dataclass(frozen=True, eq=False)
-class Spans:
+class Spans(Side):
     """Labelled spans of a corpus, in the order of their sentences."""
 
+    task = "entities"
     # one entry per span: its sentence, its begin and end (exclusive) in the tokens or characters of
     # the sentence, and the code of its label
     sentence: Ints
@@ -186,9 +194,10 @@ class Spans:
 
 
 @dataclass(frozen=True, eq=False)
-class Segmented:
+class Segmented(Side):
     """Words of sentences, over the characters that are not spaces."""
 
+    task = "segmentation"
     name: str
     characters: NDArray[np.uint8] = field(repr=False)  # without spaces, as UTF-8
     byte_first: NDArray[Any]  # the begin of every sentence in bytes and in characters, and the end
@@ -304,9 +313,10 @@ class RowGroups(RowIds):
 
 
 @dataclass(frozen=True, eq=False)
-class Labels:
+class Labels(Side):
     """One label per item."""
 
+    task = "labels"
     name: str
     codes: Ints  # one code per item, and the label of every code
     names: tuple[str, ...]
@@ -327,9 +337,10 @@ class Labels:
 
 
 @dataclass(frozen=True, eq=False)
-class LabelSets:
+class LabelSets(Side):
     """Any number of labels per item."""
 
+    task = "labels"
     name: str  # as in `Labels`
     item: Ints  # one entry per label of an item: the item (from 0), and the code of the label
     codes: Ints

@@ -25,19 +25,6 @@ if TYPE_CHECKING:
     # begins and ends of the fields at an index: a block, or some of them
     Places = Callable[[Any], tuple[Ints, Ints]]
 
-__all__ = [
-    "Table",
-    "bytes_of",
-    "distinct",
-    "equal",
-    "first_eight",
-    "hashes",
-    "is_space",
-    "lines_of",
-    "split",
-    "words_of",
-]
-
 _TAB, _LF, _CR = 9, 10, 13
 _BYTES_PER_BLOCK = 1 << 18  # blocks that fit into the cache
 _ROWS_PER_BLOCK = 1 << 15

@@ -15,7 +15,9 @@ claims are an error that names both readings and the keyword that settles each.
   the file could be read so when all else fails or when gold has this format. Any JSON object is
   ``LIKELY`` a table, so a format that knows its keys is ``SURE``;
 * ``read``: takes the `Input` and returns annotations: `Tagged`, `Spans`, `Segmented`, `Labels`,
-  `LabelSets` or `Records`.
+  `LabelSets` or `Records`;
+* ``pair``, if one file may hold gold and systems: takes the `Input`, the gold column and the
+  columns of the systems, and returns gold, the systems and their names.
 
 `probative.matching.check` then describes the file from these annotations. All files of one
 comparison are read in the format of gold (`Options.like`) if that is likely, or if no other claim
@@ -27,6 +29,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,13 +37,13 @@ import numpy as np
 
 from probative._validation import one_of
 from probative.errors import InputError
+from probative.reading.annotations import Origin, Tagged
 from probative.reading.columns import ODD_TAG, TAG, column_of, layout, read_tags
 from probative.reading.fields import split
 from probative.reading.lines import SPAN_KEYS, read_labels, read_spans
-from probative.reading.records import Reading, Records, records_of, why_file_of_records
 from probative.reading.segmented import read_forms, read_segmented
 from probative.reading.source import Source, is_brat_folder, load
-from probative.reading.table_sides import read_one_table
+from probative.reading.table_sides import read_one_table, read_table_pair
 from probative.reading.tables import (
     PREDICTED_NAMES,
     header_of,
@@ -50,25 +53,18 @@ from probative.reading.tables import (
     plain_name,
     single_name,
 )
-from probative.reading.tools import (
-    read_choices,
-    read_docbin,
-    read_folder,
-    read_hipe,
-    read_label_studio,
-    read_samples,
-    read_tagged_rows,
-    tool_of_file,
-)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
+    from probative.reading.annotations import Labels, LabelSets, Segmented, Spans
     from probative.reading.columns import Layout
     from probative.reading.logs import Samples
+    from probative.reading.records import Reading, Records
 
     Annotations = Tagged | Spans | Segmented | Labels | LabelSets | Samples | Records
+    Pair = tuple[Any, list[Any], list[str]]  # gold, the systems, and the names of the systems
+    Column = int | str
 
 
 POSSIBLE, LIKELY, SURE = 1, 2, 3
@@ -105,6 +101,11 @@ class Glance:
         return Path(self.source.name.removesuffix(".gz")).suffix.lower()
 
     @cached_property
+    def opening(self) -> bytes:
+        """Return the first character that is no space."""
+        return self.source.data.lstrip()[:1]
+
+    @cached_property
     def head(self) -> Source:
         """Return the first lines, without leading blank ones."""
         data = self.source.data
@@ -129,6 +130,10 @@ class Glance:
         spans = _is_jsonl(self) if self.record is not None else None
         if spans is not None and spans.strength == SURE:
             return None
+        if self.source.is_text and self.opening != b"[" and b"{" not in self.head.data:
+            return None
+        from probative.reading.records import why_file_of_records
+
         return why_file_of_records(self.source, self.head, self.options.column)
 
     @cached_property
@@ -144,12 +149,16 @@ class Glance:
     @cached_property
     def tool(self) -> tuple[str, str] | None:
         """Return the format of another tool and the reason, or None."""
+        if self.source.is_text and self.opening not in (b"{", b"[", b"T"):  # HIPE: TOKEN
+            return None
+        from probative.reading.tools import tool_of_file
+
         return tool_of_file(self.source, self.record, graded=self.options.graded)
 
     @cached_property
     def record(self) -> dict[str, Any] | None:
         """Return the JSON object of the first line, or None."""
-        if not self.source.is_text or self.source.data.lstrip()[:1] != b"{":
+        if not self.source.is_text or self.opening != b"{":
             return None
         try:
             record = json.loads(self.source.data.lstrip().split(b"\n", 1)[0])
@@ -243,6 +252,7 @@ class _Format:
     tasks: tuple[str, ...]
     recognise: Callable[[Glance], _Claim | None]
     read: Callable[[Input], Annotations]
+    pair: Callable[[Input, Column | None, Sequence[Column]], Pair] | None = None
 
 
 def recognise(source: Source, options: Options) -> _Recognised:
@@ -502,8 +512,42 @@ def _read_columns(opened: Input) -> Annotations:
     return tags if opened.task == "entities" else tags.as_labels()
 
 
+def _read_column_pair(opened: Input, gold: Column | None, columns: Sequence[Column]) -> Pair:
+    source, shape = opened.source, opened.layout
+    if shape.width < 2:
+        raise source.error("has one column; expected a gold and a predicted one")
+    task = opened.options.task or "entities"
+    wanted = [int(c) for c in columns] or [-1]
+    answer, *systems = (
+        replace(
+            read_tags(shape, column, any_values=True),
+            column=column if column > 0 else shape.width + column + 1,
+        )
+        for column in (int(gold) if gold is not None else -2, *wanted)
+    )
+    names = [Path(source.name).name] if len(wanted) == 1 else [f"column {c}" for c in wanted]
+    if task == "labels":
+        return answer.as_labels(), [system.as_labels() for system in systems], names
+    if task == "segmentation":
+        raise source.error("holds one segmentation; expected a second file")
+    for side in (answer, *systems):
+        known = [TAG.fullmatch(name) is not None for name in side.names]
+        if all(known):
+            continue
+        share = float(np.array(known)[side.tags].mean())
+        if share <= 0.5:
+            raise source.error(
+                f"{side.notes[0].rsplit(': ', 1)[1]} of which most are none, such as "
+                f"{side.names[int(side.tags[0])][:60]!r}; expected a gold and a predicted column",
+                int(shape.rows[0]) + 1,
+            )
+    return answer, list(systems), names
+
+
 def how_to_read_records(options: Options) -> Reading:
     """Return the choices of reading one side of records."""
+    from probative.reading.records import Reading
+
     return Reading(
         options.key,
         options.column,
@@ -516,11 +560,32 @@ def how_to_read_records(options: Options) -> Reading:
 
 
 def _read_records(opened: Input) -> Annotations:
+    from probative.reading.records import records_of
+
     return records_of(opened.source, how_to_read_records(opened.options))
+
+
+def _read_record_pair(opened: Input, gold: Column | None, columns: Sequence[Column]) -> Pair:
+    from probative.reading.records import read_columns
+
+    answer, systems = read_columns(
+        opened.source,
+        how_to_read_records(opened.options),
+        gold_column=None if gold is None else str(gold),
+        columns=[str(column) for column in columns],
+    )
+    origin = Origin("records", opened.reason)
+    sides = [replace(side, origin=origin) for side in systems]
+    return replace(answer, origin=origin), sides, [side.name for side in systems]
 
 
 def _content(read: Callable[[Source], Annotations]) -> Callable[[Input], Annotations]:
     return lambda opened: read(opened.source)
+
+
+def _tools(name: str) -> Callable[..., Any]:
+    """Return a reader of `probative.reading.tools`, which few files need."""
+    return lambda *given: getattr(import_module("probative.reading.tools"), name)(*given)
 
 
 _SPANS, _WORDS, _LABELS = ("entities",), ("segmentation",), ("labels",)
@@ -528,23 +593,29 @@ _COLUMN_TASKS, _CONLLU_TASKS = _SPANS + _WORDS + _LABELS, _WORDS + _SPANS + _LAB
 FORMATS: dict[str, _Format] = {
     entry.name: entry
     for entry in (
-        _Format("columns", "columns", _COLUMN_TASKS, _is_columns, _read_columns),
-        _Format("conllu", "CoNLL-U", _CONLLU_TASKS, _is_conllu, _read_columns),
+        _Format("columns", "columns", _COLUMN_TASKS, _is_columns, _read_columns, _read_column_pair),
+        _Format("conllu", "CoNLL-U", _CONLLU_TASKS, _is_conllu, _read_columns, _read_column_pair),
         _Format("segmented", "segmented text", _WORDS, _is_segmented, _content(read_segmented)),
         _Format("labels", "a list of labels", _LABELS, _is_labels, _content(read_labels)),
         _Format("jsonl", "JSON lines with spans", _SPANS, _is_jsonl, _content(read_spans)),
-        _Format("table", "a table", ("labels", "entities"), _is_table, read_one_table),
-        _Format("records", "JSON objects", ("records",), _is_records, _read_records),
+        _Format("table", "a table", _LABELS + _SPANS, _is_table, read_one_table, read_table_pair),
+        _Format(
+            *("records", "JSON objects", ("records",)),
+            *(_is_records, _read_records, _read_record_pair),
+        ),
         *(
-            _Format(name, title, tasks, _by_tool(name), reader)
-            for name, title, tasks, reader in (
-                ("rows", "rows of tokens and tags", _SPANS + _LABELS, read_tagged_rows),
-                ("choices", "labels chosen for texts", _LABELS, _content(read_choices)),
-                ("labelstudio", "an export of Label Studio", _SPANS + _LABELS, read_label_studio),
-                ("brat", "a folder of brat", _SPANS, read_folder),
-                ("docbin", "documents of spaCy", _SPANS, _content(read_docbin)),
-                ("hipe", "a file of HIPE", _SPANS + _LABELS, read_hipe),
-                ("log", "a log of an evaluation", ("samples",), read_samples),
+            _Format(name, title, tasks, _by_tool(name), *map(_tools, readers))
+            for name, title, tasks, *readers in (
+                ("rows", "rows of tokens and tags", _SPANS + _LABELS, "read_rows", "row_pair"),
+                ("choices", "labels chosen for texts", _LABELS, "read_choices"),
+                (
+                    *("labelstudio", "an export of Label Studio", _SPANS + _LABELS),
+                    *("read_label_studio", "label_studio_pair"),
+                ),
+                ("brat", "a folder of brat", _SPANS, "read_folder"),
+                ("docbin", "documents of spaCy", _SPANS, "read_docbin"),
+                ("hipe", "a file of HIPE", _SPANS + _LABELS, "read_hipe", "hipe_pair"),
+                ("log", "a log of an evaluation", ("samples",), "read_samples", "log_pair"),
             )
         ),
     )
@@ -649,3 +720,56 @@ def open_input(
 def format_of(source: Source, task: str | None = None) -> str:
     """Return the format by the content, and by the name where that is not enough."""
     return recognise(source, Options(task=task)).kind
+
+
+# --- Reading
+
+
+def read(path: str | Path | Input, options: Options | None = None) -> Annotations:
+    """Read a file of any known format; ``-`` is standard input."""
+    opened = path if isinstance(path, Input) else open_input(path, options)
+    found = FORMATS[opened.kind]
+    if opened.task not in found.tasks:
+        raise opened.source.error(
+            f"read as {opened.kind}, it has nothing for the task {opened.task!r}"
+        )
+    return replace(found.read(opened), origin=Origin(opened.kind, opened.reason))
+
+
+def read_pair(
+    path: str | Path,
+    options: Options | None = None,
+    *,
+    gold: Column | None = None,
+    columns: Sequence[Column] = (),
+) -> Pair:
+    """Read gold and systems from the columns of one file; return them and the systems' names."""
+    opened = _opened_pair(path, options or Options(), [gold, *columns])
+    found = FORMATS[opened.kind]
+    if found.pair is None:
+        raise opened.source.error(
+            f"is {found.title}, which holds one side; expected a second file, or "
+            f"one file with a gold and a predicted column"
+        )
+    return found.pair(opened, gold, columns)
+
+
+def _opened_pair(path: str | Path, options: Options, columns: Sequence[Column | None]) -> Input:
+    """Open a file; named columns mean a table, unless another tool wrote the file."""
+    if all(c is None or isinstance(c, int) or is_number(c) for c in columns):
+        return open_input(path, options)
+    if "records" in (options.task, options.input_format):
+        return open_input(path, options)
+    if any("*" in str(column) for column in columns) and options.task is None:
+        return open_input(path, replace(options, task="records"))
+    opened = open_input(path, replace(options, input_format="table"))
+    named = next((str(c) for c in columns if isinstance(c, str) and not is_number(c)), None)
+    reason = Glance(opened.source, replace(options, column=named)).records
+    if reason is not None and options.input_format is None and options.task is None:
+        return replace(opened, kind="records", task="records", reason=reason, options=options)
+    tool = Glance(opened.source, options).tool
+    if tool is None or FORMATS[tool[0]].pair is None or options.input_format is not None:
+        return opened
+    kind, reason = tool
+    task = options.task or FORMATS[kind].tasks[0]
+    return replace(opened, kind=kind, task=task, reason=reason, options=options)

@@ -6,19 +6,16 @@ from collections.abc import Collection, Mapping, Set
 from dataclasses import replace
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError, Recognised
 from probative.labels import label_text
-from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
+from probative.reading.annotations import Labels, LabelSets, Side
 from probative.reading.columns import ODD_TAG, TAG
-from probative.reading.formats import how_to_read_records
-from probative.reading.logs import Samples
-from probative.reading.recognise import read, read_pair
-from probative.reading.records import Records, is_record_object, records_from_objects
+from probative.reading.formats import how_to_read_records, read, read_pair
 from probative.reading.rows import (
     Rows,
     are_rows,
@@ -26,10 +23,10 @@ from probative.reading.rows import (
     label_names_of_features,
     labels_of_dataset,
     numbered_tags,
+    pair_of_rows,
     rows_of,
     side_of_rows,
 )
-from probative.reading.scores import Graded
 from probative.reading.segmented import segmented_from_lists
 from probative.reading.sequences import (
     labels_from_array,
@@ -39,14 +36,11 @@ from probative.reading.sequences import (
     tagged_from_lists,
 )
 from probative.reading.table_sides import label_sets, tags_reason
-from probative.reading.tool_sides import pair_of_rows
-from probative.reading.tools import are_docs, are_examples, sides_of_examples, spans_from_docs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from probative.reading.formats import Options
-    from probative.reading.recognise import Annotations
+    from probative.reading.formats import Annotations, Options, Pair
 
 
 def is_path(data: Any) -> bool:
@@ -54,20 +48,7 @@ def is_path(data: Any) -> bool:
     return isinstance(data, (str, Path))
 
 
-def task_of(annotations: Annotations | Graded) -> str:
-    """Return the task that annotations of this kind serve."""
-    if isinstance(annotations, (Tagged, Spans)):
-        return "entities"
-    if isinstance(annotations, Samples):
-        return "samples"
-    if isinstance(annotations, Records):
-        return "records"
-    if isinstance(annotations, Graded):
-        return "scores"
-    return "segmentation" if isinstance(annotations, Segmented) else "labels"
-
-
-def _are_records(data: Any) -> bool:
+def are_records(data: Any) -> bool:
     """Return True if these are records in a list, or by their keys."""
     if isinstance(data, Mapping):
         entries = list(data.values())
@@ -75,6 +56,8 @@ def _are_records(data: Any) -> bool:
         entries = [one for one in data if one is not None]
     else:
         return False
+    from probative.reading.records import is_record_object
+
     if not entries or not all(map(is_record_object, entries)):
         return False
     return not (are_rows(entries) or are_docs(entries) or are_examples(entries))
@@ -82,8 +65,8 @@ def _are_records(data: Any) -> bool:
 
 def annotations_of(data: Any, name: str, options: Options) -> Annotations:
     """Read one side from a path or from Python data; return annotations as they are."""
-    if isinstance(data, (Tagged, Spans, Segmented, Labels, LabelSets, Samples, Records)):
-        return data
+    if isinstance(data, Side):
+        return cast("Annotations", data)
     if is_path(data):
         return read(data, options)
     if is_dataset(data):  # rows of tokens, or one label per row
@@ -92,7 +75,9 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
             return labels_of_dataset(name, items, names, options)
         rows = rows_of(name, items, None, names, options.label_names)
         return side_of_rows(rows, options, options.task)
-    if options.task == "records" or (options.task is None and _are_records(data)):
+    if options.task == "records" or (options.task is None and are_records(data)):
+        from probative.reading.records import records_from_objects
+
         return records_from_objects(data, name, how_to_read_records(options))
     numbers = numbered_tags(data) if options.label_names and not options.multilabel else None
     if numbers is not None:
@@ -119,6 +104,8 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
         )
     items = list(data)
     if are_docs(items):
+        from probative.reading.tools import spans_from_docs
+
         return spans_from_docs(name, items)
     if are_rows(items):
         rows = rows_of(name, items, label_names=options.label_names)
@@ -330,6 +317,18 @@ def _is_nested(sentence: Any) -> bool:
     return not isinstance(sentence, (str, bytes))
 
 
+def are_docs(data: Sequence[Any]) -> bool:
+    """Return True if these are documents with entities."""
+    return bool(data) and all(hasattr(doc, "ents") and hasattr(doc, "__iter__") for doc in data)
+
+
+def are_examples(data: Sequence[Any]) -> bool:
+    """Return True if these are examples of spaCy, each with a reference and a prediction."""
+    return bool(data) and all(
+        hasattr(each, "reference") and hasattr(each, "predicted") for each in data
+    )
+
+
 def is_frame(data: Any) -> bool:
     """Return True if this is a data frame."""
     return hasattr(data, "columns") and not isinstance(data, (list, tuple, dict))
@@ -342,7 +341,7 @@ def is_series(data: Any) -> bool:
 
 def both_of(
     data: Any, options: Options, gold: int | str | None, columns: Sequence[int | str]
-) -> tuple[Annotations, list[Annotations], list[str]]:
+) -> Pair:
     """Read gold and the systems from one file or data frame; return them and the systems' names."""
     if is_path(data):
         return read_pair(data, options, gold=gold, columns=columns)
@@ -351,7 +350,10 @@ def both_of(
         rows = rows_of("gold", [dict(row) for row in data], None, names, options.label_names)
         return pair_of_rows(rows, gold, columns, options.task)
     if isinstance(data, (list, tuple)) and are_examples(data):
-        answer, system = sides_of_examples("gold", data)
+        from probative.reading.tools import spans_from_docs
+
+        sides = [[getattr(each, side) for each in data] for side in ("reference", "predicted")]
+        answer, system = (spans_from_docs("gold", docs) for docs in sides)
         return answer, [system], ["predicted"]
     if not is_frame(data):
         raise InputError("pred: missing; expected a second input beside gold")

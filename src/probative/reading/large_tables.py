@@ -34,7 +34,7 @@ from probative.reading.database import (
     lock,
     watched,
 )
-from probative.reading.formats import Glance, recognise
+from probative.reading.formats import FORMATS, Glance, recognise
 from probative.reading.parquet import check_types, columns_of_file
 from probative.reading.source import Source
 from probative.reading.table_files import (
@@ -55,7 +55,6 @@ from probative.reading.tables import (
     first_bad_line,
     is_number,
 )
-from probative.reading.tool_sides import PAIRS
 from probative.tables.engines import listed
 from probative.tables.kinds import Kinds, NeedsRowsError, count_kinds, sql_text
 
@@ -662,7 +661,7 @@ def _is_table(files: TableFiles, options: Options, columns: Sequence[Any]) -> bo
     if all(c is None or isinstance(c, int) or is_number(str(c)) for c in columns):
         return recognise(head, options).kind == "table"
     tool = Glance(head, options).tool
-    return tool is None or tool[0] not in PAIRS
+    return tool is None or FORMATS[tool[0]].pair is None
 
 
 def _count(

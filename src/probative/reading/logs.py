@@ -24,6 +24,7 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError, Recognised
+from probative.reading.annotations import Side
 from probative.reading.records import Reading, Records, records_from_objects
 from probative.reading.source import as_json, where_they_differ
 
@@ -525,9 +526,10 @@ class Log:
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class Samples(Side):
     """The logs of one file, one per system."""
 
+    task = "samples"
     name: str
     logs: tuple[Log, ...]  # the log of every system
     notes: tuple[str, ...] = ()

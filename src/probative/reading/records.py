@@ -25,7 +25,7 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError, Recognised, suggestion
-from probative.reading.annotations import RowGroups
+from probative.reading.annotations import RowGroups, Side
 from probative.reading.parquet import opened_parquet
 from probative.reading.source import Source, load
 from probative.reading.table_sides import MISSING_GROUP
@@ -201,7 +201,7 @@ def _check(record: Any, place: Place) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Records:
+class Records(Side):
     """The records of gold or of a system, one per document.
 
     Attributes
@@ -229,6 +229,7 @@ class Records:
         The format as which a file was recognised.
     """
 
+    task = "records"
     name: str
     documents: tuple[dict[str, Any] | None, ...]
     keys: tuple[str, ...] | None = None
@@ -918,9 +919,6 @@ def why_file_of_records(source: Source, head: Source, column: str | None) -> str
     """
     if source.is_folder:
         return "it is a folder of .json files"
-    opening = source.data.lstrip()[:1]
-    if not source.is_parquet and opening != b"[" and b"{" not in head.data:
-        return None
     try:
         rows = _first_rows(source, head)
     except InputError:  # the reader of its format reports it

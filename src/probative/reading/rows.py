@@ -123,7 +123,7 @@ def choose_column(
     )
 
 
-def read_rows(source: Source, label_names: Sequence[str] | None = None) -> Rows:
+def rows_of_file(source: Source, label_names: Sequence[str] | None = None) -> Rows:
     """Read the rows of JSON lines or of a Parquet file."""
     lines: list[int] | None = None
     own: dict[str, tuple[str, ...]] = {}
@@ -259,6 +259,32 @@ def side_of_rows(rows: Rows, options: Any, task: str | None) -> Tagged | Labels:
     column = choose_column(rows.name, there, options.named_column, predicted=options.predicted)
     tags = tagged_rows(rows, column)
     return tags.as_labels() if task == "labels" else tags
+
+
+def pair_of_rows(
+    rows: Rows, gold: int | str | None, columns: Sequence[int | str], task: str | None
+) -> tuple[Any, list[Any], list[str]]:
+    """Return the tags of the gold column and of the systems' columns, and their names."""
+    there = list(rows.columns)
+    answer = choose_column(rows.name, there, None if gold is None else str(gold), predicted=False)
+    wanted = [str(column) for column in columns]
+    if not wanted:
+        left = [column for column in there if column != answer]
+        if not left:
+            raise InputError(
+                f"has tags under {answer!r} only; expected a second file, or a column of "
+                f"predictions",
+                rows.name,
+            )
+        wanted = [choose_column(rows.name, there, None, predicted=True, taken=[answer])]
+    names = [choose_column(rows.name, there, name, predicted=True) for name in wanted]
+    sides = [tagged_rows(rows, name) for name in (answer, *names)]
+    # one file has one text, so nothing needs to be aligned
+    sides = [replace(side, text=sides[0].text) for side in sides]
+    if task == "labels":
+        sides = without_ignored_tokens(sides[0], sides[1:])
+        return sides[0].as_labels(), [side.as_labels() for side in sides[1:]], names
+    return sides[0], sides[1:], names
 
 
 def tagged_rows(rows: Rows, column: str) -> Tagged:

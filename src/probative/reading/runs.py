@@ -16,24 +16,21 @@ import numpy as np
 from probative._validation import shown
 from probative.errors import InputError
 from probative.files import find_paths
-from probative.reading.annotations import Labels, LabelSets, RowIds, Segmented, Spans, Tagged
+from probative.reading.annotations import Labels, RowIds, Segmented, Side, Tagged
 from probative.reading.columns import TAG, read_tags
 from probative.reading.formats import open_input
-from probative.reading.inputs import is_frame, is_path, is_series
-from probative.reading.records import Records
+from probative.reading.inputs import are_docs, is_frame, is_path, is_series
 from probative.reading.rows import are_rows, is_dataset
 from probative.reading.sequences import sides_from_frame
 from probative.reading.source import is_brat_folder, is_output, load
 from probative.reading.table_sides import read_table, tags_reason
-from probative.reading.tools import are_docs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
-    from probative.reading.formats import Input, Options
-    from probative.reading.recognise import Annotations
+    from probative.reading.formats import Annotations, Input, Options
 
 
 class Runs(tuple[Any, ...]):
@@ -186,7 +183,7 @@ def refuse_mixture(gold: Any, systems: Sequence[Any]) -> None:
             raise InputError(
                 "is a file, but gold is data; expected all of them as files, or all as data", file
             )
-        if is_path(gold) and not all(is_path(one) or _is_read(one) for one in outputs):
+        if is_path(gold) and not all(is_path(one) or isinstance(one, Side) for one in outputs):
             name = f"pred {number}" if len(systems) > 1 else "pred"
             raise InputError(
                 f"{name}: is data, but gold is the file {str(gold)!r}; expected all of them as "
@@ -237,14 +234,9 @@ def is_keyed(gold: Any, system: Any) -> bool:
 
 def _is_whole(one: Any) -> bool:
     """Return True if this is a whole output by its type, or by the type of its entries."""
-    if _is_read(one) or is_frame(one) or is_dataset(one):
+    if isinstance(one, Side) or is_frame(one) or is_dataset(one):
         return True
     return isinstance(one, (list, tuple)) and (are_rows(one) or are_docs(one))
-
-
-def _is_read(one: Any) -> bool:
-    """Return True if this holds annotations that were already read."""
-    return isinstance(one, (Tagged, Spans, Segmented, Labels, LabelSets, Records))
 
 
 def are_files(systems: Mapping[str, Any]) -> bool:
@@ -258,9 +250,9 @@ def are_files(systems: Mapping[str, Any]) -> bool:
 
 
 def _depth_of_output(system: Any, answer: Annotations, gold: Any) -> int:
-    if isinstance(answer, (Labels, LabelSets)) and isinstance(gold, (list, tuple, np.ndarray)):
+    if answer.task == "labels" and isinstance(gold, (list, tuple, np.ndarray)):
         return _depth(gold)
-    if isinstance(answer, (Labels, Records)):
+    if isinstance(answer, Labels) or answer.task == "records":
         return 1
     if isinstance(answer, Segmented) and _depth(system) == 2:
         # either the words of sentences, or runs whose sentences are strings

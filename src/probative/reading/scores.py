@@ -12,6 +12,7 @@ import numpy as np
 from probative._validation import shown
 from probative.errors import InputError
 from probative.labels import items_of
+from probative.reading.annotations import Side
 from probative.reading.sequences import units_of
 
 if TYPE_CHECKING:
@@ -26,9 +27,10 @@ _LONGEST = 30  # characters of a text in a message
 
 
 @dataclass(frozen=True, eq=False)
-class Graded:
+class Graded(Side):
     """One score per item; NaN where there is none."""
 
+    task = "scores"
     name: str
     values: NDArray[np.float64]
     units: NDArray[np.int32] | None = None  # the unit (document, group) of every item, or None

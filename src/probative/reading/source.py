@@ -17,7 +17,7 @@ from probative.errors import InputError, Recognised
 
 if TYPE_CHECKING:
     import gzip
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 # Byte positions are kept in 32-bit integers.
 LARGEST = 2**31 - 64
@@ -87,11 +87,15 @@ class Source:
     @cached_property
     def document(self) -> Any:
         """Return the content as one JSON value."""
+        return self.parse_json("one value")
+
+    def parse_json(self, expected: str, **how: Any) -> Any:
+        """Parse the content as one JSON value."""
         try:
-            return json.loads(self.data)
+            return json.loads(self.data, **how)
         except (ValueError, RecursionError) as error:
             line, reason = getattr(error, "lineno", None), _reason(error)
-            raise self.error(f"is not JSON ({reason}); expected one value", line) from None
+            raise self.error(f"is not JSON ({reason}); expected {expected}", line) from None
 
     def json_lines(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield the objects of JSON lines, each with its line number."""
@@ -99,10 +103,12 @@ class Source:
             if line.strip():
                 yield number, self.json_object(number, line)
 
-    def json_object(self, number: int, line: bytes) -> dict[str, Any]:
+    def json_object(
+        self, number: int, line: bytes | str, decode: Callable[[Any], Any] = json.loads
+    ) -> dict[str, Any]:
         """Return the object that a line holds."""
         try:
-            record = json.loads(line)
+            record = decode(line)
         except (ValueError, RecursionError) as error:
             problem = (
                 f"{snippet(line)} is not JSON ({_reason(error)}); expected one object per line"
@@ -135,12 +141,16 @@ class Source:
 
 
 def _reason(error: Exception) -> str:
-    return getattr(error, "msg", None) or "too deep or too large"
+    """Return why a text is no JSON."""
+    text = str(error).split(";", maxsplit=1)[0]
+    usual = text if isinstance(error, ValueError) else "too deep or too large"
+    return getattr(error, "msg", None) or usual
 
 
-def snippet(raw: bytes, limit: int = 60) -> str:
+def snippet(raw: bytes | str, limit: int = 60) -> str:
     """Return a piece of a file for a one-line message, in quotes."""
-    text = raw[: 4 * limit].decode("utf-8", "replace").rstrip("\r\n")
+    part = raw[: 4 * limit]
+    text = (part if isinstance(part, str) else part.decode("utf-8", "replace")).rstrip("\r\n")
     return repr(text if len(text) <= limit else text[:limit] + "…")
 
 
@@ -226,10 +236,7 @@ def _is_object(data: bytes) -> bool:
 
 
 def is_output(path: str | Path, beside: str | Path | None = None) -> bool:
-    """Return True if this can be the output of a system: a file or a brat folder.
-
-    A folder of JSON records is one output if gold, `beside` it, is such a folder, too.
-    """
+    """Return True for an output: a file, a brat folder, or records if gold is a folder of such."""
     if Path(path).is_file() or is_brat_folder(path):
         return True
     return is_record_folder(beside) and is_record_folder(path)

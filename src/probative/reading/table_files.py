@@ -27,34 +27,14 @@ from probative.tables.engines import check_column, listed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-__all__ = [
-    "DATABASES",
-    "TableFiles",
-    "check_columns",
-    "find_tables",
-    "head_of",
-    "is_many",
-    "is_path_of_table",
-    "kind_of",
-]
-
 DATABASES = ("sqlite", "duckdb")
 _HEAD = 1 << 16  # bytes read from the beginning of a text
 _MAGIC = {b"PAR1": "parquet", b"SQLite format 3\0": "sqlite"}
 _DUCKDB_MAGIC = slice(8, 12)  # bytes of DuckDB's magic word
 _GZIP = b"\x1f\x8b"
 _NO_TEXT_MAGIC = (b"\xff\xfe", b"\xfe\xff", b"PK\x03\x04")  # UTF-16 and UTF-32; archives
-_ENDINGS = {
-    ".csv": "text",
-    ".tsv": "text",
-    ".jsonl": "text",
-    ".ndjson": "text",
-    ".json": "text",
-    ".txt": "text",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".parq": "parquet",
-}
+_ENDINGS = dict.fromkeys((".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".txt"), "text")
+_ENDINGS |= dict.fromkeys((".parquet", ".pq", ".parq"), "parquet")
 # a NULL marker that no file holds, so that empty cells are empty text, as for Python's reader
 _NO_NULL = f"\x01{uuid.uuid4().hex}"
 _PATH = "\x02"  # name of the column with the path of a row's file
@@ -64,45 +44,19 @@ _LONGEST_LINE = 1 << 24  # bytes; the engine keeps some such buffers for every c
 
 @dataclass(frozen=True, kw_only=True)
 class TableFiles:
-    """One table, in one or more files.
+    """One table, in one or more files."""
 
-    Attributes
-    ----------
-    name
-        The word that was given for it.
-    kind
-        csv, tsv, jsonl, parquet, sqlite or duckdb.
-    paths
-        Its files, in their order.
-    columns
-        The names of its columns.
-    partitions
-        Further columns, from folders such as ``day=2024-01-01``.
-    header
-        True if the first line of a text names the columns.
-    dialect
-        The separator and quoting of a text, as settings of Python's csv reader.
-    headers
-        The columns of each file of a text, or of Parquet, in its order.
-    comments
-        True if lines that begin with # are skipped.
-    table
-        The table of a database.
-    size
-        The size of the files in bytes.
-    """
-
-    name: str
-    kind: str
+    name: str  # the word that was given for it
+    kind: str  # csv, tsv, jsonl, parquet, sqlite or duckdb
     paths: tuple[Path, ...]
-    columns: tuple[str, ...] = ()
-    partitions: tuple[str, ...] = ()
-    header: bool = True
-    dialect: dict[str, Any] = field(default_factory=dict)
-    headers: tuple[tuple[str, ...], ...] = ()
-    comments: bool = False
-    table: str | None = None
-    size: int = 0
+    columns: tuple[str, ...] = ()  # the names of its columns
+    partitions: tuple[str, ...] = ()  # further columns, from folders such as ``day=2024-01-01``
+    header: bool = True  # the first line of a text names the columns
+    dialect: dict[str, Any] = field(default_factory=dict)  # of a text, for Python's csv reader
+    headers: tuple[tuple[str, ...], ...] = ()  # the columns of each file (text, Parquet) in order
+    comments: bool = False  # lines that begin with # are skipped
+    table: str | None = None  # the table of a database
+    size: int = 0  # of the files in bytes
 
     def error(self, message: str, path: Path | None = None, line: int | None = None) -> InputError:
         """Return an error in this table, or in one of its files."""
@@ -200,9 +154,9 @@ def _of_object(name: str) -> str:
 def is_many(word: str | Path) -> bool:
     """Return True if a word stands for a folder of tables or for the files of a pattern."""
     text = str(word)
-    if text == "-" or is_brat_folder(text) or is_record_folder(text):
+    if not is_path_of_table(text):
         return False
-    return _is_dir(text) or (has_magic(text) and not _exists(text))
+    return _is(Path.is_dir, text) or (has_magic(text) and not _is(Path.exists, text))
 
 
 def is_path_of_table(data: Any) -> bool:
@@ -219,11 +173,7 @@ def find_tables(
     header: bool | None = None,
     table: str | None = None,
 ) -> TableFiles | None:
-    """Return the table that a word stands for; None if the engine cannot read it.
-
-    The word is a file, a folder, or a pattern such as ``preds/*.parquet``; an existing file with
-    that name takes precedence.
-    """
+    """Return the table of a file, a folder or a pattern; None if the engine cannot read it."""
     name = str(word)
     paths, root = _files(name)
     kinds = {path: _kind(path, name) for path in paths}
@@ -244,25 +194,23 @@ def find_tables(
         raise InputError("holds several databases; expected one", name)
     if table is not None and kind not in DATABASES:
         raise InputError("table: there is no database; expected it left out")
-    partitions = () if root is None else _partitions(paths, root)
-    size = sum(path.stat().st_size for path in paths)
     files = TableFiles(
         name=name,
         kind=kind,
         paths=tuple(paths),
-        partitions=partitions,
+        partitions=() if root is None else _partitions(paths, root),
         comments=comments,
         table=table,
-        size=size,
+        size=sum(path.stat().st_size for path in paths),
     )
     return _with_texts(files, header) if kind == "text" else files
 
 
 def _files(name: str) -> tuple[list[Path], Path | None]:
     """Return the files that a word stands for, and the folder below which partitions begin."""
-    if _is_dir(name):
+    if _is(Path.is_dir, name):
         return _without_links(_below_folder(name)), Path(name)
-    if _exists(name) or not has_magic(name):
+    if _is(Path.exists, name) or not has_magic(name):
         return [_readable(name)], None
     found = list(map(Path, find_paths(name, recursive=True)))
     paths = [path for path in found if path.is_file()]
@@ -318,9 +266,8 @@ def _is_link(path: Path) -> bool:
 
 def _partitions(paths: Sequence[Path], root: Path) -> tuple[str, ...]:
     """Return the partition columns of the folders below the given one; refuse differences."""
-    told = [
-        [part.partition("=")[0] for part in _below(path, root) if "=" in part] for path in paths
-    ]
+    below = [path.parent.parts[len(root.parts) :] for path in paths]
+    told = [[part.partition("=")[0] for part in parts if "=" in part] for parts in below]
     for path, own in zip(paths, told, strict=True):
         if sorted(own) != sorted(told[0]):
             raise InputError(
@@ -333,14 +280,6 @@ def _partitions(paths: Sequence[Path], root: Path) -> tuple[str, ...]:
                 f"two folders tell one column ({listed(own)}); expected different names", str(path)
             )
     return tuple(told[0])
-
-
-def _below(path: Path, root: Path) -> tuple[str, ...]:
-    """Return the folders between a file and the given folder."""
-    try:
-        return path.parent.relative_to(root).parts
-    except ValueError:
-        return ()
 
 
 def kind_of(path: Path) -> str:
@@ -360,10 +299,8 @@ def kind_of(path: Path) -> str:
 def _kind(path: Path, name: str) -> str:
     """Return the kind of a file; one of several text files is recognised by its suffix."""
     kind = kind_of(path)
-    return kind if str(path) == name or kind not in ("text", "other") else _of_ending(path)
-
-
-def _of_ending(path: Path) -> str:
+    if str(path) == name or kind not in ("text", "other"):
+        return kind
     return _ENDINGS.get(Path(path.name.removesuffix(".gz")).suffix.lower(), "other")
 
 
@@ -400,23 +337,21 @@ def _with_texts(files: TableFiles, header: bool | None) -> TableFiles | None:
         for head in heads:
             for record in objects_of(head):
                 names |= dict.fromkeys(record)
-        own = replace(files, kind="jsonl", columns=tuple(names))
-        return replace(own, columns=(*own.columns, *own.partitions))
+        return replace(files, kind="jsonl", columns=(*names, *files.partitions))
     kind, dialect = dialect_of(heads[0], comments=files.comments)
     headers = tuple(_first_row(head, dialect, comments=files.comments) for head in heads)
     if header is False:
         headers = tuple(
             tuple(f"column {place + 1}" for place in range(len(row))) for row in headers
         )
-    files = replace(
+    return replace(
         files,
         kind=kind,
         dialect=dialect,
         headers=headers,
         header=header is not False,
-        columns=headers[0],
+        columns=(*headers[0], *files.partitions),
     )
-    return replace(files, columns=(*files.columns, *files.partitions))
 
 
 def _first_row(head: Source, dialect: dict[str, Any], *, comments: bool) -> tuple[str, ...]:
@@ -454,15 +389,9 @@ def check_columns(files: TableFiles, columns: Sequence[str]) -> None:
                 raise files.error(f"two columns are called {name!r}; expected one", path)
 
 
-def _is_dir(name: str) -> bool:
+def _is(what: Callable[[Path], bool], name: str) -> bool:
+    """Return the answer of a method of paths; False for a name that can be none."""
     try:
-        return Path(name).is_dir()
-    except (OSError, ValueError):
-        return False
-
-
-def _exists(name: str) -> bool:
-    try:
-        return Path(name).exists()
+        return what(Path(name))
     except (OSError, ValueError):
         return False

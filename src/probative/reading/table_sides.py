@@ -35,19 +35,6 @@ if TYPE_CHECKING:
 
     Side = Labels | LabelSets | Tagged
 
-__all__ = [
-    "MISSING_GROUP",
-    "Sides",
-    "are_other_labels",
-    "is_beside",
-    "is_read",
-    "label_sets",
-    "read_one_table",
-    "read_table",
-    "refuse_answer_again",
-    "tags_reason",
-]
-
 _SENTENCE = re.compile(r"(sent|sentence)(_?(id|idx|no|nr|num|number|index|#))?|sid")
 _DOCUMENT = re.compile(r"(doc|document)(_?(id|no|name))?")
 _TOKEN = re.compile(r"tokens?|words?|forms?")
@@ -74,6 +61,17 @@ def read_one_table(opened: Input) -> Side:
     """Read one side from a table, with the ids of its rows."""
     (side,) = read_table(opened.source, [opened.options.named_column], opened.options, ids=True)
     return side
+
+
+def read_table_pair(
+    opened: Input, gold: int | str | None, columns: Sequence[int | str]
+) -> tuple[Any, list[Any], list[str]]:
+    """Read gold and systems from the columns of a table, with the names of the systems."""
+    wanted: list[str | None] = [None if gold is None else str(gold)]
+    wanted += [str(column) for column in columns] or [None]
+    answer, *systems = read_table(opened.source, wanted, opened.options)
+    names = [str(s.column) if isinstance(s, Tagged) else s.name for s in systems]
+    return answer, systems, names
 
 
 def read_table(

@@ -17,8 +17,9 @@ from probative._validation import shown
 from probative.errors import InputError
 from probative.labels import Column
 from probative.reading.annotations import TEXT_COLUMNS
-from probative.reading.source import LARGEST, Source, snippet
-from probative.tables.engines import check_column, listed
+from probative.reading.source import LARGEST, Source
+from probative.tables.engines import check_column
+from probative.tables.engines import listed as listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -30,25 +31,6 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int32]
     # per column: one code per row, and the values of the codes
     Read = dict[str, tuple[Ints, list[Any]]]
-
-__all__ = [
-    "Cells",
-    "Wanted",
-    "choose_columns",
-    "dialect_of",
-    "first_bad_line",
-    "header_of",
-    "is_list_of_objects",
-    "is_number",
-    "listed",
-    "number_of_commas",
-    "objects_of",
-    "plain_name",
-    "read_cells",
-    "refuse_records",
-    "refuse_twins",
-    "single_name",
-]
 
 # usual names of columns, as `plain_name` writes them
 _GOLD_NAMES = ("gold", "label", "labels", "y", "y_true", "target", "answer", "tag", "tags", "ner")
@@ -69,35 +51,17 @@ _NUMBER = re.compile(r"-?[1-9][0-9]{0,8}", re.ASCII)
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The cells that were read from a table.
+    """The cells that were read from a table."""
 
-    Attributes
-    ----------
-    kind
-        csv, tsv, jsonl, json, parquet or frame.
-    names
-        The requested columns in their order, by their names in the table.
-    unit
-        The column of the units, or None.
-    columns
-        For every column that was read, one code per row and the values of the codes.
-    breaks
-        Rows (from 0) that follow empty lines, with the numbers of those lines (from 1).
-    reason
-        Why the first line is a header or a row, if that had to be decided.
-    repeats, units
-        If equal rows are kept once: how many rows each stands for, and the unit of each.
-    group
-        The column of the groups, or None.
-    """
-
-    kind: str
-    names: list[str]
-    unit: str | None
-    columns: Read
+    kind: str  # csv, tsv, jsonl, json, parquet or frame
+    names: list[str]  # the requested columns in their order, by their names in the table
+    unit: str | None  # the column of the units
+    columns: Read  # for every column that was read, one code per row and the values of the codes
+    # rows (from 0) that follow empty lines, with the numbers of those lines (from 1)
     breaks: dict[int, int] = field(default_factory=dict)
-    reason: str | None = None
-    group: str | None = None
+    reason: str | None = None  # why the first line is a header or a row, if that was in doubt
+    group: str | None = None  # the column of the groups
+    # if equal rows are kept once: how many rows each stands for, and the unit of each
     repeats: Repeats | None = None
     units: Ints | None = None
 
@@ -106,38 +70,21 @@ class Cells:
 
 
 class Wanted(NamedTuple):
-    """The columns of a table to read.
+    """The columns of a table to read."""
 
-    Attributes
-    ----------
-    columns
-        Names or numbers. None means the column with a usual name: the first is searched among the
-        names of gold (gold, label, y, …), the others among those of predictions.
-    unit
-        The column of the units.
-    beside
-        Returns True for the name (as `plain_name` writes it) of a column to read as well.
-    header
-        True if the first line names the columns; None: decide by the content.
-    comments
-        True if lines that begin with # are skipped.
-    lists
-        True if cells are lists of labels; lists of texts are accepted anyway.
-    predicted
-        True for the output of a system: a single column is searched among the names of predictions
-        first, because gold may be in the same table.
-    group
-        The column of the groups.
-    """
-
+    # names or numbers; None means the column with a usual name: the first is searched among the
+    # names of gold (gold, label, y, …), the others among those of predictions
     columns: Sequence[str | None]
-    unit: str | None = None
-    beside: Callable[[str], bool] | None = None
-    header: bool | None = None
-    comments: bool = False
-    lists: bool = False
+    unit: str | None = None  # the column of the units
+    # True for the name (as `plain_name` writes it) of a column to read as well
+    beside: Callable[[str], bool] = lambda _: False
+    header: bool | None = None  # the first line names the columns; None: decide by the content
+    comments: bool = False  # lines that begin with # are skipped
+    lists: bool = False  # cells are lists of labels; lists of texts are accepted anyway
+    # the output of a system: a single column is searched among the names of predictions first,
+    # because gold may be in the same table
     predicted: bool = False
-    group: str | None = None
+    group: str | None = None  # the column of the groups
 
 
 def read_cells(source: Source, wanted: Wanted) -> Cells:
@@ -171,10 +118,7 @@ def plain_name(name: str) -> str:
 
 
 def header_of(head: Source) -> list[str] | None:
-    """Return the names in the first line of what looks like a table; else None.
-
-    All lines must have the same number of commas or TABs, and one column a usual name of labels.
-    """
+    """Return the names in the first line of an even table with a usual label column, or None."""
     rows = _even_rows(head)
     there = rows and set(map(plain_name, rows[0])) & set(PREDICTED_NAMES)
     return rows[0] if there else None
@@ -193,10 +137,7 @@ def number_of_commas(head: Source) -> int:
 
 
 def _even_rows(head: Source) -> list[list[str]]:
-    """Return the cells of the first lines if all have the same number, more than one; else [].
-
-    The separator is a TAB if the first line has one, else a comma.
-    """
+    """Return the cells of the first lines if all have the same number, above 1; else []."""
     lines = [line for line in head.data.decode("utf-8", "replace").splitlines() if line]
     dialect: dict[str, Any] = {"strict": True}
     if lines and "\t" in lines[0]:
@@ -218,16 +159,13 @@ def choose_columns(
     """Return the names of the label columns, of the unit column, and of all columns to read."""
     names: list[str] = []
     for place, name in enumerate(wanted.columns):
-        names.append(
-            _usual(there, names, _usual_names(wanted, place), error) if name is None else name
-        )
+        names.append(_usual(wanted, place, there, names, error) if name is None else name)
     further = [name for name in (wanted.unit, wanted.group) if name is not None]
     asked = dict.fromkeys([*names, *further])
     for name in asked:
         check_column(name, there, error)
-    beside = wanted.beside
-    also = [] if beside is None else [name for name in there if beside(plain_name(name))]
-    also = [name for name in also if there.count(name) == 1]
+    beside = [name for name in there if wanted.beside(plain_name(name))]
+    also = [name for name in beside if there.count(name) == 1]
     return names, wanted.unit, list(dict.fromkeys([*asked, *also]))
 
 
@@ -239,23 +177,11 @@ def refuse_records(
     lists: Collection[str],
     error: Callable[[str], InputError],
 ) -> None:
-    """Refuse records of many fields if the column of labels was guessed.
-
-    ``objects`` and ``lists`` name the columns that hold such; fields that describe an item (meta,
-    spans, …) may be objects.
-    """
+    """Refuse records of many fields (some are objects, lists) if the labels were guessed."""
     guessed = {name for name, asked in zip(names, wanted.columns, strict=True) if asked is None}
-    beside = wanted.beside or (lambda _: False)
-    fields = [
-        name
-        for name in there
-        if name not in names and not name.startswith("_") and not beside(plain_name(name))
-    ]
-    objects = {
-        name
-        for name in objects
-        if not name.startswith("_") and plain_name(name) not in DETAILS and name not in names
-    }
+    others = [name for name in there if name not in names and not name.startswith("_")]
+    fields = [name for name in others if not wanted.beside(plain_name(name))]
+    objects = {name for name in others if name in objects and plain_name(name) not in DETAILS}
     nested = objects.intersection(fields)
     flat = [name for name in fields if plain_name(name) not in (*DETAILS, *TEXT_COLUMNS)]
     tags = not wanted.lists and any(n in lists and plain_name(n) == _TAGS for n in guessed)
@@ -266,19 +192,17 @@ def refuse_records(
         )
 
 
-def _usual_names(wanted: Wanted, place: int) -> tuple[str, ...]:
-    if place or wanted.predicted:
-        return PREDICTED_NAMES
-    return _GOLD_NAMES + PREDICTED_NAMES if len(wanted.columns) == 1 else _GOLD_NAMES
-
-
 def _usual(
+    wanted: Wanted,
+    place: int,
     there: list[str],
     taken: list[str],
-    usual: tuple[str, ...],
     error: Callable[[str], InputError],
 ) -> str:
     """Return the column with a usual name of labels."""
+    usual: tuple[str, ...] = PREDICTED_NAMES
+    if not place and not wanted.predicted:
+        usual = _GOLD_NAMES + (PREDICTED_NAMES if len(wanted.columns) == 1 else ())
     named = {plain_name(name): name for name in reversed(there) if name not in taken}
     candidates = [named[name] for name in usual if name in named]
     if not candidates and len(there) == 1:
@@ -306,8 +230,8 @@ def _delimited(source: Source, wanted: Wanted) -> Cells:
     try:
         first = next((cells for cells in reader if cells), [])
         wish = _resolve_numbers(source, wanted, first)
-        if wish.has_header is not False:
-            refuse_twins(source, first, place.line_num, sure=wish.has_header is True)
+        if wish.has_header:
+            refuse_twins(source, first, place.line_num)
         names, unit, asked = choose_columns(wish.wanted, wish.there, source.error)
         contents = {name: Column() for name in asked}
         takers = [(wish.there.index(name), column.add) for name, column in contents.items()]
@@ -318,7 +242,7 @@ def _delimited(source: Source, wanted: Wanted) -> Cells:
         raise source.error(f"{error}; expected {kind.upper()}", place.line_num) from None
     finally:
         csv.field_size_limit(limit)
-    columns = {name: (column.codes, column.values) for name, column in contents.items()}
+    columns = _codes_and_values(contents)
     above = {name: first[at] for name, (at, _) in zip(contents, takers, strict=True)}
     is_header, reason = wish.has_header, None
     if is_header is None:
@@ -347,21 +271,11 @@ class _Uncommented:
 
 
 class _Wish(NamedTuple):
-    """The wanted columns of a table, after its first line was read.
+    """The wanted columns of a table, after its first line was read."""
 
-    Attributes
-    ----------
-    wanted
-        The same columns by the names in `there`.
-    there
-        The names of the columns: from the first line, or "column 1" and so on.
-    has_header
-        True if the first line names the columns; None if undecided.
-    """
-
-    wanted: Wanted
-    there: list[str]
-    has_header: bool | None
+    wanted: Wanted  # the same columns by the names in `there`
+    there: list[str]  # the columns: from the first line, or "column 1" and so on
+    has_header: bool | None  # the first line names the columns; None if undecided
 
 
 def _resolve_numbers(source: Source, wanted: Wanted, first: list[str]) -> _Wish:
@@ -539,17 +453,12 @@ def _blocks(source: Source) -> Iterator[list[dict[str, Any]]]:
     for first in range(0, len(lines), _LINES_PER_BLOCK):
         some = lines[first : first + _LINES_PER_BLOCK]
         block = [bare for line in some if (bare := line.strip(" \t\r"))]
-        yield _together(block) or list(_objects(source, lines, first, first + _LINES_PER_BLOCK))
+        yield _together(block) or list(_objects(source, some, first))
 
 
 def _of_list(source: Source) -> list[dict[str, Any]]:
     """Return the objects of a JSON list."""
-    try:
-        records = json.loads(source.data, object_pairs_hook=without_doubles)
-    except (ValueError, RecursionError) as error:
-        line = getattr(error, "lineno", None)
-        reason = getattr(error, "msg", None) or str(error).split(";", maxsplit=1)[0]
-        raise source.error(f"is not JSON ({reason}); expected a list of objects", line) from None
+    records = source.parse_json("a list of objects", object_pairs_hook=without_doubles)
     for number, record in enumerate(records, start=1):
         if not isinstance(record, dict):
             raise source.error(f"item {number} is {shown(record)}; expected an object")
@@ -584,30 +493,16 @@ def objects_of(source: Source) -> list[dict[str, Any]]:
     return list(_objects(source, source.data.decode("utf-8", "replace").split("\n")))
 
 
-def _objects(
-    source: Source, lines: list[str], first: int = 0, last: int | None = None
-) -> Iterator[dict[str, Any]]:
-    """Yield the objects of some lines; refuse the first line that is none."""
+def _objects(source: Source, lines: list[str], before: int = 0) -> Iterator[dict[str, Any]]:
+    """Yield the objects of lines that come after so many others; refuse a line that is none."""
     decode = json.JSONDecoder(object_pairs_hook=without_doubles).decode
-    for number, line in enumerate(lines[first:last], start=first + 1):
-        if not line or line.isspace():
-            continue
-        try:
-            record = decode(line)
-        except (ValueError, RecursionError) as error:
-            reason = getattr(error, "msg", None) or str(error).split(";", maxsplit=1)[0]
-            raise source.error(
-                f"{snippet(line.encode())} is not JSON ({reason}); expected one object per line",
-                number,
-            ) from None
-        if not isinstance(record, dict):
-            raise source.error(
-                f"{snippet(line.encode())} is not a JSON object; expected one per line", number
-            )
-        yield record
+    for number, line in enumerate(lines, start=before + 1):
+        if line and not line.isspace():
+            yield source.json_object(number, line, decode)
 
 
 def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object; refuse a key that it has twice."""
     record = dict(pairs)
     if len(record) < len(pairs):
         twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
@@ -615,12 +510,10 @@ def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return record
 
 
-def refuse_twins(
-    source: Source, names: Sequence[str], line: int | None = None, *, sure: bool = True
-) -> None:
-    """Refuse two columns of one name, unless the first line may be a row (``sure=False``)."""
+def refuse_twins(source: Source, names: Sequence[str], line: int | None = None) -> None:
+    """Refuse two columns of one name."""
     twice = next((n for n, times in Counter(names).items() if n and times > 1), None)
-    if twice is not None and sure:
+    if twice is not None:
         way_out = "" if line is None else " (or header=False, if this line is a row)"
         raise source.error(
             f"two columns are called {twice!r}; expected different names{way_out}", line
@@ -630,15 +523,13 @@ def refuse_twins(
 def first_bad_line(name: str, path: Path) -> InputError | None:
     """Return the error for the first line that is no JSON object; None if all are."""
     with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
+        for number, line in enumerate(file):
             try:
-                text = line.decode()
+                list(_objects(Source(name, b""), [line.decode()], number))
             except UnicodeDecodeError as error:
                 return InputError(
-                    f"byte 0x{line[error.start]:02x} is not UTF-8; expected UTF-8", name, number
+                    f"byte 0x{line[error.start]:02x} is not UTF-8; expected UTF-8", name, number + 1
                 )
-            try:
-                list(_objects(Source(name, line), [text]))
             except InputError as error:
-                return InputError(error.message, name, number)
+                return error
     return None

@@ -16,7 +16,14 @@ from probative._validation import shown
 from probative.errors import InputError, Recognised
 from probative.reading.annotations import Labels, Spans, Tagged, Text
 from probative.reading.logs import Samples, read_logs, tool_of, whole_document
-from probative.reading.rows import is_row, read_rows, side_of_rows
+from probative.reading.rows import (
+    TOKENS,
+    is_row,
+    is_tag_column,
+    pair_of_rows,
+    rows_of_file,
+    side_of_rows,
+)
 from probative.reading.sequences import spans_from_sets
 from probative.reading.source import Source, is_brat_folder, load, snippet
 from probative.reading.table_sides import label_sets
@@ -25,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probative.reading.annotations import LabelSets
-    from probative.reading.formats import Input
+    from probative.reading.formats import Column, Input, Pair
 
 
 _MOST_EXAMPLES = 3  # listed in a message
@@ -36,8 +43,9 @@ _ACCEPTED = "accept"  # Prodigy's word for an annotation that is to be used
 # --- Prodigy: choices in lines (`accept`)
 
 
-def read_choices(source: Source) -> Labels | LabelSets:
+def read_choices(opened: Input) -> Labels | LabelSets:
     """Read the text of every line and the labels chosen for it; refuse rejected lines."""
+    source = opened.source
     chosen, refused = [], []
     for number, record in source.json_lines():
         labels = record.get("accept")
@@ -293,9 +301,7 @@ def _spans(source: Source, task: _Task) -> list[tuple[int, int, str]]:
             )
         stated = value.get("text")
         if isinstance(stated, str) and stated.split() != task.text[start:end].split():
-            mine, there = (
-                snippet(text.encode("utf-8", "replace")) for text in (stated, task.text[start:end])
-            )
+            mine, there = snippet(stated), snippet(task.text[start:end])
             raise source.error(
                 f"task {task.name}: the span {start} to {end} is {mine}, but the text has {there} "
                 f"there; expected the same"
@@ -424,7 +430,7 @@ def _entities(
         places = [] if match is None else _places(match["places"])
         if match is None or not places:
             raise source.error(
-                f"{snippet(line.encode())}; expected an entity such as 'T1<TAB>Loc 0 5<TAB>text', "
+                f"{snippet(line)}; expected an entity such as 'T1<TAB>Loc 0 5<TAB>text', "
                 f"or '0 5;8 12' of several pieces",
                 number,
             )
@@ -448,8 +454,8 @@ def _check_text(
     # brat writes a space for a line end and between pieces
     if "".join(in_text.split()) != "".join(match["text"].split()):
         raise source.error(
-            f"entity {match['id']} is {snippet(match['text'].encode())}, but the text has "
-            f"{snippet(in_text.encode())} there; expected the same text",
+            f"entity {match['id']} is {snippet(match['text'])}, but the text has "
+            f"{snippet(in_text)} there; expected the same text",
             number,
         )
 
@@ -507,7 +513,7 @@ def read_hipe(opened: Input) -> Tagged | Labels:
             cells += ["_"] * (len(names) - len(cells))
         if any(cells[len(names) :]):
             raise source.error(
-                f"{snippet(line.encode())} has {len(cells)} columns between TABs; expected "
+                f"{snippet(line)} has {len(cells)} columns between TABs; expected "
                 f"{len(names)}, as in the first line",
                 number + 1,
             )
@@ -564,18 +570,6 @@ _UNPACKED_PIECE = 1 << 20  # bytes
 _BYTES_PER_TOKEN = 128  # of an unpacked document, with few attributes or with many
 
 
-def are_docs(data: Sequence[Any]) -> bool:
-    """Return True if these are documents with entities."""
-    return bool(data) and all(hasattr(doc, "ents") and hasattr(doc, "__iter__") for doc in data)
-
-
-def are_examples(data: Sequence[Any]) -> bool:
-    """Return True if these are spaCy examples, each with a reference and a prediction."""
-    return bool(data) and all(
-        hasattr(each, "reference") and hasattr(each, "predicted") for each in data
-    )
-
-
 def spans_from_docs(name: str, docs: Sequence[Any]) -> Spans:
     """Return the entities of every document as token spans; span groups are not read."""
     texts, sentences = [], []
@@ -608,16 +602,9 @@ def _span_groups(docs: Sequence[Any]) -> str:
     return ", ".join(map(repr, list(names)[:4])) + (", …" if len(names) > 4 else "")
 
 
-def sides_of_examples(name: str, examples: Sequence[Any]) -> tuple[Spans, Spans]:
-    """Return the references and the predictions of examples."""
-    return (
-        spans_from_docs(name, [example.reference for example in examples]),
-        spans_from_docs(name, [example.predicted for example in examples]),
-    )
-
-
-def read_docbin(source: Source) -> Spans:
+def read_docbin(opened: Input) -> Spans:
     """Read a ``.spacy`` file with spaCy, after checking its unpacked size."""
+    source = opened.source
     unpacking, rest, size = zlib.decompressobj(), source.data, 0
     while rest:
         try:
@@ -685,7 +672,6 @@ def tool_of_file(
 def _rows_of_parquet(source: Source) -> tuple[str, str] | None:
     """Return "rows" and the reason if a Parquet file has list columns of tokens and tags."""
     from probative.reading.parquet import list_columns
-    from probative.reading.rows import TOKENS, is_tag_column
 
     try:
         columns = list_columns(source)
@@ -734,7 +720,51 @@ def read_samples(opened: Input) -> Samples:
     return Samples(opened.source.name, tuple(logs), tuple(notes))
 
 
-def read_tagged_rows(opened: Input) -> Tagged | Labels:
+def read_rows(opened: Input) -> Tagged | Labels:
     """Read rows of tokens and tags."""
-    rows = read_rows(opened.source, opened.options.label_names)
+    rows = rows_of_file(opened.source, opened.options.label_names)
     return side_of_rows(rows, opened.options, opened.task)
+
+
+# --- Gold and systems in one file: columns, predictions, several logs
+
+
+def log_pair(opened: Input, gold: Column | None, columns: Sequence[Column]) -> Pair:
+    """Read the logs of all systems as gold, which needs no others beside it."""
+    if gold is not None or columns:
+        raise InputError("gold_column, columns: a log has no columns; expected them left out")
+    return read_samples(opened), [], []
+
+
+def row_pair(opened: Input, gold: Column | None, columns: Sequence[Column]) -> Pair:
+    """Read columns of tags."""
+    rows = rows_of_file(opened.source, opened.options.label_names)
+    return pair_of_rows(rows, gold, columns, opened.task)
+
+
+def hipe_pair(opened: Input, gold: Column | None, columns: Sequence[Column]) -> Pair:
+    """Read columns of tags, all of which must be named."""
+    if gold is None or not columns:
+        raise opened.source.error(
+            "holds one side; expected a second file, or two columns (gold_column=, columns=)"
+        )
+    sides = [
+        read_hipe(replace(opened, options=replace(opened.options, tag_column=c)))
+        for c in (gold, *columns)
+    ]
+    return sides[0], sides[1:], [str(column) for column in columns]
+
+
+def label_studio_pair(opened: Input, gold: Column | None, columns: Sequence[Column]) -> Pair:
+    """Read the annotations and the predictions of every model version."""
+    if gold is not None or columns:
+        raise InputError("gold_column, columns: an export has none; expected them left out")
+    source, task = opened.source, opened.options.task
+    versions = predictions_of_label_studio(source, task)
+    if not versions:
+        raise source.error("has no predictions; expected a second file, or tasks with them")
+    sides = [
+        side_of_choices(source, side, "predictions") if isinstance(side, list) else side
+        for side in versions.values()
+    ]
+    return read_label_studio(opened), sides, list(versions)

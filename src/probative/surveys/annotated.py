@@ -20,7 +20,7 @@ from probative.counts import Counts
 from probative.errors import InputError
 from probative.matching.choices import how_to_read
 from probative.reading.annotations import RowIds, Spans, Tagged, Text
-from probative.reading.inputs import annotations_of, is_path, task_of
+from probative.reading.inputs import annotations_of, is_path
 from probative.surveys.blanks import unanswered
 from probative.surveys.pool import n_parts
 from probative.wording.numbers import counted
@@ -132,9 +132,9 @@ def _read(given: Any, number: int, pool: Pool, design: Design) -> Any:
         raise
     if side.origin is not None and side.origin.form == design.written.get("format"):
         _refuse_blanks(given, design)
-    if task_of(side) != pool.task:
+    if side.task != pool.task:
         raise InputError(
-            f"is {task_of(side)}, but the outputs are {pool.task}; expected the annotated sample",
+            f"is {side.task}, but the outputs are {pool.task}; expected the annotated sample",
             given if is_path(given) else None,
         )
     return side

@@ -20,7 +20,7 @@ from probative.matching.matched import match_inputs, name_systems
 from probative.matching.outputs import short_name
 from probative.options import ReadingOptions
 from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged, part_of
-from probative.reading.inputs import annotations_of, is_path, is_series, settled, task_of
+from probative.reading.inputs import annotations_of, is_path, is_series, settled
 from probative.reading.logs import Samples
 from probative.reading.records import Records
 from probative.wording.numbers import counted
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative.matching.matched import Matched
+    from probative.reading.formats import Annotations
     from probative.reading.formats import Options as HowToRead
-    from probative.reading.recognise import Annotations
     from probative.surveys.design import Design, SystemSource
 
 
@@ -90,14 +90,14 @@ def _read_sides(
                 f"systems: {default if not is_path(data) else data} is {what}, which has no "
                 f"samples yet; expected entities or labels (task=)"
             )
-        if sides and task_of(side) != task_of(sides[0]):
+        if sides and side.task != sides[0].task:
             raise InputError(
-                f"systems: {_usual_name(data, number)} is {task_of(side)}, but the first is "
-                f"{task_of(sides[0])}; expected the same"
+                f"systems: {_usual_name(data, number)} is {side.task}, but the first is "
+                f"{sides[0].task}; expected the same"
             )
         sides.append(side)
         form = None if side.origin is None else side.origin.form
-        options = replace(options, task=task_of(side), like=options.like or form)
+        options = replace(options, task=side.task, like=options.like or form)
     return sides
 
 
@@ -375,7 +375,7 @@ def read_pool(
     everybody = [*outputs, *([] if judge is None else [judge])]
     sides = _read_sides(everybody, options, choices, judged=judge is not None)
     systems = sides[: len(outputs)]
-    choices = replace(choices, task=task_of(systems[0]), positive=_positive_of(systems, choices))
+    choices = replace(choices, task=systems[0].task, positive=_positive_of(systems, choices))
     called = name_systems(names, [_usual_name(given, i) for i, given in enumerate(outputs)])
     matched = _match(systems[0], systems, called, choices)
     pool = Pool(matched, tuple(systems), _unit(matched, by), choices)
@@ -491,7 +491,7 @@ def _match(
         list(systems),
         names=names,
         find_positive=False,
-        same_labels=task_of(answer) == "labels",  # systems may differ in their entity types
+        same_labels=answer.task == "labels",  # systems may differ in their entity types
         reading=choices,
     )
 

@@ -16,7 +16,7 @@ from probative.inference.stratified import Draw, allocate, sampling_variance
 from probative.inference.units import student_quantile
 from probative.matching.choices import how_to_read
 from probative.reading.annotations import RowIds, Spans, Tagged, Text, part_of
-from probative.reading.inputs import annotations_of, is_path, task_of
+from probative.reading.inputs import annotations_of, is_path
 from probative.surveys.pool import n_parts
 from probative.wording.numbers import counted
 
@@ -522,8 +522,8 @@ def evidence_of_pilot(
         numbers, pilot = _numbers(pilot[0], pool), pilot[1]
     options = replace(how_to_read(pool.reading), tag_column=None, predicted=False)
     side: Any = annotations_of(pilot, "pilot", options)
-    if task_of(side) != pool.task:
-        raise InputError(f"pilot: is {task_of(side)}, but the outputs are {pool.task}")
+    if side.task != pool.task:
+        raise InputError(f"pilot: is {side.task}, but the outputs are {pool.task}")
     notes: list[str] = []
     if numbers is None:
         in_pool, places = _whole_units(pool, *_look_up(pool, side, drawn))
