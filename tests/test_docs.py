@@ -190,6 +190,98 @@ def test_links_of_the_repository_lead_somewhere(name):
         assert not anchor or anchor in {*anchors(ROOT / path)}, link
 
 
+def test_no_address_of_the_project_is_made_up():
+    """Where the repository will be is not known: pages name a pattern instead."""
+    for page in [*PAGES, ROOT / "pyproject.toml", ROOT / "CITATION.cff", ROOT / "SECURITY.md"]:
+        text = page.read_text(encoding="utf-8")
+        assert not re.search(r"https?://\S*probative", text), named(page)
+
+
+NAMED = re.compile(r"`([a-z_]+(?:[./][A-Za-z_]+)+|[a-z_]+\.py)(?:\(…\))?`")
+
+
+def names_of_the_building():
+    """Return what the page names: dotted names, paths, files of inference, steps of walks."""
+    text = (ROOT / "docs" / "how-it-is-built.md").read_text(encoding="utf-8")
+    walks = "\n".join(block for _, block in blocks(ROOT / "docs" / "how-it-is-built.md", "text"))
+    steps = re.findall(r"\b(?:[a-z_]+\.)+\w+", walks)
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    files = prose.split("## The files of `inference`")[1].split("## ")[0]
+    rooms = prose.split("| room |")[1].split("\n\n")[0]
+    first = re.compile(r"^\| ([^|]*) \|", re.MULTILINE)
+    for cells, prefix in ((files, "inference."), (rooms, "")):
+        for cell in first.findall(cells):
+            yield from (prefix + name.rstrip("/") for name in re.findall(r"`([\w/]+)`", cell))
+    yield from steps
+    yield from NAMED.findall(prose)
+
+
+def exists(name):
+    """Return whether a name is a file of the repository, a module, or something in a module."""
+    places = [ROOT, ROOT / "src", ROOT / "src" / "probative"]
+    if any((place / name).exists() for place in places):
+        return True
+    parts = f"probative.{name}".replace("/", ".").split(".")
+    for i in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:i]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[i:]:
+            found = getattr(found, part, None)
+        return found is not None
+    return False
+
+
+def test_what_the_building_names_exists():
+    names = {*names_of_the_building()}
+    assert len(names) > 80
+    assert [name for name in sorted(names) if not exists(name)] == []
+    assert not exists("inference.compare.compare_nothing")
+    assert not exists("inference.nothing")
+
+
+def test_functions_and_classes_of_the_building_exist():
+    text = (ROOT / "docs" / "how-it-is-built.md").read_text(encoding="utf-8")
+    source = "\n".join(path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py"))
+    engine = text.split("## The one engine")[1].split("## Four walks")[0]
+    names = {
+        *re.findall(r"`(\w+)`", engine),
+        *re.findall(r"`([a-z]+_\w+|[A-Z][a-z]+[A-Z]\w+)`", text),
+    }
+    assert {"compare_pairs", "moves", "MeanScore"} < names
+    unknown = [
+        name
+        for name in sorted(names)
+        if not re.search(rf"\b(?:def|class) {name}\b|\b{name}\b\s*[:=]", source)
+    ]
+    assert [name for name in unknown if not exists(name) and not exists(f"inference.{name}")] == []
+
+
+TERMS = ("gold", "interval", "p-value", "posterior", "unit", "design effect", "gate")
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/*.md")), ids=named)
+def test_words_are_linked_to_the_glossary(page):
+    """Where a page uses a word of the glossary in a paragraph, it is linked there."""
+    if page.stem in {"api", "glossary", "json"}:
+        pytest.skip("a list, the glossary itself, or keys")
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    prose = re.sub(r"^(?:#|\||<| {4}|\[).*$", "", text, flags=re.MULTILINE)
+    linked = re.findall(r"\{term\}`(?:[^`<]*<)?([^`>]*)>?`", text)
+    plain = re.sub(r"\{term\}`[^`]*`|`[^`]*`|\[[^\]]*\]\([^)]*\)|\"[^\"]*\"|\*[^*]+\*", "", prose)
+    used = [term for term in TERMS if re.search(rf"(?<![\w-]){term}s?(?![\w-])", plain)]
+    assert [term for term in used if term not in linked] == []
+
+
+def test_every_command_has_a_page():
+    """The front page or the reference shows every command."""
+    pages = [ROOT / "docs" / name for name in ("index.md", "command-line.md")]
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
+    missing = [name for name in build_app().commands if f"`probative {name}" not in text]
+    assert missing == []
+
+
 def test_the_picture_shows_the_page_of_today():
     assert picture.STAMP.read_text().strip() == picture.stamp(), "run python docs/picture.py"
 
@@ -274,8 +366,8 @@ def test_search_finds_the_definition_first(built, query, term):
 @pytest.mark.slow
 def test_the_documentation_stays_small(built):
     """Few pages besides the API, and no more words than a person can keep in order."""
-    assert len([*ROOT.glob("docs/*.md")]) - 1 <= 31
+    assert len([*ROOT.glob("docs/*.md")]) - 1 <= 30
     words = sum(len(page.read_text(encoding="utf-8").split()) for page in ROOT.glob("docs/*.md"))
-    assert words <= 58_000
+    assert words <= 55_000
     api = {path.stem for path in (built / "api").glob("*.html")}
     assert not [name for name in api if any(part.startswith("_") for part in name.split("."))]

@@ -148,7 +148,7 @@ TRAPS = [
         ),
     ),
     Trap(
-        "a CSV with tags, and nothing that tells sentences apart",
+        "a CSV with tags, and nothing that separates sentences",
         "refused: a span ends with its sentence",
         {"t.csv": "token,gold,pred\n" + BIO.replace("1,", "").replace("2,", "")},
         "score t.csv",
@@ -475,7 +475,7 @@ TRAPS = [
         says="the first line is a row ('pos' stands in others, too)",
     ),
     Trap(
-        "columns by number, and no way to tell whether there is a header",
+        "columns by number, and no way to see whether there is a header",
         "refused: a name, or a row?",
         {"t.csv": "x,good,bad\ny,fine,poor\nz,well,fine\n"},
         "score t.csv --gold-column 2 --columns 3",
@@ -703,10 +703,12 @@ def test_check_says_why(run, tmp_path, monkeypatch, words):
 
 
 def table():
+    """Return the table of the traps that a choice settles; the others need none."""
     rows = ["| what you have | how it is read | what settles it |", "| :--- | :--- | :--- |"]
     for trap in TRAPS:
         ways = trap.ways or ", ".join(f"`{words}`" for words, *_ in trap.settled)
-        rows.append(f"| {trap.have} | {trap.reading} | {ways} |")
+        if ways:
+            rows.append(f"| {trap.have} | {trap.reading} | {ways} |")
     return "\n".join(rows)
 
 
