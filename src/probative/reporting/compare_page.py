@@ -30,6 +30,7 @@ from probative.wording.numbers import (
     on_own_scale,
     points,
     pvalue,
+    scale_word,
     signed_points,
 )
 from probative.wording.verdict import STRENGTHS, no_verdict, tested_pvalue
@@ -138,7 +139,7 @@ def _verdict_table(result: Comparisons, comparisons: Sequence[Comparison]) -> Ta
             Column("p", tested_pvalue, pvalue),
             Words("verdict", lambda c: _sign_and_words(c)),
         ],
-        title=f"Verdicts {versus}, {name} in points",
+        title=f"Verdicts {versus}, {name}{scale_word(' in ')}",
         notes=(
             f"{baseline.name}, the baseline: {name} {score_words(baseline[metric], 2)}."
             if len(against) == 1 and metric in {s.metric for s in baseline.scores}
@@ -162,7 +163,7 @@ def _difference_forest(comparisons: Sequence[Comparison]) -> Forest:
     return Forest(
         bars,
         zero=True,
-        axis=f"difference in {metric}, points",
+        axis=f"difference in {metric}{scale_word(', ')}",
         title=f"Differences in {metric} with {level}.",
         description=f"Differences in {metric}: {described(bars)}",
         reading="Right of the dashed line the system that is named first is better, left of it the "
@@ -194,7 +195,7 @@ def _pair_pictures(c: Comparison) -> list[Picture]:
                 [float(x) for x in c.null.edges],
                 [float(p) for p in c.null.probabilities],
                 c.difference,
-                axis="difference by chance alone, points",
+                axis=f"difference by chance alone{scale_word(', ')}",
                 title=f"Null distribution of the {c.test} test by {c.by}.",
                 description=f"Null distribution of the difference in "
                 f"{metric_name(c.metric, c.match)}; observed {points(c.difference)}, p = "
@@ -222,7 +223,7 @@ def label_differences(c: Comparison) -> Table:
             Column("low", form=points),
             Column("high", form=points),
         ],
-        title=f"{c.b} against {c.a}, {_label_metric(c)} by label in points",
+        title=f"{c.b} against {c.a}, {_label_metric(c)} by label{scale_word(' in ')}",
         notes=(
             _each_on_its_own(c.level),
             f"{left_out:,} more labels are left out here; JSON holds all of them."
@@ -264,7 +265,7 @@ def _bucket_table(result: Comparisons, c: Comparison, kind: str) -> Table:
             Column("difference", "gap.difference", points),
             Column(level, lambda one: interval(one.gap)),
         ],
-        title=f"{c.b} against {c.a}, {metric} by {kind} in points",
+        title=f"{c.b} against {c.a}, {metric} by {kind}{scale_word(' in ')}",
         notes=(_each_on_its_own(result.level),),
         tracks=Tracks.of([(g.difference, g.low, g.high) for *_, g in found], zero=True),
     )

@@ -34,12 +34,14 @@ from probative.reporting.score_report import label_table, oddities, scores_docum
 from probative.results import Scores
 from probative.wording.numbers import (
     counted,
+    factor,
     metric_words,
     number,
     on_own_scale,
     points,
     probability,
     pvalue,
+    scale_word,
     signed_points,
     task_words,
     words_of_test,
@@ -192,7 +194,7 @@ def _compact(result: Comparisons, digits: int | None) -> Table:
     p = f"{'Holm-adjusted ' * adjusted}{words_of_test(c.test, 'two-sided')} by {c.by}"
     short = [f"{_short(m)}: {metric_words(m)}" for m in metrics if _short(m) != metric_words(m)]
     what = task_words(result.task, result.match, counted(result.units, result.unit))
-    in_points = f"{what}; scores in points with {level} intervals"
+    in_points = f"{what}; scores{scale_word(' in ')} with {level} intervals"
     return Table.of(
         result.systems,
         [
@@ -262,7 +264,7 @@ def _scores(result: Comparisons, digits: int | None) -> Table:
     return Table.of(
         result.systems,
         [Words("system", "name"), *(column for m in metrics for column in columns(m))],
-        title="Scores in points",
+        title=f"Scores{scale_word(' in ')}",
         notes=(
             f"{task_words(result.task, result.match, counted(result.units, result.unit))}.",
             differs if any(metric in metrics for _, metric in marked) else "",
@@ -328,13 +330,13 @@ def _differences(result: Comparisons, digits: int | None) -> Table:
             Column("p adjusted", "p_adjusted", pvalue, when=adjusted),
             # without a region of equivalence, one probability gives the other
             Column("P(worse)", "p_a_better", probability, drop=int(rope == 0)),
-            Column(f"P(within {100 * rope:.4g})", "p_equivalent", probability, when=rope > 0),
+            Column(f"P(within {factor() * rope:.4g})", "p_equivalent", probability, when=rope > 0),
             Column("P(better)", "p_b_better", probability),
             # the verdict says it, too
             Column("P(new run)", "p_new_run_better", _chance_of_a_run, when=new_runs, drop=3),
             Words("note", when=has_notes),
         ],
-        title=f"Differences in points with {100 * result.level:g} % intervals",
+        title=f"Differences{scale_word(' in ')} with {100 * result.level:g} % intervals",
         notes=(
             note,
             *(f"Note: {same}." for same in notes if same and not has_notes),

@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from probative._version import __version__
-from probative.wording.numbers import number, own_words, points
+from probative.wording.numbers import number, points
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -148,10 +148,6 @@ class Table:
     caption: tuple[str, ...] = ()
     track_column: int | None = None
     intervals: tuple[tuple[int, ...], ...] = ()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "title", own_words(self.title))
-        object.__setattr__(self, "notes", tuple(map(own_words, self.notes)))
 
     @classmethod
     def of(
@@ -331,10 +327,6 @@ class Answer:
     state: str = "fact"
     sentences: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "words", own_words(self.words))
-        object.__setattr__(self, "sentences", tuple(map(own_words, self.sentences)))
-
     @property
     def sign(self) -> str:
         """Return the sign of the state."""
@@ -393,10 +385,6 @@ class Document:
     headline: tuple[Answer, ...] = ()
     origin: Origin | None = None
     scale: Any = None
-
-    def __post_init__(self) -> None:
-        for name in ("notes", "leading"):
-            object.__setattr__(self, name, tuple(map(own_words, getattr(self, name))))
 
     @property
     def answers(self) -> tuple[Answer, ...]:

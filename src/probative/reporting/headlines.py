@@ -18,6 +18,7 @@ from probative.wording.numbers import (
     points,
     pvalue,
     region,
+    scale_word,
     signed_points,
 )
 from probative.wording.verdict import (
@@ -132,7 +133,7 @@ def _figures(c: Comparison) -> str:
     """Return the numbers of a difference in half a line."""
     return (
         f"{metric_name(c.metric, c.match)} {points(c.score_b, 1)} against {points(c.score_a, 1)}, "
-        f"difference {signed_points(c.difference)} {_interval(c.low, c.high)} points, "
+        f"difference {signed_points(c.difference)} {_interval(c.low, c.high)}{scale_word()}, "
         f"P({c.b} better) {equals(c.p_b_better)}, p {_equals(pvalue(tested_pvalue(c)))}"
     )
 
@@ -363,7 +364,7 @@ def plan_answers(plan: Plan, sentence: str) -> tuple[Answer, ...]:
     elif "units" in given:
         shown = "No difference shows"
         if plan.difference is not None:
-            shown = f"Differences from {points(plan.difference, 1)} points on show"
+            shown = f"Differences from {points(plan.difference, 1)}{scale_word()} on show"
         words = shown
     return (Answer(words, "fact", (sentence,)),)
 

@@ -28,6 +28,7 @@ from probative.reporting.runs_report import has_runs, spread_table
 from probative.reporting.score_report import oddities
 from probative.wording.numbers import (
     counted,
+    factor,
     match_words,
     metric_name,
     metric_words,
@@ -36,6 +37,7 @@ from probative.wording.numbers import (
     points,
     probability,
     pvalue,
+    scale_word,
     signed_points,
     task_words,
 )
@@ -211,7 +213,7 @@ def _pair_words(ranking: Ranking, above: str, below: str) -> str:
     decision = "decided" if pair.decided else "not told apart"
     adjusted = "adjusted " if len(ranking.pairs) > 1 else ""
     p = f"{adjusted}p = {pvalue(pair.p_adjusted)}"
-    return f"{signed_points(pair.difference)} points, {p}, {decision}"
+    return f"{signed_points(pair.difference)}{scale_word()}, {p}, {decision}"
 
 
 def _in_full_words(ranking: Ranking, in_full: Sequence[dict[str, Any]]) -> str:
@@ -290,6 +292,7 @@ def _page_data(
         "labels": [plain(label) for label in labels],
         "byLabel": [_by_label(own[s.name].by_label, place, metric) for s in ranking.ranking],
         "level": ranking.level,
+        "factor": factor(),
     }
     if pairs:
         columns = {
@@ -419,7 +422,7 @@ def leaderboard_table(ranking: Ranking) -> Table:
             Column("P(best)", "p_best", chance, drop=3),
             Column("E(rank)", lambda s: number(s.expected_rank, 2), drop=1),
         ],
-        title=", ".join(["Leaderboard", *match_words(ranking.match), score]) + " in points",
+        title=", ".join(["Leaderboard", *match_words(ranking.match), score]) + scale_word(" in "),
         notes=_leaderboard_notes(ranking),
         bold_note="Systems that may rank first are in bold.",
     )
@@ -529,7 +532,9 @@ def rank_figure(ranking: Ranking) -> Figure:
         for system in ranking.ranking
     ]
     name = metric_name(ranking.metric, ranking.match)
-    forest = Forest(bars, axis=f"{name}, points", note=f"{100 * ranking.level:g} % intervals")
+    forest = Forest(
+        bars, axis=f"{name}{scale_word(', ')}", note=f"{100 * ranking.level:g} % intervals"
+    )
     groups = _tied_groups(ranking)
     drawn = figure(forest, beside=max(0.4, 0.16 * len(groups)))
     scores, ties = drawn.axes

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from probative.reporting.document import Column, Named, Strong, Table, Words, interval
 from probative.reporting.pictures import Part, Shares
-from probative.wording.numbers import counted, metric_name, metric_words, number, points, pvalue
+from probative.wording.numbers import (
+    counted,
+    metric_name,
+    metric_words,
+    number,
+    points,
+    pvalue,
+    scale_word,
+)
 from probative.wording.verdict import SIGNIFICANT, pvalue_of
 
 if TYPE_CHECKING:
@@ -74,7 +82,7 @@ def mean_table(
             Column("runs", lambda s: str(len(result.runs_of(s.name, metrics[0])))),
             *map(column, metrics),
         ],
-        title="Scores of runs in points",
+        title=f"Scores of runs{scale_word(' in ')}",
         notes=(
             f"{result.task.capitalize()}, {counted(result.units, result.unit)}.",
             "Mean of the runs ± their standard deviation.",
@@ -99,8 +107,8 @@ def _mean_and_spread(own: RunScores, decimals: int = 2) -> str:
 def _in_a_caption(c: Comparison, decimals: int) -> str:
     gap, low, high = (points(value, decimals) for value in (c.difference, c.low, c.high))
     return (
-        f"{c.b} − {c.a}, {metric_name(c.metric, c.match)}: {gap} points, {100 * c.level:g} % "
-        f"limits {low} to {high} for test set and runs together."
+        f"{c.b} − {c.a}, {metric_name(c.metric, c.match)}: {gap}{scale_word()}, "
+        f"{100 * c.level:g} % limits {low} to {high} for test set and runs together."
     )
 
 
@@ -123,7 +131,7 @@ def run_table(result: Scores, metric: str) -> Table:
             Column("all runs", lambda one: points(one.score[1].estimate)),
             Column(f"{100 * result.level:g} %", lambda one: interval(one.score[1])),
         ],
-        title=f"{metric_words(metric)} of the runs in points",
+        title=f"{metric_words(metric)} of the runs{scale_word(' in ')}",
         notes=(_ALL_RUNS.format(by=result.by),),
     )
 
@@ -134,7 +142,7 @@ _ALL_RUNS = (
 )
 _SHARES = (
     "Shares of its variance: which units are in the test set, how runs come out, and what single "
-    "runs do to single units. The standard error, in points, is on the safe side: it counts the "
+    "runs do to single units. The standard error{in_points} is on the safe side: it counts the "
     "last of these twice."
 )
 
@@ -162,13 +170,13 @@ def repeats_table(result: Scores, metric: str) -> Table:
             width("endless runs", repeats=lambda _: inf),
         ],
         title=f"What more {unit}s or more runs would tell, {metric_words(metric)}",
-        notes=(_MORE.format(unit=unit),),
+        notes=(_MORE.format(unit=unit, in_points=scale_word(" in ")),),
     )
 
 
 _MORE = (
     "Shares of the variance that come from which {unit}s there are and from what runs happened to "
-    "say; the length of the interval in points as it is, and with more of either."
+    "say; the length of the interval{in_points} as it is, and with more of either."
 )
 
 
@@ -183,7 +191,7 @@ def spread_table(ranking: Ranking) -> Table:
             Column("worst run", "worst", points),
             Column("best run", "best", points),
         ],
-        title=f"Runs, {metric_words(ranking.metric)} in points",
+        title=f"Runs, {metric_words(ranking.metric)}{scale_word(' in ')}",
         notes=(_RANKED,),
     )
 
@@ -208,7 +216,7 @@ def single_runs(result: Scores, metric: str) -> Table:
     return Table(
         ("system", "run", metric_words(metric)),
         tuple(rows),
-        title=f"Single runs, {metric_words(metric)} in points",
+        title=f"Single runs, {metric_words(metric)}{scale_word(' in ')}",
         notes=(f"{left_out:,} more runs are left out here; JSON and CSV hold all.",)
         if left_out
         else (),
@@ -249,7 +257,7 @@ def variance_table(comparisons: Sequence[Comparison]) -> Table:
             Column("std. error", "standard_error", points, drop=1),
         ],
         title="Where the uncertainty of the mean difference comes from",
-        notes=(_SHARES,),
+        notes=(_SHARES.format(in_points=scale_word(", in ", ",")),),
     )
 
 

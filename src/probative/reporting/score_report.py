@@ -43,6 +43,7 @@ from probative.wording.numbers import (
     number,
     on_own_scale,
     points,
+    scale_word,
     task_words,
 )
 
@@ -163,7 +164,7 @@ def _overview(scores: Scores) -> Table:
             Column("deff", lambda one: number(one.score.design_effect, 2), when=clustered),
             Words("note", "score.note", when=any(one.score.note for one in found)),
         ],
-        title=f"Scores in points with {100 * scores.level:g} % intervals",
+        title=f"Scores{scale_word(' in ')} with {100 * scores.level:g} % intervals",
         notes=(
             f"{task_words(scores.task, scores.match, counted(scores.units, scores.unit))}.",
             *oddities(scores),
@@ -297,7 +298,7 @@ def score_forest(result: Scores, metric: str, *, compared: bool = True) -> Fores
     level = f"{100 * result.level:g} % intervals"
     return Forest(
         bars,
-        axis=f"{name}, points",
+        axis=f"{name}{scale_word(', ')}",
         title=f"{name[:1].upper()}{name[1:]} with {level}"
         + (f"; the baseline, {bars[0].name}, in orange." if bars[0].marked else "."),
         description=f"{name} of each system: {described(bars)}",

@@ -11,8 +11,8 @@ from probative.wording.numbers import (
     equals,
     metric_name,
     number,
-    own_words,
     points,
+    scale_word,
     signed_points,
 )
 
@@ -50,7 +50,7 @@ def sentences_of_groups(
         said.append(_mixed(summary))
     if "against-most" in summary.disagreements:
         said.append(_against_most(summary, groups))
-    return tuple(map(own_words, said))
+    return tuple(said)
 
 
 def words_of_disagreement(summary: GroupSummary) -> str | None:
@@ -221,7 +221,7 @@ def _mean(r: DatasetComparisons) -> str:
     chance = "" if isnan(m.p_b_better) else f"; P({r.b} better on average) {equals(m.p_b_better)}"
     return (
         f"Mean over these data sets, each of the same weight: {r.b} − {r.a} = "
-        f"{signed_points(m.difference)} points ({points(m.score_b, 1)} against "
+        f"{signed_points(m.difference)}{scale_word()} ({points(m.score_b, 1)} against "
         f"{points(m.score_a, 1)}; {100 * r.level:g} % interval {signed_points(m.low)} to "
         f"{signed_points(m.high)}{chance}). It speaks of other texts like those of these data "
         f"sets, not of other data sets."
@@ -232,7 +232,7 @@ def _pooled(r: DatasetComparisons, c: Comparison) -> str:
     p = "< 0.001" if c.p_decision < 0.001 else f"= {number(c.p_decision)}"
     return (
         f"All units together, each of the same weight, so that large data sets decide: "
-        f"{signed_points(c.difference)} points ({100 * r.level:g} % interval "
+        f"{signed_points(c.difference)}{scale_word()} ({100 * r.level:g} % interval "
         f"{signed_points(c.low)} to {signed_points(c.high)}, p {p})."
     )
 

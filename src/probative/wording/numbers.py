@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -20,17 +19,18 @@ __all__ = [
     "amount",
     "counted",
     "equals",
+    "factor",
     "is_of_ranking",
     "match_words",
     "metric_name",
     "metric_words",
     "number",
     "on_own_scale",
-    "own_words",
     "points",
     "probability",
     "pvalue",
     "region",
+    "scale_word",
     "signed_points",
     "task_words",
     "words_of_test",
@@ -54,10 +54,9 @@ def amount(value: float) -> str:
 # --- The scale in print: points (hundredths), or the scale of graded scores
 #
 # Scores from 0 to 1 are printed in points. Means of graded scores on another scale, such as ratings
-# from 1 to 5, are printed on it; then the word "points" is left out.
+# from 1 to 5, are printed on it, without the word "points".
 
 _IN_POINTS: ContextVar[bool] = ContextVar("in_points", default=True)
-_WORD = re.compile(r"(?: in|,)? points?\b(?!=)| \(points?\)")
 
 
 def is_in_points(result: Any) -> bool:
@@ -93,9 +92,9 @@ def on_own_scale(make: Function) -> Function:
     return cast("Function", scaled)
 
 
-def own_words(text: str) -> str:
-    """Leave out the word "points" where numbers are on another scale."""
-    return text if _IN_POINTS.get() else _WORD.sub("", text)
+def scale_word(before: str = " ", after: str = "", *, one: bool = False) -> str:
+    """Return "points" between these texts; nothing where scores have another scale."""
+    return f"{before}point{'' if one else 's'}{after}" if _IN_POINTS.get() else ""
 
 
 def factor() -> float:
@@ -118,7 +117,7 @@ def signed_points(value: float, digits: int = 1) -> str:
 def region(width: float) -> str:
     """Format a margin or region of equivalence without rounding it away: 0.5 points."""
     size = f"{factor() * width:.4g}"
-    return own_words(f"{size} point{'' if size == '1' else 's'}")
+    return size + scale_word(one=size == "1")
 
 
 def probability(value: float) -> str:

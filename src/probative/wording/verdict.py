@@ -18,9 +18,9 @@ from probative.wording.numbers import (
     is_of_ranking,
     metric_name,
     number,
-    own_words,
     points,
     region,
+    scale_word,
     signed_points,
 )
 
@@ -66,8 +66,7 @@ def verdict(comparison: Comparison) -> str:
         return f"No verdict on {c.a} and {c.b}: {reason}."
     if reason:
         return f"{_scores(c)} No verdict: {reason}."
-    said = " ".join(part for part in (_scores(c), _evidence(c), _outlook(c)) if part)
-    return own_words(said)
+    return " ".join(part for part in (_scores(c), _evidence(c), _outlook(c)) if part)
 
 
 def no_verdict(comparison: Comparison) -> str | None:
@@ -108,10 +107,10 @@ def _scores(c: Comparison) -> str:
     size = points(abs(c.difference), 1)
     if c.difference == 0:
         head = f"{c.b} and {c.a} score the same"
-    elif size == "0.0":
-        head = f"{c.b} scores less than 0.1 points {direction} than {c.a}"
+    elif float(size) == 0:
+        head = f"{c.b} scores less than {size[:-1]}1{scale_word()} {direction} than {c.a}"
     else:
-        head = f"{c.b} scores {size} points {direction} than {c.a}"
+        head = f"{c.b} scores {size}{scale_word()} {direction} than {c.a}"
     limits = f"{limit(c.low)} to {limit(c.high)}"
     return (
         f"{head} ({_name(c)} {points(c.score_b, 1)} against {points(c.score_a, 1)}; "
@@ -453,7 +452,7 @@ def runs_verdict(result: Comparisons, a: str, b: str, comparisons: Sequence[Comp
     elif not models.identical:
         parts.append(_of_new_runs(procedures))
     parts += _cautions(runs)
-    return own_words(" ".join(parts))
+    return " ".join(parts)
 
 
 def said_runs(number: int) -> str:
@@ -487,7 +486,7 @@ def _of_new_runs(c: Comparison) -> str:
         new_run = None if new_run is None else 1 - new_run
     beyond = f" by more than {region(c.rope)}" if c.rope > 0 else ""
     figures = (
-        f"mean difference {limit(c.difference)} points, {100 * c.level:g} % limits "
+        f"mean difference {limit(c.difference)}{scale_word()}, {100 * c.level:g} % limits "
         f"{limit(c.low)} to {limit(c.high)} for test set and runs together, "
         f"P({better} better{beyond}) {equals(likely)}, {tested(c)}"
     )
