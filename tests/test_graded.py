@@ -81,6 +81,22 @@ def test_rank_plan_and_gate_follow():
     assert "<svg" in result.to_html()
 
 
+def test_numbers_are_in_points_only_on_the_scale_from_0_to_1():
+    few = {"old points": [1, 2, 3, 4, 3, 2] * 5, "new": [2, 2, 4, 4, 3, 3] * 5}
+    fractions = {name: np.divide(own, 5) for name, own in few.items()}
+    for scores, span, said in ((few, (1, 5), "0.50 higher"), (fractions, (0, 1), "10.0 points")):
+        found = pv.compare(scores=scores, range=span)
+        assert f"new scores {said}" in found.verdicts[0]
+        assert "old points" in found.verdicts[0]
+        assert ("Differences in points" in found.to_markdown()) == (span == (0, 1))
+        ranked = pv.rank(scores=scores, range=span)
+        assert f'"factor":{100.0 if span == (0, 1) else 1.0}' in ranked.to_html()
+    runs = {name: [own, own[1:] + own[:1], own[2:] + own[:2]] for name, own in few.items()}
+    plan = pv.plan(scores=runs, range=(1, 5), difference=0.5)
+    assert "to show 0.500**" in plan.to_markdown()
+    assert "points" not in plan.to_markdown()
+
+
 def test_runs_are_systems_of_several_lists():
     scores = {"old": [OLD, OLD[::-1].copy()], "new": [NEW, NEW[::-1].copy()]}
     result = pv.compare(scores=scores, range=(1, 5))

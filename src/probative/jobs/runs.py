@@ -335,6 +335,8 @@ def plan_groups(matched: Matched, options: PlanOptions) -> RunsPlan:
     result = _plan_of(score, {group.name: group.places for group in matched.runs}, options)
     facts = (*facts_of_reading(matched, options), signed_runs(matched))
     signature = options.signature("plan", *facts, score.metric, f"by-{unit}")
+    if matched.task == "scores":
+        result = replace(result, task=matched.task, range=matched.range)
     return replace(result, metric=score.metric, by=unit, notes=matched.notes, signature=signature)
 
 

@@ -31,6 +31,7 @@ from probative.wording.numbers import (
     on_own_scale,
     p_equals,
     points,
+    scale_word,
     signed_points,
 )
 from probative.wording.verdict import STRENGTHS, no_verdict
@@ -129,7 +130,7 @@ def _difference_forest(comparisons: Sequence[Comparison]) -> Forest:
     return Forest(
         bars,
         zero=True,
-        axis=f"difference in {metric}, points",
+        axis=f"difference in {metric}{scale_word(', ')}",
         title=f"Differences in {metric} with {level}.",
         description=f"Differences in {metric}: {described(bars)}",
         reading="Right of the dashed line the system that is named first is better, left of it the "
@@ -161,7 +162,7 @@ def _pair_pictures(c: Comparison) -> list[Picture]:
                 [float(x) for x in c.null.edges],
                 [float(p) for p in c.null.probabilities],
                 c.difference,
-                axis="difference by chance alone, points",
+                axis=f"difference by chance alone{scale_word(', ')}",
                 title=f"Null distribution of the {c.test} test by {c.by}.",
                 description=f"Null distribution of the difference in "
                 f"{metric_name(c.metric, c.match)}; observed {signed_points(c.difference)}, "
@@ -186,7 +187,7 @@ def label_differences(c: Comparison) -> Table:
             Column(c.b, lambda e: points(e.score_b, 1), drop=2),
             Column("difference", differed),
         ],
-        title=f"{c.b} against {c.a}, {_label_metric(c)} by label in points",
+        title=f"{c.b} against {c.a}, {_label_metric(c)} by label{scale_word(' in ')}",
         notes=(
             _each_on_its_own(c.level),
             f"{left_out:,} more labels are hidden here; JSON has all of them." if left_out else "",
@@ -222,7 +223,7 @@ def _bucket_table(result: Comparisons, c: Comparison, kind: str) -> Table:
             Column(c.b, "b", scored, drop=2),
             Column("difference", "gap", differed),
         ],
-        title=f"{c.b} against {c.a}, {metric} by {kind} in points",
+        title=f"{c.b} against {c.a}, {metric} by {kind}{scale_word(' in ')}",
         notes=(_each_on_its_own(result.level),),
         tracks=Tracks.of([(g.difference, g.low, g.high) for *_, g in found], zero=True),
     )

@@ -60,6 +60,7 @@ from probative.reporting.score_report import (
 from probative.results import Scores
 from probative.wording.numbers import (
     counted,
+    factor,
     metric_name,
     metric_words,
     on_own_scale,
@@ -67,6 +68,7 @@ from probative.wording.numbers import (
     probability,
     pvalue,
     region,
+    scale_word,
     task_words,
     with_interval,
     words_of_test,
@@ -365,7 +367,7 @@ def _compact(result: Comparisons, digits: int | None) -> Table:
     p = f"{'Holm-adjusted ' * adjusted}{words_of_test(c.test, 'two-sided')} by {c.by}"
     short = [f"{_short(m)}: {metric_words(m)}" for m in metrics if _short(m) != metric_words(m)]
     what = task_words(result.task, result.match, counted(result.units, result.unit))
-    in_points = f"{what}; scores in points with {level} intervals"
+    in_points = f"{what}; scores{scale_word(' in ')} with {level} intervals"
     return Table.of(
         result.systems,
         [
@@ -414,12 +416,12 @@ def _differences(result: Comparisons, digits: int | None) -> Table:
             Column("difference", lambda c: _gap(c, digits)),
             Column("p", "pvalue", pvalue),
             Column("p adjusted", "p_adjusted", pvalue, when=adjusted),
-            Column(f"P(within {100 * rope:.4g})", "p_equivalent", probability, when=rope > 0),
+            Column(f"P(within {factor() * rope:.4g})", "p_equivalent", probability, when=rope > 0),
             Column("P(better)", "p_b_better", probability),
             # the verdict says it, too
             Column("P(new run)", "p_new_run_better", _chance_of_a_run, when=new_runs, drop=3),
         ],
-        title=f"Differences in points with {100 * result.level:g} % intervals",
+        title=f"Differences{scale_word(' in ')} with {100 * result.level:g} % intervals",
         notes=_shared_notes(result),
         details=(note,),
         bold_note="Established differences are in bold.",

@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from probative._version import __version__
-from probative.wording.numbers import brackets, number, own_words, points, with_interval
+from probative.wording.numbers import brackets, number, points, with_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -161,11 +161,6 @@ class Table:
     track_column: int | None = None
     details: tuple[str, ...] = ()
     rule: int | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "title", own_words(self.title))
-        for name in ("notes", "details"):
-            object.__setattr__(self, name, tuple(map(own_words, getattr(self, name))))
 
     @classmethod
     def of(
@@ -331,10 +326,6 @@ class Answer:
     state: str = "fact"
     sentences: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "words", own_words(self.words))
-        object.__setattr__(self, "sentences", tuple(map(own_words, self.sentences)))
-
     @property
     def sign(self) -> str:
         """Return the sign of the state."""
@@ -401,10 +392,6 @@ class Document:
     details: tuple[str, ...] = ()
     verdict: tuple[str, ...] = ()
     more: tuple[Table, ...] = ()
-
-    def __post_init__(self) -> None:
-        for name in ("notes", "leading", "details", "verdict"):
-            object.__setattr__(self, name, tuple(map(own_words, getattr(self, name))))
 
     @property
     def answers(self) -> tuple[Answer, ...]:

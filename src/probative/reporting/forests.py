@@ -26,6 +26,7 @@ from probative.wording.numbers import (
     on_own_scale,
     points,
     pvalue,
+    scale_word,
     signed_points,
 )
 from probative.wording.verdict import no_verdict, pvalue_of, tested_pvalue
@@ -164,7 +165,7 @@ def forest_picture(
     return Forest(
         bars,
         zero=True,
-        axis=f"{b} − {a}, {name}, points",
+        axis=f"{b} − {a}, {name}{scale_word(', ')}",
         title=f"{title} with {100 * level:g} % intervals; all together in orange.",
         description=f"Differences in {name}: {listed}",
         reading=f"Right of the dashed line {b} is better, left of it {a}; behind each name stands "
@@ -205,7 +206,7 @@ def group_tables(result: Comparisons, *, most: int | None = None) -> list[Table]
                 head=summary.column,
                 pair=(whole.a, whole.b),
                 metric=whole.metric,
-                title=f"{_title(whole, summary)}, points",
+                title=f"{_title(whole, summary)}{scale_word(', ')}",
                 p_head="p adjusted",
                 notes=(_about(result, summary),),
                 unit=result.unit if result.by != "item" else "item",
@@ -264,7 +265,7 @@ def group_score_table(scores: Scores, column: str, *, most: int = _MOST_SCORED_G
             Column("units", drop=1),
             *(column for i in range(len(scores.systems)) for column in of_system(i)),
         ],
-        title=f"{metric_name(metric, scores.match)} by {column}, points",
+        title=f"{metric_name(metric, scores.match)} by {column}{scale_word(', ')}",
         notes=(
             f"{level} intervals, each on its own: not adjusted for their number.",
             f"{left_out:,} more groups are left out here; JSON and CSV hold all of them."
@@ -351,7 +352,7 @@ def datasets_document(result: DatasetComparisons, *, gates: Sequence[GateVerdict
         head="data set",
         pair=(result.a, result.b),
         metric=result.metric,
-        title=f"{_dataset_title(result)}, points",
+        title=f"{_dataset_title(result)}{scale_word(', ')}",
         p_head="p",
         notes=(_about_datasets(result),),
     )

@@ -18,6 +18,7 @@ from probative.wording.numbers import (
     p_equals,
     points,
     region,
+    scale_word,
     with_interval,
 )
 from probative.wording.verdict import (
@@ -141,7 +142,7 @@ def _figures(c: Comparison) -> str:
     """Return the numbers of a difference in half a line."""
     return (
         f"{metric_name(c.metric, c.match)} {points(c.score_b, 1)} against {points(c.score_a, 1)}, "
-        f"difference {with_interval(c.difference, c.low, c.high, 1, signed=True)} points, "
+        f"difference {with_interval(c.difference, c.low, c.high, 1, signed=True)}{scale_word()}, "
         f"P({c.b} better) {equals(c.p_b_better)}, p {p_equals(tested_pvalue(c))}"
     )
 
@@ -372,7 +373,7 @@ def plan_answers(plan: Plan, sentence: str) -> tuple[Answer, ...]:
     elif "units" in given:
         shown = "No difference shows"
         if plan.difference is not None:
-            shown = f"Differences from {points(plan.difference, 1)} points on show"
+            shown = f"Differences from {points(plan.difference, 1)}{scale_word()} on show"
         words = shown
     return (Answer(words, "fact", (sentence,)),)
 

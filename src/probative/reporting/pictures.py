@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
-from probative.wording.numbers import own_words
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -28,10 +26,6 @@ class Picture:
     description: str = ""
     reading: str = ""
     note: str = ""
-
-    def __post_init__(self) -> None:
-        for name in ("axis", "title", "description", "reading", "note"):
-            object.__setattr__(self, name, own_words(getattr(self, name)))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from probative.options import sign
 from probative.reporting.document import Document, Strong, Table, payload
 from probative.reporting.figures import COLOURS, new_figure
 from probative.reporting.headlines import plan_answers, runs_plan_answers
-from probative.wording.numbers import metric_name, number, on_own_scale, points
+from probative.wording.numbers import factor, metric_name, number, on_own_scale, points, scale_word
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,7 +40,7 @@ def plan_document(plan: Plan) -> Document:
                 f"{plan.observed_units:,}",
             ),
         ),
-        title="What belongs together (difference in points)",
+        title=f"What belongs together{scale_word(' (difference in ', ')')}",
     )
     return Document(
         title="How much data would settle it?" + (f" {plan.b} against {plan.a}" if plan.b else ""),
@@ -62,7 +62,7 @@ def _sentence(plan: Plan, unit: str) -> str:
     if plan.power is None:
         return f"The power cannot be told{why}."
     return (
-        f"A true difference of {points(plan.difference)} points shows at the "
+        f"A true difference of {points(plan.difference)}{scale_word()} shows at the "
         f"{100 * (1 - plan.level):g} % level with probability {number(plan.power, 2)} on "
         f"{plan.units:,} {unit}s like the {plan.observed_units:,} of the pilot (normal "
         f"approximation){why}."
@@ -72,6 +72,7 @@ def _sentence(plan: Plan, unit: str) -> str:
 # --- Plan of runs and units
 
 
+@on_own_scale
 def runs_plan_document(plan: RunsPlan) -> Document:
     """Build the document of a plan of runs: interval lengths, power, and advice."""
     signed = plan.signature or sign("plan", plan.metric, f"level:{plan.level:g}")
@@ -101,15 +102,16 @@ def _grid(plan: RunsPlan) -> Table:
         heads,
         tuple(rows),
         title=(
-            f"± half the length of the {100 * plan.level:g} % interval for procedures (points), "
-            f"and the power to show {points(plan.difference)} points"
+            f"± half the length of the {100 * plan.level:g} % interval for procedures"
+            f"{scale_word(' (', ')')}, and the power to show "
+            f"{points(plan.difference)}{scale_word()}"
         ),
         bold_note=f"bold: power {number(plan.power, 2)} or more",
     )
 
 
 def _cell(width: float, power: float, *, enough: bool) -> str:
-    text = f"±{100 * width:.2f} ({number(power, 2)})"
+    text = f"±{points(width)} ({number(power, 2)})"
     return Strong(text) if enough else text
 
 
@@ -120,10 +122,10 @@ def _sentences(plan: RunsPlan) -> list[str]:
     if plan.units_instead is not None:
         more = plan.units_instead - plan.observed_units
         instead = f"so would {more:,} more {unit}{'s' if more != 1 else ''}"
-    now, then = (100 * w for w in (plan.half_width, plan.half_width_with_another_run))
+    now, then = (points(w) for w in (plan.half_width, plan.half_width_with_another_run))
     sentences = [
-        f"The pilot ({pilot}) gives an interval of ±{now:.2f} points.",
-        f"One more run of either system would make it ±{then:.2f}; {instead}.",
+        f"The pilot ({pilot}) gives an interval of ±{now}{scale_word()}.",
+        f"One more run of either system would make it ±{then}; {instead}.",
     ]
     shares = {name: share for name, share in plan.shares.items() if not math.isnan(share)}
     if shares:
@@ -148,6 +150,7 @@ _ROUND = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 4, 5, 7, 10, 
 _MOST_LINES = 8
 
 
+@on_own_scale
 def runs_plan_figure(plan: RunsPlan) -> Figure:
     """Draw the half-width of the interval over units and runs, and where the power is reached.
 
@@ -160,7 +163,7 @@ def runs_plan_figure(plan: RunsPlan) -> Figure:
     figure, axis = new_figure(1, 1, width=5.4, height=3.8)
     axis.set_xscale("log")
     axis.set_yscale("log")
-    widths = 100 * surface.half_widths
+    widths = factor() * surface.half_widths
     lines = axis.contour(
         surface.units,
         surface.runs,
@@ -190,13 +193,13 @@ def runs_plan_figure(plan: RunsPlan) -> Figure:
     axis.set_xlabel(f"{plan.by}s")
     axis.set_ylabel("runs of either system")
     shaded = (
-        f"; shaded: {100 * plan.difference:.3g} points show with power {plan.power:g}"
+        f"; shaded: {factor() * plan.difference:.3g}{scale_word()} show with power {plan.power:g}"
         if reached
         else ""
     )
     axis.set_title(
-        f"{metric_name(plan.metric)}: half the length of the {100 * plan.level:g} % interval, "
-        f"points\ndot: as now{shaded}",
+        f"{metric_name(plan.metric)}: half the length of the {100 * plan.level:g} % interval"
+        f"{scale_word(', ')}\ndot: as now{shaded}",
         fontsize=9,
     )
     return figure

@@ -29,6 +29,7 @@ from probative.reporting.runs_report import has_runs, spread_table
 from probative.reporting.score_report import about, oddities
 from probative.wording.numbers import (
     counted,
+    factor,
     metric_name,
     metric_words,
     on_own_scale,
@@ -36,6 +37,7 @@ from probative.wording.numbers import (
     points,
     probability,
     pvalue,
+    scale_word,
     signed_points,
 )
 from probative.wording.ranking import short_letters
@@ -194,7 +196,7 @@ def _pair_words(ranking: Ranking, above: str, below: str) -> str:
     decision = "decided" if pair.decided else "not established"
     adjusted = "adjusted " if len(ranking.pairs) > 1 else ""
     p = f"{adjusted}p {p_equals(pair.p_adjusted)}"
-    return f"{signed_points(pair.difference)} points, {p}, {decision}"
+    return f"{signed_points(pair.difference)}{scale_word()}, {p}, {decision}"
 
 
 def _in_full_words(ranking: Ranking, in_full: Sequence[dict[str, Any]]) -> str:
@@ -273,6 +275,7 @@ def _page_data(
         "labels": [plain(label) for label in labels],
         "byLabel": [_by_label(own[s.name].by_label, place, metric) for s in ranking.ranking],
         "level": ranking.level,
+        "factor": factor(),
     }
     if pairs:
         columns = {
@@ -505,7 +508,9 @@ def rank_figure(ranking: Ranking) -> Figure:
         for system in ranking.ranking
     ]
     name = metric_name(ranking.metric, ranking.match)
-    forest = Forest(bars, axis=f"{name}, points", note=f"{100 * ranking.level:g} % intervals")
+    forest = Forest(
+        bars, axis=f"{name}{scale_word(', ')}", note=f"{100 * ranking.level:g} % intervals"
+    )
     groups = _tied_groups(ranking)
     drawn = figure(forest, beside=max(0.4, 0.16 * len(groups)))
     scores, ties = drawn.axes

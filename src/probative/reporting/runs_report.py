@@ -14,6 +14,7 @@ from probative.wording.numbers import (
     number,
     points,
     pvalue,
+    scale_word,
     with_interval,
 )
 
@@ -66,7 +67,7 @@ def mean_table(
             Column("runs", lambda s: str(len(result.runs_of(s.name, metrics[0])))),
             *map(column, metrics),
         ],
-        title=f"Scores of runs in points, mean ± standard deviation ({result.task}, "
+        title=f"Scores of runs{scale_word(' in ')}, mean ± standard deviation ({result.task}, "
         f"{counted(result.units, result.unit)})",
         caption=tuple(_in_a_caption(c, decimals) for c in comparisons),
     )
@@ -81,8 +82,8 @@ def _mean_and_spread(own: RunScores, decimals: int = 1) -> str:
 def _in_a_caption(c: Comparison, decimals: int) -> str:
     gap = with_interval(c.difference, c.low, c.high, decimals, signed=True)
     return (
-        f"{c.b} − {c.a}, {metric_name(c.metric, c.match)}: {gap} points, {100 * c.level:g} % "
-        f"interval for test set and runs together."
+        f"{c.b} − {c.a}, {metric_name(c.metric, c.match)}: {gap}{scale_word()}, "
+        f"{100 * c.level:g} % interval for test set and runs together."
     )
 
 
@@ -104,7 +105,7 @@ def run_table(result: Scores, metric: str) -> Table:
             Column("best run", lambda one: points(one.score[0].best, 1)),
             Column("all runs", lambda one: scored(one.score[1])),
         ],
-        title=f"{metric_words(metric)} of the runs in points",
+        title=f"{metric_words(metric)} of the runs{scale_word(' in ')}",
         notes=(_ALL_RUNS.format(by=result.by),),
     )
 
@@ -113,7 +114,7 @@ _ALL_RUNS = (
     "All runs: pooled counts. The interval is for these trained models; the {by} is the unit."
 )
 _SHARES = (
-    "Sources of variance: test {by}s, runs, and their interaction. The standard error, in points, "
+    "Sources of variance: test {by}s, runs, and their interaction. The standard error{in_points} "
     "counts the interaction twice, to be safe."
 )
 
@@ -141,13 +142,13 @@ def repeats_table(result: Scores, metric: str) -> Table:
             width("endless runs", repeats=lambda _: inf),
         ],
         title=f"Interval with more {unit}s or more runs, {metric_words(metric)}",
-        notes=(_MORE.format(unit=unit),),
+        notes=(_MORE.format(unit=unit, in_points=scale_word(" in ")),),
     )
 
 
 _MORE = (
-    "Shares of the variance from the {unit}s and from the runs; the length of the interval in "
-    "points as it is, and with more of either."
+    "Shares of the variance from the {unit}s and from the runs; the length of the "
+    "interval{in_points} as it is, and with more of either."
 )
 
 
@@ -162,7 +163,7 @@ def spread_table(ranking: Ranking) -> Table:
             Column("worst run", lambda own: points(own.worst, 1)),
             Column("best run", lambda own: points(own.best, 1)),
         ],
-        title=f"Runs, {metric_words(ranking.metric)} in points",
+        title=f"Runs, {metric_words(ranking.metric)}{scale_word(' in ')}",
         details=(_RANKED,),
     )
 
@@ -187,7 +188,7 @@ def single_runs(result: Scores, metric: str) -> Table:
     return Table(
         ("system", "run", metric_words(metric)),
         tuple(rows),
-        title=f"Single runs, {metric_words(metric)} in points",
+        title=f"Single runs, {metric_words(metric)}{scale_word(' in ')}",
         notes=(f"{left_out:,} more runs are hidden here; JSON and CSV have all.",)
         if left_out
         else (),
@@ -228,7 +229,11 @@ def variance_table(comparisons: Sequence[Comparison]) -> Table:
             Column("std. error", "standard_error", points, drop=1),
         ],
         title="Where the uncertainty of the mean difference comes from",
-        notes=(_SHARES.format(by=first.by.removesuffix(" and run")),),
+        notes=(
+            _SHARES.format(
+                by=first.by.removesuffix(" and run"), in_points=scale_word(", in ", ",")
+            ),
+        ),
     )
 
 

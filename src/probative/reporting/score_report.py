@@ -54,6 +54,7 @@ from probative.wording.numbers import (
     number,
     on_own_scale,
     points,
+    scale_word,
     task_words,
     with_interval,
 )
@@ -208,7 +209,7 @@ def _scored_in(one: Any, *, metric: str, digits: int | None) -> str:
 def about(scores: Scores, what: str = "Scores") -> str:
     """Return the title of a table of scores: what, the level, the task and the units."""
     task = task_words(scores.task, scores.match, counted(scores.units, scores.unit))
-    return f"{what} in points with {100 * scores.level:g} % intervals ({task.lower()})"
+    return f"{what}{scale_word(' in ')} with {100 * scores.level:g} % intervals ({task.lower()})"
 
 
 def _tables(scores: Scores) -> list[Table]:
@@ -447,7 +448,7 @@ def score_forest(result: Scores, metric: str, *, compared: bool = True) -> Fores
     level = f"{100 * result.level:g} % intervals"
     return Forest(
         bars,
-        axis=f"{name}, points",
+        axis=f"{name}{scale_word(', ')}",
         title=f"{name[:1].upper()}{name[1:]} with {level}"
         + (f"; the baseline, {bars[0].name}, in orange." if bars[0].marked else "."),
         description=f"{name} of each system: {described(bars)}",

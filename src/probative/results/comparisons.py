@@ -13,9 +13,9 @@ from probative.results.scores import Scores
 from probative.wording.numbers import (
     metric_name,
     number,
-    own_words,
     region,
     scale_of,
+    scale_word,
     signed_points,
 )
 
@@ -868,7 +868,7 @@ class GateVerdict(Result):
 
     def __str__(self) -> str:
         with scale_of(self.scale):
-            return own_words(self._sentence())
+            return self._sentence()
 
     def _sentence(self) -> str:
         word = "PASSED" if self.passed else "FAILED"
@@ -907,7 +907,7 @@ class GateVerdict(Result):
             side = 1 if self.kind == "require-better" else -1
             relation = ">" if self.least > side * self.margin else "<="
             level = f"{100 * self.confidence:.6g} %"
-            low = f"{signed_points(self.least, 2)} points"
+            low = f"{signed_points(self.least, 2)}{scale_word()}"
             said += f", one-sided {level} interval from {low} {relation} {limit}"
         if self.doubt is not None:
             said += f" (Holm-adjusted doubt {self.doubt:.4f})"

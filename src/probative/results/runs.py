@@ -237,6 +237,8 @@ class RunsPlan(Result):
         The name of the units, messages on what was recognised in files, and every choice.
     surface
         Half-widths and powers on a finer grid, for figures.
+    task, range
+        For graded scores: "scores", and the range of possible scores.
     """
 
     metric: str
@@ -261,6 +263,8 @@ class RunsPlan(Result):
     notes: tuple[str, ...] = field(default=(), repr=False)
     signature: str = field(default="", repr=False)
     surface: RunsSurface | None = field(default=None, repr=False)
+    task: str | None = field(default=None, repr=False)
+    range: tuple[float, float] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name; null means that no number is enough."""

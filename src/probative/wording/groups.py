@@ -12,9 +12,9 @@ from probative.wording.numbers import (
     equals,
     metric_name,
     number,
-    own_words,
     p_equals,
     points,
+    scale_word,
     signed_points,
 )
 
@@ -52,7 +52,7 @@ def sentences_of_groups(
         said.append(_mixed(summary))
     if "against-most" in summary.disagreements:
         said.append(_against_most(summary, groups))
-    return tuple(map(own_words, said))
+    return tuple(said)
 
 
 def words_of_disagreement(summary: GroupSummary) -> str | None:
@@ -222,7 +222,7 @@ def _mean(r: DatasetComparisons) -> str:
     chance = "" if isnan(m.p_b_better) else f"; P({r.b} better on average) {equals(m.p_b_better)}"
     return (
         f"Mean over these data sets, each of the same weight: {r.b} − {r.a} = "
-        f"{signed_points(m.difference)} points ({points(m.score_b, 1)} against "
+        f"{signed_points(m.difference)}{scale_word()} ({points(m.score_b, 1)} against "
         f"{points(m.score_a, 1)}; {100 * r.level:g} % interval "
         f"{brackets(m.low, m.high, 1, signed=True)}{chance}). It applies to other texts like "
         f"those of these data sets, not to other data sets."
@@ -232,7 +232,7 @@ def _mean(r: DatasetComparisons) -> str:
 def _pooled(r: DatasetComparisons, c: Comparison) -> str:
     return (
         f"All units together, each of the same weight, so that large data sets decide: "
-        f"{signed_points(c.difference)} points ({100 * r.level:g} % interval "
+        f"{signed_points(c.difference)}{scale_word()} ({100 * r.level:g} % interval "
         f"{brackets(c.low, c.high, 1, signed=True)}, p {p_equals(c.p_decision)})."
     )
 

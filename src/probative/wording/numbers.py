@@ -12,7 +12,6 @@ The rules, which hold everywhere but in JSON and CSV (these have all digits):
 
 from __future__ import annotations
 
-import re
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -32,6 +31,7 @@ __all__ = [
     "counted",
     "decimals",
     "equals",
+    "factor",
     "is_of_ranking",
     "limit",
     "match_words",
@@ -39,12 +39,12 @@ __all__ = [
     "metric_words",
     "number",
     "on_own_scale",
-    "own_words",
     "p_equals",
     "points",
     "probability",
     "pvalue",
     "region",
+    "scale_word",
     "signed_points",
     "task_words",
     "with_interval",
@@ -69,10 +69,9 @@ def amount(value: float) -> str:
 # --- The scale in print: points (hundredths), or the scale of graded scores
 #
 # Scores from 0 to 1 are printed in points. Means of graded scores on another scale, such as ratings
-# from 1 to 5, are printed on it; then the word "points" is left out.
+# from 1 to 5, are printed on it, without the word "points".
 
 _IN_POINTS: ContextVar[bool] = ContextVar("in_points", default=True)
-_WORD = re.compile(r"(?: in|,)? points?\b(?!=)| \(points?\)")
 
 
 def is_in_points(result: Any) -> bool:
@@ -108,9 +107,9 @@ def on_own_scale(make: Function) -> Function:
     return cast("Function", scaled)
 
 
-def own_words(text: str) -> str:
-    """Leave out the word "points" where numbers are on another scale."""
-    return text if _IN_POINTS.get() else _WORD.sub("", text)
+def scale_word(before: str = " ", after: str = "", *, one: bool = False) -> str:
+    """Return "points" between these texts; nothing where scores have another scale."""
+    return f"{before}point{'' if one else 's'}{after}" if _IN_POINTS.get() else ""
 
 
 def factor() -> float:
@@ -133,7 +132,7 @@ def signed_points(value: float, digits: int = 1) -> str:
 def region(width: float) -> str:
     """Format a margin or region of equivalence without rounding it away: 0.5 points."""
     size = f"{factor() * width:.4g}"
-    return own_words(f"{size} point{'' if size == '1' else 's'}")
+    return size + scale_word(one=size == "1")
 
 
 def probability(value: float) -> str:

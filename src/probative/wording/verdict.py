@@ -20,10 +20,10 @@ from probative.wording.numbers import (
     limit,
     metric_name,
     number,
-    own_words,
     p_equals,
     points,
     region,
+    scale_word,
 )
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def verdict(comparison: Comparison, others: Sequence[BucketDifference] = ()) -> 
     if reason:
         return f"{_scores(c)} No verdict: {reason}."
     parts = (_scores(c), _evidence(c), trade_off(c, others), _outlook(c))
-    return own_words(" ".join(part for part in parts if part))
+    return " ".join(part for part in parts if part)
 
 
 def trade_off(c: Comparison, others: Sequence[BucketDifference]) -> str:
@@ -126,10 +126,10 @@ def _scores(c: Comparison) -> str:
     size = points(abs(c.difference), 1)
     if c.difference == 0:
         head = f"{c.b} and {c.a} score the same"
-    elif size == "0.0":
-        head = f"{c.b} scores less than 0.1 points {direction} than {c.a}"
+    elif float(size) == 0:
+        head = f"{c.b} scores less than {size[:-1]}1{scale_word()} {direction} than {c.a}"
     else:
-        head = f"{c.b} scores {size} points {direction} than {c.a}"
+        head = f"{c.b} scores {size}{scale_word()} {direction} than {c.a}"
     limits = brackets(c.low, c.high, 1, signed=True)
     return (
         f"{head} ({_name(c)} {points(c.score_b, 1)} against {points(c.score_a, 1)}; "
@@ -442,7 +442,7 @@ def runs_verdict(result: Comparisons, a: str, b: str, comparisons: Sequence[Comp
     elif not models.identical:
         parts.append(_of_new_runs(procedures))
     parts += _cautions(runs)
-    return own_words(" ".join(parts))
+    return " ".join(parts)
 
 
 def said_runs(number: int) -> str:
@@ -476,7 +476,7 @@ def _of_new_runs(c: Comparison) -> str:
         new_run = None if new_run is None else 1 - new_run
     beyond = f" by more than {region(c.rope)}" if c.rope > 0 else ""
     figures = (
-        f"mean difference {limit(c.difference)} points, {100 * c.level:g} % interval "
+        f"mean difference {limit(c.difference)}{scale_word()}, {100 * c.level:g} % interval "
         f"{brackets(c.low, c.high, 1, signed=True)} for test set and runs together, "
         f"P({better} better{beyond}) {equals(likely)}, {tested(c)}"
     )

@@ -3,7 +3,8 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const $ = id => document.getElementById(id);
 const n = data.names.length, board = $("board"), body = board.tBodies[0], rows = [...body.rows];
-const points = (x, digits = 2) => x === null ? "–" : (100 * x).toFixed(digits).replace("-", "−").replace(/^−(0(\.0+)?)$/, "$1");
+const points = (x, digits = 2) => x === null ? "–" : (data.factor * x).toFixed(digits + (data.factor === 1)).replace("-", "−").replace(/^−(0(\.0+)?)$/, "$1");
+const inPoints = before => data.factor === 1 ? "" : `${before}points`;
 const signed = x => x === null ? "–" : (x > 0 ? "+" : "") + points(x);
 const pvalue = p => p === null ? "–" : p < 1e-4 ? (p === 0 ? "< 1e−300" : p.toExponential(1).replace("-", "−")) : p.toFixed(4);
 const probability = p => p === null ? "–" : p < 0.0005 ? "< 0.001" : p >= 0.9995 ? "> 0.999" : p.toFixed(3);
@@ -187,7 +188,7 @@ function cut(context, words, room) {
 function tell(i, j) {
   if (i === j) { $("hover").textContent = data.names[i]; return; }
   const pair = pairOf(i, j);
-  $("hover").textContent = `${data.names[i]} − ${data.names[j]}: ${signed(pair.d)} points [${points(pair.low)}, ${points(pair.high)}], adjusted p ${pvalue(pair.adjusted)}. ${verdictOf(i, j)}`;
+  $("hover").textContent = `${data.names[i]} − ${data.names[j]}: ${signed(pair.d)}${inPoints(" ")} [${points(pair.low)}, ${points(pair.high)}], adjusted p ${pvalue(pair.adjusted)}. ${verdictOf(i, j)}`;
 }
 function open(i, j) {
   if (i === j || i < 0 || j < 0) return;
@@ -200,7 +201,7 @@ function open(i, j) {
   const list = make("dl", undefined, box);
   const tests = [
     ...names.map((name, k) => [name, limitsOf(data.scores[[i, j][k]])]),
-    ["difference in points", `${signed(pair.d)} [${points(pair.low)}, ${points(pair.high)}]`],
+    [`difference${inPoints(" in ")}`, `${signed(pair.d)} [${points(pair.low)}, ${points(pair.high)}]`],
     [`P(${names[0]} better)`, probability(pair.better)],
     ["p", pvalue(pair.p)], ["p adjusted", pvalue(pair.adjusted)], ["decided", pair.decided ? "yes" : "no"],
   ];
