@@ -304,7 +304,7 @@ def test_identical_outputs(entities, average, rope):
     assert (c.difference, c.pvalue) == (0, 1)
     assert c.p_a_better == c.p_b_better
     assert c.p_a_better + c.p_equivalent + c.p_b_better == pytest.approx(1)
-    assert "identical outputs: they were compared" in found.verdicts[0]
+    assert "identical outputs: no item that counts differs" in found.verdicts[0]
 
 
 def test_systems_that_tie_are_not_called_identical():
@@ -377,7 +377,7 @@ def test_one_sentence_tells_nothing_of_the_variance():
         assert math.isnan(c.p_a_better)
         assert math.isnan(c.p_b_better)
         assert c.to_dict()["p_b_better"] is None
-        assert "No verdict: a score here rests on one sentence alone" in found.verdicts[0]
+        assert "No verdict: a score rests on a single sentence" in found.verdicts[0]
         assert c.units_needed is None
         for entry in c.by_label:
             assert (entry.low, entry.high) == (-1, 1)

@@ -287,7 +287,7 @@ def test_data_sets_on_the_command_line(files, capsys, found):
     assert main([*call, *page, "--require-better", "--margin", "0.4"]) == 1
     captured = capsys.readouterr()
     there = json.loads(captured.out)
-    assert "--require-better failed: new against old, F1, mean over the data sets" in captured.err
+    assert "--require-better FAILED: new against old, F1, mean over the data sets" in captured.err
     assert there.pop("gates")[0]["question"] == "mean"
     assert there["better"]["bonferroni"] == found.better.bonferroni
     assert there["mean"]["low"] == found.mean.low

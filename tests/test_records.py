@@ -303,7 +303,7 @@ def test_text_shows_quality_fields_and_near_misses(receipts, run):
     assert "date=date=%d.%m.%Y" in outcome.out
     assert "76 of 196 wrong values differ only in form." in outcome.out
     outcome = run("compare", gold, a, b)
-    assert "challenger against baseline, f1 by field" in outcome.out
+    assert "challenger against baseline, F1 by field" in outcome.out
     assert "p adjusted" in outcome.out
 
 
@@ -450,7 +450,7 @@ def test_a_gate_judges_critical_fields_together(receipts, run):
     words = ("--require-not-worse", "--fields", "total,tax", "--margin", "2pt")
     outcome = run("compare", *receipts, *words)
     assert outcome.status == 1
-    assert "--require-not-worse failed: challenger against baseline, F1 in tax" in outcome.err
+    assert "--require-not-worse FAILED: challenger against baseline, F1 in tax" in outcome.err
 
 
 def test_an_unknown_critical_field_is_refused_with_the_nearest():

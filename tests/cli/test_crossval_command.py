@@ -52,7 +52,7 @@ def test_the_whole_algorithm_from_the_command_line(run, corpus, tmp_path):
     arguments += ("--metric", "recall")
     text = run(*arguments, "--resume", tmp_path / "r").out
     assert "P(H1)" in text
-    assert "recall: a difference is not established: P(" in text.splitlines()[0]
+    assert "recall: the difference is not established: P(" in text.splitlines()[0]
     assert answer["verdicts"][1] in text
     assert "Balance: 4 blocks of 13" in text
     lines = run(*arguments, "--resume", tmp_path / "r", "-f", "csv").out.splitlines()

@@ -17,7 +17,7 @@ COUNTS = ("--tp", 77, "--fp", 44, "--fn", 10)
 def test_text_shows_points(run):
     outcome = run("interval", *COUNTS)
     assert outcome.status == 0
-    assert "74.04   66.86   80.13" in outcome.out
+    assert "74.0 [66.9, 80.1]" in outcome.out
     assert outcome.err == ""
 
 

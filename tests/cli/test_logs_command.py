@@ -51,7 +51,7 @@ def test_scores_rankings_and_plans(run):
         assert outcome.status == 0, outcome.err
         assert "accuracy" in outcome.out
     outcome = run("rank", LOGS / "inspect_old.eval", LOGS / "inspect_new.eval")
-    assert "mockllm/new leads (accuracy 75.00)" in outcome.out
+    assert "mockllm/new leads (accuracy 75.0)" in outcome.out
 
 
 def test_which_score_is_asked_by_its_flag(run):

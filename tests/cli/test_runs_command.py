@@ -90,7 +90,8 @@ def test_every_format(run, command, form):
         assert len(runs) == 7
     if form == "text":
         assert "±" in outcome.out
-        assert "worst run" in outcome.out
+        assert ("New runs: " in outcome.out) == (command == "compare")
+        assert "worst run" in run(command, *BOTH, "-v").out
 
 
 def test_text_tables_fit_on_a_terminal(run, monkeypatch):
@@ -112,7 +113,7 @@ def test_gates_ask_about_new_runs(run):
     gates = json.loads(outcome.out)["gates"]
     assert gates[0]["question"] == "procedures"
     assert (
-        "--require-better passed: B against A, F1 of new runs: P(B − A > 0 points)" in outcome.err
+        "--require-better PASSED: B against A, F1 of new runs: P(B − A > 0 points)" in outcome.err
     )
     failed = run("compare", *BOTH, "--require-better", "--margin", "0.9", "-q")
     assert failed.status == 1
@@ -209,7 +210,7 @@ def test_a_table_with_a_run_column(run, write):
         (["gold.conll", "--runs", "A=c/*.conll", "--runs", "B=b"], "c/*.conll: no file matches"),
         (["gold.conll", "--runs", "A=a", "--runs", "B=a/run-2.conll"],
          "a/run-2.conll: is run 2 of A and run 1 of B"),
-        (["gold.conll", "--runs", "A=a"], "1 system; expected at least two to compare"),
+        (["gold.conll", "--runs", "A=a"], "give two outputs: probative compare GOLD A B"),
         (["gold.conll", "--runs", "A=a", "--runs", "B=b", "--names", "x,y"],
          "--names: cannot be combined with --runs"),
         (["gold.conll", "a/run-1.conll", "--runs", "run-1=b"],
@@ -279,7 +280,7 @@ def test_tags_in_a_table_of_runs_are_no_labels_in_silence(run, refused, write):
     assert "not of entities" in refused(*words, "--task", "entities")
     labels = run(*words, "--task", "labels")
     assert labels.status == 0
-    assert "tags.csv: csv table, labels in column 'a'\n" in labels.err
+    assert "tags.csv: csv table, labels in column 'a'" in labels.err
     assert " more" not in labels.err  # the columns of one table are no further files
 
 

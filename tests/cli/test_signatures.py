@@ -31,6 +31,7 @@ WITHOUT_EFFECT = {
     "figure": "a figure besides",
     "plot": "what the figure shows",
     "quiet": "says less beside the results",
+    "verbose": "says more beside the results",
     "names": "what the systems are called",
     "by_label": "prints more of what JSON has anyway",
     "buckets": "tells more, under a key of its own",

@@ -64,7 +64,7 @@ def test_never_stronger_than_the_numbers(difference, reach, pvalue, likely, new_
     head = words.split(f"That training {better}")[0].split(f"The evidence that training {better}")[
         0
     ]
-    assert head == runs_verdict(RESULT, "A", "B", [MODELS]).split("Whether training again")[0]
+    assert head == runs_verdict(RESULT, "A", "B", [MODELS]).split("These scores do not")[0]
 
 
 def test_the_probability_of_a_new_run_is_that_of_the_better_looking_system():

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probative.results import Comparison
-from probative.wording.verdict import STRENGTHS, UNDECIDED, strength, verdict
+from probative.results import BucketDifference, Comparison
+from probative.wording.numbers import pvalue, with_interval
+from probative.wording.verdict import STRENGTHS, strength, verdict
 
 
 def comparison(**changes):
@@ -49,7 +50,7 @@ def shown(**changes):
 def test_weak_evidence_names_everything():
     assert verdict(comparison()) == (
         "new scores 1.1 points higher than old (F1 41.9 against 40.8; 95 % interval of the "
-        "difference −1.1 to +3.3). The evidence is weak and the difference is not established: "
+        "difference [−1.1, +3.3]). The difference is not established: "
         "P(new better) = 0.850, p = 0.310 by sentence. A difference of this size would need about "
         "7,712 sentences to show (with 80 % power); there are 1,287."
     )
@@ -83,30 +84,28 @@ def test_words_follow_both_thresholds(likely, pvalue, word):
 def test_the_adjusted_p_value_counts():
     c = shown(p_a_better=0.001, p_b_better=0.999, pvalue=0.004, p_adjusted=0.2)
     assert strength(c) is None
-    assert (
-        "adjusted p = 0.200 by sentence (the interval does not allow for the number of comparisons)"
-        in verdict(c)
-    )
+    aside = "(the interval is not adjusted for the number of comparisons)"
+    assert f"adjusted p = 0.200 by sentence {aside}" in verdict(c)
     assert "(with 80 % power in a single test)" in verdict(c)
 
 
-def test_below_the_threshold_the_data_lean_to_no_side():
-    c = comparison(p_a_better=0.21, p_b_better=0.79)
-    assert c.p_b_better < UNDECIDED
-    assert "The data do not say which is better; a difference is not established" in verdict(c)
+def test_not_established_is_said_once():
+    said = verdict(comparison(p_a_better=0.21, p_b_better=0.79))
+    assert "The difference is not established: P(new better) = 0.790, p = 0.310" in said
+    assert said.count("established") == 1
 
 
 def test_the_baseline_may_be_the_better_one():
     c = shown(difference=-0.03, p_a_better=0.995, p_b_better=0.005, pvalue=0.002, score_b=0.3778)
     said = verdict(c)
     assert said.startswith("new scores 3.0 points lower than old (F1 37.8 against 40.8;")
-    assert "The evidence that old is better is strong: P(old better) = 0.995, p = 0.002" in said
+    assert "The evidence that old is better is strong: P(old better) = 0.995, p = 0.00200" in said
 
 
 def test_nothing_is_certain():
     said = verdict(shown(p_a_better=0.0, p_b_better=1.0, pvalue=1e-30))
     assert "P(new better) > 0.999" in said
-    assert "p < 0.001" in said
+    assert "p = 1.0e−30" in said
     assert "= 1.000" not in said
 
 
@@ -126,8 +125,7 @@ def test_equivalence_within_the_region():
 
 def test_identical_and_undefined():
     assert verdict(comparison(identical=True)) == (
-        "old and new gave identical outputs: they were compared item by item, and nothing that "
-        "counts differs."
+        "old and new gave identical outputs: no item that counts differs."
     )
     # probabilities that look alike are not identity
     alike = comparison(difference=0.0, p_a_better=0.5, p_b_better=0.5, pvalue=1.0)
@@ -135,11 +133,11 @@ def test_identical_and_undefined():
     assert "new and old score the same" in verdict(alike)
     one = comparison(p_a_better=math.nan, p_b_better=math.nan, low=-1, high=1, by="document")
     assert verdict(one).endswith(
-        "interval of the difference −100.0 to +100.0). No verdict: a score here rests on one "
-        "document alone, and one document is no evidence of how the systems do on others."
+        "interval of the difference [−100.0, +100.0]). No verdict: a score rests on a single "
+        "document, which does not show how the systems do on others."
     )
     nothing = comparison(positives=0, difference=0.0, p_b_better=0.99)
-    assert verdict(nothing).endswith("No verdict: the answer holds nothing to be found.")
+    assert verdict(nothing).endswith("No verdict: gold has nothing to find.")
     assert "No verdict" not in verdict(comparison(positives=0, metric="accuracy"))
     undefined = comparison(difference=math.nan, metric="precision")
     assert (
@@ -165,18 +163,18 @@ def test_no_promise_where_none_can_be_made():
 def test_a_difference_smaller_than_the_region_is_still_a_difference():
     c = shown(pvalue=1e-5, rope=0.01, p_b_better=0.62, p_equivalent=0.38, p_a_better=0.0)
     assert verdict(c).endswith(
-        "There is strong evidence of a difference (p < 0.001 by sentence), but not that it exceeds "
-        "1 point: P(new better by more than 1 point) = 0.620."
+        "There is strong evidence of a difference (p = 1.0e−05 by sentence), but not that it "
+        "exceeds 1 point: P(new better by more than 1 point) = 0.620."
     )
     same = shown(pvalue=1e-5, rope=0.01, p_b_better=0.02, p_equivalent=0.98, p_a_better=0.0)
     assert verdict(same).endswith(
-        "There is strong evidence of a difference (p < 0.001 by sentence), but for practical "
+        "There is strong evidence of a difference (p = 1.0e−05 by sentence), but for practical "
         "purposes they are equivalent: P(the difference is at most 1 point) = 0.980."
     )
     neither = comparison(rope=0.01, p_b_better=0.45, p_equivalent=0.5, p_a_better=0.05)
     assert (
-        "A difference is not established (p = 0.310 by sentence), and even less one of more than "
-        "1 point: P(new better by more than 1 point) = 0.450." in verdict(neither)
+        "The difference is not established: P(new better by more than 1 point) = 0.450, p = 0.310 "
+        "by sentence." in verdict(neither)
     )
 
 
@@ -184,21 +182,21 @@ def test_interval_and_test_that_disagree_are_told():
     c = shown(pvalue=0.0502, p_b_better=0.99, p_a_better=0.01)
     assert strength(c) is None
     assert (
-        "Interval and test disagree: the 95 % interval leaves out 0, but the test does not find a "
-        "difference at the 5 % level (p = 0.0502 by sentence); P(new better) = 0.990. Going by the "
-        "weaker of the two, it is open whether new is better." in verdict(c)
+        "Interval and test disagree: the 95 % interval excludes 0, but the test does not find a "
+        "difference at the 5 % level (p = 0.0502 by sentence); P(new better) = 0.990. The weaker "
+        "one counts: whether new is better stays open." in verdict(c)
     )
     c = comparison(pvalue=0.0004, p_b_better=0.97, p_a_better=0.03, low=-0.0002)
     assert strength(c) is None
     assert verdict(c).endswith(
-        "difference −0.02 to +3.3). Interval and test disagree: the test finds a difference at the "
-        "5 % level (p < 0.001 by sentence), but the 95 % interval includes 0; P(new better) = "
-        "0.970. Going by the weaker of the two, it is open whether new is better."
+        "difference [−0.02, +3.3]). Interval and test disagree: the test finds a difference at the "
+        "5 % level (p = 4.0e−04 by sentence), but the 95 % interval includes 0; P(new better) = "
+        "0.970. The weaker one counts: whether new is better stays open."
     )
     c = shown(pvalue=0.03, p_b_better=0.9499, p_a_better=0.0501)
     assert verdict(c).endswith(
-        "Test and posterior disagree: p = 0.030 by sentence, but P(new better) = 0.950. Going by "
-        "the weaker of the two, it is open whether new is better."
+        "Test and posterior disagree: p = 0.0300 by sentence, but P(new better) = 0.950. The "
+        "weaker one counts: whether new is better stays open."
     )
     # the interval's own level is what the p-value is held against
     assert "disagree" not in verdict(shown(pvalue=0.09, level=0.9, p_b_better=0.96))
@@ -273,9 +271,9 @@ def test_no_sentence_claims_more_than_its_numbers_or_contradicts_itself():
             assert "moderate" not in said
         if "equivalent" in said:
             assert c.p_equivalent >= 0.95, said
-        if "leaves out 0" in said:
+        if "excludes 0" in said:
             assert excluded, said
-            assert "difference 0.0 to" not in said
+            assert "difference [0.0," not in said
             assert c.pvalue > 1 - c.level
         if "includes 0" in said:
             assert not excluded, said
@@ -323,3 +321,42 @@ def test_never_stronger_than_the_numbers(likely, pvalue, difference, rope):
             assert pvalue <= level
     if "not established" in said:
         assert pvalue > STRENGTHS[-1][2]
+
+
+def test_a_trade_of_precision_for_recall_is_said_only_where_both_intervals_show_it():
+    def others(precision, recall):
+        gaps = {"precision": precision, "recall": recall}
+        return [BucketDifference("old", "new", m, (a + b) / 2, a, b) for m, (a, b) in gaps.items()]
+
+    traded = verdict(comparison(), others((0.06, 0.15), (-0.06, -0.003)))
+    assert "new is more precise by 10.5 points and finds 3.1 points less." in traded
+    turned = verdict(comparison(), others((-0.15, -0.06), (0.003, 0.06)))
+    assert "old is more precise by 10.5 points and finds 3.1 points less." in turned
+    for gaps in (((0.06, 0.15), (-0.06, 0.003)), ((0.06, 0.15), (0.01, 0.06))):
+        assert "more precise" not in verdict(comparison(), others(*gaps))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        *[
+            (0.496, "0.496"),
+            (0.0124, "0.0124"),
+            (0.001, "0.00100"),
+            (1.0, "1.00"),
+            (0.05, "0.0500"),
+        ],
+        *[(0.05003, "0.05003"), (0.0499999, "0.0499999"), (2.2e-16, "2.2e−16"), (0.0, "< 1e−300")],
+        *[(math.nan, "–"), (None, "")],
+    ],
+)
+def test_p_values_have_one_form(value, text):
+    assert pvalue(value) == text
+
+
+def test_an_interval_stands_behind_its_score_with_the_decimals_that_it_deserves():
+    assert with_interval(0.4186, 0.385, 0.4532) == "41.9 [38.5, 45.3]"
+    assert with_interval(0.011, -0.02, 0.042, signed=True) == "+1.1 [−2.0, +4.2]"
+    assert with_interval(0.97512, 0.9742, 0.976) == "97.51 [97.42, 97.60]"
+    assert with_interval(0.0012, 0.0003, 0.0021, signed=True) == "+0.12 [+0.03, +0.21]"
+    assert with_interval(math.nan, 0, 1) == "–"

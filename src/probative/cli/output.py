@@ -206,6 +206,7 @@ class Output(Options):
         False,
         "--verbose -v",
         "Print all notes, further tables and the signature.",
+        rare=True,
         excludes=("quiet",),
     )
     seed: int | None = _printed(
@@ -229,8 +230,9 @@ class Output(Options):
         shown: Sequence[str] = messages
         if not self.verbose:
             read = [m for m in messages if isinstance(m, Recognised)]
-            others = [m for m in messages if not isinstance(m, Recognised)]
-            shown = [*_in_one_line(read), *_first_of(others)]
+            wrote = [m for m in messages if m.startswith("wrote ")]
+            others = [m for m in messages if m not in (*read, *wrote)]
+            shown = [*_in_one_line(read), *_first_of(others), *wrote]
         for message in shown:
             remark(message, quiet=self.quiet)
 

@@ -140,7 +140,8 @@ def note_lines(note: str, width: int | None) -> list[str]:
         else:
             line = wider
         while _cell_len(line) > width:  # a word longer than a line is cut
-            at = next((i for i in range(len(line), 0, -1) if _cell_len(line[:i]) <= width), 1)
+            most = range(min(len(line), width), 0, -1)
+            at = next((i for i in most if _cell_len(line[:i]) <= width), 1)
             lines.append(line[:at])
             line = line[at:]
     return [*lines, line]

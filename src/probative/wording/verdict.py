@@ -149,8 +149,8 @@ def _evidence(c: Comparison) -> str:
     disagreement = _disagreement(c)
     if disagreement:
         return (
-            f"{disagreement} The weaker one counts: that {better} is better{_beyond(c)} is not "
-            f"established."
+            f"{disagreement} The weaker one counts: whether {better} is better{_beyond(c)} stays "
+            f"open."
         )
     word = strength(c)
     if word:
