@@ -48,29 +48,14 @@ def range_of(given: Any) -> Range | None:
 
 @dataclass(frozen=True, eq=False)
 class ScoredItems:
-    """The scores of all systems on the same items, as `Items` are for spans and labels.
+    """The scores of all systems on the same items, as `Items` are for spans and labels."""
 
-    Attributes
-    ----------
-    says
-        The score of every item: one row per system or run.
-    unit
-        The unit of every item; None if items are units.
-    range
-        The smallest and the largest possible score; None if there are none.
-    left_out
-        How many items are left out, because a system has no score of them.
-    repeats
-        How many scores of an item a row holds, one after the other: one per run.
-    human
-        Human scores of the same items, NaN where there are none; None if `says` is not a judge's.
-    """
-
-    says: Array
-    unit: NDArray[np.int32] | None
-    range: Range | None = USUAL_RANGE
-    left_out: int = 0
-    repeats: int = 1
+    says: Array  # the score of every item: one row per system or run
+    unit: NDArray[np.int32] | None  # of every item; None if items are units
+    range: Range | None = USUAL_RANGE  # the smallest and the largest possible score
+    left_out: int = 0  # items left out, because a system has no score of them
+    repeats: int = 1  # scores of an item that a row holds, one after the other: one per run
+    # human scores of the same items, NaN where there are none; None if `says` is not a judge's
     human: Array | None = None
 
     # what spans and labels have, and scores have not
@@ -164,10 +149,7 @@ def _human(sides: Sequence[Graded]) -> Array | None:
 def match_scores(
     sides: Sequence[Graded], names: Sequence[str], range_: Range | None, *, said: bool = True
 ) -> tuple[ScoredItems, list[Graded], list[str]]:
-    """Match scores by their places; items that a system has no score of are left out for all.
-
-    Return the items, the sides on these items alone, and notes. `said`: the range was given.
-    """
+    """Return the items that all systems have a score of, the sides on these alone, and notes."""
     first = sides[0]
     for side, name in zip(sides, names, strict=True):
         if len(side) != len(first):

@@ -35,29 +35,14 @@ _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The lines of a file and the places of their fields.
-
-    Attributes
-    ----------
-    source
-        The file.
-    begin, end
-        The bytes of every line, without its line end.
-    width
-        The number of fields of every line; 0 for an empty or white-space line.
-    tabs
-        True if single TABs separate fields, False if any white space does.
-    uniform
-        The number of fields of all lines with content, if it is known and white space separates
-        them; else 0.
-    """
+    """The lines of a file and the places of their fields."""
 
     source: Source
-    begin: Ints
+    begin: Ints  # the bytes of every line, without its line end
     end: Ints
-    width: NDArray[Any]
-    tabs: bool
-    uniform: int
+    width: NDArray[Any]  # the number of fields of every line; 0 for an empty or white-space line
+    tabs: bool  # single TABs separate fields, not any white space
+    uniform: int  # of all lines with content, if known and white space separates fields; else 0
     _number: NDArray[Any]
     _start: Ints
     _end: Ints
@@ -132,10 +117,7 @@ def split(source: Source) -> Table:
 
 
 def _scan(array: NDArray[np.uint8]) -> tuple[Ints, Ints, Ints]:
-    """Return where fields begin and end, and where lines end.
-
-    It works block by block, so that temporary arrays stay in the cache.
-    """
+    """Return where fields begin and end, and where lines end; by blocks that fit the cache."""
     edges = np.empty(len(array) + 1, dtype=np.int32)  # unwritten memory costs nothing
     breaks = np.empty(len(array), dtype=np.int32)
     n_edges = n_breaks = 0
@@ -176,10 +158,7 @@ def _widths(start: Ints, begin: Ints, end: Ints, size: int) -> tuple[NDArray[Any
 def _are_in_order(
     start: Ints, wide: int, begin: Ints, end: Ints, filled: NDArray[np.bool_]
 ) -> bool:
-    """Return True if each run of ``wide`` fields is in one line.
-
-    It is enough to check the first and the last field of each run.
-    """
+    """Return True if each run of ``wide`` fields is in one line, by its first and last field."""
     opens, closes = start[::wide], start[wide - 1 :: wide]
     line = 0
     for row in range(0, len(begin), _ROWS_PER_BLOCK):  # a block at a time, for the cache
@@ -378,11 +357,8 @@ def _group_by_sorting(value: NDArray[np.uint64]) -> tuple[Ints, Ints]:
 
 
 def _holds_together(source: Source, start: Ints, end: Ints, codes: Ints, first: Ints) -> bool:
-    """Return True if every field has the bytes of the first one with its code.
-
-    Fields of equal length up to eight bytes have equal hashes only if they are equal, so most need
-    only a comparison of lengths.
-    """
+    """Return True if every field has the bytes of the first one with its code."""
+    # fields of equal length up to eight bytes have equal hashes only if they are equal
     size = end[first] - start[first]
     any_long = int(size.max(initial=0)) > 8
     for row in range(0, len(start), _ROWS_PER_BLOCK):
