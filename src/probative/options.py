@@ -103,11 +103,7 @@ class Option:
 
 
 def shared(form: str, text: str, **how: Any) -> Option:
-    """Return an option that several classes have.
-
-    `form` is how it is written, "--flag METAVAR" or "METAVAR" (its flag is then its name), `text`
-    its description.
-    """
+    """Return an option of several classes; `form` is "--flag METAVAR", or "METAVAR" alone."""
     words = form.split()
     flags = [word for word in words if word.startswith("-")]
     metavar = " ".join(words[len(flags) :])
@@ -125,11 +121,9 @@ def check_together(
     changed: Collection[str],
     given: Collection[str] | None = None,
 ) -> None:
-    """Refuse options that exclude each other, and options without one that they need.
-
-    `changed` are the options that are not their defaults; `given` those that the user wrote, by
-    default the same. Options that `values` lacks are none of this job.
-    """
+    """Refuse options that exclude each other, and options without one that they need."""
+    # `changed` are not their defaults; `given` are those that the user wrote, by default the same;
+    # options that `values` lacks are none of this job
     for name, option in options.items():
         met = [other for other in option.excludes if _holds(other, values, changed)]
         if name in changed and met:
@@ -216,10 +210,7 @@ class Options:
 
     @classmethod
     def of(cls, given: Mapping[str, Any], *, beside: Iterable[str] = ()) -> Self:
-        """Make the options from keywords; refuse an unknown name and suggest a known one.
-
-        `beside` holds further keywords of the function that are not options.
-        """
+        """Make the options from keywords; refuse a name that is neither one nor in `beside`."""
         own = {entry.name for entry in fields(cls)}
         known = [*own, *beside]
         for name in given:
@@ -729,6 +720,12 @@ _TABLES = frozenset({"key", "on_missing", "memory_limit", "table"})
 _OF_RECORDS = frozenset(
     name for name, option in ReadingOptions.options().items() if option.tasks == _RECORDS
 )
+# what only jobs that score systems by gold have
+_OF_JUDGED = (
+    _TABLES
+    | _OF_RECORDS
+    | {"gold_column", "threshold", "score_name", "labels", "train_words", "run_column", "group"}
+)
 
 
 def _as_read(name: str, **changes: Any) -> Any:
@@ -943,21 +940,7 @@ class AgreementOptions(ReadingOptions):
     )
 
     told = ReadingOptions.told | {"by"}
-    withheld = (
-        _TABLES
-        | _OF_RECORDS
-        | {
-            *(
-                "gold_column",
-                "probability_columns",
-                "threshold",
-                "score_name",
-                "positive",
-                "labels",
-            ),
-            *("train_words", "run_column", "group"),
-        }
-    )
+    withheld = _OF_JUDGED | {"probability_columns", "positive"}
 
 
 # --- Curves of precision and recall
@@ -1174,14 +1157,7 @@ class SampleOptions(ReadingOptions):
     rng: int = SEED(0, always=True)
 
     told = ReadingOptions.told | {"size", "add", "goal", "by"}
-    withheld = (
-        _TABLES
-        | _OF_RECORDS
-        | {
-            *("gold_column", "threshold", "score_name", "labels", "train_words"),
-            *("run_column", "group"),
-        }
-    )
+    withheld = _OF_JUDGED
 
 
 @options_class

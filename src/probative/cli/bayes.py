@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from probative.cli.output import Output
-    from probative.reporting.pictures import Picture
     from probative.results import BayesTest, ScorePosteriors
 
 
@@ -78,6 +77,7 @@ def _from_predictions(
 ) -> None:
     """Score predictions for folds that were written earlier, and test."""
     from probative.crossval.fold_files import judge_predictions
+    from probative.files import find_paths
     from probative.reporting.bayes_report import (
         crossval_document,
         crossval_figure,
@@ -90,7 +90,7 @@ def _from_predictions(
     folds, *patterns = map(str, predictions.values())
     comparison = judge_predictions(
         folds,
-        *map(_matching, patterns),
+        *map(find_paths, patterns),
         metrics=given.metric,
         only=given.only,
         ignore_type=given.ignore_type,
@@ -108,7 +108,12 @@ def _from_predictions(
 def _from_counts(files: list[str], given: BayesOptions, plot: str, out: Output) -> None:
     """Test from the counts of folds, or from one table for each model."""
     from probative.inference.bayes import bayes_test
-    from probative.reporting.bayes_report import bayes_document
+    from probative.reporting.bayes_report import (
+        bayes_document,
+        density_figure,
+        difference_figure,
+        model_pictures,
+    )
 
     models, (a, b) = _two_models(files)
     folded = isinstance(a, list)
@@ -127,9 +132,16 @@ def _from_counts(files: list[str], given: BayesOptions, plot: str, out: Output) 
         tests[0].posterior.kind,
         tests[0].method,
     )
-    pictures = _pictures(tests, models, a, b, given) if out.html else []
+
+    def draw() -> Figure:
+        if plot == "difference":
+            return difference_figure(tests, models=models)
+        return density_figure(_panels(tests, models, a, b, given))
+
+    panels = _panels(tests, models, a, b, given) if out.html else ()
+    pictures = model_pictures(panels, tests, models) if out.html else []
     document = bayes_document(tests, models=models, signature=signature, pictures=pictures)
-    out.emit(document, lambda: _draw(plot, tests, models, a, b, given))
+    out.emit(document, draw)
 
 
 def _judging(given: BayesOptions) -> dict[str, Any]:
@@ -168,30 +180,6 @@ def _two_models(files: list[str]) -> tuple[tuple[str, str], tuple[Any, Any]]:
     return (name_a, name_b), (a[0], b[0]) if len(a) == 1 else (a, b)
 
 
-def _pictures(
-    tests: list[BayesTest], models: tuple[str, str], a: Any, b: Any, given: BayesOptions
-) -> list[Picture]:
-    """Return the pictures of the page."""
-    from probative.reporting.bayes_report import model_pictures
-
-    return model_pictures(_panels(tests, models, a, b, given), tests, models)
-
-
-def _draw(
-    plot: str,
-    tests: list[BayesTest],
-    models: tuple[str, str],
-    a: Any,
-    b: Any,
-    given: BayesOptions,
-) -> Figure:
-    from probative.reporting.bayes_report import density_figure, difference_figure
-
-    if plot == "difference":
-        return difference_figure(tests, models=models)
-    return density_figure(_panels(tests, models, a, b, given))
-
-
 def _panels(
     tests: list[BayesTest], models: tuple[str, str], a: Any, b: Any, given: BayesOptions
 ) -> tuple[ScorePosteriors, ...]:
@@ -207,9 +195,3 @@ def _panels(
     metrics = tuple(test.metric for test in tests)
     shared = {"prior": given.prior, "beta": given.beta}
     return score_posteriors(folds, metrics, weights=weights, **shared)
-
-
-def _matching(pattern: str) -> list[str]:
-    from probative.files import find_paths
-
-    return find_paths(pattern)

@@ -34,11 +34,8 @@ def named_systems(
     beside: str | None = None,
     who: str = "systems",
 ) -> tuple[list[str], list[str] | None, list[str]]:
-    """Return the files that the words name (``FILE`` or ``NAME=FILE``), their names, and remarks.
-
-    `names` come from ``--names``, which cannot be combined with names in the words. With `expand`
-    words may be folders and patterns; `beside` is the gold file.
-    """
+    """Return the files that words name (``FILE`` or ``NAME=FILE``), their names, and remarks."""
+    # with `expand`, words may be folders and patterns; `beside` is the gold file
     from probative.matching.outputs import short_name
     from probative.reading.runs import find_systems, named_file, taken_for_file
 
@@ -74,11 +71,9 @@ def inputs_of(
     counts: bool = False,
     expand: bool = False,
 ) -> tuple[list[Any], Sequence[str] | None, list[str]]:
-    """Return the inputs for the library, the names of the systems, and remarks.
-
-    `runs` are NAME=FILES of systems with several runs. With `counts` the files hold counts; with
-    `expand` outputs may be folders and patterns.
-    """
+    """Return the inputs for the library, the names of the systems, and remarks."""
+    # `runs` are NAME=FILES; with `counts` the files hold counts; with `expand` outputs may be
+    # folders and patterns
     if not files and not runs:
         wanted = "files of counts" if counts else "gold"
         raise InputError(f"{'FILE' if counts else 'GOLD'}: missing; expected {wanted}")
@@ -306,10 +301,7 @@ _LARGEST_DIGESTED = 2**28  # bytes; larger files have no digest
 
 
 def origin_of_command() -> Origin | None:
-    """Return the origin of a page that the running command makes; None without a command.
-
-    Paths are shortened to their last part. The date is today's, or that of SOURCE_DATE_EPOCH.
-    """
+    """Return the origin of a page that the running command makes; None without a command."""
     from probative.reporting.document import Origin
 
     context = click.get_current_context(silent=True)
@@ -324,7 +316,7 @@ def origin_of_command() -> Origin | None:
 
 
 def _date() -> str:
-    """Return the date in UTC."""
+    """Return today's date in UTC, or that of SOURCE_DATE_EPOCH."""
     fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
     if fixed and not fixed.isdecimal():
         raise InputError(f"SOURCE_DATE_EPOCH: {fixed!r}; expected a number of seconds")

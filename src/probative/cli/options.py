@@ -62,10 +62,7 @@ def number(text: str | float) -> float:
 
 
 def points(text: str | float) -> float:
-    """Read a difference of scores: a fraction of 1, or points (``1pt``; ``1%`` is one point, too).
-
-    The library refuses 1 and more, because 1 would mean a hundred points.
-    """
+    """Read a difference of scores: a fraction of 1, or points (``1pt``; ``1%`` is one, too)."""
     words = _POINTS.fullmatch(str(text).strip())
     # keep the digits that were written: 0.7 / 100 is not 0.007
     return number(text) if words is None else float(f"{number(words['number']) / 100:.15g}")
@@ -94,24 +91,10 @@ def integer(text: str | int, *, least: int | None = None, most: int | None = Non
     return value
 
 
-def whole(text: str | int) -> int:
-    """Read a whole number >= 0 from the command line."""
-    return integer(text, least=0)
-
-
-def seed(text: str | int) -> int:
-    """Read a seed that all generators of random numbers accept."""
-    return integer(text, least=0, most=2**32 - 1)
-
-
-def steps(text: str | int) -> int:
-    """Read a number of steps from 0 to 1; each is a row of a table."""
-    return integer(text, least=1, most=10_000)
-
-
-def decimals(text: str | int) -> int:
-    """Read the number of decimals to print."""
-    return integer(text, least=0, most=15)
+whole = partial(integer, least=0)
+seed = partial(integer, least=0, most=2**32 - 1)  # what all generators of random numbers accept
+steps = partial(integer, least=1, most=10_000)  # from 0 to 1; each is a row of a table
+decimals = partial(integer, least=0, most=15)  # to print
 
 
 def _workers(text: str | int) -> int:
@@ -129,6 +112,9 @@ def whole_list(text: str, *, what: str = "whole number >= 1") -> tuple[int, ...]
         if not _INTEGER.fullmatch(word) or int(word) < 1:
             raise click.BadParameter(f"{_shorten(word)} is not a {what}")
     return tuple(int(word) for word in words)
+
+
+column_numbers = partial(whole_list, what="column number")  # from 1
 
 
 def number_list(text: str) -> tuple[float, ...]:
@@ -191,11 +177,6 @@ def fold_weight(text: str) -> str | float | tuple[float, float]:
     return values[0] if len(values) == 1 else values  # type: ignore[return-value]  # how many: the library checks
 
 
-def column_numbers(text: str) -> tuple[int, ...]:
-    """Read the numbers of columns, from 1, separated by commas."""
-    return whole_list(text, what="column number")
-
-
 # --- Commands
 
 
@@ -214,10 +195,7 @@ def choose(*names: str, **own: Option) -> dict[str, Option]:
 
 
 def words_of(given: Options, *, of: type[Options]) -> list[str]:
-    """Return the command-line words for these choices; defaults need none.
-
-    Choices that `of`, the options class of the other command, does not have are left out.
-    """
+    """Return the command-line words for these choices, as far as another command has them."""
     changed, words = given.changed() & of.options().keys(), []
     for name, option in given.options().items():
         if name in changed:
@@ -467,13 +445,12 @@ def named_by_flags(error: InputError) -> InputError:
 
 def _argument(parameter: inspect.Parameter, kind: Any, spec: Argument) -> click.Argument:
     several = _of_several(kind)
-    required = parameter.default is inspect.Parameter.empty
     return click.Argument(
         [parameter.name],
         type=str,
         metavar=spec.metavar,
         nargs=-1 if several else 1,
-        required=required,
+        required=parameter.default is inspect.Parameter.empty,
         callback=_as_list if several else None,
         shell_complete=_completer(spec),
     )

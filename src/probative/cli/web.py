@@ -132,10 +132,7 @@ def _work() -> int:
 
 
 def _answer(request: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Run one command; return its status, what it said, and its JSON.
-
-    With ``page``, the page and the tables of the document are written into the folder.
-    """
+    """Run one command; return its status, what it said, and its JSON; write its page if asked."""
     from probative.cli import main
     from probative.reporting.render import as_html, as_json, render
 

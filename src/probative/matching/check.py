@@ -19,7 +19,6 @@ from probative.reading.columns import layout, ragged_line, read_tags
 from probative.reading.formats import Options as Reading
 from probative.reading.formats import how_to_read_records, open_input, read
 from probative.reading.lines import problems_of, read_labels, read_spans
-from probative.reading.logs import Samples
 from probative.reading.records import sides_of_file
 from probative.reading.rows import without_ignored_tokens
 from probative.reading.segmented import read_forms, read_segmented
@@ -28,7 +27,9 @@ from probative.results import FileCheck
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from probative.reading.annotations import Text
     from probative.reading.formats import Input
+    from probative.reading.logs import Samples
     from probative.reading.source import Source
 
 # Problems of one kind beyond this number are only counted.
@@ -130,7 +131,6 @@ def check(
     )
     opened = open_input(path, how)
     checks = {
-        "table": _table,
         "columns": _columns,
         "conllu": _columns,
         "jsonl": _spans,
@@ -170,26 +170,36 @@ def _records(opened: Input, _: str | None) -> FileCheck:
 
 
 def _others(opened: Input, scheme: str | None) -> FileCheck:
-    """Check labels or a file of another tool; an error while reading it is its only problem."""
+    """Check a table, labels or a file of another tool; an error in it is its only problem."""
     source, kind = opened.source, opened.kind
     try:
         side: Any = read_labels(source) if kind == "labels" else read(opened)
     except InputError as error:
+        if kind == "table":  # of which nothing else is known
+            message = error.message.replace("gold_column=, columns=", "column=")
+            raise InputError(message, error.path, error.line) from None
         task = "labels" if kind == "labels" else opened.task
         return FileCheck(source.name, kind, task, {}, {}, (str(error),))
-    if isinstance(side, Samples):
+    if opened.task == "samples":
         return _log(side)
     if isinstance(side, Tagged):
         side = without_ignored_tokens(side, [])[0]
-        facts: dict[str, Any] = {"sentences": side.text.n_sentences, "tokens": side.text.n_tokens}
-        return _tags(source, kind, side, scheme, facts, [])
+        return _tags(source, kind, side, scheme, _facts_of(side.text), [])
     if isinstance(side, Spans):
-        facts, labels = {"texts": side.n_sentences}, _times(side.labels, side.label)
-        facts["spans"] = len(side)
+        facts = {"texts": side.n_sentences, "spans": len(side)}
+        labels = _times(side.labels, side.label)
     else:
         facts, labels = {"items": len(side)}, _times(side.names, side.codes)
+        facts |= {"labels": len(side.codes)} if isinstance(side, LabelSets) else {}
     labels = dict(sorted(labels.items()))
     return FileCheck(source.name, kind, side.task, facts, labels, (), side.notes)
+
+
+def _facts_of(text: Text) -> dict[str, Any]:
+    """Return the numbers of sentences, tokens and, if they are marked, documents."""
+    facts = {"sentences": text.n_sentences, "tokens": text.n_tokens}
+    documents = None if text.document is None else int(text.document.max()) + 1
+    return facts if documents is None else {**facts, "documents": documents}
 
 
 def _times(names: Sequence[str], codes: Any) -> dict[str, int]:
@@ -221,24 +231,6 @@ def _check_types(path: Any, encoding: Any, tag_column: Any, column: Any, score: 
     columns_of("tag_column", [tag_column])
 
 
-def _table(opened: Input, scheme: str | None) -> FileCheck:
-    try:
-        side: Any = read(opened)
-    except InputError as error:
-        message = error.message.replace("gold_column=, columns=", "column=")
-        raise InputError(message, error.path, error.line) from None
-    if isinstance(side, Tagged):
-        facts: dict[str, Any] = {"sentences": side.text.n_sentences, "tokens": side.text.n_tokens}
-        if side.text.document is not None:
-            facts["documents"] = int(side.text.document.max()) + 1
-        return _tags(opened.source, "table", side, scheme, facts, [])
-    facts = {"items": len(side)}
-    if isinstance(side, LabelSets):
-        facts["labels"] = len(side.codes)
-    labels = _times(side.names, side.codes)
-    return FileCheck(opened.source.name, "table", "labels", facts, labels, (), side.notes)
-
-
 def _columns(opened: Input, scheme: str | None) -> FileCheck:
     source, kind, task, options = opened.source, opened.kind, opened.task, opened.options
     shape = layout(source, comments=options.comments, skip_ragged=True)
@@ -248,10 +240,7 @@ def _columns(opened: Input, scheme: str | None) -> FileCheck:
         lines = [str(ragged_line(shape.table, row, shape.width)) for row in rows]
         problems += _shorten(lines, len(shape.ragged), f"{source.name}: … ragged lines")
     text = shape.text
-    facts: dict[str, Any] = {"sentences": text.n_sentences, "tokens": text.n_tokens}
-    if text.document is not None:
-        facts["documents"] = int(text.document.max()) + 1
-    facts["columns"] = shape.width
+    facts = {**_facts_of(text), "columns": shape.width}
     if shape.token_column is not None and text.start is not None and text.end is not None:
         empty = np.flatnonzero(text.end == text.start)
         lines = [

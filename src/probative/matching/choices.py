@@ -128,10 +128,7 @@ def _check_switches(reading: ReadingOptions) -> None:
 
 
 def refuse_engine(options: ReadingOptions, *, single: bool = True) -> None:
-    """Refuse options of the engine for large tables where it is not used.
-
-    `single`: one input holds gold and all systems, so there is nothing to join by a key.
-    """
+    """Refuse options of the engine where it is not used; `single`: one input holds all sides."""
     if options.table is not None:
         raise InputError("table: there is no database; expected it left out")
     if options.key and single:
@@ -144,10 +141,7 @@ def groups_of(answer: Any) -> RowGroups | None:
 
 
 def refuse_unused(options: ReadingOptions, answer: Annotations | Graded, *, separate: bool) -> None:
-    """Refuse options that reading and matching do not use for this kind of gold.
-
-    `separate`: the systems have files or sequences of their own.
-    """
+    """Refuse options that are not used for this gold; `separate`: systems have own inputs."""
     task = answer.task
     usual = GradedOptions()
     other = {"entities": "characters", "segmentation": "position"}.get(task)

@@ -32,12 +32,9 @@ _DOCUMENTS_OF_A_CHANGE = 5
 def examples_of(
     matched: Matched, pairs: Sequence[tuple[int, int]]
 ) -> tuple[Example | LabelExample | RecordExample, ...]:
-    """Return sentences on which the first pairs of systems differ most.
-
-    There are as many that the second system does better as that the first does, if there are
-    enough; they come in this order, those with the largest gap in the F1 of the sentence first. For
-    labels, return texts on which only one of the two is right, if the table has texts.
-    """
+    """Return sentences (texts, documents) on which the first pairs of systems differ most."""
+    # as many that the second system does better as that the first does, in this order, those with
+    # the largest gap in the F1 of the sentence first
     if not matched.systems or matched.task == "scores":
         return ()  # counts alone have no text
     if matched.task in ("labels", "samples"):

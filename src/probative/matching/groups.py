@@ -81,12 +81,9 @@ def part_by_group(matched: Matched, reading: ReadingOptions) -> Iterator[_Matche
 
 
 def _kinds_of_rows(matched: Matched, n_rows: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Return the kind of every row, equal for equal labels of all sides, and its unit.
-
-    Sentences and sets of labels are a kind each.
-    """
+    """Return the kind of every row, equal for equal labels of all sides, and its unit."""
     gold = matched.gold
-    if not isinstance(gold, Labels):
+    if not isinstance(gold, Labels):  # sentences and sets of labels are a kind each
         every = np.arange(n_rows)
         return every, np.zeros_like(every)
     parts = [side.codes for side in (gold, *matched.systems)]

@@ -181,11 +181,9 @@ class Items:
     def paired_runs(
         self, a: Sequence[int], b: Sequence[int], *, by: str | None = "sentence"
     ) -> PairedCounts:
-        """Add up the cases of every run of A beside every run of B.
-
-        `a` and `b` are the numbers of their runs. An item that n of N runs of A and m of M runs of
-        B return is n·m times in both, n·(M - m) times in A alone, and so on.
-        """
+        """Add up the cases of every run of A beside every run of B."""
+        # an item that n of N runs of A and m of M runs of B return is n·m times in both, n·(M - m)
+        # times in A alone, and so on
         group, size = self._groups(by)
         in_a, in_b = (self.says[list(runs)].sum(axis=0) for runs in (a, b))
         out_a, out_b = len(a) - in_a, len(b) - in_b
@@ -429,11 +427,9 @@ def cases_of_matched_runs(
 
 
 def cases_of_runs(items: Items, a: Sequence[int], b: Sequence[int], unit: str) -> PairedCounts:
-    """Return the paired counts of all runs of A beside all of B, one row per unit.
-
-    They are divided by the greatest common divisor of the two numbers of runs: with equal numbers,
-    the counts of a system are the sums over its runs.
-    """
+    """Return the paired counts of all runs of A beside all of B, one row per unit."""
+    # divided by the greatest common divisor of the two numbers of runs: with equal numbers, the
+    # counts of a system are the sums over its runs
     if len(a) == len(b) == 1:
         return _cases_by(items, a[0], b[0], unit)
     by = "document" if unit == "document" else "sentence"

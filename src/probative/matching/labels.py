@@ -116,10 +116,7 @@ def match_labels(gold: Side, *systems: Side, positive: str | None = None) -> Ite
 def _collect_single(
     sides: Sequence[tuple[NDArray[Any], ...]], labels: tuple[str, ...], n_items: int
 ) -> Items:
-    """Find what `collect` does of sides with one label per item; only those that differ are sorted.
-
-    Most items have one label on all sides.
-    """
+    """Do what `collect` does for one label per item, and sort only items whose sides differ."""
     item, gold = sides[0]
     same = np.ones(n_items, dtype=bool)
     for _, code in sides[1:]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import nsmallest
 from pathlib import Path
@@ -32,8 +32,10 @@ from probative.matching.outputs import (
     RunGroup,
     SystemOutputs,
     group_runs,
+    like_gold,
     name_of,
     name_run,
+    names_of_outputs,
     names_of_runs,
     paths_of,
     read_apart,
@@ -79,25 +81,16 @@ _IDS_SHOWN = 3  # of missing, extra or repeated rows, in messages
 def _join_by_key(
     gold: Side, systems: Sequence[Any], options: ReadingOptions
 ) -> tuple[Side, list[Any], list[str]]:
-    """Return gold and the systems with the same rows in the same order, and notes.
-
-    `options.on_missing` decides what happens to ids that not all sides have.
-    """
+    """Return gold and the systems with the same rows in the same order, and notes."""
     sides = [gold, *systems]
     codes, n_ids, names = _number_ids(sides)
     held = np.stack([np.bincount(own, minlength=n_ids) for own in codes])
     answer = held[0] > 0
     found = []
     for side, own in zip(sides, held, strict=True):
-        missing, extra, doubled = answer & (own == 0), ~answer & (own > 0), own > 1
-        found.append(
-            Mismatch(
-                side.name,
-                missing=_examples(missing, names),
-                extra=_examples(extra, names),
-                doubled=_examples(doubled, names),
-            )
-        )
+        wrong = {"missing": answer & (own == 0), "extra": ~answer & (own > 0), "doubled": own > 1}
+        examples: dict[str, Any] = {kind: _examples(ids, names) for kind, ids in wrong.items()}
+        found.append(Mismatch(side.name, **examples))
     common: NDArray[np.bool_] = np.all(held > 0, axis=0)
     notes = settle(
         found, options.key, options.on_missing, int(answer.sum()), int(np.count_nonzero(common))
@@ -177,10 +170,7 @@ _MOST_FINDINGS = 50_000_000  # each becomes an item in memory
 
 
 def _match_logs(logs: Sequence[Log]) -> tuple[Items, list[Log]]:
-    """Return the items of logs, and the logs in one order of samples.
-
-    The samples are the units: repetitions of a sample, and the findings in it, belong together.
-    """
+    """Return the items of logs, and the logs in one order of samples, which are the units."""
     from probative.reading.logs import join_logs
 
     joined = join_logs(logs)
@@ -195,12 +185,9 @@ def _match_logs(logs: Sequence[Log]) -> tuple[Items, list[Log]]:
 
 
 def _findings(logs: Sequence[Log], unit: NDArray[np.int32], n_units: int) -> Items:
-    """Make an item of every finding.
-
-    A log does not show which findings of a sample two systems share. As many as possible are taken
-    to be shared; this does not change the counts of a sample, which is exchanged and resampled as
-    a whole.
-    """
+    """Make an item of every finding."""
+    # A log does not show which findings of a sample two systems share. As many as possible are
+    # taken to be shared; the counts of a sample, which is exchanged as a whole, stay the same.
     first = logs[0]
     there = first.tp + first.fn
     for log in logs[1:]:
@@ -250,10 +237,7 @@ def _sides_of(logs: Sequence[Log], items: Items) -> tuple[Labels, tuple[Labels, 
 
 
 def _answers(log: Log, targets: Sequence[str]) -> tuple[str, ...]:
-    """Return the target where the answer was right, else the answer itself.
-
-    A wrong answer that reads like the target is marked as wrong.
-    """
+    """Return the target where the answer was right, else the answer, marked if it reads alike."""
     answers = []
     for right, target, full in zip(log.tp.tolist(), targets, log.said, strict=True):
         said = _shortened(full)
@@ -275,58 +259,24 @@ def _side(log: Log, answers: Sequence[str], unit: NDArray[np.int32] | None) -> L
 
 @dataclass(frozen=True, eq=False)
 class Matched:
-    """Gold, outputs and items, from which scores and comparisons are computed.
+    """Gold, outputs and items, from which scores and comparisons are computed."""
 
-    Attributes
-    ----------
-    task
-        ``entities``, ``segmentation``, ``labels``, ``samples`` or ``records``.
-    names
-        The systems; with several runs, each run.
-    items
-        The distinct items, and which side has which.
-    gold, systems
-        Gold and the outputs: `Spans`, `Segmented`, `Labels`, `LabelSets` or `Records`.
-    tagged
-        The tags from which spans were decoded, gold first; empty if not all sides were tags.
-    positive
-        The class that counts as "yes", for labels; None if all classes count.
-    scheme
-        The tag scheme of gold, if it has one.
-    lexicon
-        The words of the training data, for word segmentation.
-    averaged
-        The labels over which the macro average of each system is taken: one row per system.
-    own_labels
-        True if these are the labels of gold and of the system itself.
-    all_classes
-        True if every class of single-label data counts: then micro F1 is accuracy.
-    notes
-        Messages on what was recognised, repaired or left out.
-    runs
-        The runs of each system; empty if every output is a system.
-    match
-        The rule that decides when a span counts as right.
-    records
-        What became of every field, for records.
-    """
-
-    task: str
-    names: tuple[str, ...]
-    items: Items
-    gold: Any
+    task: str  # ``entities``, ``segmentation``, ``labels``, ``samples``, ``records`` or ``scores``
+    names: tuple[str, ...]  # the systems; with several runs, each run
+    items: Items  # the distinct items, and which side has which
+    gold: Any  # `Spans`, `Segmented`, `Labels`, `LabelSets` or `Records`, as the systems
     systems: tuple[Any, ...]
-    tagged: tuple[Tagged, ...] = ()
-    positive: str | None = None
-    scheme: str | None = None
-    lexicon: Segmented | None = None
-    averaged: Any = None
-    own_labels: bool = False
-    all_classes: bool = False
-    notes: tuple[str, ...] = field(default=())
-    runs: tuple[RunGroup, ...] = ()
-    match: str = STRICT
-    records: MatchedRecords | None = None
+    tagged: tuple[Tagged, ...] = ()  # the tags of all sides, gold first, if all were tags
+    positive: str | None = None  # the class of labels that counts as "yes"; None: all classes count
+    scheme: str | None = None  # the tag scheme of gold, if it has one
+    lexicon: Segmented | None = None  # the words of the training data, for word segmentation
+    averaged: Any = None  # labels of the macro average of each system: one row per system
+    own_labels: bool = False  # these are the labels of gold and of the system itself
+    all_classes: bool = False  # every class of single-label data counts: micro F1 is accuracy
+    notes: tuple[str, ...] = ()  # messages on what was recognised, repaired or left out
+    runs: tuple[RunGroup, ...] = ()  # the runs of each system; empty if every output is a system
+    match: str = STRICT  # the rule that decides when a span counts as right
+    records: MatchedRecords | None = None  # what became of every field, for records
 
     def only(self, *systems: int) -> Matched:
         """Return a copy with some outputs alone, by their numbers, each as a system."""
@@ -366,10 +316,8 @@ class Matched:
         return getattr(self.items, "range", None)
 
     def gave_the_same(self, i: int, j: int) -> bool:
-        """Return True if two systems gave the same outputs as read, not only the same counts.
-
-        Labels that all count as "no" may differ, and so may spans that are right by a lenient rule.
-        """
+        """Return True if two systems gave the same outputs as read, not only the same counts."""
+        # labels that all count as "no" may differ, and so may spans right by a lenient rule
         if not np.array_equal(self.items.says[i], self.items.says[j]):
             return False
         if self.positive is None and self.match == STRICT and self.records is None:
@@ -378,10 +326,7 @@ class Matched:
 
     @cached_property
     def token_accuracy(self) -> tuple[tuple[int, int], ...] | None:
-        """Return, per system, the number of tokens with the right tag and of all tokens.
-
-        As in conlleval, ``-DOCSTART-`` lines count as tokens.
-        """
+        """Return, per system, the number of tokens with the right tag and of all tokens."""
         if not self.tagged:
             return None
         gold, *systems = self.tagged
@@ -409,7 +354,7 @@ def _equal_tags(gold: Tagged, system: Tagged) -> tuple[int, int]:
     """Return the number of equal tags and of all tokens."""
     code = {name: i for i, name in enumerate(gold.names)}
     same = np.array([code.get(name, -1) for name in system.names], dtype=np.int32)
-    extra = gold.text.document_lines
+    extra = gold.text.document_lines  # count as tokens, as in conlleval
     right = int(np.count_nonzero(gold.tags == same[system.tags]))
     return right + extra, gold.text.n_tokens + extra
 
@@ -482,11 +427,7 @@ def match_inputs(
         return found if found.task == "scores" else _averaging(found, None)
     called = name_systems(names, [system.name for system in given])
     groups = group_runs(given, called)
-    named = (
-        tuple(f"{group.name}, {run}" for group in groups for run in group.runs)
-        if groups
-        else called
-    )
+    named = names_of_outputs(groups, called)
     try:
         matched = _match(
             answer,
@@ -510,10 +451,9 @@ def _read_together(
     data: Any, options: Options, gold: Any, columns: Sequence[Any], choices: ReadingOptions
 ) -> tuple[bool, Pair]:
     """Read gold and systems from one input; return True if DuckDB counted it, and the sides."""
-    from probative.reading.large_tables import Engine, read_large_pair
+    from probative.reading.large_tables import read_large_pair
 
-    engine = Engine(choices.memory_limit, choices.table)
-    counted = read_large_pair(data, options, gold, columns, engine)
+    counted = read_large_pair(data, options, gold, columns, choices)
     return counted is not None, counted or both_of(data, options, gold, columns)
 
 
@@ -609,15 +549,11 @@ def _graded(
     notes: Sequence[str],
 ) -> Matched:
     """Match the scores of systems, or of their runs, on the same items."""
-    groups = group_runs(given, called)
-    named = (
-        tuple(f"{group.name}, {run}" for group in groups for run in group.runs)
-        if groups
-        else called
-    )
-    sides = [own for system in given for own in system.outputs]
     from probative.matching.scores import match_scores, range_of
 
+    groups = group_runs(given, called)
+    named = names_of_outputs(groups, called)
+    sides = [own for system in given for own in system.outputs]
     given_range = getattr(choices, "range", None)
     said, range_ = given_range is not None, range_of(given_range)
     items, sides, of_items = match_scores(sides, named, range_, said=said)
@@ -666,8 +602,9 @@ def _match(
         if train_words is not None:
             lexicon = _lexicon(train_words, choices.encoding)
         if choices.align_by == "characters":
-            outputs, of_texts = _aligned_with_gold(answer, outputs)
-            notes += of_texts
+            moved = [carried_over(answer, output) for output in outputs]
+            outputs = [words for words, _ in moved]
+            notes += [note for _, of_text in moved for note in of_text]
         items = match_words(answer, *outputs)
         matched = Matched(
             answer.task, named, items, answer, tuple(outputs), lexicon=lexicon, notes=tuple(notes)
@@ -712,14 +649,6 @@ def _reason(answer: Annotations) -> tuple[str, ...]:
     form, reason = answer.origin
     title = FORMATS[form].title
     return (Recognised(f"{name_of(answer)}: {title} for {answer.task}, because {reason}"),)
-
-
-def _aligned_with_gold(
-    gold: Segmented, systems: Sequence[Any]
-) -> tuple[list[Segmented], list[str]]:
-    """Align the words of systems with the characters of gold; return them with notes."""
-    moved = [carried_over(gold, system) for system in systems]
-    return [words for words, _ in moved], [note for _, notes in moved for note in notes]
 
 
 def _graded_samples(
@@ -770,7 +699,7 @@ def _runs_of_logs(systems: Mapping[str, Any], options: Options, choices: Reading
         files = [_single_log(path, options, choices) for path in paths]
         given.append(SystemOutputs(str(name), files, names_of_runs(paths), paths))
     groups = group_runs(given, tuple(system.name for system in given))
-    named = [f"{group.name}, {run}" for group in groups for run in group.runs]
+    named = names_of_outputs(groups, ())
     matched = _samples([file for system in given for file in system.outputs], named, choices)
     notes = share_notes(matched.notes, groups)
     matched = replace(matched, runs=groups, notes=notes)
@@ -816,25 +745,15 @@ def read_side(
     data: bytes | None = None,
     limit: int | None = None,
 ) -> Annotations:
-    """Read gold, or (with `answer`, which is gold) an output of the same task, from one file alone.
-
-    `data` holds the bytes of an output that was read already; `limit` is the largest size to which
-    they may unpack.
-    """
+    """Read gold, or (with `answer`, which is gold) an output of the same task, from one file."""
+    # `data`: the bytes of an output, read already; `limit`: the most to which they may unpack
     for name in ("run_column", "group"):
         if getattr(reading, name) is not None:
             raise InputError(f"{name}: means nothing here; expected it left out")
     options = how_to_read(check_reading(reading))
     column = reading.gold_column
     if answer is not None:
-        options = replace(
-            options,
-            task=answer.task,
-            like=None if answer.origin is None else answer.origin.form,
-            probability_columns=tuple(reading.probability_columns),
-            multilabel=options.multilabel or (isinstance(answer, LabelSets) or None),
-            predicted=True,
-        )
+        options = like_gold(options, answer, reading)
         column = next(iter(reading.columns), None)
     options = replace(options, column=None if column is None else str(column))
     if answer is None or not is_path(path):
@@ -846,10 +765,7 @@ def read_side(
 
 
 def match_training(train: Any, matched: Matched, reading: ReadingOptions) -> Spans | Labels:
-    """Read the training data of the systems, to find the items that occur in it.
-
-    The data must be of the task of `matched`; `reading` holds the options of the comparison.
-    """
+    """Read the training data of the systems, to find the items that occur in it."""
     if matched.task == "segmentation":
         raise InputError("train: means nothing for segmentation; expected train_words")
     if matched.task == "samples":
@@ -993,7 +909,8 @@ def _entities(
 ) -> Matched:
     """Align and match tagged tokens or spans."""
     scheme = options.scheme
-    answer, *outputs = _without_untagged_tokens(answer, outputs)
+    if all(isinstance(side, Tagged) for side in (answer, *outputs)):
+        answer, *outputs = without_ignored_tokens(answer, outputs)
     notes: list[str] = []
     if all(isinstance(side, Spans) for side in (answer, *outputs)):
         (answer, *outputs), left_out = without_left_out_texts([answer, *outputs])
@@ -1030,13 +947,6 @@ def _entities(
     )
 
 
-def _without_untagged_tokens(answer: Any, outputs: Sequence[Any]) -> list[Any]:
-    """Return the sides without tokens that have no tag, if tokens are tagged."""
-    if all(isinstance(side, Tagged) for side in (answer, *outputs)):
-        return [*without_ignored_tokens(answer, outputs)]
-    return [answer, *outputs]
-
-
 def _spans(side: Tagged | Spans, scheme: str | None, gold_scheme: str | None, repair: str) -> Spans:
     """Return the spans of a side; decode tags in gold's scheme if that has all their prefixes."""
     if isinstance(side, Spans):
@@ -1053,11 +963,9 @@ def _spans(side: Tagged | Spans, scheme: str | None, gold_scheme: str | None, re
 
 
 def pool_runs(matched: Matched, group: RunGroup) -> Matched:
-    """Merge the runs of a system into one system that says in every unit what all runs say.
-
-    Every item occurs once per run. Single items become units, because what several runs say about
-    the same item is not independent.
-    """
+    """Merge the runs of a system into one system that says in every unit what all runs say."""
+    # Every item occurs once per run. Single items become units, because what several runs say about
+    # the same item is not independent.
     pooled = matched.items.pooled(group.places)
     gold, system = _repeated(matched, group)
     chosen = UNION if matched.own_labels else None
@@ -1095,11 +1003,8 @@ _FEWEST_SAMPLES_PER_CLASS = 2  # on average; with fewer, targets are texts and n
 
 
 def by_class(matched: Matched) -> Matched:
-    """Return the samples of logs as labels, so that scores can be averaged over the targets.
-
-    A right answer has the label of its target. A wrong one is a miss of its target, and a false
-    alarm of another target if it names that.
-    """
+    """Return the samples of logs as labels, so that scores can be averaged over the targets."""
+    # a wrong answer is a miss of its target, and a false alarm of another target if it names that
     gold = matched.gold
     n, classes = len(gold), len(gold.names)
     if not matched.systems or classes < 2:

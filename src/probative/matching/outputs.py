@@ -70,6 +70,18 @@ def _wanted(choices: ReadingOptions) -> list[str | None]:
     return columns if choices.columns else [*columns, None]
 
 
+def like_gold(options: Options, answer: Annotations, choices: ReadingOptions) -> Options:
+    """Return how the output of a system is read beside gold."""
+    return replace(
+        options,
+        task=answer.task,
+        like=None if answer.origin is None else answer.origin.form,
+        predicted=True,
+        probability_columns=tuple(choices.probability_columns),
+        multilabel=options.multilabel or (isinstance(answer, LabelSets) or None),
+    )
+
+
 def read_apart(
     gold: Any, systems: Sequence[Any], options: Options, choices: ReadingOptions
 ) -> tuple[Annotations, list[SystemOutputs]]:
@@ -79,16 +91,9 @@ def read_apart(
     beside = [output for system in systems for output in single_outputs(gold, system)]
     options = settled([gold, *beside], options)
     answer = annotations_of(gold, "gold", replace(options, column=wanted[0]))
-    same_task = replace(
-        options,
-        task=answer.task,
-        like=None if answer.origin is None else answer.origin.form,
-        predicted=True,
-        probability_columns=tuple(choices.probability_columns),
-        multilabel=options.multilabel or (isinstance(answer, LabelSets) or None),
-        unit=None if choices.key else options.unit,  # joined rows have the units of gold
-        group=None,
-    )
+    # joined rows have the units of gold
+    unit = None if choices.key else options.unit
+    same_task = replace(like_gold(options, answer, choices), unit=unit, group=None)
     refuse_unused(choices, answer, separate=True)
     given = []
     for number, system in enumerate(systems):
@@ -96,13 +101,12 @@ def read_apart(
         usual = f"pred {number + 1}" if len(systems) > 1 else "pred"
         of_system = replace(same_task, column=column)
         several = runs_of(system, answer, gold)
+        itself = gold if column == wanted[0] else None
         if choices.run_column is not None:
             given.append(_runs_in_tables(several or Runs([system]), usual, of_system, choices))
         elif several is not None:
-            itself = gold if column == wanted[0] else None
             given.append(_several(several, usual, answer, of_system, choices, itself))
         else:
-            itself = gold if column == wanted[0] else None
             _, output = _output(system, usual, answer, of_system, itself)
             name = short_name(system) if is_path(system) else _own_name(system) or usual
             given.append(SystemOutputs(name, [output]))
@@ -143,12 +147,11 @@ def read_joined(
     gold: Any, systems: Sequence[Any], options: Options, choices: ReadingOptions
 ) -> tuple[Annotations, list[SystemOutputs]] | None:
     """Read gold and systems from tables that DuckDB joins by key; None if it does not apply."""
-    from probative.reading.large_tables import Engine, read_large_joined
+    from probative.reading.large_tables import read_large_joined
 
     wanted = _wanted(choices)
     columns = [wanted[min(number, len(wanted) - 1)] for number in range(len(systems) + 1)]
-    engine = Engine(choices.memory_limit, choices.table)
-    found = read_large_joined([gold, *systems], columns, options, engine, choices.on_missing)
+    found = read_large_joined([gold, *systems], columns, options, choices)
     if found is None:
         return None
     answer, outputs, notes = found
@@ -271,6 +274,11 @@ def group_runs(given: Sequence[SystemOutputs], called: tuple[str, ...]) -> tuple
         groups.append(RunGroup(name, tuple(range(at, at + n)), runs, system.files or (None,) * n))
         at += n
     return tuple(groups)
+
+
+def names_of_outputs(groups: tuple[RunGroup, ...], called: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of all runs; those of the systems if no output was given as a run."""
+    return tuple(f"{group.name}, {run}" for group in groups for run in group.runs) or called
 
 
 def share_notes(notes: tuple[str, ...], groups: tuple[RunGroup, ...]) -> tuple[str, ...]:

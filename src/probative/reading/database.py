@@ -53,11 +53,9 @@ def literal_path(path: str | Path) -> str:
 def lock(
     database: duckdb.DuckDBPyConnection, paths: Iterable[Path], attached: Iterable[Path] = ()
 ) -> None:
-    """Restrict a database to these files, permanently.
-
-    A path with pattern characters needs access to a folder, because DuckDB searches it. The paths
-    of ``attached`` databases are never treated as patterns.
-    """
+    """Restrict a database to these files, permanently."""
+    # A path with pattern characters needs access to a folder, because DuckDB searches it. The paths
+    # of ``attached`` databases are never treated as patterns.
     plain, folders = [str(path.absolute()) for path in attached], set()
     for path in map(Path, map(os.path.abspath, paths)):
         if _MAGIC.search(str(path)):
@@ -77,15 +75,10 @@ def check_memory_limit(value: Any) -> str:
     match = _MEMORY.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise InputError(f"memory_limit: {shown(value)}; expected a size such as '2GB'")
-    size = float(match[1]) * _factor(match[2])
-    if size < _SMALLEST_MEMORY_LIMIT:
+    base = 1024 if "i" in match[2] else 1000
+    if float(match[1]) * base ** (1 + "KMGT".index(match[2][0])) < _SMALLEST_MEMORY_LIMIT:
         raise InputError(f"memory_limit: {value!r} is too small; expected at least '50MB'")
     return f"{match[1]}{match[2]}"
-
-
-def _factor(unit: str) -> float:
-    base = 1024 if "i" in unit else 1000
-    return float(base ** (1 + "KMGT".index(unit[0])))
 
 
 @contextmanager

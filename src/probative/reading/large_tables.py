@@ -11,7 +11,7 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
+    from probative.options import ReadingOptions
     from probative.reading.annotations import Labels
     from probative.reading.formats import Options
 
@@ -117,11 +118,8 @@ def _attach(
     copy: Path | None = None,
     memory_limit: str | None = None,
 ) -> TableFiles:
-    """Make a table of a database visible to a connection; return it with its name in statements.
-
-    If the database computes the rows (a view, generated columns), another process writes them to
-    ``copy``; with ``copy=None`` they are computed here.
-    """
+    """Make a table of a database visible to a connection; return it with its name in statements."""
+    # rows that the database computes are written to ``copy`` by another process; None: here
     there = _sqlite_tables(files) if files.kind == "sqlite" else _tables(database, files, called)
     name = _choose_table(files, {name: computed for name, (_, computed) in there.items()})
     own_name, computed = there[name]
@@ -206,10 +204,7 @@ def _compute_apart(files: TableFiles, name: str, copy: Path, memory_limit: str |
 
 
 def compute(kind: str, path: str, table: str, copy: str, memory_limit: str) -> None:
-    """Copy the rows of a computed table into a new DuckDB database; the other process runs this.
-
-    An empty ``memory_limit`` means the usual one (`database.MEMORY_LIMIT`).
-    """
+    """Copy the rows of a computed table into a new DuckDB database; the other process runs this."""
     import duckdb
 
     place = Path(path)
@@ -253,10 +248,8 @@ def _sqlite(files: TableFiles) -> Iterator[Any]:
 
 
 def _sqlite_tables(files: TableFiles) -> dict[str, tuple[tuple[str, str], bool]]:
-    """Map the tables of a SQLite database to schema and name, and True if computed.
-
-    Stored tables have a root page; views and virtual tables have none.
-    """
+    """Map the tables of a SQLite database to schema and name, and True if computed."""
+    # stored tables have a root page; views and virtual tables have none
     with _sqlite(files) as source:
         rows = source.execute(
             "SELECT name, type = 'table' AND rootpage > 0 FROM sqlite_master WHERE type IN "
@@ -326,15 +319,10 @@ _NESTED = re.compile(r"\[\d*\]$|^(STRUCT|MAP|UNION)\b")
 
 @dataclass(frozen=True)
 class _Scanned:
-    """A table, the requested columns of labels and the engine's type of each column."""
+    """A table, and the engine's type of each requested column."""
 
     files: TableFiles
-    columns: tuple[str, ...]
     types: dict[str, str]
-
-    def value(self, column: str) -> str:
-        """Return a column as an SQL expression."""
-        return self.files.called(column)
 
     def text(self, column: str) -> str:
         """Return a column as an SQL expression for its text, NULL if empty; JSON without quotes."""
@@ -355,10 +343,7 @@ class _Scanned:
 def _opened(
     tables: Sequence[TableFiles], memory_limit: str | None
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, list[TableFiles]]]:
-    """Yield a connection that sees these tables, and the tables under their names there.
-
-    Errors of the engine become an InputError that names the file.
-    """
+    """Yield a connection that sees these tables, and the tables under their names there."""
     import duckdb
 
     with connected(memory_limit) as database:
@@ -405,7 +390,7 @@ def _described(
     for column, kind in types.items():
         if _NESTED.search(kind):
             raise NeedsRowsError(f"column {column!r} holds lists or objects ({kind})")
-    return _Scanned(files, tuple(columns), types)
+    return _Scanned(files, types)
 
 
 def _condense(
@@ -417,10 +402,9 @@ def _condense(
 ) -> Cells:
     """Count the different rows of a table, and the different units."""
     every = [*columns, *([] if group is None else [group])]
-    own = [f"{table.value(column)} AS c{i}" for i, column in enumerate(every)]
-    if unit is not None:
-        own.append(f"{table.text(unit)} AS u")
-    asked = [*every, *([] if unit is None else [unit])]
+    own = [f"{table.files.called(column)} AS c{i}" for i, column in enumerate(every)]
+    own += [] if unit is None else [f"{table.text(unit)} AS u"]
+    asked = every if unit is None else [*every, unit]
     rows = f"SELECT {', '.join(own)} FROM {table.scan(asked)}"
     with watched(database):
         kinds = count_kinds(database, rows, len(every), has_unit=unit is not None)
@@ -527,8 +511,6 @@ def _explain(
 
 def _file_named(message: str, tables: Sequence[TableFiles]) -> tuple[TableFiles, Any]:
     """Return the table and the file that a message names; the first table and None if neither."""
-    from probative.reading.database import literal_path
-
     for files in tables:
         for path in files.paths:
             escaped = literal_path(path)[1:-1].replace("''", "'")
@@ -541,30 +523,15 @@ LARGE_TEXT = 64 << 20  # bytes from which the engine counts a text file
 MANY_ROWS = 1_000_000  # rows above which the engine counts a Parquet file
 
 
-class Engine(NamedTuple):
-    """Options of the engine.
-
-    Attributes
-    ----------
-    memory_limit
-        Memory that it may use; if given, the engine counts the table whatever its size.
-    table
-        Name of the table of a database.
-    """
-
-    memory_limit: str | None = None
-    table: str | None = None
-
-
 def read_large_pair(
-    path: Any, options: Options, gold: Any, columns: Sequence[Any], engine: Engine
+    path: Any, options: Options, gold: Any, columns: Sequence[Any], choices: ReadingOptions
 ) -> tuple[Labels, list[Labels], list[str]] | None:
     """Read gold and systems from a table that the engine counts; None if it does not count it."""
-    files = _large_table(path, options, [gold, *columns], engine)
+    files = _large_table(path, options, [gold, *columns], choices)
     if files is None:
         return None
     try:
-        with _opened([files], engine.memory_limit) as (database, (table,)):
+        with _opened([files], choices.memory_limit) as (database, (table,)):
             cells = _count(database, table, options, gold, columns)
     except NeedsRowsError as reason:
         if not _can_be_read_by_rows(files):
@@ -597,16 +564,15 @@ def _can_be_read_by_rows(files: TableFiles) -> bool:
 
 
 def _large_table(
-    path: Any, options: Options, columns: Sequence[Any], engine: Engine
+    path: Any, options: Options, columns: Sequence[Any], choices: ReadingOptions
 ) -> TableFiles | None:
     """Return the table at a path if the engine should count it, else None."""
-    asked = engine.memory_limit is not None or engine.table is not None
     if not is_path_of_table(path):
         return None
-    whole = is_many(path)
-    if not (asked or whole) and not _is_large(Path(path)):
+    asked = choices.memory_limit is not None or choices.table is not None
+    if not (asked or is_many(path) or _is_large(Path(path))):
         return None
-    files = find_tables(path, comments=options.comments, header=options.header, table=engine.table)
+    files = find_tables(path, comments=options.comments, header=options.header, table=choices.table)
     why = _needs_rows(options)
     if files is None or (why and _can_be_read_by_rows(files)):
         return None
@@ -745,17 +711,12 @@ def read_large_joined(
     paths: Sequence[Any],
     columns: Sequence[str | None],
     options: Options,
-    engine: Engine,
-    on_missing: str,
+    choices: ReadingOptions,
 ) -> tuple[Labels, list[Labels], list[str]] | None:
-    """Read gold and systems from tables that the engine joins by id; None if none is large.
-
-    The gold table comes first; ``on_missing`` decides about ids that some tables lack. Returns
-    gold, the systems and notes.
-    """
+    """Read gold (the first), the systems and notes from tables joined by id; None if all small."""
     if not all(map(is_path_of_table, paths)):
         return None
-    large = [_large_table(path, options, [None], engine) for path in paths]
+    large = [_large_table(path, options, [None], choices) for path in paths]
     if all(files is None for files in large):
         return None
     tables = []
@@ -767,8 +728,8 @@ def read_large_joined(
             )
         tables.append(own)
     try:
-        with _opened(tables, engine.memory_limit) as (database, attached):
-            return _join(database, attached, columns, options, on_missing)
+        with _opened(tables, choices.memory_limit) as (database, attached):
+            return _join(database, attached, columns, options, choices.on_missing)
     except NeedsRowsError as reason:
         if all(map(_can_be_read_by_rows, tables)):
             return None
@@ -787,13 +748,13 @@ def _join(
     scanned, names = [], []
     unit = None
     for place, (files, column) in enumerate(zip(tables, columns, strict=True)):
-        own_unit = options.unit if not place else None
-        of_side = replace(options, predicted=place > 0, unit=own_unit)
+        of_side = replace(options, predicted=place > 0, unit=None if place else options.unit)
         named = _with_names(database, files)
         (name,), own_unit = _choose_names(named, [column], of_side)
-        unit = own_unit if not place else unit
-        asked = [name, *options.key, *([own_unit] if own_unit is not None else [])]
-        asked += [options.group] if options.group is not None and not place else []
+        asked = [name, *options.key]
+        if not place:
+            unit = own_unit
+            asked += [beside for beside in (unit, options.group) if beside is not None]
         scanned.append(_described(database, named, asked))
         names.append(name)
     with watched(database):
@@ -821,21 +782,20 @@ def _join(
 def _matched(
     tables: Sequence[_Scanned], names: Sequence[str], options: Options, unit: str | None
 ) -> str:
-    """Return the statement that gives one row per id.
-
-    A row has the number of rows of each table, their labels, and the unit and group of gold. It
-    names the id only if some table does not have exactly one row of it.
-    """
+    """Return the statement that gives one row per id."""
+    # a row has the number of rows of each table, their labels, the unit and group of gold, and the
+    # id if some table does not have exactly one row of it
     width, key, group = len(tables), options.key, options.group
     parts = []
     for place, (table, name) in enumerate(zip(tables, names, strict=True)):
         own = [f"{table.text(column)} AS k{i}" for i, column in enumerate(key)]
         own.append(f"{place} AS side")
-        own += [f"{table.value(name) if i == place else 'NULL'} AS v{i}" for i in range(width)]
+        value = table.files.called(name)
+        own += [f"{value if i == place else 'NULL'} AS v{i}" for i in range(width)]
         if unit is not None:
             own.append(f"{table.text(unit) if not place else 'NULL'} AS w")
         if group is not None:
-            own.append(f"{table.value(group) if not place else 'NULL'} AS g")
+            own.append(f"{table.files.called(group) if not place else 'NULL'} AS g")
         beside = [column for column in (unit, group) if column is not None and not place]
         asked = [*key, name, *beside]
         parts.append(f"SELECT {', '.join(own)} FROM {table.scan(asked)}")

@@ -30,10 +30,8 @@ if TYPE_CHECKING:
 def columns_of_file(
     database: duckdb.DuckDBPyConnection, path: Path
 ) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the columns of a file by their names in it, each with its types.
-
-    DuckDB itself would rename a second column of the same name.
-    """
+    """Return the columns of a file by their names in it, each with its types."""
+    # DuckDB itself would rename a second column of the same name
     query = (
         f"SELECT name, coalesce(num_children, 0), type, converted_type, logical_type::VARCHAR "
         f"FROM parquet_schema({literal_path(path)})"
@@ -54,10 +52,8 @@ def columns_of_file(
 def check_types(
     database: duckdb.DuckDBPyConnection, files: TableFiles, columns: Sequence[str]
 ) -> TableFiles:
-    """Return the table with the columns of each file; refuse columns whose type varies.
-
-    The engine would convert the numbers of one file to the type of another: 0.5 would become 0.
-    """
+    """Return the table with the columns of each file; refuse columns whose type varies."""
+    # the engine would convert the numbers of one file to the type of another: 0.5 would become 0
     of_files = [columns_of_file(database, path) for path in files.paths]
     headers = tuple(tuple(name for name, _ in own) for own in of_files)
     files = replace(files, headers=headers, columns=(*headers[0], *files.partitions))
@@ -142,11 +138,9 @@ def _numbered(
 
 @contextmanager
 def opened_parquet(source: Source) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path, list[str]]]:
-    """Yield a connection with the view `source`, the path of the file and the column names.
-
-    In the view, columns are c0, c1, … and the row number is `place`, because a file may have any
-    names. Data from a pipe are written to a temporary file.
-    """
+    """Yield a connection with the view `source`, the path of the file and the column names."""
+    # In the view, columns are c0, c1, … and the row number is `place`, because a file may have any
+    # names. Data from a pipe are written to a temporary file.
     import duckdb
 
     with tempfile.TemporaryDirectory() as folder, connected() as database:
@@ -171,10 +165,8 @@ def opened_parquet(source: Source) -> Iterator[tuple[duckdb.DuckDBPyConnection, 
 
 
 def _refuse_bomb(source: Source, database: duckdb.DuckDBPyConnection, place: Path) -> None:
-    """Refuse a file that declares more bytes, or more values, than its limit allows.
-
-    A value that a million rows share takes a few bytes in the file, but memory for every row.
-    """
+    """Refuse a file that declares more bytes, or more values, than its limit allows."""
+    # a value that a million rows share takes a few bytes in the file, but memory for every row
     if source.limit is None:
         return
     ((size,),) = database.execute(

@@ -58,18 +58,29 @@ def find_runs(words: Iterable[str], *, beside: str | None = None) -> dict[str, R
 def _files_of(files: str, beside: str | None) -> list[str]:
     if files == "-" or is_output(files, beside):
         return [files]
-    if Path(files).is_dir():
-        there = [str(p) for p in Path(files).iterdir() if is_output(p, beside) and p.name[0] != "."]
-        missing = "the folder holds no files; expected outputs of runs"
-    elif has_magic(files):
-        there = [path for path in find_paths(files) if is_output(path, beside)]
-        missing = "no file matches this pattern"
+    if Path(files).is_dir() or has_magic(files):
+        there = _outputs_in(files, beside, "runs")
+    elif Path(files).exists():  # not a regular file, such as a pipe
+        there = [files]
     else:
-        there = [files] if Path(files).exists() else []  # not a regular file, such as a pipe
-        missing = "there is no such file"
+        raise InputError("there is no such file", files)
     paths = sorted((path for path in there if not same_file(path, beside)), key=natural_order)
     if not paths:
-        raise InputError("no file but the answer; expected runs" if there else missing, files)
+        raise InputError("no file but the answer; expected runs", files)
+    return paths
+
+
+def _outputs_in(word: str, beside: str | None, what: str) -> list[str]:
+    """Return the outputs in a folder, or those that match a pattern, in order."""
+    if Path(word).is_dir():
+        there = [p for p in Path(word).iterdir() if is_output(p, beside) and p.name[0] != "."]
+        paths = [str(path) for path in sorted(there)]
+        missing = f"the folder holds no files; expected outputs of {what}"
+    else:
+        paths = [path for path in find_paths(word) if is_output(path, beside)]
+        missing = "no file matches this pattern"
+    if not paths:
+        raise InputError(missing, word)
     return paths
 
 
@@ -470,18 +481,8 @@ def _is_folder(word: str) -> bool:
 def _systems_files_of(word: str, beside: str | None) -> Iterator[_SystemFile]:
     if word == "-" or is_output(word, beside):
         yield _SystemFile(word)
-    elif _is_folder(word):
-        inside = sorted(
-            p for p in Path(word).iterdir() if is_output(p, beside) and p.name[0] != "."
-        )
-        if not inside:
-            raise InputError("the folder holds no files; expected outputs of systems", word)
-        yield from (_SystemFile(str(path)) for path in inside)
-    elif "=" not in word and has_magic(word):
-        matches = [path for path in find_paths(word) if is_output(path, beside)]
-        if not matches:
-            raise InputError("no file matches this pattern", word)
-        yield from map(_SystemFile, matches)
+    elif _is_folder(word) or ("=" not in word and has_magic(word)):
+        yield from map(_SystemFile, _outputs_in(word, beside, "systems"))
     else:
         yield named_file(word)
 

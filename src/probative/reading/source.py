@@ -142,9 +142,7 @@ class Source:
 
 def _reason(error: Exception) -> str:
     """Return why a text is no JSON."""
-    text = str(error).split(";", maxsplit=1)[0]
-    usual = text if isinstance(error, ValueError) else "too deep or too large"
-    return getattr(error, "msg", None) or usual
+    return getattr(error, "msg", None) or "too deep or too large"
 
 
 def snippet(raw: bytes | str, limit: int = 60) -> str:

@@ -48,13 +48,10 @@ def is_beside(name: str) -> bool:
     return any(kind.fullmatch(name) for kind in (_SENTENCE, _DOCUMENT, _TOKEN))
 
 
-def _is_beside_or_id(name: str) -> bool:
-    return is_beside(name) or _ID.fullmatch(name) is not None
-
-
 def is_read(key: Sequence[str], ids: bool, name: str) -> bool:
     """Return True if a column of this name is read without being requested."""
-    return is_beside(name) or (ids and _is_beside_or_id(name)) or name in map(plain_name, key)
+    is_id = ids and _ID.fullmatch(name) is not None
+    return is_beside(name) or is_id or name in map(plain_name, key)
 
 
 def read_one_table(opened: Input) -> Side:
@@ -82,11 +79,8 @@ def read_table(
     ids: bool = False,
     run_column: str | None = None,
 ) -> list[Side]:
-    """Read gold and systems, or one of them, from the columns of a table.
-
-    None for a column means the one with a usual name of labels. ``ids`` keeps the ids of the rows,
-    to compare them with other files; ``run_column`` is never taken for a column of ids.
-    """
+    """Read gold and systems, or one of them, from the columns of a table (None: a usual one)."""
+    # ``ids`` keeps the ids of the rows, to compare them with other files; ``run_column`` is none
     single = len(columns) == 1
     classes = options.probability_columns
     asked = [*columns[: 0 if single else 1], *classes] if classes else columns
@@ -103,35 +97,18 @@ def read_table(
             options.group,
         ),
     )
-    maker = Sides(cells, options, source.name, source, ids=ids, run_column=run_column)
-    return maker.make()
+    return Sides(cells, options, source.name, source, ids=ids, run_column=run_column).make()
 
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """Builder of sides (labels, tags or sets) from the cells of a table.
-
-    Attributes
-    ----------
-    cells
-        The cells that were read.
-    options
-        How to interpret them.
-    name
-        The name of the table in messages.
-    source
-        The file, if it is one.
-    ids
-        True to keep the ids of the rows.
-    run_column
-        The column of the runs, if there is one.
-    """
+    """Builder of sides (labels, tags or sets) from the cells of a table."""
 
     cells: Cells
-    options: Options
-    name: str
-    source: Source | None = None
-    ids: bool = False
+    options: Options  # how to interpret them
+    name: str  # of the table in messages
+    source: Source | None = None  # the file, if it is one
+    ids: bool = False  # keep the ids of the rows
     run_column: str | None = None
 
     def make(self) -> list[Side]:
@@ -420,8 +397,7 @@ class Sides:
         if words is not None:
             codes, values = self.cells.columns[words]
             tokens = ["" if values[c] is None else str(values[c]) for c in codes.tolist()]
-            ends = first.tolist()
-            sentences = [tokens[i:j] for i, j in pairwise(ends)]
+            sentences = [tokens[i:j] for i, j in pairwise(first.tolist())]
         numbers = None
         if document is not None:
             codes, _ = self.cells.columns[document]
@@ -462,7 +438,10 @@ class Sides:
             filled = ~np.isin(codes, empty)
             if filled.all():
                 begins[1:] = codes[1:] != codes[:-1]
-                self._begin_documents(begins)
+                document = self._beside(_DOCUMENT)  # numbers may repeat in the next one
+                if document is not None:
+                    codes, _ = self.cells.columns[document]
+                    begins[1:] |= codes[1:] != codes[:-1]
                 self._refuse_scattered(column, begins)
             else:  # only the first row of a sentence has its number
                 begins |= filled
@@ -476,13 +455,6 @@ class Sides:
             f"apart; expected empty lines between them, a column of sentences (unit_column=), or "
             f"task='labels'"
         )
-
-    def _begin_documents(self, begins: Any) -> None:
-        """Begin a sentence at every new document, where numbers may repeat."""
-        document = self._beside(_DOCUMENT)
-        if document is not None:
-            codes, _ = self.cells.columns[document]
-            begins[1:] |= codes[1:] != codes[:-1]
 
     def _refuse_scattered(self, column: str, begins: Any) -> None:
         """Refuse sentences whose rows are not adjacent; numbers may restart at the first one."""
@@ -555,10 +527,7 @@ def _read_list(text: str) -> Any:
 
 
 def refuse_answer_again(opened: Input, output: object, answer: object) -> None:
-    """Refuse a table whose label column equals gold, while another may be the system's.
-
-    Only a column that nobody named is in doubt.
-    """
+    """Refuse a table whose unnamed label column equals gold, while another may be the system's."""
     options = opened.options
     if opened.kind != "table" or options.named_column is not None or options.probability_columns:
         return
@@ -572,7 +541,7 @@ def refuse_answer_again(opened: Input, output: object, answer: object) -> None:
     except InputError:
         return  # columns of other types hold no labels
     for name, (_, values) in cells.columns.items():
-        apart = name not in cells.names and not _is_beside_or_id(plain_name(name))
+        apart = name not in cells.names and not is_read((), True, plain_name(name))
         if apart and _may_be_predictions(values, answer.names):
             raise opened.source.error(
                 f"column {cells.names[0]!r} is the answer itself, and column {name!r} may be what "

@@ -501,12 +501,21 @@ def _objects(source: Source, lines: list[str], before: int = 0) -> Iterator[dict
             yield source.json_object(number, line, decode)
 
 
+class _DoubleKeyError(ValueError):
+    """An object has a key twice."""
+
+    @property
+    def msg(self) -> str:
+        """Return the reason, as errors of the parser have it."""
+        return str(self)
+
+
 def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return a JSON object; refuse a key that it has twice."""
     record = dict(pairs)
     if len(record) < len(pairs):
         twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
-        raise ValueError(f"the key {twice!r:.60} stands there twice")
+        raise _DoubleKeyError(f"the key {twice!r:.60} stands there twice")
     return record
 
 

@@ -641,10 +641,7 @@ def read_docbin(opened: Input) -> Spans:
 def tool_of_file(
     source: Source, record: dict[str, Any] | None, *, graded: bool = False
 ) -> tuple[str, str] | None:
-    """Return the tool format of a file and the reason, or None.
-
-    ``record`` is its first JSON line; ``graded``: scores of a log are wanted.
-    """
+    """Return the tool format of a file (``record`` is its first JSON line) and why, or None."""
     if source.is_folder:
         if not is_brat_folder(source.path or source.name):
             return None
