@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import stats
 
 import probative as pv
 from probative.cli import main
 from probative.errors import InputError
+from probative.tables import TallyWarning
 
 LOGS = Path(__file__).parent / "data" / "logs"
 RNG = np.random.default_rng(11)
@@ -121,6 +124,82 @@ def test_tables_with_units_groups_and_missing_scores(table, capsys):
     assert frame.comparisons[0].pvalue == found["comparisons"][0]["pvalue"]
     assert main(["rank", *words, "-q"]) == 0
     assert main(["plan", *words, "-q"]) == 0
+
+
+def frames_of(scores):
+    frame = pd.DataFrame(scores)
+    relation = duckdb.connect().from_df(frame)
+    return [frame, pl.from_pandas(frame), pl.from_pandas(frame).lazy(), relation]
+
+
+def test_tables_are_summed_by_unit_where_they_are():
+    rng = np.random.default_rng(5)
+    a = np.round(rng.random(300), 3)
+    scores = {"old": a, "new": np.clip(a + 0.1 * rng.normal(0, 1, 300), 0, 1)}
+    docs = rng.integers(0, 25, 300)
+    expected = pv.compare(scores=scores, units=docs)
+    for frame in frames_of({**scores, "doc": docs, "lang": docs % 2}):
+        summed = pv.tally(frame, scores=["old", "new"], unit="doc")
+        assert summed.n_units == len(np.unique(docs))
+        np.testing.assert_allclose(summed.means, [a.mean(), scores["new"].mean()])
+        own = [a[docs == doc] for doc in np.unique(docs)]
+        np.testing.assert_allclose(summed.sums[0], [part.sum() for part in own])
+        np.testing.assert_allclose(summed.squares[0], [(part**2).sum() for part in own])
+        found = pv.compare(scores=summed)
+        for one, other in ((found, expected), (pv.rank(scores=summed), expected)):
+            assert one.systems[1]["mean"].low == pytest.approx(other.systems[1]["mean"].low)
+            assert one.systems[1]["mean"].design_effect == pytest.approx(
+                other.systems[1]["mean"].design_effect
+            )
+        assert found.comparisons[0].pvalue == pytest.approx(expected.comparisons[0].pvalue)
+        assert found.comparisons[0].high == pytest.approx(expected.comparisons[0].high)
+        by_lang = pv.tally(frame, scores={"o": "old"}, unit="doc", by="lang")
+        assert [by_lang[lang].n_units for lang in (0, 1)] == [13, 12]
+        assert by_lang[1].means[0] == pytest.approx(a[docs % 2 == 1].mean())
+
+
+def test_summed_tables_check_range_units_and_missing_scores():
+    rows = {"doc": [1, 1, 2, 3], "old": [1.0, 5.0, None, 2.0], "new": [2.0, 4.0, 3.0, 3.0]}
+    for frame in frames_of(rows):
+        how = {"scores": ["old", "new"], "unit": "doc"}
+        with pytest.raises(InputError, match="1 of 4 rows have no number"):
+            pv.tally(frame, **how, range=(1, 5))
+        with pytest.warns(TallyWarning, match="1 rows are left out"):
+            summed = pv.tally(frame, **how, range=(1, 5), on_null="drop")
+        assert (summed.n_units, summed.left_out, summed.number.tolist()) == (2, 1, [2.0, 1.0])
+        assert (summed.least, summed.most) == (1, 5)
+        with pytest.raises(InputError, match="between 1 and 5, outside the range from 0 to 1"):
+            pv.tally(frame, **how, on_null="drop")
+        with pytest.raises(InputError, match="outside the range from 2 to 5"):
+            pv.compare(scores=summed, range=(2, 5))
+        with pytest.raises(InputError, match="summed by unit; expected by='unit'"):
+            pv.compare(scores=summed, by="item")
+        with pytest.raises(InputError, match="needs single items"):
+            pv.compare(scores=summed, metric="win_rate")
+    with pytest.raises(InputError, match="expected unit="):
+        pv.tally(pd.DataFrame(rows), scores=["old", "new"])
+    with pytest.raises(InputError, match="'doc' is empty in 1 of 2 rows"):
+        pv.tally(pd.DataFrame({"doc": [None, "b"], "s": [1, 0]}), scores=["s"], unit="doc")
+    with pytest.raises(InputError, match="expected numbers"):
+        pv.tally(pd.DataFrame({"doc": [1], "s": ["x"]}), scores=["s"], unit="doc")
+
+
+def test_large_tables_are_summed_in_the_engine(table, tmp_path, capsys):
+    how = [str(table), "--score-columns", "old,new", "--range", "1,5", "--unit", "doc"]
+    found = []
+    for more in ([], ["--memory-limit", "1GB"]):
+        assert main(["compare", *how, *more, "--format", "json"]) == 0
+        out = capsys.readouterr()
+        found.append(json.loads(out.out))
+    assert "summed by unit in the engine" in out.err
+    rows, summed = (one["comparisons"][0] for one in found)
+    for key in ("difference", "low", "high", "pvalue", "p_b_better", "positives"):
+        assert summed[key] == pytest.approx(rows[key])
+    text = table.read_text(encoding="utf-8").splitlines()
+    wrong = tmp_path / "wrong.csv"
+    wrong.write_text("\n".join([*text, text[-1].rpartition(",")[0] + ",high"]), encoding="utf-8")
+    assert main(["compare", str(wrong), *how[1:], "--memory-limit", "1GB"]) == 2
+    assert "'high' is no score; expected numbers" in capsys.readouterr().err
 
 
 def test_scores_without_a_range_have_student_intervals(table):

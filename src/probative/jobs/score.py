@@ -390,6 +390,8 @@ def _mean_score(matched: Matched, metric: str, unit: str, average: str) -> MeanS
     items: Any = matched.items
     range_ = items.range
     if metric.removesuffix(_OF_DOCUMENTS) == "win_rate":
+        if items.sizes is not None:
+            raise InputError("metric: 'win_rate' needs single items; expected scores by item")
         if len(matched.names) != 2:
             raise InputError(
                 f"metric: 'win_rate' compares two systems, and there are {len(matched.names)}; "

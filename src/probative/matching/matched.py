@@ -47,7 +47,7 @@ from probative.matching.record_rules import rules_of
 from probative.matching.records import MatchedRecords, match_records
 from probative.matching.rules import SCHEMES, STRICT, match_rule
 from probative.matching.schemes import decode, prefix_of, recognise
-from probative.matching.scores import match_scores, range_of
+from probative.matching.scores import match_scores, summed_items
 from probative.matching.segmentation import carried_over, match_words
 from probative.matching.spans import match_spans
 from probative.options import GradedOptions, ReadingKeywords, ReadingOptions
@@ -55,7 +55,7 @@ from probative.reading.alignment import NOTHING, Mismatch, align, align_rows, se
 from probative.reading.annotations import Labels, LabelSets, RowIds, Segmented, Spans, Tagged, Text
 from probative.reading.formats import FORMATS, Options, open_input
 from probative.reading.inputs import annotations_of, both_of, is_path, task_of
-from probative.reading.large_tables import Engine, read_large_pair
+from probative.reading.large_tables import Engine, read_large_pair, sum_large_scores
 from probative.reading.logs import Samples, join_logs
 from probative.reading.recognise import read
 from probative.reading.records import Records, join_records
@@ -70,6 +70,7 @@ from probative.reading.scores import (
 )
 from probative.reading.source import refuse_repeats
 from probative.reading.table_sides import refuse_answer_again
+from probative.tables.scores import SummedScores, range_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -385,6 +386,8 @@ class Matched:
         """
         if not np.array_equal(self.items.says[i], self.items.says[j]):
             return False
+        if getattr(self.items, "sizes", None) is not None:
+            return False  # only the sums of units are known
         if self.positive is None and self.match == STRICT and self.records is None:
             return True
         return _read_alike(self.systems[i], self.systems[j])
@@ -533,6 +536,14 @@ def _match_graded(
     if systems:
         raise InputError("score_columns: one table holds all scores; expected no other inputs")
     notes: tuple[str, ...] = ()
+    summed = choices.scores if isinstance(choices.scores, SummedScores) else None
+    if summed is None and choices.scores is None and _is_summable(choices):
+        engine = Engine(choices.memory_limit, choices.table)
+        columns = [str(column) for column in choices.score_columns]
+        cells, span = _cells_of_scores(options), range_of(choices.range)
+        summed = sum_large_scores(table, cells, columns, engine, span)
+    if summed is not None:
+        return _summed(summed, names, choices)
     if choices.scores is not None:
         units = getattr(choices, "units", None)  # of a plan it is the number of units
         read = scores_of_systems(choices.scores, None if isinstance(units, int) else units)
@@ -562,6 +573,38 @@ def _match_graded(
         given = _with_human(table, given, _cells_of_scores(options), choices)
     called = name_systems(names, [system.name for system in given])
     return _graded(given, called, choices, notes)
+
+
+def _is_summable(choices: GradedOptions) -> bool:
+    """Return True if the sums of units are enough for what is asked."""
+    items = choices.human, choices.group, choices.run_column, *choices.key
+    metrics = getattr(choices, "metric", None) or ()
+    by_item = getattr(choices, "by", None) == "item"
+    return (
+        all(option is None for option in items)
+        and choices.unit_column is not None
+        and "win_rate" not in ((metrics,) if isinstance(metrics, str) else metrics)
+        and not by_item
+    )
+
+
+def _summed(summed: SummedScores, names: Sequence[str] | None, choices: GradedOptions) -> Matched:
+    """Match the scores of a table that was summed by unit."""
+    if choices.human is not None:
+        raise InputError("human: corrects single items; expected scores by item, not sums of units")
+    range_ = summed.range if choices.range is None else range_of(choices.range)
+    items, notes = summed_items(summed, range_)
+    called = name_systems(names, list(summed.names))
+    sides = [Graded(name, own, items.unit) for name, own in zip(called, items.says, strict=True)]
+    return Matched(
+        "scores",
+        called,
+        cast("Items", items),
+        sides[0],
+        tuple(sides),
+        averaged=np.zeros((len(called), 0), dtype=bool),
+        notes=tuple(notes),
+    )
 
 
 def _cells_of_scores(options: Options) -> Options:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import finite, shown
 from probative.counts import Counts, ItemCounts
 from probative.errors import InputError
+from probative.tables.scores import NO_RANGE, USUAL_RANGE, refuse_outside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,32 +18,12 @@ if TYPE_CHECKING:
 
     from probative._validation import Array
     from probative.reading.scores import Graded
+    from probative.tables.scores import SummedScores
 
     Range = tuple[float, float]
 
-USUAL_RANGE = (0.0, 1.0)
-NO_RANGE = "none"
 _FEWEST_HUMAN = 3  # items with human scores; with fewer nothing can be estimated
 _EXAMPLES = 3  # of scores outside the range, in a message
-
-
-def range_of(given: Any) -> Range | None:
-    """Return the range of the scores: the usual one by default, None for "none"."""
-    if given is None:
-        return USUAL_RANGE
-    if given == NO_RANGE or (isinstance(given, (tuple, list)) and list(given) == [NO_RANGE]):
-        return None
-    try:
-        low, high = given.split(",") if isinstance(given, str) else given
-        low, high = float(low), float(high)
-    except (TypeError, ValueError):
-        low = high = 0.0
-    if not low < high:
-        raise InputError(
-            f"range: {shown(given)}; expected the smallest and the largest score, such as 1,5, or "
-            f"'{NO_RANGE}'"
-        )
-    return finite("range", low), finite("range", high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +44,9 @@ class ScoredItems:
         How many scores of an item a row holds, one after the other: one per run.
     human
         Human scores of the same items, NaN where there are none; None if `says` is not a judge's.
+    sizes, squares
+        If a table was summed by unit: the number of items of every unit, and their summed squares.
+        Then `says` are summed scores.
     """
 
     says: Array
@@ -72,6 +55,8 @@ class ScoredItems:
     left_out: int = 0
     repeats: int = 1
     human: Array | None = None
+    sizes: Array | None = None
+    squares: Array | None = None
 
     # what spans and labels have, and scores have not
     labels: tuple[str, ...] = ()
@@ -82,6 +67,8 @@ class ScoredItems:
     @property
     def positives(self) -> int:
         """Return the number of items."""
+        if self.sizes is not None:
+            return int(self.sizes.sum())
         return int(self.says.shape[1]) // self.repeats
 
     @property
@@ -100,6 +87,10 @@ class ScoredItems:
 
     def sums(self, unit: str) -> tuple[Array, Array, Array | None]:
         """Return summed scores, numbers of items and summed squares, by system and unit."""
+        if self.sizes is not None:
+            if unit == "item":
+                raise InputError("by: scores were summed by unit; expected by='unit'")
+            return self.says, np.tile(self.sizes, (len(self.says), 1)), self.squares
         ones = np.ones_like(self.says)
         codes = self._codes(unit)
         if codes is None:
@@ -138,12 +129,38 @@ class ScoredItems:
 
     def of_systems(self, systems: Sequence[int]) -> ScoredItems:
         """Return the items with some of the systems."""
-        human = None if self.human is None else self.human[list(systems)]
-        return replace(self, says=self.says[list(systems)], human=human)
+        human, squares = (
+            None if part is None else part[list(systems)] for part in (self.human, self.squares)
+        )
+        return replace(self, says=self.says[list(systems)], human=human, squares=squares)
 
     def pooled(self, systems: Sequence[int]) -> ScoredItems:
         """Return the items once per system, as the items of one system."""
         return replace(self, says=self.says[list(systems)].reshape(1, -1), repeats=len(systems))
+
+
+def summed_items(summed: SummedScores, range_: Range | None) -> tuple[ScoredItems, list[str]]:
+    """Return the items of a table that was summed by unit, and notes."""
+    if range_ is not None:
+        refuse_outside(range_, summed.least, summed.most)
+    units = np.arange(summed.n_units, dtype=np.int32)
+    items = ScoredItems(
+        summed.sums,
+        units,
+        range_,
+        summed.left_out,
+        sizes=summed.number,
+        squares=summed.squares,
+    )
+    notes = [
+        f"{items.positives:,} items, summed by unit in the engine: no single item can be shown",
+        _words_of_range(range_, said=True),
+    ]
+    if summed.left_out:
+        notes.insert(
+            0, f"{summed.left_out:,} items are left out, because a system has no score of them"
+        )
+    return items, notes
 
 
 def scored(sides: Sequence[Graded], like: Any) -> ScoredItems:
