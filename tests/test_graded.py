@@ -202,6 +202,32 @@ def test_large_tables_are_summed_in_the_engine(table, tmp_path, capsys):
     assert "'high' is no score; expected numbers" in capsys.readouterr().err
 
 
+def test_data_sets_of_scores(table, capsys):
+    how = ["compare", "--dataset", f"x={table}", "--dataset", f"y={table}", "--range", "1,5"]
+    how += ["--score-columns", "old,new", "--unit", "doc"]
+    assert main([*how, "--format", "json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    alone = pv.compare(table, score_columns=["old", "new"], range=(1, 5), unit_column="doc")
+    (c,) = alone.comparisons
+    assert content["range"] == [1, 5]
+    assert content["mean"]["difference"] == pytest.approx(c.difference)
+    assert content["pooled"]["difference"] == pytest.approx(c.difference)
+    assert content["mean"]["high"] - content["mean"]["low"] < c.high - c.low
+    assert content["datasets"][0]["p_better"] == pytest.approx(max(c.pvalue, c.p_unit) / 2)
+    assert content["better"]["bonferroni"] == 2
+    assert main(how) == 0
+    text = capsys.readouterr().out
+    assert "points" not in text
+    assert f"{c.difference:.2f} (3.48 against 3.22" in text
+    scores = {"old": OLD / 5, "new": NEW / 5}
+    found = pv.compare_datasets(
+        {"x": {"scores": scores, "units": DOCS}, "y": {"scores": scores}}, metric="mean"
+    )
+    assert [one.unit for one in found.datasets] == ["unit", "item"]
+    assert found.pooled.difference == pytest.approx(np.mean(NEW - OLD) / 5)
+    assert found.to_metrics()["mean/difference"] == pytest.approx(np.mean(NEW - OLD) / 5)
+
+
 def test_scores_without_a_range_have_student_intervals(table):
     result = pv.score(table, score_columns=["old"], range="none")
     assert result[0]["mean"].method == "student"
@@ -282,15 +308,34 @@ def test_lines_of_several_models_are_systems(tmp_path):
 def test_lines_with_an_evaluation_each(tmp_path):
     path = tmp_path / "instances.jsonl"
     rows = [
-        {"sample_id": str(i), "model_id": model, "evaluation": {"score": value}}
-        for model, value in (("a", 0.25), ("b", 0.75))
+        {
+            "schema_version": "0.2.1",
+            "evaluation_id": f"gsm8k/{model}/1",
+            "model_id": model,
+            "evaluation_name": task,
+            "sample_id": f"{task}_{i}",
+            "interaction_type": "single_turn",
+            "input": {"raw": f"question {i}", "reference": ["4"]},
+            "output": {"raw": ["4"]},
+            "answer_attribution": [],
+            "evaluation": {"score": value, "is_correct": value > 0.5 or i == 0},
+        }
+        for model, value in (("org/a", 0.25), ("org/b", 0.75))
+        for task in ("gsm8k", "svamp")
         for i in range(4)
     ]
     path.write_text("\n".join(map(json.dumps, rows)))
-    assert pv.compare(path, metric="mean").comparisons[0].difference == pytest.approx(0.5)
+    with pytest.raises(InputError, match="score,gsm8k, score,svamp"):
+        pv.compare(path, metric="mean")
+    graded = pv.compare(path, metric="mean", score_name="score,svamp").comparisons[0]
+    assert (graded.a, graded.b, graded.observed_units) == ("org/a", "org/b", 4)
+    assert graded.difference == pytest.approx(0.5)
+    one = "\n".join(json.dumps(row) for row in rows if row["evaluation_name"] == "gsm8k")
+    path.write_text(one)
+    assert pv.compare(path).comparisons[0].difference == pytest.approx(0.75)  # right or wrong
 
 
-def test_repeated_samples_are_one_unit(tmp_path):
+def test_the_score_of_an_item_is_the_mean_of_its_answers(tmp_path, capsys):
     path = tmp_path / "log.jsonl"
     rows = [
         {"id": i, "epoch": epoch, "score": (i + epoch) / 10}
@@ -299,7 +344,14 @@ def test_repeated_samples_are_one_unit(tmp_path):
     ]
     path.write_text("\n".join(map(json.dumps, rows)))
     result = pv.score(path, metric="mean")
-    assert (result.units, result.unit) == (5, "unit")
+    assert (result.units, result.unit) == (5, "item")
+    assert result.systems[0]["mean"].estimate == pytest.approx(0.4)
+    # within items the variance is 0.01, and that of the five means 0.025
+    counts = result.to_dict()["systems"][0]["counts"]
+    assert counts["repeats"] == 3
+    assert counts["share_of_repeats"] == pytest.approx(0.01 / 3 / 0.025)
+    assert main(["score", str(path), "--metric", "mean"]) == 0
+    assert "they make 13 % of the variance" in capsys.readouterr().err
 
 
 def test_systems_are_named_after_the_model_of_a_log(tmp_path):
@@ -343,6 +395,51 @@ def test_human_scores_correct_a_biased_judge():
         found.difference
     )
     assert "Student's two-sided test" in result.to_markdown()
+
+
+def test_human_scores_correct_several_runs():
+    rng = np.random.default_rng(2)
+    truth = {name: [rng.beta(4, 2, 400) for _ in range(3)] for name in "ab"}
+    off = {"a": 0.0, "b": -0.1}  # the judge dislikes b
+    judge = {
+        name: [np.clip(run + off[name] + rng.normal(0, 0.05, 400), 0, 1) for run in own]
+        for name, own in truth.items()
+    }
+    some = rng.permutation(400) < 120
+    human = {n: [np.where(some, run, np.nan) for run in own] for n, own in truth.items()}
+    alone, found = pv.compare(scores=judge), pv.compare(scores=judge, human=human)
+    assert all(c.difference < -0.05 for c in alone.comparisons)
+    models, procedures = found.comparisons
+    gap = np.mean(truth["b"]) - np.mean(truth["a"])
+    for c in (models, procedures):
+        assert c.low < gap < c.high
+        assert abs(c.difference - gap) < 0.02
+    assert (models.question, models.method) == ("models", "prediction-powered")
+    assert [own.system for own in found.judges] == ["a", "b"]
+    with pytest.raises(InputError, match="1 lists for 'a', which has 3 runs"):
+        pv.compare(scores=judge, human={n: own[0] for n, own in human.items()})
+
+
+def test_human_scores_correct_logs(tmp_path, capsys):
+    rows = [
+        {"id": i, "score": min(1, i % 5 / 5 + 0.2 * (model == "b")), "model": model}
+        for model in "ab"
+        for i in range(100)
+    ]
+    people = [{**row, "score": row["id"] % 5 / 5} for row in rows if row["id"] % 3 == 0]
+    log, human = tmp_path / "log.jsonl", tmp_path / "human.jsonl"
+    log.write_text("\n".join(map(json.dumps, rows)))
+    human.write_text("\n".join(map(json.dumps, people)))
+    how = ["compare", str(log), "--metric", "mean", "--human", str(human), "--format", "json"]
+    assert main(how) == 0
+    content = json.loads(capsys.readouterr().out)
+    (c,) = content["comparisons"]
+    assert (c["difference"], c["method"]) == (pytest.approx(0), "prediction-powered")
+    assert [one["items"] for one in content["judges"]] == [34, 34]
+    assert content["judges"][1]["scores"][0]["estimate"] == pytest.approx(0.2, abs=0.02)
+    human.write_text("\n".join(json.dumps(row) for row in people if row["model"] == "a"))
+    assert main(how) == 2
+    assert "has no scores of 'b', only of a" in capsys.readouterr().err
 
 
 def test_a_judge_that_knows_nothing_changes_nothing():

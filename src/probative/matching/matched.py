@@ -64,6 +64,7 @@ from probative.reading.scores import (
     MISSING,
     Graded,
     in_places_of,
+    mean_answers,
     scores_of_labels,
     scores_of_systems,
     with_human,
@@ -616,15 +617,25 @@ def _with_human(
     table: Any, given: Sequence[SystemOutputs], cells: Options, choices: GradedOptions
 ) -> list[SystemOutputs]:
     """Add human scores of some items to the scores of a judge."""
-    if any(system.runs is not None for system in given):
-        raise InputError("human: several runs are not corrected; expected one list per system")
-    sides = [system.outputs[0] for system in given]
+    sides = [side for system in given for side in system.outputs]
     if isinstance(choices.human, Mapping):
-        known = {name: own[0] for name, own, _ in scores_of_systems(choices.human)}
-        missing = [system.name for system in given if system.name not in known]
-        if missing:
-            raise InputError(f"human: has no scores of {missing[0]!r}; expected every system")
-        human = [known[system.name] for system in given]
+        known = {name: own for name, own, _ in scores_of_systems(choices.human)}
+        for system in given:
+            if system.name not in known:
+                raise InputError(f"human: has no scores of {system.name!r}; expected every system")
+            lists, runs = len(known[system.name]), len(system.outputs)
+            if lists != runs:
+                raise InputError(
+                    f"human: {lists} lists for {system.name!r}, which has {runs} runs; expected "
+                    f"one per run, because people judge its outputs"
+                )
+        human = [side for system in given for side in known[system.name]]
+    elif choices.run_column is not None:
+        columns = [str(column) for column in choices.score_columns]
+        wanted = replace(choices, gold_column=columns[0], columns=columns)
+        plain = replace(cells, unit=None, group=None)
+        _, of_runs = read_runs_together(choices.human, plain, wanted)
+        human = [scores_of_labels(own) for system in of_runs for own in system.outputs]
     else:
         columns = [str(column) for column in choices.score_columns]
         ids = [str(column) for column in choices.key][:1]
@@ -634,10 +645,8 @@ def _with_human(
         if ids:
             answer, _, _ = both_of(table, plain, ids[0], ids)
             human = in_places_of(cast("Labels", answer), cast("Labels", found[-1]), human)
-    return [
-        replace(system, outputs=[side])
-        for system, side in zip(given, with_human(sides, human), strict=True)
-    ]
+    corrected = iter(with_human(sides, human))
+    return [replace(s, outputs=[next(corrected) for _ in s.outputs]) for s in given]
 
 
 def _graded(
@@ -757,19 +766,62 @@ def _aligned_with_gold(
 def _graded_samples(
     files: Sequence[Any], logs: Sequence[Log], named: tuple[str, ...], choices: ReadingOptions
 ) -> Matched:
-    """Match the graded scores of logs; repetitions of a sample are one unit."""
+    """Match the graded scores of logs; the score of a sample is the mean of its repetitions."""
     refuse_unused(replace(choices, score_name=None), Graded("", np.zeros(0)), separate=False)
     joined = join_logs(logs)
-    first = joined[0]
-    units = None
-    if any(first.repeat):
-        units = np.unique(first.samples, return_inverse=True)[1].reshape(-1).astype(np.int32)
-    given = [
-        SystemOutputs(name, [Graded(log.name, np.asarray(log.values), units)])
-        for name, log in zip(named, joined, strict=True)
+    number = {sample: i for i, sample in enumerate(dict.fromkeys(joined[0].samples))}
+    item = np.array([number[sample] for sample in joined[0].samples])
+    repeated = len(number) < len(item)
+    sides = [
+        mean_answers(log.name, np.asarray(log.values), item)
+        if repeated
+        else Graded(log.name, np.asarray(log.values))
+        for log in joined
     ]
+    human = getattr(choices, "human", None)
+    if human is not None:
+        sides = with_human(sides, _human_of_logs(human, named, list(number), choices))
+    given = [SystemOutputs(name, [side]) for name, side in zip(named, sides, strict=True)]
     notes = [note for file in files for note in file.notes]
     return _graded(given, named, choices, notes)
+
+
+def _human_of_logs(
+    human: Any, named: Sequence[str], samples: Sequence[str], choices: ReadingOptions
+) -> list[Graded]:
+    """Return human scores of some samples of logs, system by system, from a log of their own."""
+    log = annotations_of(human, "human", replace(how_to_read(choices), score_name=None))
+    if not isinstance(log, Samples):
+        raise InputError(
+            "human: is no log; expected JSON lines with id, score and model, as the names of the "
+            "systems",
+            human,
+        )
+    known = {own.system: own for own in log.logs}
+    place = {sample: i for i, sample in enumerate(samples)}
+    found = []
+    for name in named:
+        own = known.get(name)
+        if own is None:
+            there = ", ".join(str(system) for system in known)
+            raise InputError(
+                f"human: has no scores of {name!r}, only of {there}; expected every system", human
+            )
+        strange = [sample for sample in own.samples if sample not in place]
+        if strange:
+            raise InputError(
+                f"human: {len(strange):,} ids are not among those of the judge, such as "
+                f"{strange[0][:40]!r}; expected the same items",
+                human,
+            )
+        values = np.full(len(samples), np.nan)
+        item = np.array([place[sample] for sample in own.samples])
+        means = mean_answers(
+            own.name, np.asarray(own.values), np.unique(item, return_inverse=True)[1]
+        )
+        values[np.unique(item)] = means.values
+        found.append(Graded(own.name, values))
+    return found
 
 
 def _samples(files: Sequence[Any], names: Sequence[str] | None, choices: ReadingOptions) -> Matched:
@@ -778,6 +830,9 @@ def _samples(files: Sequence[Any], names: Sequence[str] | None, choices: Reading
     named = name_systems(names, _names_of_logs(files))
     if logs[0].values is not None:
         return _graded_samples(files, logs, named, choices)
+    for name in ("human", "range"):
+        if getattr(choices, name, None) is not None:
+            raise InputError(f"{name}: is of graded scores; expected metric='mean'")
     items, joined = _match_logs(logs)
     answer, systems = _sides_of(joined, items)
     return Matched(

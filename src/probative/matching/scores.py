@@ -47,6 +47,9 @@ class ScoredItems:
     sizes, squares
         If a table was summed by unit: the number of items of every unit, and their summed squares.
         Then `says` are summed scores.
+    answers
+        If items have repeated answers: the mean number of answers to an item and the share of the
+        variance that they make, by system.
     """
 
     says: Array
@@ -57,6 +60,7 @@ class ScoredItems:
     human: Array | None = None
     sizes: Array | None = None
     squares: Array | None = None
+    answers: tuple[tuple[float, float], ...] = ()
 
     # what spans and labels have, and scores have not
     labels: tuple[str, ...] = ()
@@ -92,7 +96,7 @@ class ScoredItems:
                 raise InputError("by: scores were summed by unit; expected by='unit'")
             return self.says, np.tile(self.sizes, (len(self.says), 1)), self.squares
         ones = np.ones_like(self.says)
-        codes = self._codes(unit)
+        codes = self.codes(unit)
         if codes is None:
             return self.says, ones, None
         size = int(codes.max(initial=-1)) + 1
@@ -102,7 +106,8 @@ class ScoredItems:
 
         return summed(self.says), summed(ones), summed(self.says**2)
 
-    def _codes(self, unit: str) -> NDArray[Any] | None:
+    def codes(self, unit: str) -> NDArray[Any] | None:
+        """Return the unit of every score; None if every score is a unit."""
         if self.unit is not None and unit != "item":
             return np.tile(self.unit, self.repeats)
         if self.repeats > 1:
@@ -121,7 +126,8 @@ class ScoredItems:
     def counts(self, system: int = 0, *, by: str | None = None) -> Any:
         """Return the number of items; by unit, scores as shares of the range that are right."""
         if by is None:
-            return ItemCounts(self.positives, self.left_out)
+            of_answers = self.answers[system] if self.answers else ()
+            return ItemCounts(self.positives, self.left_out, *of_answers)
         x, y, _ = self.sums(by)
         low, high = self.range or (0.0, 0.0)
         right = (x[system] - low * y[system]) / (high - low) if high > low else y[system]
@@ -132,11 +138,16 @@ class ScoredItems:
         human, squares = (
             None if part is None else part[list(systems)] for part in (self.human, self.squares)
         )
-        return replace(self, says=self.says[list(systems)], human=human, squares=squares)
+        answers = tuple(self.answers[i] for i in systems) if self.answers else ()
+        says = self.says[list(systems)]
+        return replace(self, says=says, human=human, squares=squares, answers=answers)
 
     def pooled(self, systems: Sequence[int]) -> ScoredItems:
         """Return the items once per system, as the items of one system."""
-        return replace(self, says=self.says[list(systems)].reshape(1, -1), repeats=len(systems))
+        own = self.of_systems(systems)
+        human = None if own.human is None else own.human.reshape(1, -1)
+        says = own.says.reshape(1, -1)
+        return replace(own, says=says, human=human, repeats=len(systems), answers=())
 
 
 def summed_items(summed: SummedScores, range_: Range | None) -> tuple[ScoredItems, list[str]]:
@@ -212,7 +223,15 @@ def match_scores(
     notes.append(_words_of_range(range_, said=said))
     rows = np.flatnonzero(there)
     kept = [side.at(rows) for side in sides] if left_out else list(sides)
-    items = ScoredItems(values[:, rows], kept[0].units, range_, left_out, human=_human(kept))
+    answers = tuple(side.answers for side in kept if side.answers is not None)
+    items = ScoredItems(
+        values[:, rows], kept[0].units, range_, left_out, human=_human(kept), answers=answers
+    )
+    notes += [
+        f"{name}: {number:.3g} answers to each item on average, whose mean is its score; they make "
+        f"{100 * share:.0f} % of the variance of the mean score"
+        for name, (number, share) in zip(names, answers, strict=False)
+    ]
     if items.human is not None:
         labelled = int(np.isfinite(items.human).all(axis=0).sum())
         if labelled < _FEWEST_HUMAN:
