@@ -281,6 +281,22 @@ def test_scores_of_other_tools(tool, name):
     assert result.units == 12
 
 
+def test_dictionaries_of_inspect_are_several_scores(tmp_path):
+    log = json.loads((LOGS / "inspect_old_graded.json").read_text(encoding="utf-8"))
+    paths = []
+    for name, more in (("old", 0.0), ("new", 0.1)):
+        for i, sample in enumerate(log["samples"]):
+            value = {"style": i % 5 / 5 + more, "facts": 1 - i % 3 / 3}
+            sample["scores"] = {"judge": {"value": value}}
+        log["eval"]["model"] = f"org/{name}"
+        paths.append(tmp_path / f"{name}.json")
+        paths[-1].write_text(json.dumps(log), encoding="utf-8")
+    with pytest.raises(InputError, match=r"judge\.style, judge\.facts"):
+        pv.compare(*paths, metric="mean")
+    (c,) = pv.compare(*paths, metric="mean", score_name="judge.style").comparisons
+    assert (c.a, c.b, c.difference) == ("org/old", "org/new", pytest.approx(0.1))
+
+
 def test_several_scores_are_listed(tmp_path):
     lines = [{"id": i, "model": "m", "scores": {"rouge": 0.5, "fluency": 1.0}} for i in range(3)]
     path = tmp_path / "log.jsonl"

@@ -270,7 +270,7 @@ def _inspect_score(name: str, score: Any) -> dict[str, Any]:
     value = score.get("value") if isinstance(score, dict) else score
     if not isinstance(value, dict) or value.keys() >= set(_COUNTS):
         return {name: value}
-    return {f"{name}/{key}": each for key, each in value.items()}
+    return {f"{name}.{key}": each for key, each in value.items()}
 
 
 def _inspect_parts(source: Source) -> tuple[dict[str, Any], list[Any]]:
@@ -610,11 +610,7 @@ def _choose(source: Source, names: list[str], wanted: str | None) -> str:
         raise source.error("no sample has a score; expected at least one")
     listed = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
     if wanted is not None:
-        fitting = [
-            name
-            for name in names
-            if wanted in (name, name.partition(",")[0], name.replace("/", "."))
-        ]
+        fitting = [name for name in names if wanted in (name, name.partition(",")[0])]
         if wanted in names:
             return wanted
         if len(fitting) == 1:
