@@ -206,9 +206,8 @@ def _bracket(d: Array, step: float) -> LinePvalue | None:
         bound = math.sqrt(2 * math.log(2 / max(chance, 1e-300)) * float(errors @ errors))
         most = float(errors.sum())
         slack, chance = (most, 0.0) if most <= bound else (bound, chance)
-        low, high = (
-            2 * exchange.tail(Fraction(max(0.0, wanted + side * slack))) for side in (1, -1)
-        )
+        tail = exchange.tails(Fraction(wanted))
+        low, high = (2 * tail(Fraction(max(0.0, wanted + side * slack))) for side in (1, -1))
     except TooLargeError:
         return None
     low, high = max(0.0, low - chance), min(1.0, high + chance)
