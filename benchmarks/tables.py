@@ -21,7 +21,7 @@ from timing import Line, seconds, show
 import probative as pv
 from probative.tables import count_table
 
-GROUPS, UNITS, CORES = 20, 1_000_000, 2
+GROUPS, UNITS, DOCUMENTS, CORES = 20, 1_000_000, 100_000, 2
 RESULTS = Path(__file__).resolve().parent.parent / "docs" / "results" / "tables.csv"
 
 
@@ -32,7 +32,9 @@ def write_rows(path: Path, rows: int) -> None:
         copy (
           select gold, if(hash(i, 2) % 100 < 12, 1 - gold, gold)::utinyint as a,
                  if(hash(i, 3) % 100 < 10, 1 - gold, gold)::utinyint as b,
-                 'g' || hash(i, 4) % {GROUPS} as lang, (hash(i, 5) % {UNITS})::integer as unit
+                 'g' || hash(i, 4) % {GROUPS} as lang, (hash(i, 5) % {UNITS})::integer as unit,
+                 (hash(i, 6) % 1000) / 1000.0 as x, (hash(i, 7) % 1000) / 1000.0 as y,
+                 (hash(i, 8) % {DOCUMENTS})::integer as doc
           from (select i, (hash(i, 1) % 10 < 3)::utinyint as gold from range({rows}) r(i))
         ) to '{path}' (format parquet)
         """  # noqa: S608
@@ -59,6 +61,12 @@ select * exclude (unit), count(*) as number from units group by all
 """
 
 
+SUMS = """
+select doc, count(*), sum(x), sum(y), sum(x * x), sum(y * y), count(x), count(y) from held
+group by doc
+"""
+
+
 def plain(path: Path, query: str) -> object:
     return opened(path).query("held", query).fetchnumpy()
 
@@ -76,6 +84,8 @@ def side_by_side(path: Path) -> bool:
     table = seconds(lambda: pd.crosstab(frame["gold"], [frame["a"], frame["b"]]), repeats=1)
     by_group = seconds(lambda: plain(path, BY_GROUP), repeats=3)
     by_unit = seconds(lambda: plain(path, BY_UNIT), repeats=2)
+    summed = seconds(lambda: pv.tally(opened(path), scores=["x", "y"], unit="doc"), repeats=3)
+    sums = seconds(lambda: plain(path, SUMS), repeats=3)
     return show(
         f"Tables, {len(frame):,} rows of Parquet, {CORES} cores",
         [
@@ -87,6 +97,7 @@ def side_by_side(path: Path) -> bool:
             # the labels are listed and checked first, and that is a query of its own
             Line("by unit / plain DuckDB SQL, with the labels listed",
                  units, by_unit + seconds(lambda: plain(path, BY_GROUP), repeats=2), 1.3),
+            Line("graded scores summed by unit / plain DuckDB SQL", summed, sums, 1.3),
         ],
     )  # fmt: skip
 

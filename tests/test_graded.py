@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import stats
 
 import probative as pv
 from probative.cli import main
 from probative.errors import InputError
+from probative.tables import TallyWarning
 
 LOGS = Path(__file__).parent / "data" / "logs"
 RNG = np.random.default_rng(11)
@@ -123,6 +126,108 @@ def test_tables_with_units_groups_and_missing_scores(table, capsys):
     assert main(["plan", *words, "-q"]) == 0
 
 
+def frames_of(scores):
+    frame = pd.DataFrame(scores)
+    relation = duckdb.connect().from_df(frame)
+    return [frame, pl.from_pandas(frame), pl.from_pandas(frame).lazy(), relation]
+
+
+def test_tables_are_summed_by_unit_where_they_are():
+    rng = np.random.default_rng(5)
+    a = np.round(rng.random(300), 3)
+    scores = {"old": a, "new": np.clip(a + 0.1 * rng.normal(0, 1, 300), 0, 1)}
+    docs = rng.integers(0, 25, 300)
+    expected = pv.compare(scores=scores, units=docs)
+    for frame in frames_of({**scores, "doc": docs, "lang": docs % 2}):
+        summed = pv.tally(frame, scores=["old", "new"], unit="doc")
+        assert summed.n_units == len(np.unique(docs))
+        np.testing.assert_allclose(summed.means, [a.mean(), scores["new"].mean()])
+        own = [a[docs == doc] for doc in np.unique(docs)]
+        np.testing.assert_allclose(summed.sums[0], [part.sum() for part in own])
+        np.testing.assert_allclose(summed.squares[0], [(part**2).sum() for part in own])
+        found = pv.compare(scores=summed)
+        for one, other in ((found, expected), (pv.rank(scores=summed), expected)):
+            assert one.systems[1]["mean"].low == pytest.approx(other.systems[1]["mean"].low)
+            assert one.systems[1]["mean"].design_effect == pytest.approx(
+                other.systems[1]["mean"].design_effect
+            )
+        assert found.comparisons[0].pvalue == pytest.approx(expected.comparisons[0].pvalue)
+        assert found.comparisons[0].high == pytest.approx(expected.comparisons[0].high)
+        by_lang = pv.tally(frame, scores={"o": "old"}, unit="doc", by="lang")
+        assert [by_lang[lang].n_units for lang in (0, 1)] == [13, 12]
+        assert by_lang[1].means[0] == pytest.approx(a[docs % 2 == 1].mean())
+
+
+def test_summed_tables_check_range_units_and_missing_scores():
+    rows = {"doc": [1, 1, 2, 3], "old": [1.0, 5.0, None, 2.0], "new": [2.0, 4.0, 3.0, 3.0]}
+    for frame in frames_of(rows):
+        how = {"scores": ["old", "new"], "unit": "doc"}
+        with pytest.raises(InputError, match="1 of 4 rows have no number"):
+            pv.tally(frame, **how, range=(1, 5))
+        with pytest.warns(TallyWarning, match="1 rows are left out"):
+            summed = pv.tally(frame, **how, range=(1, 5), on_null="drop")
+        assert (summed.n_units, summed.left_out, summed.number.tolist()) == (2, 1, [2.0, 1.0])
+        assert (summed.least, summed.most) == (1, 5)
+        with pytest.raises(InputError, match="between 1 and 5, outside the range from 0 to 1"):
+            pv.tally(frame, **how, on_null="drop")
+        with pytest.raises(InputError, match="outside the range from 2 to 5"):
+            pv.compare(scores=summed, range=(2, 5))
+        with pytest.raises(InputError, match="summed by unit; expected by='unit'"):
+            pv.compare(scores=summed, by="item")
+        with pytest.raises(InputError, match="needs single items"):
+            pv.compare(scores=summed, metric="win_rate")
+    with pytest.raises(InputError, match="expected unit="):
+        pv.tally(pd.DataFrame(rows), scores=["old", "new"])
+    with pytest.raises(InputError, match="'doc' is empty in 1 of 2 rows"):
+        pv.tally(pd.DataFrame({"doc": [None, "b"], "s": [1, 0]}), scores=["s"], unit="doc")
+    with pytest.raises(InputError, match="expected numbers"):
+        pv.tally(pd.DataFrame({"doc": [1], "s": ["x"]}), scores=["s"], unit="doc")
+
+
+def test_large_tables_are_summed_in_the_engine(table, tmp_path, capsys):
+    how = [str(table), "--score-columns", "old,new", "--range", "1,5", "--unit", "doc"]
+    found = []
+    for more in ([], ["--memory-limit", "1GB"]):
+        assert main(["compare", *how, *more, "--format", "json"]) == 0
+        out = capsys.readouterr()
+        found.append(json.loads(out.out))
+    assert "summed by unit in the engine" in out.err
+    rows, summed = (one["comparisons"][0] for one in found)
+    for key in ("difference", "low", "high", "pvalue", "p_b_better", "positives"):
+        assert summed[key] == pytest.approx(rows[key])
+    text = table.read_text(encoding="utf-8").splitlines()
+    wrong = tmp_path / "wrong.csv"
+    wrong.write_text("\n".join([*text, text[-1].rpartition(",")[0] + ",high"]), encoding="utf-8")
+    assert main(["compare", str(wrong), *how[1:], "--memory-limit", "1GB"]) == 2
+    assert "'high' is no score; expected numbers" in capsys.readouterr().err
+
+
+def test_data_sets_of_scores(table, capsys):
+    how = ["compare", "--dataset", f"x={table}", "--dataset", f"y={table}", "--range", "1,5"]
+    how += ["--score-columns", "old,new", "--unit", "doc"]
+    assert main([*how, "--format", "json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    alone = pv.compare(table, score_columns=["old", "new"], range=(1, 5), unit_column="doc")
+    (c,) = alone.comparisons
+    assert content["range"] == [1, 5]
+    assert content["mean"]["difference"] == pytest.approx(c.difference)
+    assert content["pooled"]["difference"] == pytest.approx(c.difference)
+    assert content["mean"]["high"] - content["mean"]["low"] < c.high - c.low
+    assert content["datasets"][0]["p_better"] == pytest.approx(max(c.pvalue, c.p_unit) / 2)
+    assert content["better"]["bonferroni"] == 2
+    assert main(how) == 0
+    text = capsys.readouterr().out
+    assert "points" not in text
+    assert f"{c.difference:.2f} (3.48 against 3.22" in text
+    scores = {"old": OLD / 5, "new": NEW / 5}
+    found = pv.compare_datasets(
+        {"x": {"scores": scores, "units": DOCS}, "y": {"scores": scores}}, metric="mean"
+    )
+    assert [one.unit for one in found.datasets] == ["unit", "item"]
+    assert found.pooled.difference == pytest.approx(np.mean(NEW - OLD) / 5)
+    assert found.to_metrics()["mean/difference"] == pytest.approx(np.mean(NEW - OLD) / 5)
+
+
 def test_scores_without_a_range_have_student_intervals(table):
     result = pv.score(table, score_columns=["old"], range="none")
     assert result[0]["mean"].method == "student"
@@ -176,6 +281,22 @@ def test_scores_of_other_tools(tool, name):
     assert result.units == 12
 
 
+def test_dictionaries_of_inspect_are_several_scores(tmp_path):
+    log = json.loads((LOGS / "inspect_old_graded.json").read_text(encoding="utf-8"))
+    paths = []
+    for name, more in (("old", 0.0), ("new", 0.1)):
+        for i, sample in enumerate(log["samples"]):
+            value = {"style": i % 5 / 5 + more, "facts": 1 - i % 3 / 3}
+            sample["scores"] = {"judge": {"value": value}}
+        log["eval"]["model"] = f"org/{name}"
+        paths.append(tmp_path / f"{name}.json")
+        paths[-1].write_text(json.dumps(log), encoding="utf-8")
+    with pytest.raises(InputError, match=r"judge\.style, judge\.facts"):
+        pv.compare(*paths, metric="mean")
+    (c,) = pv.compare(*paths, metric="mean", score_name="judge.style").comparisons
+    assert (c.a, c.b, c.difference) == ("org/old", "org/new", pytest.approx(0.1))
+
+
 def test_several_scores_are_listed(tmp_path):
     lines = [{"id": i, "model": "m", "scores": {"rouge": 0.5, "fluency": 1.0}} for i in range(3)]
     path = tmp_path / "log.jsonl"
@@ -203,15 +324,34 @@ def test_lines_of_several_models_are_systems(tmp_path):
 def test_lines_with_an_evaluation_each(tmp_path):
     path = tmp_path / "instances.jsonl"
     rows = [
-        {"sample_id": str(i), "model_id": model, "evaluation": {"score": value}}
-        for model, value in (("a", 0.25), ("b", 0.75))
+        {
+            "schema_version": "0.2.1",
+            "evaluation_id": f"gsm8k/{model}/1",
+            "model_id": model,
+            "evaluation_name": task,
+            "sample_id": f"{task}_{i}",
+            "interaction_type": "single_turn",
+            "input": {"raw": f"question {i}", "reference": ["4"]},
+            "output": {"raw": ["4"]},
+            "answer_attribution": [],
+            "evaluation": {"score": value, "is_correct": value > 0.5 or i == 0},
+        }
+        for model, value in (("org/a", 0.25), ("org/b", 0.75))
+        for task in ("gsm8k", "svamp")
         for i in range(4)
     ]
     path.write_text("\n".join(map(json.dumps, rows)))
-    assert pv.compare(path, metric="mean").comparisons[0].difference == pytest.approx(0.5)
+    with pytest.raises(InputError, match="score,gsm8k, score,svamp"):
+        pv.compare(path, metric="mean")
+    graded = pv.compare(path, metric="mean", score_name="score,svamp").comparisons[0]
+    assert (graded.a, graded.b, graded.observed_units) == ("org/a", "org/b", 4)
+    assert graded.difference == pytest.approx(0.5)
+    one = "\n".join(json.dumps(row) for row in rows if row["evaluation_name"] == "gsm8k")
+    path.write_text(one)
+    assert pv.compare(path).comparisons[0].difference == pytest.approx(0.75)  # right or wrong
 
 
-def test_repeated_samples_are_one_unit(tmp_path):
+def test_the_score_of_an_item_is_the_mean_of_its_answers(tmp_path, capsys):
     path = tmp_path / "log.jsonl"
     rows = [
         {"id": i, "epoch": epoch, "score": (i + epoch) / 10}
@@ -220,7 +360,14 @@ def test_repeated_samples_are_one_unit(tmp_path):
     ]
     path.write_text("\n".join(map(json.dumps, rows)))
     result = pv.score(path, metric="mean")
-    assert (result.units, result.unit) == (5, "unit")
+    assert (result.units, result.unit) == (5, "item")
+    assert result.systems[0]["mean"].estimate == pytest.approx(0.4)
+    # within items the variance is 0.01, and that of the five means 0.025
+    counts = result.to_dict()["systems"][0]["counts"]
+    assert counts["repeats"] == 3
+    assert counts["share_of_repeats"] == pytest.approx(0.01 / 3 / 0.025)
+    assert main(["score", str(path), "--metric", "mean"]) == 0
+    assert "they make 13 % of the variance" in capsys.readouterr().err
 
 
 def test_systems_are_named_after_the_model_of_a_log(tmp_path):
@@ -264,6 +411,51 @@ def test_human_scores_correct_a_biased_judge():
         found.difference
     )
     assert "Student's two-sided test" in result.to_markdown()
+
+
+def test_human_scores_correct_several_runs():
+    rng = np.random.default_rng(2)
+    truth = {name: [rng.beta(4, 2, 400) for _ in range(3)] for name in "ab"}
+    off = {"a": 0.0, "b": -0.1}  # the judge dislikes b
+    judge = {
+        name: [np.clip(run + off[name] + rng.normal(0, 0.05, 400), 0, 1) for run in own]
+        for name, own in truth.items()
+    }
+    some = rng.permutation(400) < 120
+    human = {n: [np.where(some, run, np.nan) for run in own] for n, own in truth.items()}
+    alone, found = pv.compare(scores=judge), pv.compare(scores=judge, human=human)
+    assert all(c.difference < -0.05 for c in alone.comparisons)
+    models, procedures = found.comparisons
+    gap = np.mean(truth["b"]) - np.mean(truth["a"])
+    for c in (models, procedures):
+        assert c.low < gap < c.high
+        assert abs(c.difference - gap) < 0.02
+    assert (models.question, models.method) == ("models", "prediction-powered")
+    assert [own.system for own in found.judges] == ["a", "b"]
+    with pytest.raises(InputError, match="1 lists for 'a', which has 3 runs"):
+        pv.compare(scores=judge, human={n: own[0] for n, own in human.items()})
+
+
+def test_human_scores_correct_logs(tmp_path, capsys):
+    rows = [
+        {"id": i, "score": min(1, i % 5 / 5 + 0.2 * (model == "b")), "model": model}
+        for model in "ab"
+        for i in range(100)
+    ]
+    people = [{**row, "score": row["id"] % 5 / 5} for row in rows if row["id"] % 3 == 0]
+    log, human = tmp_path / "log.jsonl", tmp_path / "human.jsonl"
+    log.write_text("\n".join(map(json.dumps, rows)))
+    human.write_text("\n".join(map(json.dumps, people)))
+    how = ["compare", str(log), "--metric", "mean", "--human", str(human), "--format", "json"]
+    assert main(how) == 0
+    content = json.loads(capsys.readouterr().out)
+    (c,) = content["comparisons"]
+    assert (c["difference"], c["method"]) == (pytest.approx(0), "prediction-powered")
+    assert [one["items"] for one in content["judges"]] == [34, 34]
+    assert content["judges"][1]["scores"][0]["estimate"] == pytest.approx(0.2, abs=0.02)
+    human.write_text("\n".join(json.dumps(row) for row in people if row["model"] == "a"))
+    assert main(how) == 2
+    assert "has no scores of 'b', only of a" in capsys.readouterr().err
 
 
 def test_a_judge_that_knows_nothing_changes_nothing():

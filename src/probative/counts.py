@@ -342,10 +342,21 @@ _CASES_B = {"tp": (2, 4), "fp": (3, 5), "fn": (0, 6), "tn": (1, 7)}
 
 
 class ItemCounts:
-    """Numbers of items that have graded scores, and of those left out without one."""
+    """Numbers of items that have graded scores, and of those left out without one.
 
-    def __init__(self, items: int, left_out: int = 0):
+    `repeats` and `share_of_repeats`: where an item's score is the mean of repeated answers, their
+    mean number and the share of the variance of the mean score that they make; None otherwise.
+    """
+
+    def __init__(
+        self,
+        items: int,
+        left_out: int = 0,
+        repeats: float | None = None,
+        share_of_repeats: float | None = None,
+    ):
         self.items, self.left_out = items, left_out
+        self.repeats, self.share_of_repeats = repeats, share_of_repeats
 
     @property
     def positives(self) -> int:
@@ -357,9 +368,14 @@ class ItemCounts:
         """Return the number of items, each of which has a score."""
         return self.items
 
-    def to_dict(self) -> dict[str, int]:
+    def to_dict(self) -> dict[str, float]:
         """Return the numbers by name."""
-        return {"items": self.items} | ({"left_out": self.left_out} if self.left_out else {})
+        more = {
+            "left_out": self.left_out or None,
+            "repeats": self.repeats,
+            "share_of_repeats": self.share_of_repeats,
+        }
+        return {"items": self.items} | {n: v for n, v in more.items() if v is not None}
 
     def __repr__(self) -> str:
         return f"ItemCounts(items={self.items}, left_out={self.left_out})"

@@ -755,15 +755,15 @@ class GradedOptions(ReadingOptions):
         "LOW,HIGH",
         "The smallest and the largest possible graded score, 0,1 by default; or none.",
         parser="name_list",
-        tasks=("scores",),
+        tasks=("scores", "samples"),
     )
     human: Any = _rarely(
         None,
         "FILE",
         "Human scores of some items, in the same columns: the graded scores of a judge are "
-        "corrected by them. Rows belong together by --key, or by their places.",
+        "corrected by them. Rows belong together by --key, or by their places; for logs, a log.",
         is_input=True,
-        tasks=("scores",),
+        tasks=("scores", "samples"),
     )
 
     def __post_init__(self) -> None:

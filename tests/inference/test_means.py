@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from probative.errors import InputError
+from probative.inference import means
 from probative.inference.means import MeanScore, exchange_pvalue, step_of
 from probative.inference.proportions import wilson
 
@@ -38,9 +40,7 @@ def test_the_pvalue_is_that_of_all_exchanges(d, parts):
 
 @pytest.mark.parametrize("kind", ["lattice", "grid"])
 def test_longer_walks_agree_with_all_exchanges(kind, monkeypatch):
-    import probative.inference.means as module
-
-    monkeypatch.setattr(module, "MOST_RUNS_COUNTED", 0)
+    monkeypatch.setattr(means, "MOST_RUNS_COUNTED", 0)
     rng = np.random.default_rng(3)
     for _ in range(5):
         d = rng.integers(-4, 6, 16) / 2 if kind == "lattice" else rng.normal(0.4, 1, 16)
@@ -71,6 +71,31 @@ def test_brackets_are_narrow_and_agree_with_sampling(n):
     assert found.pvalue == pytest.approx(sampled, abs=4 * np.sqrt(found.pvalue / 20_000))
     if n == 2000:
         assert found.pvalue == pytest.approx(stats.ttest_1samp(d, 0).pvalue, rel=0.02)
+
+
+def test_pvalues_agree_with_scipy():
+    rng = np.random.default_rng(8)
+    d = rng.normal(0.03, 0.2, 40)
+    sampled = stats.permutation_test(
+        (d,), np.sum, permutation_type="samples", n_resamples=20_000, rng=3
+    )
+    found = exchange_pvalue(d)
+    error = math.sqrt(found.pvalue * (1 - found.pvalue) / 20_000)
+    assert abs(found.pvalue - sampled.pvalue) < 4 * error
+    large = rng.normal(0.004, 0.2, 5000)
+    assert exchange_pvalue(large).pvalue == pytest.approx(
+        stats.ttest_1samp(large, 0).pvalue, rel=0.02
+    )
+
+
+@pytest.mark.parametrize("n", [60, 200, 1000])
+def test_a_coarse_grid_brackets_what_a_fine_one_finds(n):
+    d = np.random.default_rng(n).normal(0.02, 0.2, n)
+    coarse = exchange_pvalue(d)
+    fine = means._bracket(d, means._REACH * math.sqrt(d @ d) / 2**22)
+    assert coarse.low <= fine.pvalue <= coarse.high
+    assert coarse.high - coarse.low <= 0.01 * coarse.pvalue
+    assert coarse.scale >= 4 * fine.scale
 
 
 def test_the_step_of_decimals_and_thirds():

@@ -220,7 +220,7 @@ POSTERIORS = (
 
 
 def every_comparison():
-    for difference, limits, pvalue, shares, rope, adjusted, level in itertools.product(
+    for difference, limits, p, shares, rope, adjusted, level in itertools.product(
         (-0.02, 0.0, 0.0003, 0.03),
         LIMITS,
         PVALUES,
@@ -236,8 +236,8 @@ def every_comparison():
             difference=difference,
             low=limits[0],
             high=limits[1],
-            pvalue=pvalue,
-            p_adjusted=None if adjusted is None else min(1.0, adjusted * pvalue),
+            pvalue=p,
+            p_adjusted=None if adjusted is None else min(1.0, adjusted * p),
             p_a_better=a,
             p_equivalent=equivalent,
             p_b_better=b,

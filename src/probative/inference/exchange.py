@@ -290,11 +290,15 @@ class UnitExchange:
         walk = TiltedWalk(self.walk, tau)
         return self._ready(walk).tail(walk.first_extreme(self.gap, threshold))
 
-    def tails(self) -> Callable[[Exact], float]:
-        """Return a function for P(difference >= threshold), with a small absolute error."""
+    def tails(self, near: Exact | None = None) -> Callable[[Exact], float]:
+        """Return a function for P(difference >= threshold), with a small absolute error.
+
+        For thresholds about `near`, the relative error is small, too.
+        """
         if self.walk.has_at_most(_MOST_OUTCOMES_ENUMERATED):
             return self.tail
-        walk = TiltedWalk(self.walk, np.zeros(2))
+        tau = np.zeros(2) if near is None else tilt_onto(self.walk, self.gap, near)
+        walk = TiltedWalk(self.walk, tau)
         ready = self._ready(walk)
         return lambda threshold: ready.tail(walk.first_extreme(self.gap, threshold))
 

@@ -22,14 +22,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative.inference.differences import UnitTest, student_pvalue
-from probative.inference.means import MeanScore
+from probative.inference.means import MeanScore, add_runs
 from probative.inference.planning import Pilot
 from probative.inference.posterior.student import StudentPosterior
+from probative.inference.runs import Runs
 from probative.inference.units import effective_units, influence, student_quantile
 from probative.results import Difference, Interval, JudgeAgreement, RandomizationTest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from probative._validation import Array
 
@@ -234,8 +235,21 @@ class JudgedScore(MeanScore):
 
     def only(self, i: int, j: int) -> JudgedScore:
         """Return the score of two systems alone."""
-        own: Any = super().only(i, j)
-        parts = {name: getattr(self, name)[[i, j]] for name in ("human", "judged_sums", "labelled")}
+        return self._with(super().only(i, j), lambda part: part[[i, j]])
+
+    def runs(self, places: Sequence[int]) -> Runs:
+        """Return the corrected mean of each run, and what every unit adds to it."""
+        moves = self.corrected.residuals[list(places)]
+        scores, size = self.corrected.estimates[list(places)], self.labelled[list(places)]
+        return Runs(scores, moves, -moves.mean(axis=0), size.mean(axis=0))
+
+    def pooled(self, groups: Sequence[Sequence[int]]) -> JudgedScore:
+        """Return the score of systems whose runs are the systems at these places, added up."""
+        return self._with(super().pooled(groups), lambda part: add_runs(part, groups))
+
+    def _with(self, own: Any, change: Callable[[Array], Array]) -> JudgedScore:
+        """Return a score with the human labels changed as the judge's scores are."""
+        parts = {n: change(getattr(self, n)) for n in ("human", "judged_sums", "labelled")}
         found: JudgedScore = replace(own, **parts)
         return found
 

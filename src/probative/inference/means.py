@@ -106,7 +106,8 @@ def step_of(values: Array) -> float | None:
 
 # --- The exchange test of differences by unit: a walk on a line
 
-_GRID_CELLS = 2**20, 2**22  # where differences have no common step; the second if needed
+_LEAST_CELLS, _MOST_GRID_CELLS = 2**12, 2**22  # of a grid, where differences have no common step
+_REFINED = 4  # times as many cells, where a bracket is too wide
 _REACH = 18.0  # standard deviations that the cells of the grid cover
 _CLOSE = 0.01  # relative width of a bracket of the p-value that is good enough
 _LEFT_TO_CHANCE = 1e-4  # share of the p-value by which a bracket may err, which it includes
@@ -154,7 +155,7 @@ def exchange_pvalue(d: Array) -> LinePvalue | None:
         return LinePvalue(1.0, 1.0, 1.0, "exact")
     if len(d) <= MOST_RUNS_COUNTED:
         pvalue, _, _ = permutation_pvalue(np.zeros(len(d)), d, paired_runs=True)
-        width = step_of(d) or _REACH * float(np.sqrt(d @ d)) / _GRID_CELLS[0]
+        width = step_of(d) or _REACH * float(np.sqrt(d @ d)) / _cells_for(d)
         exchange = _line(np.round(d / width).astype(np.int64))
         return LinePvalue(pvalue, pvalue, pvalue, "exact", exchange, width)
     step = step_of(d)
@@ -166,15 +167,28 @@ def exchange_pvalue(d: Array) -> LinePvalue | None:
         except TooLargeError:
             return None
         return LinePvalue(pvalue, pvalue, pvalue, "exact", exchange, step)
-    found = None
-    for cells in _GRID_CELLS:
+    found, cells = None, _cells_for(d)
+    while cells <= _MOST_GRID_CELLS:
         found = _bracket(d, _REACH * float(np.sqrt(d @ d)) / cells)
         if found is None or found.high - found.low <= _CLOSE * found.pvalue:
             break
+        cells *= _REFINED
     if found is None or found.high - found.low <= _CLOSE * found.pvalue:
         return found
     # however wide its bracket, so small a p-value is reported by its upper end
     return replace(found, pvalue=found.high) if found.high <= _TINY else None
+
+
+def _cells_for(d: Array) -> int:
+    """Return a number of cells that should make the bracket of the p-value narrow enough.
+
+    Errors of rounding are uniform on a cell, so their squares add up to n/12. A normal p-value at
+    z standard deviations changes by less than a share z + 1 of itself per standard deviation.
+    """
+    z = abs(float(d.sum())) / float(np.sqrt(d @ d))
+    slack = math.sqrt((math.log(2 / _LEFT_TO_CHANCE) + z * z / 2) * len(d) / 6)
+    needed = 2 * min(slack, len(d) / 4) * (z + 1) * _REACH / _CLOSE
+    return int(min(max(2 ** math.ceil(math.log2(needed)), _LEAST_CELLS), _MOST_GRID_CELLS))
 
 
 def _bracket(d: Array, step: float) -> LinePvalue | None:
@@ -187,15 +201,13 @@ def _bracket(d: Array, step: float) -> LinePvalue | None:
     whole = np.round(scaled).astype(np.int64)
     errors = np.abs(scaled - whole)
     exchange, wanted = _line(whole), abs(float(scaled.sum()))
+    chance = _LEFT_TO_CHANCE * math.erfc(wanted / math.sqrt(2 * float(scaled @ scaled)))
     try:
-        middle = min(1.0, 2 * exchange.tail(Fraction(wanted)))
-        chance = _LEFT_TO_CHANCE * middle
         bound = math.sqrt(2 * math.log(2 / max(chance, 1e-300)) * float(errors @ errors))
         most = float(errors.sum())
         slack, chance = (most, 0.0) if most <= bound else (bound, chance)
-        low, high = (
-            2 * exchange.tail(Fraction(max(0.0, wanted + side * slack))) for side in (1, -1)
-        )
+        tail = exchange.tails(Fraction(wanted))
+        low, high = (2 * tail(Fraction(max(0.0, wanted + side * slack))) for side in (1, -1))
     except TooLargeError:
         return None
     low, high = max(0.0, low - chance), min(1.0, high + chance)
@@ -421,13 +433,8 @@ class MeanScore(Score):
 
     def pooled(self, groups: Sequence[Sequence[int]]) -> MeanScore:
         """Return the score of systems whose runs are the systems at these places, added up."""
-        most = math.lcm(*map(len, groups))
-
-        def summed(part: Array) -> Array:
-            return np.array([part[list(own)].sum(axis=0) * (most // len(own)) for own in groups])
-
         # the repeats of an item are not independent items, so there is no design effect
-        x, y = summed(self.x), summed(self.y)
+        x, y = add_runs(self.x, groups), add_runs(self.y, groups)
         items = float(self.y.mean(axis=0).sum()) if self.n_items is None else self.n_items
         return replace(self, x=x, y=y, squares=None, n_items=items)
 
@@ -547,6 +554,12 @@ class MeanScore(Score):
 
 
 _BRACKETED = "p between {:.4g} and {:.4g}, on a grid: the differences have no common step"
+
+
+def add_runs(part: Array, groups: Sequence[Sequence[int]]) -> Array:
+    """Add up the rows of each group; smaller groups are repeated, so that all count as much."""
+    most = math.lcm(*map(len, groups))
+    return np.array([part[list(own)].sum(axis=0) * (most // len(own)) for own in groups])
 
 
 def _ratio(sums: Array) -> Array:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 
 from probative._validation import names_of, shown
 from probative.counts import PairedCounts
 from probative.errors import InputError
-from probative.inference.compare import Choices
+from probative.inference.compare import Choices, compare_pairs
 from probative.inference.exchange import randomization_test
 from probative.inference.groups import (
     MeanPosterior,
@@ -24,35 +24,38 @@ from probative.inference.groups import (
 )
 from probative.jobs.compare import compare_cases, compare_matched
 from probative.jobs.runs import without_claims
-from probative.jobs.score import by_name, scored_as, unit_of
+from probative.jobs.score import by_name, score_in, scored_as, unit_of
 from probative.matching.items import cases_of_pair
 from probative.matching.matched import match_inputs
 from probative.metrics import span
-from probative.options import CompareOptions, ReadingOptions
+from probative.options import CompareOptions, GradedOptions
 from probative.results import Comparison, Dataset, DatasetComparisons, DatasetCount, MeanDifference
 from probative.results.comparisons import decision_pvalue, one_sided
 from probative.wording.groups import sentences_of_datasets
+from probative.wording.numbers import scale_of
 from probative.wording.verdict import no_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from probative._validation import RNG, Input
-    from probative.options import ReadingKeywords
+    from probative.inference.means import MeanScore
+    from probative.options import GradedKeywords
 
 
 _OF_A_DATASET = ("gold", "a", "b")
-_READING = tuple(entry.name for entry in fields(ReadingOptions))
+_READING = tuple(entry.name for entry in fields(GradedOptions))
 
 
 @dataclass(frozen=True)
 class _Known:
-    """Data set, with the cases that its comparison is computed from."""
+    """Data set, with the cases or the graded score that its comparison is computed from."""
 
     dataset: Dataset
-    cases: PairedCounts
+    cases: PairedCounts | None
     scored: str
     facts: str
+    score: MeanScore | None = None
 
 
 def compare_datasets(
@@ -67,7 +70,7 @@ def compare_datasets(
     prior: float = 1.0,
     rng: RNG | None = 0,
     report: Callable[[int, int], None] | None = None,
-    **reading: Unpack[ReadingKeywords],
+    **reading: Unpack[GradedKeywords],
 ) -> DatasetComparisons:
     """Compare two systems on several data sets, and summarise the results over all of them.
 
@@ -132,7 +135,7 @@ def compare_datasets(
         )
     if metric is not None and not isinstance(metric, str):
         raise InputError(f"metric: {shown(metric)}; expected one metric for all data sets")
-    for name in ("group", "run_column", "second_gold"):
+    for name in ("group", "run_column", "second_gold", "human"):
         if getattr(options, name) is not None:
             raise InputError(f"{name}: means nothing for several data sets; expected it left out")
     called = _names(names)
@@ -188,10 +191,15 @@ def _of_inputs(
     unit = unit_of(matched, chosen.by)
     result = compare_matched(matched, chosen, examples=False)
     (c,) = result.comparisons
-    cases = cases_of_pair(matched, 0, 1, unit)
-    scored = scored_as(matched, c.metric)
     facts = matched.task if matched.scheme is None else f"{matched.task}-{matched.scheme}"
     sizes = result.units, result.unit
+    if matched.task == "scores":
+        score = score_in(matched, c.metric, unit)
+        better, worse = (_one_sided(c, side) for side in (1, -1))
+        dataset = Dataset(name, *sizes, c, better, worse, notes=result.notes)
+        return _Known(dataset, None, c.metric, facts, cast("MeanScore", score))
+    cases = cases_of_pair(matched, 0, 1, unit)
+    scored = scored_as(matched, c.metric)
     return _known(name, c, cases, scored, facts, sizes, result.notes, chosen)
 
 
@@ -199,6 +207,12 @@ def _inputs(data: Any) -> tuple[Any, list[Any], dict[str, Any]]:
     """Return gold, the systems and the reading options of one data set."""
     if isinstance(data, (tuple, list)) and len(data) == 3:
         return data[0], list(data[1:]), {}
+    if isinstance(data, Mapping) and data.keys() & {"scores"}:
+        if data.keys() - {"scores", "units"}:
+            raise InputError(
+                "datasets: scores beside other inputs; expected scores and units alone"
+            )
+        return None, [], dict(data)
     if not isinstance(data, Mapping) or "gold" not in data:
         raise InputError(
             f"datasets: {shown(data)}; expected (gold, a, b), or a dictionary with gold, a and b"
@@ -206,11 +220,11 @@ def _inputs(data: Any) -> tuple[Any, list[Any], dict[str, Any]]:
     own = {key: value for key, value in data.items() if key not in _OF_A_DATASET}
     odd = next((key for key in own if key not in _READING), None)
     if odd is not None:
-        ReadingOptions.of({odd: None})  # raises an error that lists the valid names
+        GradedOptions.of({odd: None})  # raises an error that lists the valid names
     systems = [data[key] for key in ("a", "b") if key in data]
     if len(systems) == 1:
         raise InputError("datasets: one of a and b; expected both, or a table that holds both")
-    for key in ("columns", "only", "labels", "label_names", "probability_columns"):
+    for key in ("columns", "score_columns", "only", "labels", "label_names", "probability_columns"):
         if isinstance(own.get(key), list):
             own[key] = tuple(own[key])
     return data["gold"], systems, own
@@ -246,6 +260,15 @@ def _known(
     return _Known(dataset, cases, scored, facts)
 
 
+def _one_sided(c: Comparison, side: int) -> float:
+    """Return the one-sided p-value of a symmetric test, or Student's if that is larger."""
+    ahead = side * c.difference
+    if math.isnan(ahead):
+        return 1.0
+    decided = decision_pvalue(float(one_sided(c.pvalue, ahead)), one_sided(c.p_unit, ahead))
+    return float(decided)
+
+
 def _together(
     known: Sequence[_Known], names: tuple[str, ...] | None, options: CompareOptions
 ) -> DatasetComparisons:
@@ -273,13 +296,16 @@ def _together(
         sets,
         _count(b, [s.p_better for s in sets], [s.p_holm_better for s in sets], sets, options),
         _count(a, [s.p_worse for s in sets], [s.p_holm_worse for s in sets], sets, options),
-        _mean(sets, options),
+        _mean(sets, options, None if known[0].score is None else known[0].score.most),
         _pooled(known, a, b, options),
         _spread(known, options),
         notes=tuple(f"{s.dataset}: {note}" for s in sets for note in s.notes),
         signature=_signature(known, options),
+        task="scores" if known[0].score is not None else None,
+        range=None if known[0].score is None else known[0].score.range,
     )
-    return replace(result, verdicts=sentences_of_datasets(result))
+    with scale_of(result):
+        return replace(result, verdicts=sentences_of_datasets(result))
 
 
 def _common_names(known: Sequence[_Known]) -> tuple[str, str]:
@@ -319,9 +345,12 @@ def _count(
     )
 
 
-def _mean(sets: Sequence[Dataset], options: CompareOptions) -> MeanDifference:
+def _mean(
+    sets: Sequence[Dataset], options: CompareOptions, most: float | None = None
+) -> MeanDifference:
+    """Return the mean difference; `most` is the largest possible one of graded scores."""
     compared = [s.comparison for s in sets]
-    most = span(compared[0].metric)
+    most = span(compared[0].metric) if most is None else most
     limits = [(c.difference, c.low, c.high) for c in compared]
     estimate, low, high = mean_limits(limits, most=most)
     posterior = MeanPosterior([c.posterior for c in compared], most=most)
@@ -343,18 +372,40 @@ def _mean(sets: Sequence[Dataset], options: CompareOptions) -> MeanDifference:
 
 def _pooled(known: Sequence[_Known], a: str, b: str, options: CompareOptions) -> Comparison | None:
     """Compare all units in one test, if all data sets count the same things."""
-    same = {(one.scored, one.cases.has_negatives) for one in known}
+    scores = [one.score for one in known if one.score is not None]
+    if scores:
+        return _pooled_means(scores, known, (a, b), options)
+    cases_of = [one.cases for one in known if one.cases is not None]
+    same = {(one.scored, own.has_negatives) for one, own in zip(known, cases_of, strict=True)}
     if len(same) > 1:
         return None
     units = {one.dataset.comparison.by for one in known}
     unit = next(iter(units)) if len(units) == 1 else "unit"
-    if any(one.cases.has_units for one in known):
-        cases = PairedCounts.concatenate([_with_units(one.cases) for one in known])
+    if any(own.has_units for own in cases_of):
+        cases = PairedCounts.concatenate([_with_units(own) for own in cases_of])
     else:
-        cases = sum((one.cases for one in known[1:]), start=known[0].cases)
+        cases = sum(cases_of[1:], start=cases_of[0])
     metric = known[0].dataset.comparison.metric
     choices = Choices.of(options, unit)
     return without_claims(_compared(cases, (a, b), metric, choices, options, known[0].scored))
+
+
+def _pooled_means(
+    scores: Sequence[MeanScore],
+    known: Sequence[_Known],
+    names: tuple[str, str],
+    options: CompareOptions,
+) -> Comparison:
+    """Compare the means over all units of all data sets."""
+    first = scores[0]
+    x, y = (np.concatenate([getattr(s, part) for s in scores], axis=1) for part in "xy")
+    items = sum(s.y[0].sum() if s.n_items is None else s.n_items for s in scores)
+    units = {one.dataset.comparison.by for one in known}
+    unit = next(iter(units)) if len(units) == 1 else "unit"
+    score = replace(first, x=x, y=y, squares=None, n_items=float(items), by=unit)
+    (found,) = compare_pairs(score, [(0, 1)], names, Choices.of(options, unit))
+    alike = all(one.dataset.comparison.identical for one in known)
+    return without_claims(replace(found, positives=int(items), identical=alike))
 
 
 def _compared(
@@ -381,11 +432,18 @@ def _with_units(cases: PairedCounts) -> PairedCounts:
 def _spread(known: Sequence[_Known], options: CompareOptions) -> Any:
     from probative.inference.units import variance_of_difference
 
-    variances = [variance_of_difference(one.cases, one.scored, beta=options.beta) for one in known]
+    errors = []
+    for one in known:
+        if one.score is not None:
+            test = one.score.unit_test(0, 1)
+            errors.append((test.standard_error, test.degrees_of_freedom))
+        elif one.cases is not None:
+            own, freedom = variance_of_difference(one.cases, one.scored, beta=options.beta)
+            errors.append((math.sqrt(own), freedom))
     return heterogeneity(
         [one.dataset.comparison.difference for one in known],
-        [math.sqrt(variance) for variance, _ in variances],
-        [freedom for _, freedom in variances],
+        [error for error, _ in errors],
+        [freedom for _, freedom in errors],
     )
 
 

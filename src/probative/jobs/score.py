@@ -390,6 +390,8 @@ def _mean_score(matched: Matched, metric: str, unit: str, average: str) -> MeanS
     items: Any = matched.items
     range_ = items.range
     if metric.removesuffix(_OF_DOCUMENTS) == "win_rate":
+        if items.sizes is not None:
+            raise InputError("metric: 'win_rate' needs single items; expected scores by item")
         if len(matched.names) != 2:
             raise InputError(
                 f"metric: 'win_rate' compares two systems, and there are {len(matched.names)}; "
@@ -928,7 +930,8 @@ def _judges(matched: Matched, unit: str, level: float) -> tuple[JudgeAgreement, 
     if getattr(items, "human", None) is None:
         return None
     there = np.isfinite(items.human).all(axis=0)
-    units = None if items.unit is None or unit == "item" else items.unit[there]
+    codes = items.codes(unit)
+    units = None if codes is None else codes[there]
     return tuple(
         judge_agreement(name, judge[there], human[there], units, level)
         for name, judge, human in zip(matched.names, items.says, items.human, strict=True)
@@ -968,7 +971,14 @@ def _scores_of_runs(matched: Matched, options: ScoreOptions, also: Sequence[str]
             replace(system, overlap=_overlap(matched, group.places))
             for system, group in zip(systems, matched.runs, strict=True)
         ]
-    pooled = replace(parts[0], systems=tuple(systems), unit=matched.unit, by=unit)
+    judges = tuple(
+        replace(judge, system=group.name)
+        for part, group in zip(parts, matched.runs, strict=True)
+        for judge in part.judges or ()
+    )
+    pooled = replace(
+        parts[0], systems=tuple(systems), unit=matched.unit, by=unit, judges=judges or None
+    )
     methods = dict.fromkeys(s.method for system in pooled.systems for s in system.scores)
     return replace(
         pooled,

@@ -57,6 +57,7 @@ from probative.reading.inputs import annotations_of, both_of, is_path
 from probative.reading.rows import name_numbers, without_ignored_tokens, without_left_out_texts
 from probative.reading.source import refuse_repeats
 from probative.reading.table_sides import refuse_answer_again
+from probative.tables.scores import SummedScores, range_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from probative.reading.formats import Annotations, Pair
     from probative.reading.logs import Log, Samples
     from probative.reading.records import Records
+    from probative.reading.scores import Graded
 
     Side = Labels | LabelSets
 
@@ -320,6 +322,8 @@ class Matched:
         # labels that all count as "no" may differ, and so may spans right by a lenient rule
         if not np.array_equal(self.items.says[i], self.items.says[j]):
             return False
+        if getattr(self.items, "sizes", None) is not None:
+            return False  # only the sums of units are known
         if self.positive is None and self.match == STRICT and self.records is None:
             return True
         return _read_alike(self.systems[i], self.systems[j])
@@ -471,6 +475,15 @@ def _match_graded(
     if systems:
         raise InputError("score_columns: one table holds all scores; expected no other inputs")
     notes: tuple[str, ...] = ()
+    summed = choices.scores if isinstance(choices.scores, SummedScores) else None
+    if summed is None and choices.scores is None and _is_summable(choices):
+        from probative.reading.large_tables import sum_large_scores
+
+        columns = [str(column) for column in choices.score_columns]
+        cells, span = _cells_of_scores(options), range_of(choices.range)
+        summed = sum_large_scores(table, cells, columns, choices, span)
+    if summed is not None:
+        return _summed(summed, names, choices)
     if choices.scores is not None:
         units = getattr(choices, "units", None)  # of a plan it is the number of units
         read = scores_of_systems(choices.scores, None if isinstance(units, int) else units)
@@ -500,6 +513,41 @@ def _match_graded(
     return _graded(given, called, choices, notes)
 
 
+def _is_summable(choices: GradedOptions) -> bool:
+    """Return True if the sums of units are enough for what is asked."""
+    items = choices.human, choices.group, choices.run_column, *choices.key
+    metrics = getattr(choices, "metric", None) or ()
+    by_item = getattr(choices, "by", None) == "item"
+    return (
+        all(option is None for option in items)
+        and choices.unit_column is not None
+        and "win_rate" not in ((metrics,) if isinstance(metrics, str) else metrics)
+        and not by_item
+    )
+
+
+def _summed(summed: SummedScores, names: Sequence[str] | None, choices: GradedOptions) -> Matched:
+    """Match the scores of a table that was summed by unit."""
+    from probative.matching.scores import summed_items
+    from probative.reading.scores import Graded
+
+    if choices.human is not None:
+        raise InputError("human: corrects single items; expected scores by item, not sums of units")
+    range_ = summed.range if choices.range is None else range_of(choices.range)
+    items, notes = summed_items(summed, range_)
+    called = name_systems(names, list(summed.names))
+    sides = [Graded(name, own, items.unit) for name, own in zip(called, items.says, strict=True)]
+    return Matched(
+        "scores",
+        called,
+        cast("Items", items),
+        sides[0],
+        tuple(sides),
+        averaged=np.zeros((len(called), 0), dtype=bool),
+        notes=tuple(notes),
+    )
+
+
 def _cells_of_scores(options: Options) -> Options:
     """Return how columns of scores are read: as labels, blank cells as missing."""
     from probative.reading.scores import MISSING
@@ -518,15 +566,25 @@ def _with_human(
         with_human,
     )
 
-    if any(system.runs is not None for system in given):
-        raise InputError("human: several runs are not corrected; expected one list per system")
-    sides = [system.outputs[0] for system in given]
+    sides = [side for system in given for side in system.outputs]
     if isinstance(choices.human, Mapping):
-        known = {name: own[0] for name, own, _ in scores_of_systems(choices.human)}
-        missing = [system.name for system in given if system.name not in known]
-        if missing:
-            raise InputError(f"human: has no scores of {missing[0]!r}; expected every system")
-        human = [known[system.name] for system in given]
+        known = {name: own for name, own, _ in scores_of_systems(choices.human)}
+        for system in given:
+            if system.name not in known:
+                raise InputError(f"human: has no scores of {system.name!r}; expected every system")
+            lists, runs = len(known[system.name]), len(system.outputs)
+            if lists != runs:
+                raise InputError(
+                    f"human: {lists} lists for {system.name!r}, which has {runs} runs; expected "
+                    f"one per run, because people judge its outputs"
+                )
+        human = [side for system in given for side in known[system.name]]
+    elif choices.run_column is not None:
+        columns = [str(column) for column in choices.score_columns]
+        wanted = replace(choices, gold_column=columns[0], columns=columns)
+        plain = replace(cells, unit=None, group=None)
+        _, of_runs = read_runs_together(choices.human, plain, wanted)
+        human = [scores_of_labels(own) for system in of_runs for own in system.outputs]
     else:
         columns = [str(column) for column in choices.score_columns]
         ids = [str(column) for column in choices.key][:1]
@@ -536,10 +594,8 @@ def _with_human(
         if ids:
             answer, _, _ = both_of(table, plain, ids[0], ids)
             human = in_places_of(cast("Labels", answer), cast("Labels", found[-1]), human)
-    return [
-        replace(system, outputs=[side])
-        for system, side in zip(given, with_human(sides, human), strict=True)
-    ]
+    corrected = iter(with_human(sides, human))
+    return [replace(s, outputs=[next(corrected) for _ in s.outputs]) for s in given]
 
 
 def _graded(
@@ -549,7 +605,7 @@ def _graded(
     notes: Sequence[str],
 ) -> Matched:
     """Match the scores of systems, or of their runs, on the same items."""
-    from probative.matching.scores import match_scores, range_of
+    from probative.matching.scores import match_scores
 
     groups = group_runs(given, called)
     named = names_of_outputs(groups, called)
@@ -654,22 +710,68 @@ def _reason(answer: Annotations) -> tuple[str, ...]:
 def _graded_samples(
     files: Sequence[Any], logs: Sequence[Log], named: tuple[str, ...], choices: ReadingOptions
 ) -> Matched:
-    """Match the graded scores of logs; repetitions of a sample are one unit."""
+    """Match the graded scores of logs; the score of a sample is the mean of its repetitions."""
     from probative.reading.logs import join_logs
-    from probative.reading.scores import Graded
+    from probative.reading.scores import Graded, mean_answers, with_human
 
     refuse_unused(replace(choices, score_name=None), Graded("", np.zeros(0)), separate=False)
     joined = join_logs(logs)
-    first = joined[0]
-    units = None
-    if any(first.repeat):
-        units = np.unique(first.samples, return_inverse=True)[1].reshape(-1).astype(np.int32)
-    given = [
-        SystemOutputs(name, [Graded(log.name, np.asarray(log.values), units)])
-        for name, log in zip(named, joined, strict=True)
+    number = {sample: i for i, sample in enumerate(dict.fromkeys(joined[0].samples))}
+    item = np.array([number[sample] for sample in joined[0].samples])
+    repeated = len(number) < len(item)
+    sides = [
+        mean_answers(log.name, np.asarray(log.values), item)
+        if repeated
+        else Graded(log.name, np.asarray(log.values))
+        for log in joined
     ]
+    human = getattr(choices, "human", None)
+    if human is not None:
+        sides = with_human(sides, _human_of_logs(human, named, list(number), choices))
+    given = [SystemOutputs(name, [side]) for name, side in zip(named, sides, strict=True)]
     notes = [note for file in files for note in file.notes]
     return _graded(given, named, choices, notes)
+
+
+def _human_of_logs(
+    human: Any, named: Sequence[str], samples: Sequence[str], choices: ReadingOptions
+) -> list[Graded]:
+    """Return human scores of some samples of logs, system by system, from a log of their own."""
+    from probative.reading.logs import Samples
+    from probative.reading.scores import Graded, mean_answers
+
+    log = annotations_of(human, "human", replace(how_to_read(choices), score_name=None))
+    if not isinstance(log, Samples):
+        raise InputError(
+            "human: is no log; expected JSON lines with id, score and model, as the names of the "
+            "systems",
+            human,
+        )
+    known = {own.system: own for own in log.logs}
+    place = {sample: i for i, sample in enumerate(samples)}
+    found = []
+    for name in named:
+        own = known.get(name)
+        if own is None:
+            there = ", ".join(str(system) for system in known)
+            raise InputError(
+                f"human: has no scores of {name!r}, only of {there}; expected every system", human
+            )
+        strange = [sample for sample in own.samples if sample not in place]
+        if strange:
+            raise InputError(
+                f"human: {len(strange):,} ids are not among those of the judge, such as "
+                f"{strange[0][:40]!r}; expected the same items",
+                human,
+            )
+        values = np.full(len(samples), np.nan)
+        item = np.array([place[sample] for sample in own.samples])
+        means = mean_answers(
+            own.name, np.asarray(own.values), np.unique(item, return_inverse=True)[1]
+        )
+        values[np.unique(item)] = means.values
+        found.append(Graded(own.name, values))
+    return found
 
 
 def _samples(files: Sequence[Any], names: Sequence[str] | None, choices: ReadingOptions) -> Matched:
@@ -678,6 +780,9 @@ def _samples(files: Sequence[Any], names: Sequence[str] | None, choices: Reading
     named = name_systems(names, _names_of_logs(files))
     if logs[0].values is not None:
         return _graded_samples(files, logs, named, choices)
+    for name in ("human", "range"):
+        if getattr(choices, name, None) is not None:
+            raise InputError(f"{name}: is of graded scores; expected metric='mean'")
     items, joined = _match_logs(logs)
     answer, systems = _sides_of(joined, items)
     return Matched(

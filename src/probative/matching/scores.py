@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import finite, shown
 from probative.counts import Counts, ItemCounts
 from probative.errors import InputError
+from probative.tables.scores import NO_RANGE, USUAL_RANGE, refuse_outside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,36 +18,16 @@ if TYPE_CHECKING:
 
     from probative._validation import Array
     from probative.reading.scores import Graded
+    from probative.tables.scores import SummedScores
 
     Range = tuple[float, float]
 
-_USUAL_RANGE = (0.0, 1.0)
-_NO_RANGE = "none"
 _FEWEST_HUMAN = 3  # items with human scores; with fewer nothing can be estimated
 _EXAMPLES = 3  # of scores outside the range, in a message
 
 
-def range_of(given: Any) -> Range | None:
-    """Return the range of the scores: the usual one by default, None for "none"."""
-    if given is None:
-        return _USUAL_RANGE
-    if given == _NO_RANGE or (isinstance(given, (tuple, list)) and list(given) == [_NO_RANGE]):
-        return None
-    try:
-        low, high = given.split(",") if isinstance(given, str) else given
-        low, high = float(low), float(high)
-    except (TypeError, ValueError):
-        low = high = 0.0
-    if not low < high:
-        raise InputError(
-            f"range: {shown(given)}; expected the smallest and the largest score, such as 1,5, or "
-            f"'{_NO_RANGE}'"
-        )
-    return finite("range", low), finite("range", high)
-
-
 @dataclass(frozen=True, eq=False)
-class _ScoredItems:
+class ScoredItems:
     """The scores of all systems on the same items, as `Items` are for spans and labels.
 
     Attributes
@@ -64,14 +44,23 @@ class _ScoredItems:
         How many scores of an item a row holds, one after the other: one per run.
     human
         Human scores of the same items, NaN where there are none; None if `says` is not a judge's.
+    sizes, squares
+        If a table was summed by unit: the number of items of every unit, and their summed squares.
+        Then `says` are summed scores.
+    answers
+        If items have repeated answers: the mean number of answers to an item and the share of the
+        variance that they make, by system.
     """
 
     says: Array
     unit: NDArray[np.int32] | None
-    range: Range | None = _USUAL_RANGE
+    range: Range | None = USUAL_RANGE
     left_out: int = 0
     repeats: int = 1
     human: Array | None = None
+    sizes: Array | None = None
+    squares: Array | None = None
+    answers: tuple[tuple[float, float], ...] = ()
 
     # what spans and labels have, and scores have not
     labels: tuple[str, ...] = ()
@@ -82,6 +71,8 @@ class _ScoredItems:
     @property
     def positives(self) -> int:
         """Return the number of items."""
+        if self.sizes is not None:
+            return int(self.sizes.sum())
         return int(self.says.shape[1]) // self.repeats
 
     @property
@@ -100,8 +91,12 @@ class _ScoredItems:
 
     def sums(self, unit: str) -> tuple[Array, Array, Array | None]:
         """Return summed scores, numbers of items and summed squares, by system and unit."""
+        if self.sizes is not None:
+            if unit == "item":
+                raise InputError("by: scores were summed by unit; expected by='unit'")
+            return self.says, np.tile(self.sizes, (len(self.says), 1)), self.squares
         ones = np.ones_like(self.says)
-        codes = self._codes(unit)
+        codes = self.codes(unit)
         if codes is None:
             return self.says, ones, None
         size = int(codes.max(initial=-1)) + 1
@@ -111,7 +106,8 @@ class _ScoredItems:
 
         return summed(self.says), summed(ones), summed(self.says**2)
 
-    def _codes(self, unit: str) -> NDArray[Any] | None:
+    def codes(self, unit: str) -> NDArray[Any] | None:
+        """Return the unit of every score; None if every score is a unit."""
         if self.unit is not None and unit != "item":
             return np.tile(self.unit, self.repeats)
         if self.repeats > 1:
@@ -130,26 +126,58 @@ class _ScoredItems:
     def counts(self, system: int = 0, *, by: str | None = None) -> Any:
         """Return the number of items; by unit, scores as shares of the range that are right."""
         if by is None:
-            return ItemCounts(self.positives, self.left_out)
+            of_answers = self.answers[system] if self.answers else ()
+            return ItemCounts(self.positives, self.left_out, *of_answers)
         x, y, _ = self.sums(by)
         low, high = self.range or (0.0, 0.0)
         right = (x[system] - low * y[system]) / (high - low) if high > low else y[system]
         return Counts(right, np.zeros_like(right), np.maximum(0.0, y[system] - right))
 
-    def of_systems(self, systems: Sequence[int]) -> _ScoredItems:
+    def of_systems(self, systems: Sequence[int]) -> ScoredItems:
         """Return the items with some of the systems."""
-        human = None if self.human is None else self.human[list(systems)]
-        return replace(self, says=self.says[list(systems)], human=human)
+        human, squares = (
+            None if part is None else part[list(systems)] for part in (self.human, self.squares)
+        )
+        answers = tuple(self.answers[i] for i in systems) if self.answers else ()
+        says = self.says[list(systems)]
+        return replace(self, says=says, human=human, squares=squares, answers=answers)
 
-    def pooled(self, systems: Sequence[int]) -> _ScoredItems:
+    def pooled(self, systems: Sequence[int]) -> ScoredItems:
         """Return the items once per system, as the items of one system."""
-        return replace(self, says=self.says[list(systems)].reshape(1, -1), repeats=len(systems))
+        own = self.of_systems(systems)
+        human = None if own.human is None else own.human.reshape(1, -1)
+        says = own.says.reshape(1, -1)
+        return replace(own, says=says, human=human, repeats=len(systems), answers=())
 
 
-def scored(sides: Sequence[Graded], like: Any) -> _ScoredItems:
+def summed_items(summed: SummedScores, range_: Range | None) -> tuple[ScoredItems, list[str]]:
+    """Return the items of a table that was summed by unit, and notes."""
+    if range_ is not None:
+        refuse_outside(range_, summed.least, summed.most)
+    units = np.arange(summed.n_units, dtype=np.int32)
+    items = ScoredItems(
+        summed.sums,
+        units,
+        range_,
+        summed.left_out,
+        sizes=summed.number,
+        squares=summed.squares,
+    )
+    notes = [
+        f"{items.positives:,} items, summed by unit in the engine: no single item can be shown",
+        _words_of_range(range_, said=True),
+    ]
+    if summed.left_out:
+        notes.insert(
+            0, f"{summed.left_out:,} items are left out, because a system has no score of them"
+        )
+    return items, notes
+
+
+def scored(sides: Sequence[Graded], like: Any) -> ScoredItems:
     """Return the items of sides that were matched before, with the range of `like`."""
     says = np.stack([side.values for side in sides])
-    items: _ScoredItems = replace(
+    items: ScoredItems = replace(
         like, says=says, unit=sides[0].units, left_out=0, human=_human(sides)
     )
     return items
@@ -163,7 +191,7 @@ def _human(sides: Sequence[Graded]) -> Array | None:
 
 def match_scores(
     sides: Sequence[Graded], names: Sequence[str], range_: Range | None, *, said: bool = True
-) -> tuple[_ScoredItems, list[Graded], list[str]]:
+) -> tuple[ScoredItems, list[Graded], list[str]]:
     """Match scores by their places; items that a system has no score of are left out for all.
 
     Return the items, the sides on these items alone, and notes. `said`: the range was given.
@@ -195,7 +223,15 @@ def match_scores(
     notes.append(_words_of_range(range_, said=said))
     rows = np.flatnonzero(there)
     kept = [side.at(rows) for side in sides] if left_out else list(sides)
-    items = _ScoredItems(values[:, rows], kept[0].units, range_, left_out, human=_human(kept))
+    answers = tuple(side.answers for side in kept if side.answers is not None)
+    items = ScoredItems(
+        values[:, rows], kept[0].units, range_, left_out, human=_human(kept), answers=answers
+    )
+    notes += [
+        f"{name}: {number:.3g} answers to each item on average, whose mean is its score; they make "
+        f"{100 * share:.0f} % of the variance of the mean score"
+        for name, (number, share) in zip(names, answers, strict=False)
+    ]
     if items.human is not None:
         labelled = int(np.isfinite(items.human).all(axis=0).sum())
         if labelled < _FEWEST_HUMAN:
@@ -223,7 +259,7 @@ def _refuse_outside(side: Graded, name: str, range_: Range | None) -> None:
         raise InputError(
             f"{name}: {len(outside):,} of {len(side):,} scores are outside the range from {low:g} "
             f"to {high:g} ({some}; all are between {least:g} and {most:g}); expected range=, the "
-            f"smallest and the largest possible score, or range='{_NO_RANGE}'"
+            f"smallest and the largest possible score, or range='{NO_RANGE}'"
         )
 
 

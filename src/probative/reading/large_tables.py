@@ -57,6 +57,7 @@ from probative.reading.tables import (
 )
 from probative.tables.engines import listed
 from probative.tables.kinds import Kinds, NeedsRowsError, count_kinds, sql_text
+from probative.tables.scores import sum_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from probative.options import ReadingOptions
     from probative.reading.annotations import Labels
     from probative.reading.formats import Options
+    from probative.tables.scores import SummedScores
 
 
 # --- Tables of databases
@@ -542,6 +544,47 @@ def read_large_pair(
         return None
     answer, *systems = _sides_of_cells(files, cells, options)
     return answer, systems, [system.name for system in systems]
+
+
+def sum_large_scores(
+    path: Any,
+    options: Options,
+    columns: Sequence[str],
+    choices: ReadingOptions,
+    range_: tuple[float, float] | None,
+) -> SummedScores | None:
+    """Sum the graded scores of a large table by unit; None if the engine does not count it."""
+    files = _large_table(path, options, columns, choices)
+    if files is None:
+        return None
+    with _opened([files], choices.memory_limit) as (database, (table,)):
+        named = _with_names(database, table)
+        names, unit = _choose_names(named, columns, options)
+        scanned = _described(database, named, [*names, *([] if unit is None else [unit])])
+        own = [f"{_number(scanned, name)} AS s{k}" for k, name in enumerate(names)]
+        own.append(f"{scanned.text(unit or '')} AS u")
+        rows = f"SELECT {', '.join(own)} FROM {scanned.scan(list(scanned.types))}"
+        systems = {name: f"s{k}" for k, name in enumerate(names)}
+        try:
+            with watched(database):
+                relation = database.sql(rows)
+                return sum_table(relation, systems, unit="u", range_=range_, drop=True)[None]
+        except InputError as error:
+            text = _NO_NUMBER.search(str(error))
+            said = f"{text[1]} is no score; expected numbers" if text else str(error)
+            raise files.error(said.replace("'u'", repr(unit))) from None
+
+
+_NO_NUMBER = re.compile(r"Could not convert string ('.*') to DOUBLE")
+
+
+def _number(table: _Scanned, column: str) -> str:
+    """Return a column of scores as an SQL expression for numbers."""
+    value, kind = table.files.called(column), table.types[column]
+    if kind in ("VARCHAR", "JSON"):
+        text = f"nullif(trim({table.text(column)}), '')"
+        return f"CAST({text} AS DOUBLE)"
+    return f"CAST({value} AS DOUBLE)"
 
 
 def _sides_of_cells(

@@ -120,8 +120,11 @@ def _tool_of_line(record: dict[str, Any]) -> tuple[str, str] | None:
     if "testIdx" in record and "success" in record:
         return "promptfoo", "its first record has 'testIdx' and 'success', as promptfoo's have"
     graded = "score" in record and any(key in record for key in _MODELS)
-    if isinstance(record.get("evaluation"), dict) and "score" in record["evaluation"]:
-        return "plain JSON lines", "its first record has an id and an evaluation with a score"
+    if "sample_id" in record and _get(record, "evaluation", "score") is not None:
+        return (
+            "Every Eval Ever",
+            "its first record has 'sample_id' and an 'evaluation' with a score",
+        )
     judged = record.keys() >= set(_COUNTS) or "correct" in record or graded
     compared = any(key in record for key in _PREDICTED) and any(key in record for key in _GOLD)
     if judged and not compared and any(key in record for key in _IDS):
@@ -147,6 +150,7 @@ def _records_of(source: Source, *, graded: bool) -> tuple[str, str, list[_Record
         "Inspect": _inspect,
         "promptfoo": partial(_promptfoo, graded=graded),
         "DeepEval": partial(_deepeval, graded=graded),
+        "Every Eval Ever": partial(_every_eval_ever, graded=graded),
         "plain JSON lines": _plain_lines,
     }
     return *known, list(readers[known[0]](source))
@@ -267,7 +271,7 @@ def _inspect_score(name: str, score: Any) -> dict[str, Any]:
     value = score.get("value") if isinstance(score, dict) else score
     if not isinstance(value, dict) or value.keys() >= set(_COUNTS):
         return {name: value}
-    return {f"{name}/{key}": each for key, each in value.items()}
+    return {f"{name}.{key}": each for key, each in value.items()}
 
 
 def _inspect_parts(source: Source) -> tuple[dict[str, Any], list[Any]]:
@@ -453,8 +457,7 @@ def _plain_lines(source: Source) -> Iterator[_Record]:
         epoch = next((record[name] for name in _EPOCHS if name in record), 1)
         if not isinstance(epoch, int) or isinstance(epoch, bool):
             raise source.error(f"epoch {as_json(epoch)}; expected a whole number", number)
-        own = record["evaluation"] if isinstance(record.get("evaluation"), dict) else record
-        scores = {name: own[name] for name in ("correct", "score", *_COUNTS) if name in own}
+        scores = {name: record[name] for name in ("correct", "score", *_COUNTS) if name in record}
         several = record.get("scores")
         scores |= several if isinstance(several, dict) else {}
         system = next((record[key] for key in _MODELS if isinstance(record.get(key), str)), None)
@@ -466,6 +469,30 @@ def _plain_lines(source: Source) -> Iterator[_Record]:
             repeat=epoch - 1,
             content=_digest(asked) if asked else "",
             text=_text(asked),
+            line=number,
+        )
+
+
+def _every_eval_ever(source: Source, *, graded: bool) -> Iterator[_Record]:
+    """Read instances in the layout of Every Eval Ever (instance_level_eval, version 0.2)."""
+    for number, record in source.json_lines():
+        evaluation, asked = record.get("evaluation"), _get(record, "input", "raw")
+        if not isinstance(evaluation, dict):
+            raise source.error("the record has no 'evaluation'; expected one in every line", number)
+        name, key = ("score", "score") if graded else ("correct", "is_correct")
+        content = record.get("sample_hash") or (_digest(asked) if asked else "")
+        model = record.get("model_id")
+        yield _Record(
+            _identity(source, record.get("sample_id"), "'sample_id'", number),
+            {name: evaluation.get(key)},
+            model if isinstance(model, str) else None,
+            repeat=None,
+            variant=str(record.get("evaluation_name", "")),
+            content=content,
+            text=_text(asked or ""),
+            target=_text(_unwrapped(_get(record, "input", "reference"))),
+            said=_text(_unwrapped(_get(record, "output", "raw"))),
+            error=record.get("error") is not None,
             line=number,
         )
 
@@ -585,11 +612,7 @@ def _choose(source: Source, names: list[str], wanted: str | None) -> str:
         raise source.error("no sample has a score; expected at least one")
     listed = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
     if wanted is not None:
-        fitting = [
-            name
-            for name in names
-            if wanted in (name, name.partition(",")[0], name.replace("/", "."))
-        ]
+        fitting = [name for name in names if wanted in (name, name.partition(",")[0])]
         if wanted in names:
             return wanted
         if len(fitting) == 1:

@@ -40,6 +40,7 @@ class Graded(Side):
     origin: Origin | None = None
     groups: RowGroups | None = field(default=None, repr=False)
     human: NDArray[np.float64] | None = field(default=None, repr=False)  # NaN: not scored by people
+    answers: tuple[float, float] | None = None  # to an item, and their share of the variance
 
     def __len__(self) -> int:
         return len(self.values)
@@ -116,6 +117,25 @@ def scores_of_systems(scores: Any, units: Any = None) -> list[tuple[str, list[Gr
         sides = [_scores_of_values(who, one, units) for who, one in zip(called, given, strict=True)]
         systems.append((str(name), sides, runs))
     return systems
+
+
+def mean_answers(name: str, values: NDArray[np.float64], item: NDArray[Any]) -> Graded:
+    """Return the mean over the answers to each item, and the share of variance that they make.
+
+    Items are numbered from 0. Answers to an item vary by chance: their mean square within items,
+    over the number of answers, is part of the variance of the items' means.
+    """
+    there = np.isfinite(values)
+    number = np.bincount(item[there], minlength=int(item.max()) + 1).astype(float)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = np.bincount(item[there], values[there], minlength=len(number)) / number
+        within = float(np.sum((values[there] - means[item[there]]) ** 2))
+    known = number > 0
+    freedom, spread = float(np.sum(number[known] - 1)), float(np.var(means[known], ddof=1))
+    share = math.nan
+    if freedom > 0 and spread > 0:
+        share = min(1.0, within / freedom * float(np.mean(1 / number[known])) / spread)
+    return Graded(name, means, answers=(float(number[known].mean()), share))
 
 
 def with_human(sides: Sequence[Graded], human: Sequence[Graded]) -> list[Graded]:

@@ -342,6 +342,7 @@ def _reversal_tables(whole: Comparison, summary: GroupSummary) -> list[Table]:
 # --- Comparison on several data sets
 
 
+@on_own_scale
 def datasets_document(result: DatasetComparisons, *, gates: Sequence[GateVerdict] = ()) -> Document:
     """Build the document of every data set, the mean, the pooled difference and counts."""
     content = result.to_dict()
@@ -381,6 +382,7 @@ def _dataset_title(result: DatasetComparisons) -> str:
     return f"{result.b} − {result.a}, {metric_name(result.metric, result.match)} by data set"
 
 
+@on_own_scale
 def datasets_figure(result: DatasetComparisons) -> Figure:
     """Draw the forest plot of all data sets."""
     return figure(_dataset_forest(result))

@@ -149,6 +149,8 @@ class DatasetComparisons(Result):
         Messages on what was recognised, repaired or left out, with the name of the data set.
     signature
         A short reproducible description of every choice.
+    task, range
+        For graded scores: "scores", and the range of possible scores.
     """
 
     a: str
@@ -164,6 +166,8 @@ class DatasetComparisons(Result):
     verdicts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     signature: str = field(default="", repr=False)
+    task: str | None = field(default=None, repr=False)
+    range: tuple[float, float] | None = None
 
     @property
     def match(self) -> str | None:

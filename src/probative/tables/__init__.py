@@ -13,10 +13,19 @@ from probative._lazy import names_on_demand
 
 if TYPE_CHECKING:
     from probative.tables.counting import TallyWarning, count_table, tally
+    from probative.tables.scores import SummedScores
     from probative.tables.tags import TagCounter, count_tags
     from probative.tables.tallied import Tallied
 
-__all__ = ["TagCounter", "Tallied", "TallyWarning", "count_table", "count_tags", "tally"]
+__all__ = [
+    "SummedScores",
+    "TagCounter",
+    "Tallied",
+    "TallyWarning",
+    "count_table",
+    "count_tags",
+    "tally",
+]
 
 __getattr__, __dir__ = names_on_demand(
     __name__,
@@ -26,6 +35,7 @@ __getattr__, __dir__ = names_on_demand(
             "count_table",
             "tally",
         ),
+        "scores": ("SummedScores",),
         "tags": (
             "TagCounter",
             "count_tags",

@@ -30,6 +30,7 @@ from probative.tables.query import (
     units_alike,
     values_of,
 )
+from probative.tables.scores import range_of, sum_table
 from probative.tables.tallied import Cells, Tallied, UnitRows, units_by_key
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative.tables.engines import Frame
+    from probative.tables.scores import SummedScores
 
 
 _ON_NULL = ("error", "drop", "negative")
@@ -368,16 +370,7 @@ def check_asked(
     gold: object, systems: object, by: object, unit: object, parameters: Sequence[str] = ()
 ) -> _Asked:
     """Return the requested columns; refuse what can name none."""
-    if isinstance(systems, Mapping):
-        named = {str(name): column for name, column in systems.items()}
-    else:
-        columns = names_of("systems", systems)
-        twice = next((name for i, name in enumerate(columns) if name in columns[:i]), None)
-        if twice is not None:
-            raise InputError(f"systems: {twice!r} twice; expected different columns")
-        named = {name: name for name in columns}
-    if not named:
-        raise InputError("systems: none given; expected at least one column")
+    named = _columns_of("systems", systems)
     if not isinstance(gold, str):
         raise InputError(f"gold: {shown(gold)}; expected the name of a column")
     single = isinstance(by, str)
@@ -385,6 +378,21 @@ def check_asked(
     if unit is not None and not isinstance(unit, str):
         raise InputError(f"unit: {shown(unit)}; expected the name of a column")
     return _Asked(gold, named, tuple(parameters) or ("systems",) * len(named), groups, single, unit)
+
+
+def _columns_of(parameter: str, systems: object) -> dict[str, Any]:
+    """Return the columns of systems by name."""
+    if isinstance(systems, Mapping):
+        named = {str(name): column for name, column in systems.items()}
+    else:
+        columns = names_of(parameter, systems)
+        twice = next((name for i, name in enumerate(columns) if name in columns[:i]), None)
+        if twice is not None:
+            raise InputError(f"{parameter}: {twice!r} twice; expected different columns")
+        named = {name: name for name in columns}
+    if not named:
+        raise InputError(f"{parameter}: none given; expected at least one column")
+    return named
 
 
 def _positive(asked: object, labels: tuple[str, ...], *, find_positive: bool) -> str | None:
@@ -413,7 +421,7 @@ _Tally = Counts | PairedCounts
 def tally(
     frame: object,
     *,
-    gold: str,
+    gold: str | None = None,
     pred: str | None = None,
     a: str | None = None,
     b: str | None = None,
@@ -422,7 +430,16 @@ def tally(
     unit: str | None = None,
     positive: object = None,
     on_null: str = "error",
-) -> _Tally | dict[Hashable, _Tally | dict[str, _Tally]] | dict[str, _Tally] | Tallied:
+    scores: Sequence[str] | Mapping[str, str] | None = None,
+    range: Any = None,  # noqa: A002  # as in `compare`
+) -> (
+    _Tally
+    | dict[Hashable, _Tally | dict[str, _Tally]]
+    | dict[str, _Tally]
+    | Tallied
+    | SummedScores
+    | dict[Hashable, SummedScores]
+):
     """Count a table in the engine that holds it, with one aggregate query.
 
     Parameters
@@ -452,10 +469,16 @@ def tally(
     on_null
         What to do with rows in which a label is missing (null, NaN, empty text): "error"; "drop"
         the row; or "negative": count it as no label.
+    scores
+        Instead of labels: the columns of graded scores of the systems, or a dictionary of them by
+        name. Sums, sums of squares and numbers of every unit make a `SummedScores`, which
+        ``compare(scores=...)`` and ``rank(scores=...)`` take.
+    range
+        The smallest and the largest possible score, 0 and 1 by default; or "none".
 
     Returns
     -------
-    Counts, PairedCounts, Tallied, or dictionaries of them
+    Counts, PairedCounts, Tallied, SummedScores, or dictionaries of them
 
     Warns
     -----
@@ -488,6 +511,13 @@ def tally(
     de PairedCounts([0, 1, 1, 0, 1, 0, 0, 0])
     fr PairedCounts([0, 0, 0, 1, 1, 0, 0, 1])
     """
+    if scores is not None:
+        labels = {"gold": gold, "pred": pred, "a": a, "b": b, "systems": systems}
+        return _tally_scores(frame, scores, range, by, unit, on_null, labels)
+    if gold is None:
+        raise InputError("gold: is missing; expected the column of the gold labels, or scores=")
+    if range is not None:
+        raise InputError("range: is that of graded scores; expected scores=")
     columns, parameters = _systems(pred, a, b, systems)
     table = count_table(
         frame,
@@ -513,6 +543,37 @@ def tally(
     if by is None:
         return of_group(None)
     return {group: of_group(group) for group in table.groups}
+
+
+def _tally_scores(
+    frame: object,
+    scores: object,
+    range_: Any,
+    by: str | Sequence[str] | None,
+    unit: str | None,
+    on_null: str,
+    labels: Mapping[str, Any],
+) -> SummedScores | dict[Hashable, SummedScores]:
+    """Sum graded scores by unit, and by group if asked."""
+    given = next((name for name, value in labels.items() if value is not None), None)
+    if given is not None:
+        raise InputError(f"{given}: is of labels; expected scores= without it")
+    drop = one_of("on_null", on_null, _ON_NULL[:2]) == "drop"
+    groups = () if by is None else (by,) if isinstance(by, str) else tuple(names_of("by", by))
+    found = sum_table(
+        frame,
+        _columns_of("scores", scores),
+        unit=unit,
+        by=groups,
+        single_by=isinstance(by, str),
+        range_=range_of(range_),
+        drop=drop,
+    )
+    left_out = next(iter(found.values())).left_out
+    if left_out:
+        said = f"{left_out:,} rows are left out, because a system has no score of them"
+        warnings.warn(TallyWarning(said), stacklevel=3)
+    return found if groups else found[None]
 
 
 def _systems(

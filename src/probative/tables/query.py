@@ -116,6 +116,26 @@ def sum_units(rows: Frame, keys: list[str], names: list[str]) -> Frame:
     return sums.with_columns(*(nw.col(name).cast(nw.Int64) for name in names))
 
 
+def sum_scores(frame: Frame, keys: list[str], columns: list[str]) -> Frame:
+    """Return the query for the graded scores of every unit: numbers, sums and sums of squares."""
+    import narwhals as nw
+
+    squares = [(nw.col(c) * nw.col(c)).alias(f"square_{c}") for c in columns]
+    rows = frame.with_columns(*squares)
+    sums = [nw.col(c).sum().alias(f"sum_{c}") for c in columns]
+    held = [nw.col(c).count().alias(f"held_{c}") for c in columns]
+    of_squares = [nw.col(f"square_{c}").sum() for c in columns]
+    return rows.group_by(*keys).agg(nw.len().alias(NUMBER), *held, *sums, *of_squares)
+
+
+def extremes_of(frame: Frame, columns: list[str]) -> Frame:
+    """Return the query for the smallest and the largest value of every column."""
+    import narwhals as nw
+
+    least = [nw.col(c).min().alias(f"least_{c}") for c in columns]
+    return frame.select(*least, *(nw.col(c).max().alias(f"most_{c}") for c in columns))
+
+
 def merge_units(by_unit: Frame, keys: list[str], names: list[str]) -> Frame:
     """Return the query that merges equal units and counts them."""
     import narwhals as nw

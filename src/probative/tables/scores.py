@@ -1,0 +1,259 @@
+"""Sum the graded scores of a table by unit, in the engine that holds it, with one GROUP BY.
+
+Means, their intervals and exchanges of units need nothing but the sum of the scores of every unit,
+their number and the sum of their squares.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import reduce
+from operator import and_
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probative._validation import finite, shown
+from probative.errors import InputError
+from probative.tables.engines import chosen, fetch, opened
+from probative.tables.query import NUMBER, extremes_of, group_keys, plain, sort_groups, sum_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from numpy.typing import NDArray
+
+    from probative._validation import Array
+    from probative.tables.engines import Frame
+
+    Range = tuple[float, float]
+
+USUAL_RANGE = (0.0, 1.0)
+NO_RANGE = "none"
+
+
+def range_of(given: Any) -> Range | None:
+    """Return the range of the scores: the usual one by default, None for "none"."""
+    if given is None:
+        return USUAL_RANGE
+    if given == NO_RANGE or (isinstance(given, (tuple, list)) and list(given) == [NO_RANGE]):
+        return None
+    try:
+        low, high = given.split(",") if isinstance(given, str) else given
+        low, high = float(low), float(high)
+    except (TypeError, ValueError):
+        low = high = 0.0
+    if not low < high:
+        raise InputError(
+            f"range: {shown(given)}; expected the smallest and the largest score, such as 1,5, or "
+            f"'{NO_RANGE}'"
+        )
+    return finite("range", low), finite("range", high)
+
+
+@dataclass(frozen=True, eq=False)
+class SummedScores:
+    """The graded scores of a table, summed by unit: the `scores` of `compare` and `rank`.
+
+    Attributes
+    ----------
+    names
+        The systems.
+    sums, squares
+        The summed scores of every unit and their summed squares: one row per system.
+    number
+        The number of items of every unit.
+    range
+        The smallest and the largest possible score; None if there are none.
+    least, most
+        The smallest and the largest score of all; None if there is no range.
+    left_out
+        How many rows are left out, because a system has no score of them.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> import probative as pv
+    >>> frame = pandas.DataFrame(
+    ...     {"doc": [1, 1, 2, 2, 3], "old": [0.5, 0, 1, 0.5, 0], "new": [1, 0.5, 1, 1, 0.5]}
+    ... )
+    >>> summed = pv.tally(frame, scores=["old", "new"], unit="doc")
+    >>> summed.means.tolist(), summed.n_units
+    ([0.4, 0.8], 3)
+    >>> pv.compare(scores=summed).comparisons[0].pvalue
+    0.25
+    """
+
+    names: tuple[str, ...]
+    sums: Array
+    squares: Array
+    number: Array
+    range: Range | None
+    least: float | None = None
+    most: float | None = None
+    left_out: int = 0
+
+    @property
+    def n_units(self) -> int:
+        """Return the number of units."""
+        return len(self.number)
+
+    @property
+    def means(self) -> Array:
+        """Return the mean score of every system over the items."""
+        return np.asarray(self.sums.sum(axis=1) / self.number.sum())
+
+
+def sum_table(
+    frame: object,
+    systems: dict[str, str],
+    *,
+    unit: str | None,
+    by: Sequence[str] = (),
+    single_by: bool = True,
+    range_: Range | None,
+    drop: bool,
+) -> dict[Hashable, SummedScores]:
+    """Return the summed scores of every group; without groups, that of None.
+
+    `systems` are columns by the names of systems. `drop` leaves out rows that lack a score of any
+    system.
+    """
+    if unit is None:
+        raise InputError("unit: scores are summed by unit; expected unit=, a column")
+    groups = {f"b{i}": ("by", name) for i, name in enumerate(by)}
+    keys = {**groups, "u": ("unit", unit)}
+    columns = {f"s{k}": ("scores", name) for k, name in enumerate(systems.values())}
+    source = chosen(opened(frame), {**keys, **columns})
+    source = plain(_as_numbers(source, columns), {}, keys)
+    rows = _Sums.of(source, list(keys), list(columns))
+    items = left_out = int(rows.number.sum())
+    if not items:
+        raise InputError("frame: the table has no rows; expected at least one")
+    if rows.is_complete:
+        left_out = 0
+    else:
+        source = _complete(source, list(columns))
+        rows = _Sums.of(source, list(keys), list(columns))
+        left_out -= int(rows.number.sum())
+        listed = ", ".join(map(repr, systems.values()))
+        if not drop:
+            raise InputError(
+                f"scores: {left_out:,} of {items:,} rows have no number in one of the columns "
+                f"{listed}; expected one in each, or on_null='drop'"
+            )
+        if left_out == items:
+            raise InputError(f"scores: no row has a number in each of the columns {listed}")
+    lost = np.array([value is None for value in rows.keys["u"]])
+    if lost.any():
+        empty = int(rows.number[lost].sum())
+        raise InputError(
+            f"unit: column {unit!r} is empty in {empty:,} of {items:,} rows; expected units"
+        )
+    least, most = _extremes(source, list(columns)) if range_ is not None else (None, None)
+    if range_ is not None:
+        refuse_outside(range_, least, most)
+    size = len(rows.number)
+    own = group_keys(rows.keys, list(groups), size, single=single_by)
+    order: dict[Hashable, list[int]] = {group: [] for group in sort_groups(own)}
+    for place, group in enumerate(own):
+        order[group].append(place)
+    found = {}
+    for group, places in order.items():
+        part = rows.at(np.array(places))
+        found[group] = SummedScores(
+            tuple(systems), part.sums, part.squares, part.number, range_, least, most, left_out
+        )
+    return found
+
+
+def refuse_outside(range_: Range, least: float | None, most: float | None) -> None:
+    """Refuse scores outside the range, given the smallest and the largest of all."""
+    if least is None or most is None or (range_[0] <= least and most <= range_[1]):
+        return
+    raise InputError(
+        f"scores: they are between {least:g} and {most:g}, outside the range from {range_[0]:g} to "
+        f"{range_[1]:g}; expected range=, the smallest and the largest possible score, or "
+        f"range='none'"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """The sums of every unit, in the order of the units."""
+
+    keys: dict[str, Sequence[Any]]
+    number: Array
+    sums: Array
+    squares: Array
+    is_complete: bool  # every row has a number for every system
+
+    @classmethod
+    def of(cls, source: Frame, keys: list[str], columns: list[str]) -> _Sums:
+        """Run the query."""
+        rows = fetch(lambda: sum_scores(source, keys, columns))
+        number = np.asarray(rows[NUMBER], dtype=np.float64)
+
+        def table(what: str) -> Array:
+            own = [np.asarray(rows[f"{what}_{c}"], dtype=np.float64) for c in columns]
+            return np.stack(own).reshape(len(columns), -1)
+
+        sums, squares = table("sum"), table("square")
+        is_complete = bool(np.all(table("held") == number) and np.isfinite(squares).all())
+        values: dict[str, Sequence[Any]] = {key: _values(rows[key]) for key in keys}
+        whole = cls(values, number, sums, squares, is_complete)
+        # a fixed order: samples must not depend on which thread was faster
+        return whole.at(_order(values["u"]))
+
+    def at(self, places: NDArray[Any]) -> _Sums:
+        """Return some of the units."""
+        keys: dict[str, Sequence[Any]] = {
+            key: [own[i] for i in places.tolist()] for key, own in self.keys.items()
+        }
+        sums, squares = self.sums[:, places], self.squares[:, places]
+        return _Sums(keys, self.number[places], sums, squares, self.is_complete)
+
+
+def _values(column: Any) -> list[Any]:
+    """Return the values of a column of keys, None for missing ones."""
+    listed = column.tolist() if isinstance(column, np.ndarray) else list(column)
+    return [None if isinstance(v, float) and math.isnan(v) else v for v in listed]
+
+
+def _order(units: Sequence[Any]) -> NDArray[np.intp]:
+    """Return the order of the units: by their values, or else by their texts."""
+    try:
+        return np.argsort(np.array(units), kind="stable")
+    except TypeError:
+        return np.argsort(np.array(list(map(str, units))), kind="stable")
+
+
+def _as_numbers(frame: Frame, columns: dict[str, tuple[str, str]]) -> Frame:
+    """Return the frame with scores as floating-point numbers; refuse columns of anything else."""
+    import narwhals as nw
+
+    schema = frame.collect_schema()
+    for safe, (parameter, name) in columns.items():
+        if not (schema[safe].is_numeric() or schema[safe] == nw.Boolean):
+            raise InputError(
+                f"{parameter}: column {name!r} holds {shown(schema[safe])}; expected numbers"
+            )
+    others = [nw.col(safe).cast(nw.Float64) for safe in columns if schema[safe] != nw.Float64]
+    return frame.with_columns(*others) if others else frame
+
+
+def _complete(frame: Frame, columns: list[str]) -> Frame:
+    """Return the rows that have a finite score of every system."""
+    import narwhals as nw
+
+    there = (~nw.col(c).is_null() & ~nw.col(c).is_nan() & (nw.col(c).abs() != math.inf)
+             for c in columns)  # fmt: skip
+    return frame.filter(reduce(and_, there))
+
+
+def _extremes(frame: Frame, columns: list[str]) -> tuple[float, float]:
+    """Return the smallest and the largest score of all."""
+    rows = fetch(lambda: extremes_of(frame, columns))
+    low, high = ([float(rows[f"{end}_{c}"][0]) for c in columns] for end in ("least", "most"))
+    return min(low), max(high)
