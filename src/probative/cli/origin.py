@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from probative.errors import InputError
+from probative.files import find_paths, source_date, utc_day
 from probative.reporting.document import Origin
 
 if TYPE_CHECKING:
@@ -39,15 +39,8 @@ def origin_of_command() -> Origin | None:
     found = list(dict.fromkeys(_read_files(words)))
     files = tuple((path.name, _digest(path)) for path in found[:_MOST_FILES])
     more = len(found) - len(files)
-    return Origin(shown, _date(), (*files, *([(f"{more:,} more files", "")] if more > 0 else [])))
-
-
-def _date() -> str:
-    """Return the date in UTC."""
-    fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
-    if fixed and not fixed.isdecimal():
-        raise InputError(f"SOURCE_DATE_EPOCH: {fixed!r}; expected a number of seconds")
-    return time.strftime("%Y-%m-%d", time.gmtime(int(fixed) if fixed else time.time()))
+    rest = ((f"{more:,} more files", ""),) if more > 0 else ()
+    return Origin(shown, source_date() or utc_day(time.time()), (*files, *rest))
 
 
 def _without_folders(word: str) -> str:
@@ -58,8 +51,6 @@ def _without_folders(word: str) -> str:
 
 def _read_files(words: Sequence[str]) -> Iterator[Path]:
     """Yield the files that the words of a command name, alone, in folders or by patterns."""
-    from probative.files import find_paths
-
     before = ""
     for word in words:
         is_written = before in _WRITTEN or word.partition("=")[0] in _WRITTEN
