@@ -20,14 +20,16 @@ from probative.wording.verdict import CAVEAT
 if TYPE_CHECKING:
     from probative.results import Agreement, Ceiling
 
-_SAME = "F1 is the same whoever of two is taken for the answer."
-_FIRST = "The first of two is taken for the answer: who is paired with whom can depend on it."
+_SAME = "F1 is the same whichever annotator counts as gold."
+_FIRST = "The first annotator of a pair counts as gold; the matching of spans can depend on this."
 _IN_ORDER = ("exact", "partial", "type")  # rules that pair the spans of one side in order
-_SPANS = "Kappa is not told of spans: nobody can count the places where neither annotator sees one."
+_SPANS = (
+    "There is no kappa for spans: the places where neither annotator marks one cannot be counted."
+)
 _LABELS = (
-    "alpha: Krippendorff's, nominal, of all annotators together; kappa: Cohen's, of items that "
-    "both have labelled; agreement: the share of these with the same label, which chance alone "
-    "makes high where one label is frequent."
+    "alpha: Krippendorff's alpha (nominal) of all annotators; kappa: Cohen's kappa of the items "
+    "that both labelled; agreement: share with the same label; high by chance when one label "
+    "dominates."
 )
 
 
@@ -88,7 +90,9 @@ def ceiling_table(ceilings: tuple[Ceiling, ...]) -> Table:
             Column("high", form=points),
             Column("p", "pvalue", pvalue),
         ],
-        title=f"Beside the second annotation ({first.second}), "
-        f"{metric_name(first.metric, first.match)} in points",
+        title=(
+            f"Score of each annotation against the second one ({first.second}), "
+            f"{metric_name(first.metric, first.match)} in points"
+        ),
         notes=(*map(str, ceilings), CAVEAT),
     )
