@@ -166,7 +166,9 @@ def _two_models(files: list[str]) -> tuple[tuple[str, str], tuple[Any, Any]]:
         if name_a == name_b:
             name_a, name_b = files
     if len(a) != len(b):
-        raise InputError(f"{name_b}: {len(b)} folds, but {name_a} has {len(a)}; expected as many")
+        raise InputError(
+            f"{name_b}: {len(b)} folds, but {name_a} has {len(a)}; expected the same number"
+        )
     return (name_a, name_b), (a[0], b[0]) if len(a) == 1 else (a, b)
 
 

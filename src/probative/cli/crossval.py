@@ -21,7 +21,7 @@ def crossval(
         list[str],
         Argument(
             metavar="CORPUS...",
-            help="What to train and validate on; several files make one corpus.",
+            help="The corpus to train and validate on; several files make one corpus.",
         ),
     ],
     *,

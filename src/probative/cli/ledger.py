@@ -13,7 +13,7 @@ __all__ = ["ledger"]
 
 def ledger(
     file: Annotated[
-        str, Argument(metavar="FILE", help="What was given to `compare --ledger` as its ledger.")
+        str, Argument(metavar="FILE", help="The ledger that `compare --ledger` wrote.")
     ],
     *,
     uses: Annotated[bool, shared("", "List every use, too.")] = False,

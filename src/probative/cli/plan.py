@@ -45,5 +45,5 @@ def plan(
         out.emit(runs_plan_document(result), lambda: runs_plan_figure(result))
         return
     if out.figure:
-        raise InputError("--figure: there is one of several runs only; expected --runs")
+        raise InputError("--figure: only plans for several runs have a figure; expected --runs")
     out.emit(plan_document(result))

@@ -40,7 +40,10 @@ def sample(
     names: Names = None,
     pilot: Annotated[
         str | None,
-        shared("FILE", "Units of the pool that are annotated already: how much do they differ?"),
+        shared(
+            "FILE",
+            ("Units of the pool that are annotated already; they show how much units differ."),
+        ),
     ] = None,
     scores: Annotated[
         int | str | None,

@@ -250,7 +250,7 @@ def _check_answer(name: str, counts: Counts, first: Counts) -> None:
             i = int(unlike[0])
             raise InputError(
                 f"{name}: {own[i]:g} items to be {what} in unit {i}, but a[0] has {others[i]:g}; "
-                f"expected the same answer in all runs"
+                "expected the same gold in all runs"
             )
 
 

@@ -41,10 +41,12 @@ if TYPE_CHECKING:
 
 # --- These models, and the procedures behind them
 
-_ONE_RUN = "one run of a system says nothing about others: only these models are compared"
-_TWO_RUNS = "two runs of a system hardly tell how far others would spread: expected three or more"
-_UNDEFINED = "the score of a run is undefined: nothing is said about the procedures"
-_ONE_UNIT = "one unit says nothing about others: nothing is said about the procedures"
+_ONE_RUN = (
+    "one run per system does not show the variation between runs: only these models are compared"
+)
+_TWO_RUNS = "two runs hardly show the variation between runs: expected three or more"
+_UNDEFINED = "the score of a run is undefined: procedures are not compared"
+_ONE_UNIT = "one unit does not show the variation between units: procedures are not compared"
 
 
 @dataclass(frozen=True, eq=False)
@@ -505,7 +507,7 @@ def _resamples(scores: Array) -> tuple[Array, Array]:
 # part, more samples reduce both.
 
 _NO_VARIANCE = 1e-28  # a smaller variance is rounding
-_ONCE = "no sample was answered twice: what other answers would have scored is not known"
+_ONCE = "no sample was answered twice: the variation between answers is unknown"
 
 
 def score_repeats(

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 # freedom are Kish's effective number of units, less one.
 # -----------------------------------------------------------------------------
 
-ONE_UNIT = "one unit: no evidence of how others would come out, so the limits are all there is"
+ONE_UNIT = "one unit: the variation between units is unknown, so the interval is the whole range"
 # Fewer effective units than this leave room for a weakness that a test set does not show: what
 # None of n units shows affects up to 3 in n of all (the rule of three).
 _ENOUGH, _RULE_OF_THREE = 60, 3

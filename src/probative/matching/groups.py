@@ -271,9 +271,7 @@ def _known_texts(matched: Matched, train: Any) -> set[str] | None:
     if not isinstance(train, Spans) or (len(train) and not train.text.words(0)):
         raise InputError("train: has no words to be seen; expected a file of tagged tokens")
     if not any(map(len, map(matched.gold.text.words, range(min(5, matched.gold.n_sentences))))):
-        raise InputError(
-            "train: the answer has no words to be looked up; expected a file of tokens"
-        )
+        raise InputError("train: gold has no words; expected a file of tokens")
     return set(_texts_of(train.text, train.sentence, train.start, train.end))
 
 

@@ -162,9 +162,9 @@ def carried_over(gold: Segmented, system: Segmented) -> tuple[Segmented, tuple[s
         missing += len(expected) - (len(given) - place.count(_NOT_IN_GOLD))
     order = np.lexsort((start, system.sentence))  # words that are not aligned come last
     note = (
-        f"{system.name}: sentences with another text than in {gold.name}: {len(different)} of "
-        f"{gold.n_sentences}; characters that are missing: {missing}, that are not in the answer: "
-        f"{extra}; words that cannot be aligned and count as wrong: {lost}"
+        f"{system.name}: sentences whose text differs from {gold.name}: {len(different)} of "
+        f"{gold.n_sentences}; missing characters: {missing}, characters that gold does not have: "
+        f"{extra}; words that cannot be aligned, counted as wrong: {lost}"
     )
     moved = replace(
         system,
@@ -256,7 +256,7 @@ def flat_probabilities(gold: Segmented, probabilities: Probabilities) -> Floats:
         if len(row) != max(length - 1, 0):
             raise probabilities.error(
                 f"{len(row)} numbers; expected {max(length - 1, 0)}, one between every two of the "
-                f"{length} characters of the answer",
+                f"{length} characters of gold",
                 sentence,
             )
     return np.concatenate(rows)

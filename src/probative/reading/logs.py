@@ -671,8 +671,8 @@ def _repeats(source: Source, records: Sequence[_Record]) -> tuple[int, ...]:
     doubled = [sample for (sample, _), number in keys.items() if number > 1]
     if doubled:
         raise source.error(
-            f"{len(doubled)} of {len(keys)} samples stand there more than once "
-            f"({_listed(doubled)}); expected each once, or repetitions to be numbered"
+            f"{len(doubled)} of {len(keys)} samples occur more than once ({_listed(doubled)}); "
+            "expected each once, or numbered repetitions"
         )
     return tuple(repeats)
 

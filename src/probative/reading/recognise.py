@@ -39,9 +39,7 @@ def read(path: str | Path | Input, options: Options | None = None) -> Annotation
     opened = path if isinstance(path, Input) else open_input(path, options)
     found = FORMATS[opened.kind]
     if opened.task not in found.tasks:
-        raise opened.source.error(
-            f"read as {opened.kind}, it has nothing for the task {opened.task!r}"
-        )
+        raise opened.source.error(f"read as {opened.kind}, it holds no {opened.task}")
     return replace(found.read(opened), origin=Origin(opened.kind, opened.reason))
 
 
@@ -89,7 +87,7 @@ def read_pair(
         share = float(np.array(known)[side.tags].mean())
         if share <= 0.5:
             raise source.error(
-                f"{side.notes[0].rsplit(': ', 1)[1]} of which most are none, such as "
+                f"{side.notes[0].rsplit(': ', 1)[1]} of which most are not tags, such as "
                 f"{side.names[int(side.tags[0])][:60]!r}; expected a gold and a predicted column",
                 int(shape.rows[0]) + 1,
             )

@@ -455,7 +455,7 @@ def without_left_out_texts(sides: Sequence[Spans]) -> tuple[list[Spans], tuple[s
     out = np.any(full, axis=0)
     rest = number - int(out.sum())
     if not rest:
-        raise InputError("no text has an answer; expected at least one", sides[0].text.name)
+        raise InputError("no text has gold; expected at least one", sides[0].text.name)
     # a shorter side should have only the remaining texts; the alignment checks it
     kept = [_keep_texts(side, ~out) if side.n_sentences == number else side for side in sides]
     note = f"{number - rest} of {number} texts are left out, as they were not accepted"

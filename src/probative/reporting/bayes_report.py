@@ -75,7 +75,10 @@ def _tests_table(tests: Sequence[BayesTest], models: tuple[str, str], *, verdict
     scores = f"scores in points with {level} intervals"
     named = "" if models == ("A", "B") else f"A = {models[0]}, B = {models[1]}: "
     title = f"{named}{scores}" if named else scores.capitalize()
-    folds = "Fold effect: how many times more the differences of folds vary than their items "
+    folds = (
+        "Fold effect: variance of the differences between folds, relative to the variance that "
+        "their items "
+    )
     return Table.of(
         tests,
         [
@@ -445,8 +448,10 @@ def score_picture(panel: ScorePosteriors) -> Densities:
         axis=f"{name}, points",
         title=title,
         description=f"{title} {peaks} points",
-        reading="The higher a curve, the more plausible is that true score of its model, given "
-        "these data; the more two curves overlap, the less they tell the models apart.",
+        reading=(
+            "A curve is the posterior density of the true score of a model. The more two curves "
+            "overlap, the less the models are distinguished."
+        ),
     )
 
 
@@ -481,8 +486,8 @@ def difference_picture(test: BayesTest | Comparison, models: tuple[str, str]) ->
     beyond = float(test.posterior.cdf(x[0]) + test.posterior.sf(x[-1])) if x else 0.0
     if beyond > _MENTIONED_BEYOND:
         reading += (
-            f" So few units rule nothing out: a probability of {probability(beyond)} lies beyond "
-            f"the ends of the curve."
+            f" With so few units, a probability of {probability(beyond)} lies beyond the ends of "
+            "the curve."
         )
     return Density(
         x,

@@ -220,9 +220,10 @@ def comparison_document(comparison: CurveComparison, gates: Sequence[GateVerdict
         f"{100 * comparison.level:g} % intervals",
         notes=(
             f"p: {_how(c)}. P(better): that {c[0].b} is better.",
-            (
-                f"best {metric_name(c[0].metric)}: expected on new data, with the threshold "
-                "chosen here."
+            *(
+                f"{metric_name(one.metric)}: expected on new data, with the threshold chosen here."
+                for one in c
+                if one.metric.startswith("best_")
             ),
             *(f"p of {metric_name(one.metric)}: {one.note}." for one in c if one.note),
         ),

@@ -314,7 +314,7 @@ def _table(looks: Looks) -> Table:
                 when=two,
             ),
         ],
-        title=f"Limits at level {looks.last.level:g} that hold at every check (points)",
+        title=f"{100 * looks.last.level:g} % intervals that hold at every check, in points",
         tracks=Tracks.of([_track(look) for look in looks.looks], zero=two)
         if _has_band(looks)
         else None,

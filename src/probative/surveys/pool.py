@@ -462,8 +462,8 @@ def _same(source: SystemSource, given: Any, folder: Path | str) -> Any:
     data = Path(folder) / str(source.path) if given is None else given
     if given is None and not data.exists():
         raise InputError(
-            f"there is no such file; expected {source.name!r} where it was when the sample was "
-            f"drawn, as seen from the design",
+            f"there is no such file; expected {source.name!r} at its old place relative to the "
+            "design",
             data,
         )
     if fingerprint(data) != source.fingerprint:

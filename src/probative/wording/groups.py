@@ -98,8 +98,8 @@ def _untested(s: GroupSummary) -> list[str]:
     if not untested:
         return []
     holds = "holds" if untested == 1 else "hold"
-    what = "one unit, identical outputs, or nothing to be found"
-    return [f"{counted(untested, 'group')} {holds} nothing that a test could find: {what}."]
+    what = "one unit, identical outputs, or no gold items"
+    return [f"{counted(untested, 'group')} {holds} nothing to test: {what}."]
 
 
 def _spread_sentences(h: Heterogeneity | None, parts: str = "groups") -> list[str]:
@@ -223,8 +223,8 @@ def _mean(r: DatasetComparisons) -> str:
         f"Mean over these data sets, each of the same weight: {r.b} − {r.a} = "
         f"{signed_points(m.difference)} points ({points(m.score_b, 1)} against "
         f"{points(m.score_a, 1)}; {100 * r.level:g} % interval {signed_points(m.low)} to "
-        f"{signed_points(m.high)}{chance}). It speaks of other texts like those of these data "
-        f"sets, not of other data sets."
+        f"{signed_points(m.high)}{chance}). It applies to other texts like those of these data "
+        "sets, not to other data sets."
     )
 
 
@@ -242,12 +242,12 @@ def _disagreement(r: DatasetComparisons) -> list[str]:
     if r.better.datasets and r.worse.datasets:
         said.append(
             f"Warning: the data sets disagree. {r.b} is better on "
-            f"{_listed_groups(r.better.datasets)} and worse on {_listed_groups(r.worse.datasets)}: "
-            f"no average tells which to take."
+            f"{_listed_groups(r.better.datasets)} and worse on "
+            f"{_listed_groups(r.worse.datasets)}: no average can decide between them."
         )
     if r.pooled is not None and r.pooled.difference * r.mean.difference < 0:
         said.append(
-            "Mean and pooled difference have different signs: the answer depends on whether data "
-            "sets or units weigh the same."
+            "Mean and pooled difference have different signs: the result depends on whether data "
+            "sets or units have equal weight."
         )
     return said
