@@ -449,7 +449,7 @@ def test_assertions_take_a_ledger(path):
             lambda p: pv.gate(
                 pv.compare_datasets({"x": (GOLD, OLD, NEW)}), "require-better", ledger=p
             ),
-            "ledger: counts the looks at one test set; expected no data sets",
+            "ledger: counts the uses of one test set; expected no data sets",
         ),
         (
             lambda p: pv.compare(

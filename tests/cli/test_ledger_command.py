@@ -117,9 +117,9 @@ def test_hidden_scores_need_a_gate_and_nothing_that_shows_them(run, files, tmp_p
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--ledger", "x.jsonl"), "--ledger: means nothing without --fail-if-worse or"),
-        (("--hide-scores",), "--hide-scores: means nothing without --fail-if-worse"),
-        (("--candidates", "adaptive"), "--candidates: means nothing without --ledger"),
+        (("--ledger", "x.jsonl"), "--ledger: has no effect without --fail-if-worse or"),
+        (("--hide-scores",), "--hide-scores: has no effect without --fail-if-worse"),
+        (("--candidates", "adaptive"), "--candidates: has no effect without --ledger"),
         (
             ("--require-better", "--candidates", "independent"),
             "--candidates: means nothing without",

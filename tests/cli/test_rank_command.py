@@ -312,5 +312,5 @@ def test_the_command_for_columns_of_a_table(run, write, tmp_path, monkeypatch):
 
 def test_comparisons_belong_to_a_page(refused, files):
     assert refused("rank", *files, "--comparisons", 2) == (
-        "probative: --comparisons: means nothing without --html; expected both"
+        "probative: --comparisons: has no effect without --html; expected both"
     )

@@ -146,7 +146,7 @@ def test_paired_runs_name_their_pairs(run, folder):
     (folder / "b" / "run-3.conll").unlink()
     refused = run("compare", *BOTH, "--paired-runs")
     assert refused.status == 2
-    assert "--paired-runs: 3 runs of A, but 2 of B; expected as many" in refused.err
+    assert "--paired-runs: 3 runs of A, but 2 of B; expected the same number" in refused.err
 
 
 def counts_table(tagged, model, seed):
@@ -316,7 +316,7 @@ def test_counts_are_joined_by_the_column_that_names_units(run, write):
     outcome = run("compare", "--counts", "a.csv", "other.csv")
     assert outcome.status == 2
     assert (
-        "other.csv: doc 'd19' stands in one of two systems alone; expected the same" in outcome.err
+        "other.csv: doc 'd19' occurs in only one of two systems; expected the same" in outcome.err
     )
 
 

@@ -70,7 +70,7 @@ def test_every_form(run, folder, form):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((*RUNS, "--paired-runs"), "--paired-runs: 3 runs of A, but 4 of B; expected as many"),
+        ((*RUNS, "--paired-runs"), "--paired-runs: 3 runs of A, but 4 of B; expected the same number"),
         (("gold.conll", "--runs", "A=a"), "1 of them; expected two"),
         (("gold.conll", "--runs", "A=a", "--runs", "B=b/0.conll"), "B: one run"),
         (("gold.conll", "a/0.conll", "b/0.conll", "--paired-runs"), "--paired-runs: means nothing"),

@@ -29,7 +29,7 @@ def test_sample_and_more(run, files, tmp_path):
     assert " 2 items in dispute " in first.out
     assert "20 sentences of 90 chosen for the difference of old and new: about as" in first.out
     assert first.err.endswith("wrote s.conll\nwrote s.design.json\n")
-    assert "is the answer itself" not in first.err
+    assert "is the gold file itself" not in first.err
     assert "B-" not in (tmp_path / "s.conll").read_text()
     more = run("sample", "--add", 10, "s.design.json", "-o", "more.conll", "-q", "-f", "json")
     answer = json.loads(more.out)

@@ -151,7 +151,7 @@ def test_paired_runs_are_paired_in_order():
     assert one.pairs == (("run 1", "run 1"), ("run 2", "run 2"), ("run 3", "run 3"))
     assert one.standard_error != other.standard_error
     assert paired.comparisons[0].pvalue == swapped.comparisons[0].pvalue
-    with pytest.raises(InputError, match="paired_runs: 3 runs of A, but 4 of B; expected as many"):
+    with pytest.raises(InputError, match="paired_runs: 3 runs of A, but 4 of B; expected the same number"):
         pv.compare(GOLD, {"A": A, "B": B}, paired_runs=True)
 
 
@@ -418,7 +418,7 @@ def test_a_run_with_another_answer_in_it_is_refused(folder):
     other = [list(s) for s in GOLD]
     other[4][0] = "B-LOC" if other[4][0] != "B-LOC" else "B-PER"
     three(folder / "b" / "3.conll", other, B[2])
-    with pytest.raises(InputError, match=r"b/3.conll:\d+: holds an answer of its own, '.*' for"):
+    with pytest.raises(InputError, match=r"b/3.conll:\d+: holds other gold, '.*' for"):
         pv.compare(gold, systems)
 
 

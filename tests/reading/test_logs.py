@@ -219,7 +219,7 @@ def test_doubled_samples_are_counted(tmp_path):
     with pytest.raises(InputError) as error:
         pv.score(doubled)
     assert str(error.value) == (
-        f"{doubled}: 2 of 40 samples stand there more than once ('0', '1'); expected each once, or "
+        f"{doubled}: 2 of 40 samples occur more than once ('0', '1'); expected each once, or "
         f"repetitions to be numbered"
     )
 

@@ -218,7 +218,7 @@ def _lengths(kind: str, items: Items, length: NDArray[Any]) -> _Bucketing:
 
 def _label_frequency(items: Items, train: Any) -> _Bucketing:
     """Sort labels into quarters by their frequency in training, or else in gold."""
-    kind = f"label frequency in {'the answer' if train is None else 'training'}"
+    kind = f"label frequency in {'gold' if train is None else 'training'}"
     if train is None:
         number = items.positives_by_label
     else:

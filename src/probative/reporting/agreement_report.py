@@ -9,7 +9,6 @@ from probative.reporting.headlines import agreement_answers
 from probative.wording.numbers import (
     counted,
     metric_name,
-    metric_words,
     number,
     points,
     pvalue,
@@ -44,7 +43,7 @@ def agreement_document(found: Agreement) -> Document:
         found_scores,
         [
             Words("annotators", "name"),
-            Words("coefficient", "score.metric", metric_words),
+            Words("coefficient", "score.metric", metric_name),
             Column("value", "score.estimate", number),
             Column("low", "score.low", number),
             Column("high", "score.high", number),
@@ -83,7 +82,7 @@ def ceiling_table(ceilings: tuple[Ceiling, ...]) -> Table:
             Column("second annotation", "second_score", points),
             Column(
                 f"{100 * first.level:g} %",
-                lambda c: f"{points(c.second_low, 1)} to {points(c.second_high, 1)}",
+                lambda c: f"[{points(c.second_low, 1)}, {points(c.second_high, 1)}]",
             ),
             Column("difference", form=points),
             Column("low", form=points),

@@ -76,13 +76,13 @@ def _tests_table(tests: Sequence[BayesTest], models: tuple[str, str], *, verdict
     named = "" if models == ("A", "B") else f"A = {models[0]}, B = {models[1]}: "
     title = f"{named}{scores}" if named else scores.capitalize()
     folds = (
-        "Fold effect: variance of the differences between folds, relative to the variance that "
-        "their items "
+        "Fold effect: variance of the differences between folds, relative to that which their "
+        "items explain."
     )
     return Table.of(
         tests,
         [
-            Words("metric"),
+            Words("metric", "metric", metric_name),
             Words("verdict", outcome_words, when=verdicts),
             Words("posterior", "posterior.kind", when=not verdicts),
             Column("A", "score_a", points),
@@ -102,7 +102,7 @@ def _tests_table(tests: Sequence[BayesTest], models: tuple[str, str], *, verdict
         title=title
         if verdicts
         else "Published tests, which do not allow for the training variance",
-        notes=(HYPOTHESES, f"{folds}explain." if effects else "") if verdicts else (),
+        notes=(HYPOTHESES, folds if effects else "") if verdicts else (),
     )
 
 
@@ -228,7 +228,7 @@ def _in_percent(limits: Any) -> str:
 
 def _limits(limits: Any) -> str:
     low, high = limits
-    return f"{points(low, 1)} to {points(high, 1)}"
+    return f"[{points(low, 1)}, {points(high, 1)}]"
 
 
 def _flat(record: dict[str, Any]) -> dict[str, Any]:

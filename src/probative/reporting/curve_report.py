@@ -95,8 +95,8 @@ def _by_recall(curves: Sequence[Curve]) -> Lines:
             series.append(_series("one threshold", recall, precision, *narrow))
         ap = curve.average_precision
         words.append(
-            f"Average precision {points(ap.estimate)}, {level} interval {points(ap.low)} to "
-            f"{points(ap.high)}."
+            f"Average precision {points(ap.estimate, 1)} [{points(ap.low, 1)}, "
+            f"{points(ap.high, 1)}], {level} interval."
         )
     bands = (
         "The narrow band is for one threshold chosen in advance, the wide band for the whole "
@@ -211,7 +211,7 @@ def comparison_document(comparison: CurveComparison, gates: Sequence[GateVerdict
             Column(curves[1].name, "score_b", points),
             Column("difference", lambda one: signed_points(one.difference, 2)),
             Column(
-                "interval", lambda one: f"{signed_points(one.low)} to {signed_points(one.high)}"
+                "interval", lambda one: f"[{signed_points(one.low)}, {signed_points(one.high)}]"
             ),
             Column("p", "pvalue", pvalue),
             Column("P(better)", "p_b_better", probability),
@@ -281,7 +281,7 @@ def _tables(curves: Sequence[Curve]) -> tuple[Table, ...]:
 
 
 def _limits(low: float, high: float) -> str:
-    return f"{points(low, 1)}–{points(high, 1)}"
+    return f"[{points(low, 1)}, {points(high, 1)}]"
 
 
 def _short_interval(score: Any) -> str:
@@ -316,7 +316,7 @@ def _threshold_table(curves: Sequence[Curve]) -> Table:
 
     def range_of(curve: Curve) -> str:
         low = curve.best.threshold_low
-        return f"{'any' if low == -inf else f'{low:.4g}'}–{curve.best.threshold_high:.4g}"
+        return f"[{'any' if low == -inf else f'{low:.4g}'}, {curve.best.threshold_high:.4g}]"
 
     return Table.of(
         curves,

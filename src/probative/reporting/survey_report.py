@@ -16,7 +16,6 @@ from probative.reporting.pictures import Lines, Series
 from probative.wording.numbers import (
     counted,
     metric_name,
-    metric_words,
     points,
     probability,
     pvalue,
@@ -128,7 +127,7 @@ def _scores(estimate: Estimate) -> Table:
         estimate.scores,
         [
             Words("system"),
-            Words("score", "metric", metric_words),
+            Words("score", "metric", metric_name),
             Column("points", "estimate", points),
             Column("low", form=points),
             Column("high", form=points),
@@ -155,7 +154,7 @@ def _differences(estimate: Estimate) -> Table:
         gaps,
         [
             Words("comparison", lambda gap: f"{gap.b} − {gap.a}"),
-            Words("score", "metric", metric_words),
+            Words("score", "metric", metric_name),
             Column("difference", difference),
             Column("low", form=signed),
             Column("high", form=signed),

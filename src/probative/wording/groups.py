@@ -222,8 +222,8 @@ def _mean(r: DatasetComparisons) -> str:
     return (
         f"Mean over these data sets, each of the same weight: {r.b} − {r.a} = "
         f"{signed_points(m.difference)} points ({points(m.score_b, 1)} against "
-        f"{points(m.score_a, 1)}; {100 * r.level:g} % interval {signed_points(m.low)} to "
-        f"{signed_points(m.high)}{chance}). It applies to other texts like those of these data "
+        f"{points(m.score_a, 1)}; {100 * r.level:g} % interval [{signed_points(m.low)}, "
+        f"{signed_points(m.high)}]{chance}). It applies to other texts like those of these data "
         "sets, not to other data sets."
     )
 
@@ -233,7 +233,7 @@ def _pooled(r: DatasetComparisons, c: Comparison) -> str:
     return (
         f"All units together, each of the same weight, so that large data sets decide: "
         f"{signed_points(c.difference)} points ({100 * r.level:g} % interval "
-        f"{signed_points(c.low)} to {signed_points(c.high)}, p {p})."
+        f"[{signed_points(c.low)}, {signed_points(c.high)}], p {p})."
     )
 
 
