@@ -59,7 +59,7 @@ def bayes(
     ] = "densities",
     out: RandomDrawn,
 ) -> None:
-    """Is model B better than model A, given the counts of a cross-validation? The Bayes test.
+    """Compare two models by the counts of a cross-validation, with the Bayes test.
 
     Example: probative bayes folds_a.csv folds_b.csv --rope 0.005
     """

@@ -30,7 +30,7 @@ def interval(
     given: IntervalOptions,
     out: Output,
 ) -> None:
-    """How sure am I about this score? Precision, recall, F1 with intervals, from counts.
+    """Compute precision, recall and F1 with intervals from counts.
 
     Example: probative interval --tp 77 --fp 44 --fn 10
     """

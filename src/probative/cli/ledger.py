@@ -19,7 +19,7 @@ def ledger(
     uses: Annotated[bool, shared("", "List every use, too.")] = False,
     out: Output,
 ) -> None:
-    """How worn is my test set? Looks, passes and what is left, of every test set of a ledger.
+    """Show how often each test set of a ledger was used, and how often it can still be used.
 
     Example: probative ledger gates.jsonl
     """

@@ -27,7 +27,7 @@ def plan(
     runs: Runs = None,
     out: Drawn,
 ) -> None:
-    """How much data would settle it? Sample size, power or smallest detectable difference.
+    """Compute the sample size, the power or the smallest detectable difference.
 
     Example: probative plan gold.conll old.conll new.conll --difference 0.01
 

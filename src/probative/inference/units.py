@@ -220,7 +220,7 @@ def design_notes(
         share = int(effective / _RULE_OF_THREE + _ROUNDING)
         affected = f"fewer than 1 {unit} in {share}" if share > 1 else f"many {unit}s"
         which = " that hold items" if units < all_units else ""
-        worth = f" (as good as {effective:.0f} equal ones)" if effective < 0.9 * units else ""
+        worth = f" (effective sample size {effective:.0f})" if effective < 0.9 * units else ""
         where = "test set" if weights is None else "sample"
         told.append(
             f"{counted(units, unit)}{which}{worth}: a weakness that affects {affected} may be "

@@ -264,7 +264,7 @@ class Records:
 
 
 class _Row(NamedTuple):
-    """What a file holds for one document.
+    """Content of a file for one document.
 
     Attributes
     ----------

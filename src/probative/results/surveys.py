@@ -399,7 +399,7 @@ class Look(Result):
         return self.estimate == self.estimate and not (self.low <= least and self.high >= 1.0)
 
     def verdict(self, a: str = "A", b: str = "B") -> str:
-        """Return what the look shows, with the names of the systems."""
+        """Return the result of the check, with the names of the systems."""
         if self.pvalue is None:
             exact = self.by == "item" and self.pool is None
             return "the interval holds at every check" + ("" if exact else _ABOUT)
@@ -409,7 +409,7 @@ class Look(Result):
             better, worse = (b, a) if self.decided == "b" else (a, b)
             if self.pool is not None:
                 where = f"on this pool of {counted(self.pool, self.by)}"
-                why = f"because the interval excludes 0 ({said})"
+                why = f"because the interval excludes 0 (beyond it, {said})"
                 return f"decided: {better} is better than {worse} {where}, {why}"
             return f"decided: {better} is better than {worse} ({said})"
         if self.pool is not None:
@@ -419,15 +419,15 @@ class Look(Result):
         if self.more is None:
             return f"not decided ({said}); further labels are not expected to decide it"
         return (
-            f"not decided ({said}). Label about {counted(self.more, self.by)}, assuming the "
-            "difference stays the same"
+            f"not decided ({said}). Label about {counted(self.more, f'more {self.by}')}, assuming "
+            "the difference stays the same"
         )
 
     def __str__(self) -> str:
         return self.summary()
 
     def summary(self, a: str = "A", b: str = "B") -> str:
-        """Return the look in one line, with the names of the systems."""
+        """Return the check in one line, with the names of the systems."""
         what = metric_name(self.metric)
         head = f"check {self.look}, {counted(self.units, self.by)}: "
         head += f"{what}, {b} − {a}" if self.is_of_two else what

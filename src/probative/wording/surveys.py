@@ -31,9 +31,7 @@ def estimate_summary(estimate: Estimate) -> str:
     first = f"Estimated for {where} from {e.labelled:,} labels"
     if e.worth is None or isnan(e.worth):
         return first
-    return (
-        f"{first}, which tell {_estimated_goal(e)} about as well as {_worth_words(e.worth)} would"
-    )
+    return f"{first}, equivalent to about {round(e.worth):,} random ones for {_estimated_goal(e)}"
 
 
 def certain_verdict(gap: EstimatedDifference) -> str:
@@ -46,11 +44,6 @@ def certain_verdict(gap: EstimatedDifference) -> str:
     better, worse = (gap.b, gap.a) if gap.difference > 0 else (gap.a, gap.b)
     size = points(abs(gap.difference))
     return f"{better} is better than {worse} on this pool, by {size} points ({scores})."
-
-
-def _worth_words(worth: float) -> str:
-    """Return an effective sample size in words."""
-    return f"{round(worth):,} random ones"
 
 
 def _estimated_goal(e: Estimate) -> str:
