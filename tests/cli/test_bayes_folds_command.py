@@ -91,7 +91,7 @@ def test_options_that_mean_nothing_here_are_refused(refused, tmp_path):
         (tmp_path / f"{name}.csv").write_text("tp,fp,fn\n8,1,2\n")
     counts = ("bayes", tmp_path / "a.csv", tmp_path / "b.csv")
     assert "--only: has no effect without --folds" in refused(*counts, "--only", "PER")
-    assert "--ignore-type: means nothing" in refused(*counts, "--ignore-type")
+    assert "--ignore-type: has no effect" in refused(*counts, "--ignore-type")
     assert "--weight: applies to folds" in refused(*counts, "--weight", "averaged")
 
 

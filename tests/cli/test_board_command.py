@@ -153,5 +153,5 @@ def test_a_submission_that_holds_the_answer_is_not_scored_by_it(run, write, tmp_
     gold = write("y\n1\n0\n1\n", "gold.csv")
     write("y,p\n1,0.7\n0,0.2\n1,0.4\n", "all/own.csv")
     board = run("board", gold, tmp_path / "all", "-o", tmp_path / "site", "-q")
-    assert "column 'p' may be what the system says" in " ".join(board.out.split())
+    assert "column 'p' may be the output" in " ".join(board.out.split())
     assert "1 refused" in board.out

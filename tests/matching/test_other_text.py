@@ -33,8 +33,8 @@ def test_a_missing_character_costs_the_words_that_it_touches():
     assert right == [2]
     (note,) = notes
     assert note == (
-        "pred: sentences whose text differs from gold: 1 of 1; missing characters: 1, "
-        "that are not in the answer: 0; words that cannot be aligned, counted as wrong: 0"
+        "pred: sentences whose text differs from gold: 1 of 1; missing characters: 1, characters "
+        "that gold does not have: 0; words that cannot be aligned, counted as wrong: 0"
     )
 
 

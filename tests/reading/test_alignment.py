@@ -56,7 +56,10 @@ def test_python_sequences_of_different_lengths():
     assert problem([["O", "B-X"]], [["O"]]).startswith(
         "pred: sentence 1, token 1: sentence 1 has 1"
     )
-    assert problem([["O"]], [["O"], ["O"]]) == "pred: 2 sentences, but gold has 1; expected the same number"
+    assert (
+        problem([["O"]], [["O"], ["O"]])
+        == "pred: 2 sentences, but gold has 1; expected the same number"
+    )
 
 
 def test_texts_of_json_lines(write):

@@ -85,7 +85,7 @@ def test_tokens_of_labels_must_agree(write):
     result = pv.score(gold, other, task="labels", align_by="position")
     assert result[0].counts == pv.Counts(tp=3, fp=0, fn=0)
     assert f"{other}: 1 token differs from {gold}" in result.notes
-    with pytest.raises(InputError, match="align_by: means nothing for labels without tokens"):
+    with pytest.raises(InputError, match="align_by: does not apply to labels without tokens"):
         pv.score(["a"], ["a"], align_by="position")
 
 
@@ -219,7 +219,7 @@ def test_tags_in_every_kind_of_table(tmp_path):
 def test_sentences_of_tables_stand_together(write):
     head = "sentence_id,token,gold\n"
     scattered = write(head + "1,a,B-X\n2,b,O\n3,c,O\n2,d,I-X\n", "a.csv")
-    message = "the rows of 'sentence_id' '2' do not stand together: row 4 is one more of them"
+    message = "the rows of 'sentence_id' '2' are not adjacent: row 4 is another of them"
     with pytest.raises(InputError, match=message):
         pv.check(scattered)
     anew = write(head + "1,a,B-X\n2,b,O\n1,c,O\n2,d,I-X\n", "b.csv")

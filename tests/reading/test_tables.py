@@ -475,7 +475,7 @@ def test_an_answer_that_would_be_scored_against_itself_is_refused(write, content
     gold = write("y\n1\n0\n1\n", "gold.csv")
     own = write(content, "own.csv")
     name = content[2 : content.index("\n")]
-    words = f"'y' is gold, and column '{name}' may be what the system says"
+    words = f"'y' is gold, and column '{name}' may be the output"
     with pytest.raises(InputError, match=words):
         pv.compare(gold, {"A": [own], "B": [own]}) if runs else pv.score(gold, own)
     assert pv.score(gold, own, columns=["y"])[0]["accuracy"].estimate == 1

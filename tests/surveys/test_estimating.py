@@ -494,7 +494,7 @@ def test_the_page(run, tmp_path):
         page,
     )
     assert outcome.status == 0, outcome.err
-    assert "The judge moved the difference of old and new (F1) by" in page.read_text()
+    assert "The judge moved the difference between old and new (F1) by" in page.read_text()
     assert "random ones would" in page.read_text()
 
 

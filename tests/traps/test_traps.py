@@ -152,9 +152,11 @@ TRAPS = [
         "refused: a span ends with its sentence",
         {"t.csv": "token,gold,pred\n" + BIO.replace("1,", "").replace("2,", "")},
         "score t.csv",
-        error="column 'gold' holds tags (all are O or like 'B-PER'), but nothing tells sentences "
-        "apart; expected empty lines between them, a column of sentences (--unit-column), or "
-        "--task labels",
+        error=(
+            "column 'gold' holds tags (all are O or like 'B-PER'), but nothing separates "
+            "sentences; expected empty lines between them, a column of sentences "
+            "(--unit-column), or --task labels"
+        ),
         settled=(("--task labels", "labels", (3, 1, 1)),),
     ),
     Trap(
@@ -269,9 +271,11 @@ TRAPS = [
         "refused: columns of labels, or text?",
         {"g.txt": "the DT\ncat NN\n\nit PR\n"},
         "score g.txt g.txt",
-        error="could be columns (every line has 2 columns, none of tags, and empty lines stand "
-        "between) or segmented text (its lines are 2 words each); expected --task labels or "
-        "--task segmentation",
+        error=(
+            "could be columns (every line has 2 columns, none of tags, separated by empty lines) "
+            "or segmented text (its lines are 2 words each); expected --task labels or --task "
+            "segmentation"
+        ),
         settled=(("--task labels", "labels", (3, 0, 0)),),
     ),
     # --- lists of lists -----------------------------------------------------------------------
@@ -317,8 +321,10 @@ TRAPS = [
         "texts that differ in their spaces alone",
         "refused: sentences, or labels?",
         python=lambda: pv.score(["New York"], ["NewYork"]),
-        python_error="could be sentences or labels, and all sides differ in their spaces alone; "
-        "expected task='segmentation' or task='labels'",
+        python_error=(
+            "could be sentences or labels, and all sides differ only in spaces; expected "
+            "task='segmentation' or task='labels'"
+        ),
         ways='`task="segmentation"`, `task="labels"`',
     ),
     Trap(
@@ -534,9 +540,10 @@ TRAPS = [
         "refused: all would be wrong",
         {"g.txt": "POS\nNEG\n", "p.txt": "pos\nneg\n"},
         "score g.txt p.txt",
-        error="p: no gold label occurs, but 'neg' differs from 'NEG' by its writing "
-        "alone; "
-        "expected the same labels, or --ignore-case",
+        error=(
+            "p: no gold label occurs, but 'neg' differs from 'NEG' only in spelling; expected "
+            "the same labels, or --ignore-case"
+        ),
         settled=(("--ignore-case", "labels", (2, 0, 0)),),
         python=lambda: pv.score(["POS", "NEG"], ["pos", "neg"]),
         python_error="ignore_case=True",
@@ -546,9 +553,10 @@ TRAPS = [
         "refused: all would be wrong",
         {"g.conll": "Ann B-PER\nsaw O\nYork B-LOC\n", "p.conll": "Ann B-per\nsaw O\nYork B-loc\n"},
         "score g.conll p.conll",
-        error="p: no gold label occurs, but 'loc' differs from 'LOC' by its writing "
-        "alone; "
-        "expected the same labels, or --ignore-case",
+        error=(
+            "p: no gold label occurs, but 'loc' differs from 'LOC' only in spelling; expected "
+            "the same labels, or --ignore-case"
+        ),
         settled=(("--ignore-case", "entities", (2, 0, 0)),),
     ),
     Trap(

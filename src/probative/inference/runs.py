@@ -313,7 +313,9 @@ def compare_run_scores(
     a, b = _scores("a", a), _scores("b", b)
     paired_runs = flag("paired_runs", paired_runs)
     if paired_runs and len(a) != len(b):
-        raise InputError(f"paired_runs: {len(a)} runs and {len(b)}; expected as many of each")
+        raise InputError(
+            (f"paired_runs: {len(a)} runs and {len(b)}; expected the same number of each")
+        )
     generator = random_generator(rng)
     p, assignments, exact = permutation_pvalue(
         a, b, paired_runs=paired_runs, n_resamples=n_resamples, rng=generator

@@ -288,7 +288,7 @@ def refuse_all_but(options: ReadingOptions, *known: str) -> None:
     usual = type(options)()
     for entry in fields(options):
         if entry.name not in known and getattr(options, entry.name) != getattr(usual, entry.name):
-            raise InputError(f"{entry.name}: means nothing for counts; expected it left out")
+            raise InputError(f"{entry.name}: does not apply to counts; leave it out")
 
 
 # --- Hints that runs may be badly chosen; they change no number
@@ -432,7 +432,7 @@ def _check_pairs(a: str, runs_a: int, b: str, runs_b: int, options: Any) -> None
     """Refuse to pair different numbers of runs."""
     if options.paired_runs and runs_a != runs_b:
         raise InputError(
-            f"paired_runs: {runs_a} runs of {a}, but {runs_b} of {b}; expected as many"
+            f"paired_runs: {runs_a} runs of {a}, but {runs_b} of {b}; expected the same number"
         )
 
 

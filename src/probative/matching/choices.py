@@ -176,7 +176,7 @@ def refuse_unused(options: ReadingOptions, answer: Annotations | Graded, *, sepa
     is_named = options.columns or options.gold_column is not None
     by_column = in_table and parted_by != BY_ROW
     if task == "entities" and options.label_names and parted_by != BY_ROW:
-        raise InputError("label_names: the tags are no numbers; expected it left out")
+        raise InputError("label_names: the tags are no numbers; leave it out")
     if task == "entities" and options.unit_column is not None and not by_column:
         raise InputError("unit_column: does not apply to entities; leave it out")
     if separate and task not in ("labels", "records") and is_named and not in_table:

@@ -77,7 +77,7 @@ def match_labels(gold: Side, *systems: Side, positive: str | None = None) -> Ite
             what = "items" if isinstance(system, LabelSets) else "labels"
             raise InputError(
                 f"{system.name}: {len(system)} {what}, but {gold.name} has {len(gold)}; expected "
-                f"as many"
+                "the same number"
             )
     everyone = (gold, *systems)
     labels, codes = union([side.names for side in everyone])

@@ -45,7 +45,7 @@ def _same_characters(gold: Segmented, system: Segmented) -> None:
 def _same_number(gold: Segmented, system: Segmented) -> None:
     if gold.n_sentences != system.n_sentences:
         there = f"{gold.name} has {gold.n_sentences}"
-        problem = f"{system.n_sentences} sentences, but {there}; expected as many"
+        problem = f"{system.n_sentences} sentences, but {there}; expected the same number"
         raise InputError(problem, system.name)
 
 
@@ -250,7 +250,8 @@ def flat_probabilities(gold: Segmented, probabilities: Probabilities) -> Floats:
         rows.pop()  # a file of segmented text does not count an empty sentence at its end
     if len(rows) != gold.n_sentences:
         raise probabilities.error(
-            f"{len(rows)} sentences, but {gold.name} has {gold.n_sentences}; expected as many"
+            f"{len(rows)} sentences, but {gold.name} has {gold.n_sentences}; expected the "
+            "same number"
         )
     for sentence, (row, length) in enumerate(zip(rows, gold.lengths.tolist(), strict=True)):
         if len(row) != max(length - 1, 0):

@@ -82,8 +82,8 @@ def _same_shape(gold: Text, other: Text, by: str) -> None:
     if gold.n_sentences != other.n_sentences:
         first = f"; the first that differs: {place}" if place else ""
         raise InputError(
-            f"{other.n_sentences} sentences, but {gold.name} has {gold.n_sentences}; expected as "
-            f"many{first}",
+            f"{other.n_sentences} sentences, but {gold.name} has {gold.n_sentences}; expected the "
+            f"same number{first}",
             other.name,
         )
     if place:

@@ -628,7 +628,7 @@ def _log(
         table = [(0, 0, 0)] * len(records)
     elif counted:
         if threshold is not None:
-            raise InputError(f"threshold: score {name!r} is counts; expected it left out")
+            raise InputError(f"threshold: score {name!r} is counts; leave it out")
         table = [_counts(source, r, value) for r, value in zip(records, values, strict=True)]
     else:
         right = _right(source, records, values, name, threshold)

@@ -160,7 +160,7 @@ def rows_of(
                 raise _error(*place, f"{column!r} is {shown(tags)}; expected a list of tags")
             if key is not None and len(tags) != len(tokens[-1]):
                 what = f"{len(tags)} tags under {column!r}, but {len(tokens[-1])} {key}"
-                raise _error(*place, f"{what}; expected as many")
+                raise _error(*place, f"{what}; expected the same number")
             values.append(tags)
     if not columns:
         raise InputError("no row has tags; expected lists of them, such as 'ner_tags'", name)

@@ -129,7 +129,7 @@ def _wear(use: GateUse | TestSet) -> str:
     if use.worn_out:
         return "worn out: the required difference has doubled"
     given = " if none passes" if use.candidates == "adaptive" else ""
-    return f"worn out after about {counted(use.looks_left, 'use')} more{given}"
+    return f"worn out after about {counted(use.looks_left, 'more use')}{given}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

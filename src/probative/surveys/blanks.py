@@ -477,7 +477,7 @@ def _with_parts(blanks: _TableBlanks, pool: Pool, opened: Input) -> _TableBlanks
         if len(blanks.rows) != text.n_tokens:
             raise opened.source.error(
                 f"{len(blanks.rows)} rows, but the outputs have {text.n_tokens} tokens; expected "
-                f"as many"
+                "the same number"
             )
         if not any(name.startswith(("sent", "sid")) for name in map(str.lower, blanks.names)):
             unit = opened.options.unit

@@ -521,8 +521,8 @@ def _open_corpus(
             raise InputError(f"pool: {shown(corpus)}; expected a path, texts or None") from None
         if number not in (len(pool.unit_of_part), pool.n_units):
             raise InputError(
-                f"pool: {number} texts, but the outputs have {len(pool.unit_of_part)}; expected as "
-                f"many"
+                f"pool: {number} texts, but the outputs have {len(pool.unit_of_part)}; expected "
+                "the same number"
             )
     return None
 
