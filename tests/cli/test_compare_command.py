@@ -441,7 +441,7 @@ def test_plan_in_words(run, files):
     )
     gold, old, _ = files
     nothing = run("plan", gold, old, old, "-q")
-    assert "No number of sentences would do" in nothing.out
+    assert "No number of sentences is enough" in nothing.out
     assert json.loads(run("plan", gold, old, old, "-f", "json").out)["units"] is None
 
 

@@ -27,7 +27,9 @@ def test_sample_and_more(run, files, tmp_path):
     first = run("sample", *files, "--size", 20, "-o", "s.conll", "--explain")
     assert first.status == 0
     assert " 2 items in dispute " in first.out
-    assert "20 sentences of 90 chosen for the difference between old and new: about as" in first.out
+    assert (
+        "20 sentences of 90 chosen for the difference between old and new: equivalent" in first.out
+    )
     assert first.err.endswith("wrote s.conll\nwrote s.design.json\n")
     assert "is the gold file itself" not in first.err
     assert "B-" not in (tmp_path / "s.conll").read_text()
@@ -100,7 +102,7 @@ def test_names_of_systems(run, files):
     done = run("sample", files[0], "ours=old.conll", "new.conll", "--size", 9, "-o", "s.conll")
     assert "the difference between ours and new" in done.out
     again = run("sample", *files, "--names", "x,y", "--size", 9, "-o", "t.conll")
-    assert "the difference of x and y" in again.out
+    assert "the difference between x and y" in again.out
 
 
 def test_a_design_is_whole_after_a_kill(files, run, tmp_path):

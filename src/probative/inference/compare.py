@@ -149,7 +149,7 @@ def compare_runs_of(
     paired_runs = flag("paired_runs", paired_runs)
     if paired_runs and len(a) != len(b):
         raise InputError(
-            (f"paired_runs: {len(a)} runs and {len(b)}; expected the same number of each")
+            f"paired_runs: {len(a)} runs and {len(b)}; expected the same number of each"
         )
     models = _models(score.pooled([a, b]), level, rng, null=null)
     side_a, side_b = score.runs(a), score.runs(b)

@@ -314,7 +314,7 @@ def compare_run_scores(
     paired_runs = flag("paired_runs", paired_runs)
     if paired_runs and len(a) != len(b):
         raise InputError(
-            (f"paired_runs: {len(a)} runs and {len(b)}; expected the same number of each")
+            f"paired_runs: {len(a)} runs and {len(b)}; expected the same number of each"
         )
     generator = random_generator(rng)
     p, assignments, exact = permutation_pvalue(
