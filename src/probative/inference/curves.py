@@ -844,7 +844,9 @@ def _share_effect(ranked: Ranked) -> float:
 # -----------------------------------------------------------------------------
 
 _FEWEST_ITEMS_PER_BIN = 5  # on average
-_CALIBRATION_DEPENDENT = "items of units: the interval of the calibration error may be too short"
+_CALIBRATION_DEPENDENT = (
+    "items are grouped in units: the interval of the calibration error may be too narrow"
+)
 _MEAN_OF_ABSOLUTE_NORMAL = math.sqrt(2 / math.pi)  # the mean of |z| for a standard normal z
 
 

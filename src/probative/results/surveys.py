@@ -356,7 +356,7 @@ class Look(Result):
         this pool, because the interval excluded 0 at this look or before; e-value and p-value test
         whether the systems differ beyond it.
     more
-        The expected number of further units until a decision if the difference stays as it looks;
+        The expected number of further units until a decision if the difference stays the same;
         None if that is unknown, or if it is decided.
     planned
         The number of units for which intervals and bets are tuned.
