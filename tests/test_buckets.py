@@ -185,10 +185,10 @@ def test_training_data_that_do_not_fit(files):
         pv.compare(tags, tags, tags, train=files["train"])
     with pytest.raises(pv.InputError, match="train: has no words"):
         pv.compare(files["gold"], files["old"], files["new"], train=tags)
-    with pytest.raises(pv.InputError, match="train: is labels, but the answer is entities"):
+    with pytest.raises(pv.InputError, match="train: is labels, but gold is entities"):
         pv.compare(files["gold"], files["old"], files["new"], train=["a", "b"])
     words = [["ab", "c"]] * 3
-    with pytest.raises(pv.InputError, match="train: means nothing for segmentation"):
+    with pytest.raises(pv.InputError, match="train: does not apply to segmentation"):
         pv.compare(words, words, words, task="segmentation", train=words)
 
 

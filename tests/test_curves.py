@@ -84,7 +84,7 @@ def test_separate_files_are_read(tmp_path):
         ([1, 0], [0.1, float("nan")], "item 2 is nan"),
         ([1, 0], [0.1, float("inf")], "item 2 is inf"),
         ([1, 0], ["a", "b"], "not a number"),
-        ([1, 0], [0.1], "1 scores, but the answer has 2"),
+        ([1, 0], [0.1], "1 scores, but gold has 2"),
         ([1, 0], [[0.1, 0.9], [0.4, 0.6]], "one score per item"),
         (["a", "b"], [0.1, 0.2], "expected positive="),
         (["a", "b", "c"], [0.1, 0.2, 0.3], "several classes"),

@@ -257,7 +257,7 @@ def test_what_is_no_data_set_is_refused():
         pv.compare_datasets({"n": DATA["news"], "m": many})
     with pytest.raises(InputError, match=r"names: .*; expected two different ones"):
         pv.compare_datasets(DATA, names=["a", "a"])
-    with pytest.raises(InputError, match="group: means nothing for several data sets"):
+    with pytest.raises(InputError, match="group: does not apply to several data sets"):
         pv.compare_datasets(DATA, group="lang")
 
 

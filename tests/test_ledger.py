@@ -85,7 +85,7 @@ def test_the_same_question_is_no_new_look(path):
     assert again
     assert (use.look, use.threshold) == (1, first.threshold)
     assert use.repeated
-    assert "look 1 again" in str(use)
+    assert "use 1 again" in str(use)
     for other in ({"margin": 0.01}, {"metric": "recall"}, {"confidence": 0.9}, {"choices": "x"}):
         assert one(path, asked(0.01, "c1", **other))[1].repeated is None
     assert read_ledger(path).sets[0].looks == 6
@@ -105,7 +105,7 @@ def test_scores_that_were_shown_end_the_promise(path):
     assert first.promised  # nobody had seen anything before
     _, second = one(path, asked(0.5, "c2"))
     assert not second.promised
-    assert "no promise: scores were shown at 1 look before; 60 new sentences" in str(second)
+    assert "no promise: scores were shown at 1 use before; 60 new sentences" in str(second)
     assert not read_ledger(path).sets[0].promised
 
 
@@ -430,7 +430,7 @@ def test_hidden_scores_are_nowhere(path):
 def test_assertions_take_a_ledger(path):
     assert assert_better(GOLD, OLD, NEW, ledger=path).comparisons
     assert assert_not_worse(GOLD, OLD, NEW, margin=0.01, ledger=path)
-    with pytest.raises(AssertionError, match=r"test set \w{8}, look 3, 2 passes before"):
+    with pytest.raises(AssertionError, match=r"test set \w{8}, use 3, 2 passes before"):
         assert_better(GOLD, NEW, OLD, ledger=path)
     assert [use.look for use in read_ledger(path).uses] == [1, 2, 3]
 
@@ -438,9 +438,9 @@ def test_assertions_take_a_ledger(path):
 @pytest.mark.parametrize(
     ("use", "words"),
     [
-        (lambda p: judged(p, kind="fail-if-worse"), "ledger: bounds how often .* expected require"),
+        (lambda p: judged(p, kind="fail-if-worse"), "ledger: limits how often .* expected require"),
         (lambda p: judged(p, candidates="x"), "candidates: unknown 'x'"),
-        (lambda p: judged(None, candidates="independent"), "candidates: means nothing without"),
+        (lambda p: judged(None, candidates="independent"), "candidates: has no effect without"),
         (
             lambda p: pv.gate(pv.compare(GOLD, OLD, NEW), "require-better", ledger=p),
             r"ledger: the comparison does not know its test set; expected what compare\(",
@@ -449,7 +449,7 @@ def test_assertions_take_a_ledger(path):
             lambda p: pv.gate(
                 pv.compare_datasets({"x": (GOLD, OLD, NEW)}), "require-better", ledger=p
             ),
-            "ledger: counts the looks at one test set; expected no data sets",
+            "ledger: counts the uses of one test set; expected no data sets",
         ),
         (
             lambda p: pv.compare(

@@ -289,7 +289,7 @@ ONE = pv.Counts([1, 2], [0, 1], [1, 0])
             lambda: pv.rank({"a": ONE, "b": pv.Counts([1, 2], [0, 1], [1, 0], [4, 4])}),
             "b: tn is there for some systems only",
         ),
-        (lambda: pv.rank({"a": ONE}, by="sentence"), "by: means nothing for counts"),
+        (lambda: pv.rank({"a": ONE}, by="sentence"), "by: does not apply to counts"),
         (lambda: pv.rank({"a": ONE}, metric="accuracy"), "metric: accuracy needs tn"),
         (lambda: pv.rank(GOLD, SYSTEMS, metric=["f1", "recall"]), "metric: unknown"),
         (lambda: pv.rank(GOLD, SYSTEMS, adjust="bonferroni"), "adjust: unknown 'bonferroni'"),

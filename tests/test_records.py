@@ -384,9 +384,9 @@ def test_options_change_the_counts(choice, expected):
 
 
 def test_options_of_records_mean_nothing_for_labels():
-    with pytest.raises(InputError, match="find_json: means nothing for labels"):
+    with pytest.raises(InputError, match="find_json: does not apply to labels"):
         pv.score(["a", "b"], ["a", "b"], find_json=True)
-    with pytest.raises(InputError, match="scheme: means nothing for records"):
+    with pytest.raises(InputError, match="scheme: does not apply to records"):
         pv.score(GOLD, SAID, scheme="iob2")
     with pytest.raises(InputError, match="cannot be combined with keep_empty"):
         pv.score(GOLD, SAID, keep_empty=True, empty=["-"])

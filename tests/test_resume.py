@@ -202,7 +202,7 @@ def test_digests_are_of_values():
 @pytest.mark.parametrize("value", [Model(lambda x: x), (x for x in "ab"), Model(threading.Lock())])
 def test_what_cannot_be_pickled_has_no_digest(value):
     for compute in (digest, code_digest):
-        with pytest.raises(pv.InputError, match=r"model_a: .* cannot be told from others \("):
+        with pytest.raises(pv.InputError, match=r"model_a: .* cannot be identified \("):
             compute("model_a", value)
 
 
@@ -316,7 +316,7 @@ def test_a_class_without_source_is_refused():
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    assert "model_a: Model cannot be told from others (" in done.stdout
+    assert "model_a: Model cannot be identified (" in done.stdout
     assert "stand in a module; or no folder" in done.stdout
 
 

@@ -362,7 +362,7 @@ def test_one_sentence_carries_a_note():
     found = pv.score([["B-A", "B-B", "O"]], [["B-A", "O", "O"]])
     for score in found[0].scores[:3]:
         assert (score.low, score.high) == (0, 1)
-        assert "one unit: no evidence" in score.note
+        assert "one unit: the variation" in score.note
     for entry in found[0].by_label:
         assert all((score.low, score.high) == (0, 1) for score in entry.scores)
 

@@ -42,7 +42,7 @@ def test_one_unit_is_no_evidence():
     for assertion in (assert_not_worse, assert_better):
         with pytest.raises(AssertionError, match="one sentence is no evidence"):
             assertion(one, [["O", "O"]], one)
-    with pytest.raises(AssertionError, match="one unit: no evidence"):
+    with pytest.raises(AssertionError, match="one unit: the variation"):
         assert_score_at_least(one, one, 0.5)
 
 

@@ -68,7 +68,8 @@ def _same_length(name: str, array: NDArray[Any], other_name: str, other: NDArray
     """Refuse arrays of different lengths."""
     if array.shape != other.shape:
         raise InputError(
-            f"{name}: {len(array)} items, but {other_name} has {len(other)}; expected as many"
+            f"{name}: {len(array)} items, but {other_name} has {len(other)}; expected the "
+            "same number"
         )
 
 

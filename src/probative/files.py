@@ -1,4 +1,4 @@
-"""Write files atomically, compute digests of values and code, and resume interrupted runs."""
+"""Write files and sites atomically, digest values and code, and resume interrupted runs."""
 
 from __future__ import annotations
 
@@ -9,20 +9,23 @@ import io
 import json
 import os
 import pickle
+import re
+import shutil
 import stat
 import sys
 import tempfile
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
 from glob import glob
 from importlib import metadata
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from probative.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
 
 _KINDS = (
@@ -148,14 +151,14 @@ def _file_mode(path: Path) -> int | None:
         return None
 
 
-def _mode(target: Path) -> int:
-    """Return the permissions of the file that is replaced, or the default of open()."""
+def _mode(target: Path, default: int = 0o666) -> int:
+    """Return the permissions of what is replaced, or the default of open() or mkdir()."""
     mode = _file_mode(target)
     if mode is not None:
         return stat.S_IMODE(mode)
     mask = os.umask(0)
     os.umask(mask)
-    return 0o666 & ~mask
+    return default & ~mask
 
 
 def _reason(error: OSError | ValueError) -> str:
@@ -163,6 +166,26 @@ def _reason(error: OSError | ValueError) -> str:
     if isinstance(error, OSError) and error.errno is not None:
         return os.strerror(error.errno) if error.errno != errno.ENOSPC else "the disk is full"
     return str(error)
+
+
+def source_date() -> str | None:
+    """Return the day of SOURCE_DATE_EPOCH in UTC; None if it is not set."""
+    fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if not fixed:
+        return None
+    try:
+        return utc_day(int(fixed)) if fixed.isdecimal() else _no_seconds(fixed)
+    except (ValueError, OverflowError, OSError):
+        return _no_seconds(fixed)
+
+
+def utc_day(seconds: float) -> str:
+    """Return the day of a time in UTC, such as 2026-05-01."""
+    return time.strftime("%Y-%m-%d", time.gmtime(seconds))
+
+
+def _no_seconds(text: str) -> NoReturn:
+    raise InputError(f"SOURCE_DATE_EPOCH: {text!r:.60}; expected a number of seconds")
 
 
 # --- Digests that identify values and code, also in another process
@@ -195,9 +218,9 @@ def code_digest(parameter: str, value: Any) -> str:
 def _unknowable(parameter: str, value: Any, error: Exception) -> InputError:
     """Return the error for a value that cannot be identified."""
     return InputError(
-        f"{parameter}: {type(value).__name__} cannot be told from others ({error}), as results in "
-        f"a folder must be; expected what pickle can store, with classes and functions that stand "
-        f"in a module; or no folder"
+        f"{parameter}: {type(value).__name__} cannot be identified ({error}), which a folder of "
+        f"results needs; expected an object that pickle can store, with classes and functions "
+        f"from a module; or no folder"
     )
 
 
@@ -463,3 +486,171 @@ def _unusable(error: Exception, path: Path) -> InputError:
         return error
     reason = getattr(error, "strerror", None) or str(error)
     return InputError(f"cannot be used: {reason}", path)
+
+
+# --- A site: a folder that is replaced as a whole, and only if a board wrote it
+
+_MANIFEST = "manifest.json"  # its presence marks a folder as a site; it lists the files
+_WHAT = "written by probative board, which replaces this folder whole"
+_EXCHANGE, _AT_FDCWD = 2, -100  # RENAME_EXCHANGE and AT_FDCWD of Linux
+
+
+def real_site(path: Path | str) -> Path:
+    """Resolve symbolic links in the path of the site; refuse places that cannot be one."""
+    site = Path(os.path.realpath(path))
+    if not site.name:
+        raise InputError("cannot hold a site; expected a folder of its own", path)
+    if site == Path(os.path.realpath(".")):
+        raise InputError("is the current folder; expected another one", path)
+    check_folder(site)
+    return site
+
+
+@contextmanager
+def locked(site: Path) -> Iterator[None]:
+    """Lock the site against other builds, and clean up after a build that was killed.
+
+    The lock ends with the process, however that ends.
+    """
+    make_folder(site.parent)
+    place = site.with_name(f".{site.name}.lock")
+    file = _acquire(place, site)
+    try:
+        _restore(site)
+        yield
+    finally:
+        with suppress(PermissionError):  # Windows cannot remove an open file
+            place.unlink(missing_ok=True)  # while we still hold the lock
+        file.close()
+
+
+def _acquire(place: Path, site: Path) -> IO[bytes]:
+    """Open and lock the lock file; refuse if another process holds it."""
+    while True:
+        try:
+            file = place.open("ab")
+        except OSError as error:
+            raise InputError(f"cannot be built: {_reason(error)}", site) from None
+        try:
+            _lock(file)
+        except OSError:
+            file.close()
+            raise InputError(
+                "is being built by another process; wait until that has ended", site
+            ) from None
+        # the previous holder may have removed the file between opening and locking
+        if place.exists() and os.path.samestat(os.fstat(file.fileno()), place.stat()):
+            return file
+        file.close()
+
+
+def _lock(file: IO[bytes]) -> None:
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+    else:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def check_site(site: Path) -> None:
+    """Refuse to replace a folder that is no site of a board or holds files of others."""
+    if not site.exists() or not any(site.iterdir()):
+        return
+    try:
+        content = json.loads((site / _MANIFEST).read_bytes())
+        written = content["files"] if content["what"] == _WHAT else None
+    except (OSError, ValueError, KeyError, TypeError):
+        written = None
+    if not isinstance(written, dict):
+        raise InputError(
+            f"is not the site of a board (it has no {_MANIFEST} of one); expected such a site, or "
+            f"a new or empty folder",
+            site,
+        )
+    for path in sorted(site.rglob("*")):
+        if path.is_dir() and not path.is_symlink():
+            continue
+        name = path.relative_to(site).as_posix()
+        if name != _MANIFEST and (name not in written or path.is_symlink()):
+            raise InputError(
+                f"holds {name!r}, which the board has not written and would delete; expected it "
+                f"elsewhere",
+                site,
+            )
+        if name != _MANIFEST and _sha256(path.read_bytes()) != written[name]:
+            raise InputError(
+                f"{name!r} was edited there, and the change would be lost; expected another "
+                f"folder, or {name!r} removed",
+                site,
+            )
+
+
+def replace_site(site: Path, files: Mapping[str, str]) -> None:
+    """Replace the site with these files (content by path), atomically where possible."""
+    try:
+        new = Path(tempfile.mkdtemp(prefix=f".{site.name}-building-", dir=site.parent))
+        try:
+            _write(new, files)
+            new.chmod(_mode(site, 0o777))
+            check_site(site)  # it may have changed meanwhile
+            _swap(new, site)
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
+    except OSError as error:
+        raise InputError(f"cannot be written: {_reason(error)}", site) from None
+
+
+def _write(folder: Path, files: Mapping[str, str]) -> None:
+    digests = {}
+    for name, content in files.items():
+        data = content.encode()
+        place = folder / name
+        place.parent.mkdir(exist_ok=True)
+        place.write_bytes(data)
+        digests[name] = _sha256(data)
+    manifest = {"what": _WHAT, "files": digests}
+    (folder / _MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+
+
+def _swap(new: Path, site: Path) -> None:
+    if not site.exists():
+        new.rename(site)
+    elif not _exchange(new, site):
+        # two steps; if the process is killed between them, `_restore` repairs it
+        old = Path(tempfile.mkdtemp(prefix=f".{site.name}-old-", dir=site.parent)) / "site"
+        site.rename(old)
+        try:
+            new.rename(site)
+        except OSError:
+            old.rename(site)
+            raise
+        finally:
+            shutil.rmtree(old.parent, ignore_errors=True)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange two folders atomically; return False where the system cannot."""
+    import ctypes
+
+    try:
+        rename = ctypes.CDLL(None).renameat2
+    except (OSError, AttributeError, TypeError):
+        return False
+    return bool(rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _EXCHANGE) == 0)
+
+
+def _restore(site: Path) -> None:
+    """Move back an old site that a killed build moved away, and remove unfinished ones."""
+    left = re.compile(re.escape(f".{site.name}-") + r"(building|old)-\w{8}")
+    for path in sorted(site.parent.iterdir()):
+        if left.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
+            if (path / "site").is_dir() and not site.exists():
+                (path / "site").rename(site)
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -228,9 +228,9 @@ def refuse_continuous(
     example = next((number for number in numbers if not float(number).is_integer()), None)
     if example is not None:
         raise error(
-            f"holds continuous numbers such as {example}, which are no classes; expected classes "
-            f"(graded scores cut into some), probabilities as the output alone (threshold=), or "
-            f"strings where numbers are names"
+            f"holds continuous numbers such as {example}, which are no classes; expected classes, "
+            "probabilities only as the output (threshold=), or numbers as strings where they are "
+            "names"
         )
 
 

@@ -134,7 +134,7 @@ def check_together(
         if needy and not any(_holds(other, values) for other in wanted):
             others = " or ".join(map(_as_keyword, wanted))
             both = "both" if len(wanted) == 1 else "one of these, too"
-            raise InputError(f"{name}: means nothing without {others}; expected {both}")
+            raise InputError(f"{name}: has no effect without {others}; expected {both}")
 
 
 def _holds(other: str, values: Mapping[str, Any], changed: Collection[str] | None = None) -> bool:
@@ -315,7 +315,7 @@ _BETA = shared(
 )
 _BY = shared(
     "--by UNIT",
-    "What is independent of the rest, and exchanged by tests: sentence, document, unit or item.",
+    "The independent unit, which tests exchange: sentence, document, unit or item.",
     among="jobs.score:UNITS",
 )
 _ROPE = shared(
@@ -325,13 +325,13 @@ _ROPE = shared(
 )
 _PRIOR = shared(
     "NUMBER",
-    "The weight of the prior: what it adds to each of tp, fp and fn (and tn).",
+    "The weight of the prior, which is added to each of tp, fp and fn (and tn).",
     parser="number",
     rare=True,
 )
 _WEIGHT = shared(
     "HOW",
-    "How much folds count together: effective, averaged, a number, or by correlations R1,R2.",
+    "The weight of all folds together: effective, averaged, a number, or by correlations R1,R2.",
     parser="fold_weight",
     always=True,
     among="inference.crossval:WEIGHTS",
@@ -340,7 +340,7 @@ LEVEL = shared("P", "The level of the intervals, between 0 and 1.", parser="numb
 SEED = shared("--seed N", "The seed of random numbers.", parser="seed", rare=True, signed="seed")
 _METHOD = shared(
     "NAME",
-    "How intervals are made: wilson-indirect, bayes and so on.",
+    "The method of intervals: wilson-indirect, bayes and so on.",
     among="inference.intervals:METHODS",
 )
 REPETITIONS = shared("--m N", "Repetitions, each of two folds.", parser="whole")
@@ -612,7 +612,7 @@ class ReadingOptions(Options):
     on_missing: str = _rarely(
         "error",
         "HOW",
-        "What becomes of rows that a system does not have: error, drop (left out for all) or "
+        "What to do with rows that a system does not have: error, drop (left out for all) or "
         "negative (the system says no).",
         needs=("key",),
         tasks=_LABELS,
@@ -679,7 +679,7 @@ class ReadingOptions(Options):
     on_malformed: str = _rarely(
         "count",
         "HOW",
-        "What becomes of outputs that are no JSON objects: count (as nothing returned) or error.",
+        "What to do with outputs that are no JSON objects: count (as nothing returned) or error.",
         among="matching.record_rules:ON_MALFORMED",
         tasks=_RECORDS,
     )
@@ -899,9 +899,9 @@ class RankOptions(GradedOptions):
 class BoardOptions(RankOptions):
     """Options of a board."""
 
-    show_gold: bool = choice(False, "", "Let the site show contents of gold.", rare=True)
+    show_gold: bool = choice(False, "", "Let the site show gold content.", rare=True)
     max_size: float = choice(
-        64.0, "MIB", "The most MiB that a submission may have.", parser="number"
+        64.0, "MIB", "The largest size of a submission in MiB.", parser="number"
     )
 
     # a board takes neither logs nor graded scores
@@ -929,9 +929,7 @@ class AgreementOptions(ReadingOptions):
         help="When two spans are the same: strict, exact, partial, type or boundary:K (both ends "
         "within K); or count tokens or characters of spans.",
     )
-    by: str | None = _BY(
-        None, help="What is independent of the rest: sentence, document, unit or item."
-    )
+    by: str | None = _BY(None, help="The independent unit: sentence, document, unit or item.")
     level: float = LEVEL(0.95)
     missing: str | None = choice(
         None,
@@ -1093,8 +1091,8 @@ class SplitOptions(_CorpusOptions):
     regularize: Sequence[str] = choice(
         ("entities", "tokens"),
         "WHAT",
-        "What every part shall have an equal share of: entities, labels, tokens; several "
-        "times, or separated by commas. Classes, where there are labels.",
+        "What every part has an equal share of: entities, labels, tokens; several times, or "
+        "separated by commas. Classes, where there are labels.",
         parser="word_list",
         several=True,
         always=True,
@@ -1141,8 +1139,8 @@ class SampleOptions(ReadingOptions):
     goal: str | None = choice(
         None,
         "--for GOAL",
-        "What the sample shall estimate best: score, or difference (of two systems and more, "
-        "the usual one).",
+        "What the sample estimates best: score, or difference (the default for two or more "
+        "systems).",
     )
     by: str | None = _BY(None, help="What is drawn: sentence, document or item.")
     keep: Sequence[int | str] = choice(
@@ -1185,15 +1183,15 @@ class WatchOptions(Options):
     every: int | None = choice(
         None,
         "N",
-        "Look after so many units, in the order of drawing; by default after a tenth of the "
+        "Check after so many units, in the order of drawing; by default after a tenth of the "
         "first draw, and after every draw.",
         parser="whole",
     )
     planned: int | None = choice(
         None,
         "N",
-        "How many units will be labelled if nothing is decided before: there intervals are "
-        "shortest. By default those of the first draw. Keep it from look to look.",
+        "The planned number of labelled units, at which intervals are narrowest; by default "
+        "those of the first draw. Do not change it between checks.",
         parser="whole",
     )
 

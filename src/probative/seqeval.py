@@ -536,8 +536,8 @@ def _detect(tagged: Tagged, suffix: bool) -> str:
     if prefixes in ({"S"}, {"U"}):
         return "iobes" if prefixes == {"S"} else "bilou"
     raise InputError(
-        f"scheme: cannot be told from the prefixes {', '.join(sorted(prefixes))}; expected one of "
-        f"{', '.join(_SCHEMES)}"
+        f"scheme: cannot be recognised from the prefixes {', '.join(sorted(prefixes))}; expected "
+        f"one of {', '.join(_SCHEMES)}"
     )
 
 

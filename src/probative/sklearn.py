@@ -124,7 +124,7 @@ class CountsScorer:
         if positive is None:
             listed = ", ".join(map(repr, sorted(set(classes))[:10]))
             raise InputError(
-                f"positive: which class counts as yes cannot be told; expected one of {listed}"
+                f"positive: it is not known which class counts as yes; expected one of {listed}"
             )
         return positive
 

@@ -86,12 +86,12 @@ def test_options_that_mean_nothing_here_are_refused(refused, tmp_path):
     arguments = ("bayes", "--folds", "folds", "--preds-a", "a/*", "--preds-b", "b/*")
     line = refused(*arguments, "--sampled", 1000)
     assert "--sampled: cannot be combined with --folds" in line
-    assert "--plot: means nothing without --figure" in refused(*arguments, "--plot", "difference")
+    assert "--plot: has no effect without --figure" in refused(*arguments, "--plot", "difference")
     for name in "ab":
         (tmp_path / f"{name}.csv").write_text("tp,fp,fn\n8,1,2\n")
     counts = ("bayes", tmp_path / "a.csv", tmp_path / "b.csv")
-    assert "--only: means nothing without --folds" in refused(*counts, "--only", "PER")
-    assert "--ignore-type: means nothing" in refused(*counts, "--ignore-type")
+    assert "--only: has no effect without --folds" in refused(*counts, "--only", "PER")
+    assert "--ignore-type: has no effect" in refused(*counts, "--ignore-type")
     assert "--weight: applies to folds" in refused(*counts, "--weight", "averaged")
 
 

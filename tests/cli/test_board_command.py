@@ -47,8 +47,8 @@ def test_json_contract(call):
             "name": "odd",
             "file": "odd.conll",
             "status": "refused",
-            "error": "line 1: does not fit the answer; expected the same sentences and tokens in "
-            "the same order",
+            "error": "line 1: does not fit gold; expected the same sentences and tokens in the "
+            "same order",
         },
         {"name": "old", "file": "old.conll", "status": "scored"},
     ]
@@ -84,7 +84,7 @@ def test_every_format(call, form):
     outcome = call("-f", form, "-q")
     assert outcome.status == 0
     assert outcome.err == ""
-    assert "does not fit the answer" in outcome.out
+    assert "does not fit gold" in outcome.out
     assert "new" in outcome.out
 
 
@@ -101,7 +101,7 @@ def test_a_page_besides(call, tmp_path):
     before = (tmp_path / "site" / "index.html").read_text()
     outcome = call("--html", tmp_path / "site" / "index.html")
     assert outcome.status == 2
-    assert "stands in the site, which is replaced whole" in outcome.err
+    assert "lies in the site, which is replaced as a whole" in outcome.err
     assert (tmp_path / "site" / "index.html").read_text() == before
 
 
@@ -112,7 +112,7 @@ def test_bad_calls(run, refused, write, tmp_path):
     (tmp_path / "mine" / "poem.txt").write_text("roses")
     assert "Missing option '--output'" in refused("board", gold, tmp_path / "in")
     said = refused("board", gold, tmp_path / "in", "-o", tmp_path / "mine")
-    assert said.startswith(f"{tmp_path / 'mine'}: is no site of a board")
+    assert said.startswith(f"{tmp_path / 'mine'}: is not the site of a board")
     said = refused("board", gold, tmp_path / "in", "-o", tmp_path / "s", "--pairs", "few")
     assert said.startswith("probative: --pairs: ")
     said = refused("board", gold, tmp_path / "in", "-o", tmp_path / "s", "--max-size", "-1")
@@ -122,7 +122,7 @@ def test_bad_calls(run, refused, write, tmp_path):
     said = refused("board", "-", tmp_path / "in", "-o", tmp_path / "s")
     assert said == "probative: gold: '-'; expected a path"
     said = refused("board", gold, tmp_path / "in", "-o", tmp_path / "in" / "site")
-    assert "stand in each other" in said
+    assert "one lies in the other" in said
     assert run("board", gold, tmp_path / "in", "-o", tmp_path / "s").status == 0
 
 
@@ -132,7 +132,7 @@ def test_where_the_command_runs_is_no_site(refused, write, tmp_path, monkeypatch
         (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path / "here")
     said = refused("board", gold, tmp_path / "in", "-o", ".")
-    assert said == ".: is where this command runs; expected another folder"
+    assert said == ".: is the current folder; expected another one"
 
 
 def test_why_a_submission_is_not_scored_names_flags(call, write, tmp_path):
@@ -153,5 +153,5 @@ def test_a_submission_that_holds_the_answer_is_not_scored_by_it(run, write, tmp_
     gold = write("y\n1\n0\n1\n", "gold.csv")
     write("y,p\n1,0.7\n0,0.2\n1,0.4\n", "all/own.csv")
     board = run("board", gold, tmp_path / "all", "-o", tmp_path / "site", "-q")
-    assert "column 'p' may be what the system says" in " ".join(board.out.split())
+    assert "column 'p' may be the output" in " ".join(board.out.split())
     assert "1 refused" in board.out

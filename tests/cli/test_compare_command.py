@@ -347,7 +347,7 @@ def test_one_document_is_no_evidence(run, write, gate):
     assert "No verdict: a score here rests on one document alone" in outcome.out
     row = next(line for line in outcome.out.splitlines() if line.startswith(" new − old"))
     assert row.split()[4:10] == ["43.33", "−100.00", "100.00", "1.0000", "–", "–"]
-    assert "Note: one unit: no evidence" in outcome.out
+    assert "Note: one unit: the variation" in outcome.out
     answer = json.loads(run(*asked, gate, "-f", "json").out)
     (c,) = answer["comparisons"]
     assert (c["low"], c["high"], c["pvalue"]) == (-1, 1, 1)
@@ -403,8 +403,8 @@ def test_page_and_figures(run, files, tmp_path):
         (("--require-better", "--margin", "-0.1"), "margin: -0.1 is not"),
         (("--require-better", "--margin", "1"), "margin: 1.0 is not below 1; expected a fraction"),
         (("--require-better", "--confidence", "1.5"), "confidence: 1.5 is not between 0 and 1"),
-        (("--margin", "0.1"), "--margin: means nothing without --fail-if-worse or --require"),
-        (("--confidence", "0.9"), "--confidence: means nothing without --fail-if-worse"),
+        (("--margin", "0.1"), "--margin: has no effect without --fail-if-worse or --require"),
+        (("--confidence", "0.9"), "--confidence: has no effect without --fail-if-worse"),
         (("--fail-if-worse", "--require-better"), "--require-better: cannot be combined with"),
         (("--format", "xml"), "--format: unknown 'xml'"),
         (("--figure", "x.bmp"), "expected a name ending in .png, .svg or .pdf"),
@@ -438,10 +438,12 @@ def test_plan_json_contract(run, files):
 
 def test_plan_in_words(run, files):
     text = run("plan", *files, "--units", 500, "--power", 0.9, "--metric", "recall", "-q").out
-    assert "shows at the 5 % level with probability 0.90 on 500 sentences like the 30" in text
+    assert (
+        "is significant at the 5 % level with probability 0.90 on 500 sentences like the 30" in text
+    )
     gold, old, _ = files
     nothing = run("plan", gold, old, old, "-q")
-    assert "No number of sentences would do" in nothing.out
+    assert "No number of sentences is enough" in nothing.out
     assert json.loads(run("plan", gold, old, old, "-f", "json").out)["units"] is None
 
 
@@ -455,7 +457,7 @@ def test_plan_in_every_format(run, files, form):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--difference", "0.1", "--power", "0.8", "--units", "5"), "nothing is left to do"),
+        (("--difference", "0.1", "--power", "0.8", "--units", "5"), "expected at most two"),
         (("--power", "2"), "power: 2.0 is not between 0 and 1"),
         (("--units", "0"), "units: 0 is not a whole number >= 1"),
         (("--units", "-3"), "is not a whole number >= 0"),

@@ -53,7 +53,7 @@ def test_what_is_excluded_is_refused_with_both_flags(command):
                 check_together({name: option}, values | {name: "1"}, {name}, given=())
         wanted = [part for part in map(parts, option.needs) if part[0] in flags]
         if wanted:
-            with pytest.raises(InputError, match=f"^{name}: means nothing without {wanted[0][0]}="):
+            with pytest.raises(InputError, match=f"^{name}: has no effect without {wanted[0][0]}="):
                 check_together({name: option}, values | {name: "1"}, {name})
         for other, word in wanted:
             both = {name: "1", other: word}
@@ -64,7 +64,7 @@ def test_an_option_that_equals_its_default_is_not_refused_but_needs_what_it_need
     declared = {"by": Option(excludes=("runs",)), "plot": Option(needs=("figure",))}
     values = {"by": "item", "runs": ["A"], "plot": "usual", "figure": None}
     check_together(declared, values, changed={"runs"}, given={"by", "runs"})
-    with pytest.raises(InputError, match="plot: means nothing without figure=; expected both"):
+    with pytest.raises(InputError, match="plot: has no effect without figure=; expected both"):
         check_together(declared, values, changed={"runs"}, given={"runs", "plot"})
 
 
@@ -77,13 +77,13 @@ def test_an_option_that_equals_its_default_is_not_refused_but_needs_what_it_need
         ("compare g --datasets x.toml", "--datasets: cannot be combined with FILE"),
         ("compare --gold g --dataset n g a b", "--gold: cannot be combined with --dataset"),
         ("rank g --runs A=a --names A,B", "--names: cannot be combined with --runs"),
-        ("score g a --on-missing drop", "--on-missing: means nothing without --key"),
-        ("score g a --beta 1", "--beta: means nothing without --metric fbeta or --probabilities"),
-        ("plan g a b --beta 1", "--beta: means nothing without --metric fbeta; expected both"),
+        ("score g a --on-missing drop", "--on-missing: has no effect without --key"),
+        ("score g a --beta 1", "--beta: has no effect without --metric fbeta or --probabilities"),
+        ("plan g a b --beta 1", "--beta: has no effect without --metric fbeta; expected both"),
         ("score g a --format conlleval --html x.html", "--html: cannot be combined with --format"),
         ("score g a --probabilities -f conlleval", "--probabilities: cannot be combined with"),
         ("compare g a b --key k --align position", "--align: cannot be combined with --key"),
-        ("estimate d g --confidence 0.9", "--confidence: means nothing without --fail-if-worse or"),
+        ("estimate d g --confidence 0.9", "--confidence: has no effect without --fail-if-worse or"),
     ],
 )
 def test_refusals_name_the_flags(refused, tmp_path, monkeypatch, words, message):

@@ -45,4 +45,4 @@ def test_the_command_line(files, asked, said, run):
 def test_a_label_that_nobody_has(run, files):
     outcome = run("score", *files, "--task", "labels", "--labels", "a,zz")
     assert outcome.status == 2
-    assert "labels: neither the answer nor a system has 'zz'" in outcome.err
+    assert "labels: neither gold nor a system has 'zz'" in outcome.err

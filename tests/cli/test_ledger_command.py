@@ -32,19 +32,19 @@ def test_every_use_is_told_and_written(run, files, ledger):
     first = run("compare", *files, "--require-better", "--ledger", ledger)
     assert first.status == 0
     assert re.search(
-        r"--ledger: test set \w{8}, look 1 \(new to this ledger\); 1 − P may be at most 0.015; "
-        r"worn out after about 24 looks more if none passes",
+        r"--ledger: test set \w{8}, use 1 \(new to this ledger\); 1 − P may be at most 0.015; "
+        r"worn out after about 24 more uses if none passes",
         first.err,
     )
     assert "points higher" in first.out
     gold, old, new = files
     second = run("compare", gold, new, old, "--require-better", "--ledger", ledger)
     assert second.status == 1
-    assert "look 2, 1 pass before" in second.err
-    assert "no promise: scores were shown at 1 look before; 80 new sentences" in second.err
+    assert "use 2, 1 pass before" in second.err
+    assert "no promise: scores were shown at 1 use before; 80 new sentences" in second.err
     again = run("compare", *files, "--require-better", "--ledger", ledger, "-q")
     assert again.status == 0
-    assert "look 1 again (asked before on " in again.err
+    assert "use 1 again (asked before on " in again.err
     shown = run("ledger", ledger, "--uses")
     assert shown.status == 0
     assert "no promise" in shown.out
@@ -117,14 +117,14 @@ def test_hidden_scores_need_a_gate_and_nothing_that_shows_them(run, files, tmp_p
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--ledger", "x.jsonl"), "--ledger: means nothing without --fail-if-worse or"),
-        (("--hide-scores",), "--hide-scores: means nothing without --fail-if-worse"),
-        (("--candidates", "adaptive"), "--candidates: means nothing without --ledger"),
+        (("--ledger", "x.jsonl"), "--ledger: has no effect without --fail-if-worse or"),
+        (("--hide-scores",), "--hide-scores: has no effect without --fail-if-worse"),
+        (("--candidates", "adaptive"), "--candidates: has no effect without --ledger"),
         (
             ("--require-better", "--candidates", "independent"),
-            "--candidates: means nothing without",
+            "--candidates: has no effect without",
         ),
-        (("--fail-if-worse", "--ledger", "x.jsonl"), "--ledger: bounds how often"),
+        (("--fail-if-worse", "--ledger", "x.jsonl"), "--ledger: limits how often"),
         (("--require-better", "--ledger", "x", "--candidates", "y"), "--candidates: unknown 'y'"),
         (("--require-better", "--ledger", "no/x"), "no/x: cannot be written: its folder does not"),
     ],
@@ -156,7 +156,7 @@ def test_what_has_no_answer_or_several_has_no_ledger(run, files, write, ledger):
         for k in (2, 3)
     ]
     outcome = run("compare", *logs, *gate)
-    assert (outcome.status, "--ledger: logs hold no answer" in outcome.err) == (2, True)
+    assert (outcome.status, "--ledger: logs hold no gold" in outcome.err) == (2, True)
     assert not ledger.exists()
 
 

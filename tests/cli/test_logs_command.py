@@ -129,11 +129,11 @@ def test_logs_are_runs_without_an_answer(run, refused, write, tmp_path):
     assert pv.compare(files).to_dict()["comparisons"] == found["comparisons"]
     ranked = run("rank", *words, "--html", tmp_path / "page.html", "-q", "-f", "json")
     assert [system["name"] for system in json.loads(ranked.out)["ranking"]] == ["B", "A"]
-    assert "--gold-column: means nothing for samples" in refused(
+    assert "--gold-column: does not apply to samples" in refused(
         "compare", *words, "--gold-column", "x"
     )
     write("x B-PER\n", "a/tags.conll")
-    assert "tags.conll: is no log of samples, and there is no answer" in refused("compare", *words)
+    assert "tags.conll: is no log of samples, and there is no gold" in refused("compare", *words)
 
 
 def test_logs_of_findings_are_runs(run, write):

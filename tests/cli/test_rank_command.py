@@ -116,12 +116,12 @@ def test_bad_input(refused, files, write, tmp_path):
     assert "the folder holds no files" in refused("rank", gold, tmp_path / "empty")
     assert "no file matches this pattern" in refused("rank", gold, tmp_path / "x*.conll")
     assert "expected NAME=FILE" in refused("rank", gold, f"={old}")
-    assert "no file but the answer" in refused("rank", gold, tmp_path / "gold*")
+    assert "only the gold file" in refused("rank", gold, tmp_path / "gold*")
     assert "--names" in refused("rank", gold, f"a={old}", new, "--names", "x,y")
     assert "'a' twice" in refused("rank", gold, f"a={old}", f"a={new}")
     assert "--metric" in refused("rank", gold, old, new, "--metric", "f2")
     assert "--adjust" in refused("rank", gold, old, new, "--adjust", "none")
-    assert "--by: means nothing for counts" in refused(
+    assert "--by: does not apply to counts" in refused(
         "rank", "--counts", write("tp,fp,fn\n1,1,1\n2,2,2\n", "c.csv"), "--by", "item"
     )
     (tmp_path / "d").mkdir()
@@ -257,7 +257,7 @@ def test_the_answer_may_be_ranked_where_it_is_named(run, refused, files):
     (gold.parent / "alone").mkdir()
     gold.rename(gold.parent / "alone" / "gold.conll")
     moved = gold.parent / "alone" / "gold.conll"
-    assert "no file but the answer" in refused("rank", moved, moved.parent)
+    assert "only the gold file" in refused("rank", moved, moved.parent)
 
 
 def command_of(page, one, other):
@@ -319,5 +319,5 @@ def test_the_command_for_columns_of_a_table(run, write, tmp_path, monkeypatch):
 
 def test_comparisons_belong_to_a_page(refused, files):
     assert refused("rank", *files, "--comparisons", 2) == (
-        "probative: --comparisons: means nothing without --html; expected both"
+        "probative: --comparisons: has no effect without --html; expected both"
     )

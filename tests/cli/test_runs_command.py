@@ -121,7 +121,7 @@ def test_gates_ask_about_new_runs(run):
         "compare", "gold.conll", "--runs", "A=a/run-1.conll", "--runs", "B=b", "--require-better"
     )
     assert alone.status == 1
-    assert "what new runs would do is not known" in alone.err
+    assert "new runs cannot be judged" in alone.err
     single = run(
         *("compare", "gold.conll", "--runs", "A=a/run-1.conll", "--runs", "B=b/run-1.conll"),
         "--require-not-worse",
@@ -147,7 +147,7 @@ def test_paired_runs_name_their_pairs(run, folder):
     (folder / "b" / "run-3.conll").unlink()
     refused = run("compare", *BOTH, "--paired-runs")
     assert refused.status == 2
-    assert "--paired-runs: 3 runs of A, but 2 of B; expected as many" in refused.err
+    assert "--paired-runs: 3 runs of A, but 2 of B; expected the same number" in refused.err
 
 
 def counts_table(tagged, model, seed):
@@ -216,8 +216,8 @@ def test_a_table_with_a_run_column(run, write):
         (["gold.conll", "a/run-1.conll", "--runs", "run-1=b"],
          "--runs: 'run-1' is a system already"),
         (["gold.conll", "--runs", "A=a", "--runs", "B=b", "--run-column", "seed"],
-         "--run-column: means nothing for entities"),
-        (["--runs", "A=a", "--runs", "B=b"], "no log of samples, and there is no answer"),
+         "--run-column: does not apply to entities"),
+        (["--runs", "A=a", "--runs", "B=b"], "no log of samples, and there is no gold"),
         (["--counts"], "FILE: missing; expected files of counts"),
         (["gold.conll", "a/run-1.conll", "b/run-1.conll", "--paired-runs"],
          "--paired-runs: there are no runs"),
@@ -235,7 +235,9 @@ def test_a_run_with_missing_sentences_is_named(run, write):
     write(text(sentences(5, 0.2)[:30] + sentences(5, 0.2)[31:]), "b/run-2.conll")
     outcome = run("compare", *BOTH)
     assert outcome.status == 2
-    assert outcome.err.startswith("b/run-2.conll: 49 sentences, but gold.conll has 50; expected as")
+    assert outcome.err.startswith(
+        "b/run-2.conll: 49 sentences, but gold.conll has 50; expected the"
+    )
     assert "sentence 31" in outcome.err or "first that differs" not in outcome.err
 
 
@@ -317,7 +319,7 @@ def test_counts_are_joined_by_the_column_that_names_units(run, write):
     outcome = run("compare", "--counts", "a.csv", "other.csv")
     assert outcome.status == 2
     assert (
-        "other.csv: doc 'd19' stands in one of two systems alone; expected the same" in outcome.err
+        "other.csv: doc 'd19' occurs in only one of two systems; expected the same" in outcome.err
     )
 
 
@@ -328,8 +330,8 @@ def test_counts_without_such_a_column_are_paired_by_row_order(run, write):
         write("\n".join(row.partition(",")[2] for row in rows) + "\n", f"{name}-bare.csv")
     for files in (["a.csv", "b.csv"], ["a-bare.csv", "b-bare.csv"]):
         (note,) = answer(run("compare", "--counts", *files, "-f", "json"))["notes"]
-        assert note.startswith("paired by row order"), files
-        assert "paired by row order" in run("rank", "--counts", *files).err
+        assert note.startswith("rows are matched by position"), files
+        assert "rows are matched by position" in run("rank", "--counts", *files).err
     write("tp,fp,fn\n8,1,2\n", "one.csv")
     write("tp,fp,fn\n7,1,3\n", "two.csv")
     assert "row order" not in run("compare", "--counts", "one.csv", "two.csv").err

@@ -53,7 +53,7 @@ def test_counts_plan_as_files_do():
     plan = pv.plan(runs, units=90)
     assert plan.units == (40, 90)
     assert "|counts|runs:3,3|" in plan.signature
-    with pytest.raises(pv.InputError, match="only: means nothing for counts"):
+    with pytest.raises(pv.InputError, match="only: does not apply to counts"):
         pv.plan(runs, only=["PER"])
     with pytest.raises(pv.InputError, match="systems: 1 of them"):
         pv.plan({"A": runs["A"]})
@@ -63,18 +63,21 @@ def test_counts_plan_as_files_do():
 def test_every_form(run, folder, form):
     outcome = run("plan", *RUNS, "-f", form, "-q", "--html", "plan.html", "--figure", "plan.svg")
     assert "3" in outcome.out
-    assert "One more run of either system" in (folder / "plan.html").read_text()
+    assert "One more run of each system" in (folder / "plan.html").read_text()
     assert (folder / "plan.svg").read_text().startswith("<?xml")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((*RUNS, "--paired-runs"), "--paired-runs: 3 runs of A, but 4 of B; expected as many"),
+        (
+            (*RUNS, "--paired-runs"),
+            "--paired-runs: 3 runs of A, but 4 of B; expected the same number",
+        ),
         (("gold.conll", "--runs", "A=a"), "1 of them; expected two"),
         (("gold.conll", "--runs", "A=a", "--runs", "B=b/0.conll"), "B: one run"),
-        (("gold.conll", "a/0.conll", "b/0.conll", "--paired-runs"), "--paired-runs: means nothing"),
-        (("gold.conll", "a/0.conll", "b/0.conll", "--figure", "x.png"), "--figure: there is one"),
+        (("gold.conll", "a/0.conll", "b/0.conll", "--paired-runs"), "--paired-runs: has no effect"),
+        (("gold.conll", "a/0.conll", "b/0.conll", "--figure", "x.png"), "--figure: only plans"),
     ],
 )
 @pytest.mark.usefixtures("folder")

@@ -27,9 +27,11 @@ def test_sample_and_more(run, files, tmp_path):
     first = run("sample", *files, "--size", 20, "-o", "s.conll", "--explain")
     assert first.status == 0
     assert " 2 items in dispute " in first.out
-    assert "20 sentences of 90 chosen for the difference of old and new: about as" in first.out
+    assert (
+        "20 sentences of 90 chosen for the difference between old and new: equivalent" in first.out
+    )
     assert first.err.endswith("wrote s.conll\nwrote s.design.json\n")
-    assert "is the answer itself" not in first.err
+    assert "is the gold file itself" not in first.err
     assert "B-" not in (tmp_path / "s.conll").read_text()
     more = run("sample", "--add", 10, "s.design.json", "-o", "more.conll", "-q", "-f", "json")
     answer = json.loads(more.out)
@@ -50,7 +52,7 @@ def test_every_form(run, files, form):
 
 def test_page(run, files, tmp_path):
     run("sample", *files, "--size", 20, "-o", "s.conll", "--html", "page.html")
-    assert "about as good as" in (tmp_path / "page.html").read_text()
+    assert "equivalent to about" in (tmp_path / "page.html").read_text()
 
 
 @pytest.mark.parametrize(
@@ -68,7 +70,10 @@ def test_page(run, files, tmp_path):
         (["--size", "9", "--pilot", "none"], "none: there is no such file"),
         (["--size", "9", "--judge", "none"], "none: there is no such file"),
         (["--size", "9", "--task", "segmentation"], "probative: systems: old.conll is a segmen"),
-        (["--add", "3"], "old.conll: is not JSON, or was cut off; expected the file of a design"),
+        (
+            ["--add", "3"],
+            "old.conll: is not JSON, or is incomplete; expected the whole file of a design",
+        ),
         (["--size", "9", "--html", "s.design.json"], "s.design.json: is the design; expected"),
         (["--size", "9", "--html", "s.conll"], "s.conll: cannot be both --html and --output"),
         (["--size", "9", "-o", "old.conll"], "old.conll: is an input; expected another file for"),
@@ -95,9 +100,9 @@ def test_one_output_alone_is_no_pool_and_system(run, files):
 
 def test_names_of_systems(run, files):
     done = run("sample", files[0], "ours=old.conll", "new.conll", "--size", 9, "-o", "s.conll")
-    assert "the difference of ours and new" in done.out
+    assert "the difference between ours and new" in done.out
     again = run("sample", *files, "--names", "x,y", "--size", 9, "-o", "t.conll")
-    assert "the difference of x and y" in again.out
+    assert "the difference between x and y" in again.out
 
 
 def test_a_design_is_whole_after_a_kill(files, run, tmp_path):

@@ -104,7 +104,7 @@ def test_files_that_do_not_belong_to_the_folds_are_refused(folds, tmp_path):
     bare = tmp_path / "bare.out"
     lines = [line.split()[-1] if line.strip() else "" for line in a[0].read_text().split("\n")]
     bare.write_text("\n".join(lines))
-    with pytest.raises(pv.InputError, match="has no tokens, so that nothing shows"):
+    with pytest.raises(pv.InputError, match="has no tokens, so its fold is unknown"):
         judge_predictions(folds, a, [bare, *a[1:]])
     with pytest.raises(pv.InputError, match="no such file"):
         judge_predictions(folds, a, ["nowhere", *a[1:]])

@@ -110,7 +110,7 @@ class Local:
 
 def test_what_cannot_be_pickled_is_refused_with_a_folder_and_works_without(tmp_path):
     models = Local(lambda x: x), Local(lambda x: not x)
-    with pytest.raises(pv.InputError, match="model_a: Local cannot be told from others"):
+    with pytest.raises(pv.InputError, match="model_a: Local cannot be identified"):
         compare_models(*models, *tweets(40), folder=tmp_path / "f")
     assert not (tmp_path / "f").exists()
     assert len(compare_models(*models, *tweets(40)).folds) == 4

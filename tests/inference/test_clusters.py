@@ -501,7 +501,7 @@ def test_limits_of_a_posterior_that_leave_the_estimate_out_say_so():
     found = pv.difference(pv.PairedCounts(rows), "recall", method="bayes", level=0.5)
     assert found.estimate == 1
     assert found.high < 1
-    assert "outside the limits" in found.note
+    assert "outside the interval" in found.note
 
 
 def test_bayes_is_near_mover_on_a_large_table():

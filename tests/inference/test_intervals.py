@@ -245,7 +245,7 @@ def test_equal_units_once_with_their_number():
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"multiplicity": [1, 2]}, "multiplicity: means nothing without units"),
+        ({"multiplicity": [1, 2]}, "multiplicity: has no effect without units"),
         ({"multiplicity": [1, 2, 3], "clustered": True}, r"expected one number per row, \(2,\)"),
     ],
 )

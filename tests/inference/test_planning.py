@@ -1,4 +1,4 @@
-"""How much data would settle it?"""
+"""How much data is needed?"""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def test_what_cannot_be_planned_is_refused():
 def test_a_plan_in_words_and_as_a_figure():
     plan = plan_runs(pilot(), difference=0.03)
     text = plan.to_markdown()
-    assert "One more run of either system" in text
+    assert "One more run of each system" in text
     assert f"{plan.observed_units:,} units" in text
     (axis,) = plan.plot()
     assert axis.get_xlabel() == "units"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import gzip
 import json
 import os
@@ -14,10 +15,10 @@ from pathlib import Path
 import pytest
 
 import probative as pv
+from probative import files as site
 from probative.errors import InputError
 from probative.inference import macro_comparison as macro_leaderboard
 from probative.jobs import board as building
-from probative.jobs import board as site
 from probative.jobs.board import Kept, find_submissions
 
 KINDS = ("PER", "LOC", "ORG")
@@ -243,7 +244,7 @@ def test_bad_submissions_become_lines_and_stop_nobody(place):
         "binary": "line 1: is a binary file",
         "latin": "line 1: byte 0xe9 is not UTF-8",
         "short": "59 sentences of ",
-        "words": "line 1: does not fit the answer; expected the same sentences and tokens",
+        "words": "line 1: does not fit gold; expected the same sentences and tokens",
         "broken": "is a damaged gzip file",
         "hollow": "is a folder of 0 files; expected one",
         "two": "is a folder of 2 files; expected one",
@@ -267,9 +268,7 @@ def test_a_file_that_is_too_large_is_not_read(place):
     (place / "in" / "bomb.conll.gz").write_bytes(gzip.compress(b"x O\n" * 300_000))
     found = _build(place, max_size=1)
     why = {one.name: one.error for one in found.submissions if one.error}
-    assert why == dict.fromkeys(
-        ("bomb", "huge"), "holds more than 1 MiB, the max_size; expected less"
-    )
+    assert why == dict.fromkeys(("bomb", "huge"), "is larger than 1 MiB (max_size)")
 
 
 def _swapped(monkeypatch, change) -> None:
@@ -302,7 +301,7 @@ def test_a_link_that_is_put_in_place_after_the_check_is_not_read(place, monkeypa
     assert found.scored == ("ann",)
     assert {one.name: one.error for one in found.submissions if one.error} == {
         "bob": "is a link; expected the file itself",
-        "cat": "is the answer itself; expected an output",
+        "cat": "is the gold file itself; expected an output",
         "team": "is a link; expected the file itself",
     }
 
@@ -377,7 +376,7 @@ def test_parquet_that_unpacks_to_more_than_the_size_is_not_read(tmp_path):
     found = pv.board(tmp_path / "gold.txt", tmp_path / "in", tmp_path / "site", max_size=0.25)
     assert found.scored == ("ann", "fits")
     assert {one.name: one.error for one in found.submissions if one.error} == dict.fromkeys(
-        ("lists", "rows", "words"), "holds more than 0.25 MiB, the max_size; expected less"
+        ("lists", "rows", "words"), "is larger than 0.25 MiB (max_size)"
     )
 
 
@@ -472,7 +471,7 @@ def test_labels_and_texts_of_a_table_are_not_told(tmp_path):
         n_jobs=1,
     )
     assert found.scored == ("one", "two")
-    assert found.submissions[1].error == "1 item, but the answer has 33 items; expected as many"
+    assert found.submissions[1].error == "has 1 item; gold has 33 items"
     assert _told(tmp_path, ["canarylabel", "canarytext"]) == {}
     # the sums over all labels, less those that are told, must not be those of the rare one
     labels = [[own.label for own in system.by_label] for system in found.ranking.systems]
@@ -495,7 +494,8 @@ def test_which_labels_are_told():
 _KILLED = """
 import os, signal, sys
 import probative as pv
-from probative.jobs import board as building, board as site
+from probative import files as site
+from probative.jobs import board as building
 
 def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -584,7 +584,7 @@ def test_a_full_disk_leaves_the_old_site(place, monkeypatch, exchange):
             return full() if "-building-" in str(self) else rename(self, target)
 
         monkeypatch.setattr(Path, "rename", second)
-    with pytest.raises(pv.InputError, match="cannot be written: No space left"):
+    with pytest.raises(pv.InputError, match="cannot be written: the disk is full"):
         _build(place)
     assert _files(place / "site") == old
     assert _left(place) == ["in", "secret", "site", "site.cache"]
@@ -613,7 +613,7 @@ def test_folders_that_are_not_ours_are_not_replaced(place):
     assert _build(place).reused
     (place / "thesis").mkdir()
     (place / "thesis" / "chapter.tex").write_text("years of work")
-    with pytest.raises(pv.InputError, match="is no site of a board"):
+    with pytest.raises(pv.InputError, match="is not the site of a board"):
         pv.board(place / "secret" / "gold.conll", place / "in", place / "thesis")
     assert (place / "thesis" / "chapter.tex").read_text() == "years of work"
 
@@ -621,9 +621,9 @@ def test_folders_that_are_not_ours_are_not_replaced(place):
 def test_folders_do_not_stand_in_each_other(place):
     gold, folder, own = place / "secret" / "gold.conll", place / "in", place / "site"
     for where, cache in ((folder, None), (folder / "site", None), (own, own / "cache"), (own, own)):
-        with pytest.raises(pv.InputError, match="stand in each other"):
+        with pytest.raises(pv.InputError, match="one lies in the other"):
             pv.board(gold, folder, where, cache=cache)
-    with pytest.raises(pv.InputError, match="stands in the site"):
+    with pytest.raises(pv.InputError, match="lies in the site"):
         pv.board(gold, folder, place / "secret")
     assert gold.exists()
     with pytest.raises(pv.InputError, match="is not a directory"):
@@ -638,7 +638,7 @@ def test_an_answer_that_can_be_read_only_once_is_refused(place):
     os.mkfifo(place / "pipe")
     for name in ("pipe", "in"):
         with pytest.raises(
-            pv.InputError, match="is no file; expected one, which can be read again"
+            pv.InputError, match="is no file; expected a file that can be read again"
         ):
             pv.board(place / name, place / "in", place / "site")
     assert _left(place) == ["in", "pipe", "secret"]
@@ -731,3 +731,168 @@ def test_pages_never_have_two_signs_before_a_number(place):
     assert any("; P(best) &lt; 0.001." in page for page in pages)
     assert not any(re.search(r"= &[lg]t;", page) for page in pages)
     assert ", P(best) < 0.001" in str(board.ranking.ranking[-1])
+
+
+# ----------------------------------------------------------------------------- the front of a site
+
+
+def test_title_introduction_and_date(place):
+    (place / "about.md").write_text(
+        "# The task\n\nFind *names* & <b>places</b> <script>alert(1)</script>, see "
+        "[the page](https://example.org/?a=1&b=2), [not this](javascript:alert(1)) "
+        "![picture](https://example.org/x.png) <img src=x onerror=alert(1)>\n\n"
+        "* one\n* two\n\n<iframe src='https://example.org'></iframe>\n"
+    )
+    found = _build(
+        place, title="Names <& more>", about=place / "about.md", date=dt.date(2026, 5, 1)
+    )
+    assert (found.title, found.date) == ("Names <& more>", "2026-05-01")
+    page = (place / "site" / "index.html").read_text()
+    assert "<h1>Names &lt;&amp; more&gt;</h1>" in page
+    assert "<title>Names &lt;&amp; more&gt;</title>" in page
+    assert '<time datetime="2026-05-01">2026-05-01</time>' in page
+    assert '<h2 class="own">The task</h2>' in page
+    assert "<em>names</em> &amp; &lt;b&gt;places&lt;/b&gt;" in page
+    assert '<a href="https://example.org/?a=1&amp;b=2">the page</a>' in page
+    assert "<li>one</li>" in page
+    introduction = page.split('<div class="introduction">')[1].split("</div>")[0]
+    tags = set(re.findall(r"</?([a-z0-9]+)", introduction))
+    assert tags == {"h2", "p", "em", "a", "ul", "li"}
+    assert "javascript:" not in re.sub(r"\[not this\]\(javascript", "", introduction)
+    # the other pages lead back to it
+    assert ">Names &lt;&amp; more&gt;</a>" in (place / "site" / "systems" / "ann.html").read_text()
+    content = json.loads((place / "site" / "board.json").read_text())
+    assert (content["title"], content["date"]) == ("Names <& more>", "2026-05-01")
+    assert _told(place, _all_words(place)) == {}
+
+
+def test_the_date_comes_from_the_files_unless_it_is_given(place, monkeypatch):
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    days = {"ann": 86_400 * 3, "bob": 86_400 * 9 + 5, "cat": 0}
+    for name, seconds in days.items():
+        os.utime(place / "in" / f"{name}.conll", (seconds, seconds))
+    # what a team says about its own date does not move that of the board
+    (place / "in" / "ann.meta.toml").write_text("date = 9999-12-31\n")
+    assert _build(place).date == "1970-01-10"
+    first = _files(place / "site")
+    assert _build(place).date == "1970-01-10"
+    assert _files(place / "site") == first
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    assert _build(place).date == "1970-01-02"
+    assert _build(place, date="2026-05-01").date == "2026-05-01"
+    assert b"2026-05-01" in _files(place / "site")["index.html"]
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "soon")
+    with pytest.raises(pv.InputError, match="SOURCE_DATE_EPOCH: 'soon'; expected a number"):
+        _build(place)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"date": "1 May"}, "date: '1 May'; expected a day such as 2026-05-01"),
+        ({"date": "2026-13-01"}, "date: '2026-13-01'; expected a day"),
+        ({"date": 5}, "date: 5; expected a day"),
+        ({"title": " "}, "title: ' '; expected text"),
+        ({"title": 3}, "title: 3; expected text"),
+        ({"about": 3}, "about: 3; expected the path of a Markdown file"),
+        ({"about": "nowhere.md"}, r"nowhere\.md: there is no such file"),
+    ],
+)
+def test_a_front_that_cannot_be_stops_the_board(place, given, words):
+    with pytest.raises(pv.InputError, match=words):
+        _build(place, **given)
+    assert not (place / "site").exists()
+
+
+def test_rows_are_numbered_and_described(place):
+    (place / "in" / "ann.meta.toml").write_text(
+        'team = "Ann & <Friends>"\npaper = "https://example.org/ann?a=1&b=2"\ndate = 2026-04-30\n'
+    )
+    (place / "in" / "dan").mkdir()
+    (place / "in" / "dan" / "run.conll").write_text(_text(_output(_answer(), 0.5, 4)))
+    (place / "in" / "dan" / "meta.toml").write_text('code = "http://example.org"\n')
+    found = _build(place)
+    assert found.scored == ("ann", "bob", "cat", "dan")
+    (ann,) = [one for one in found.submissions if one.name == "ann"]
+    assert ann.to_dict() == {
+        "name": "ann",
+        "file": "ann.conll",
+        "status": "scored",
+        "team": "Ann & <Friends>",
+        "paper": "https://example.org/ann?a=1&b=2",
+        "date": "2026-04-30",
+    }
+    page = (place / "site" / "index.html").read_text()
+    rows = re.findall(r'<tr[^>]*data-place.*?<span class="place">(\d)\.</span>.*?</tr>', page, re.S)
+    assert rows == ["1", "2", "3", "4"]
+    for text in (page, (place / "site" / "systems" / "ann.html").read_text()):
+        assert "Ann &amp; &lt;Friends&gt;, 2026-04-30" in text
+        assert '<a href="https://example.org/ann?a=1&amp;b=2" rel="nofollow noopener">paper' in text
+    lines = found.to_markdown().splitlines()
+    assert next(line for line in lines if "ann" in line).startswith("| 1 | **ann** ")
+    # a description costs nothing, and does not change a score
+    (place / "in" / "ann.meta.toml").write_text('team = "Others"\n')
+    assert _build(place).reused == found.scored
+
+
+_DEEP = f"team = {'[' * 5000}"
+
+
+@pytest.mark.parametrize(
+    ("content", "remark"),
+    [
+        ("author = 'x'", "author = 'x'; expected team, paper, code, date, and no other key"),
+        ("team = 3", "team = 3; expected a name"),
+        ("team = ''", "team = ''; expected a name"),
+        ('team = "a\\u202Eb"', "expected a name"),
+        (f"team = '{'x' * 400}'", "expected a name of at most 300 characters"),
+        ("paper = 'javascript:alert(1)'", "expected a link that starts with https:// or http://"),
+        ("paper = 'data:text/html,x'", "expected a link"),
+        ("code = 'https://good.org@evil.org'", "expected a link"),
+        ("code = 'https://[::1'", "expected a link"),
+        ("code = '//example.org'", "expected a link"),
+        ("date = 'yesterday'", "date = 'yesterday'; expected a day such as 2026-05-01"),
+        ("date = '2026-02-30'", "expected a day"),
+        ("team", "is no TOML: "),
+        (_DEEP, "is no TOML: "),
+        (f"team = '{'x' * 20_000}'", "is larger than 16,384 bytes"),
+    ],
+)
+def test_a_bad_description_is_a_remark(place, content, remark):
+    (place / "in" / "bob.meta.toml").write_text(f"{content}\n")
+    found = _build(place)
+    assert found.scored == ("ann", "bob", "cat")
+    (bob,) = [one for one in found.submissions if one.name == "bob"]
+    assert len(bob.remarks) == 1
+    assert bob.remarks[0].startswith("meta.toml: ")
+    assert remark in bob.remarks[0]
+    assert "\n" not in bob.remarks[0]
+    assert (bob.team, bob.paper, bob.code, bob.date) == (None,) * 4
+    page = (place / "site" / "index.html").read_text()
+    assert "<h2>Remarks</h2>" in re.sub(' id="[^"]*"', "", page)
+    assert 'href="javascript' not in page
+
+
+def test_a_description_is_no_way_to_gold(place):
+    folder, gold = place / "in", place / "secret" / "gold.conll"
+    (folder / "ann.meta.toml").symlink_to(gold)
+    os.link(gold, folder / "bob.meta.toml")
+    (folder / "cat.meta.toml").symlink_to(place / "nowhere")
+    found = _build(place, pairs="all")
+    assert [one.remarks for one in found.submissions] == [
+        ("meta.toml: is a link; expected the file itself",),
+        ("meta.toml: is the gold file itself; expected an output",),
+        ("meta.toml: is a link; expected the file itself",),
+    ]
+    assert _told(place, _all_words(place)) == {}
+
+
+def test_a_description_of_nobody_is_listed(place):
+    (place / "in" / "zoe.meta.toml").write_text("team = 'x'\n")
+    (place / "in" / "meta.toml").write_text("team = 'x'\n")
+    found = _build(place)
+    words = "describes no submission; expected NAME.meta.toml beside a file NAME"
+    assert {one.file: one.error for one in found.submissions if one.error} == {
+        "meta.toml": words,
+        "zoe.meta.toml": words,
+    }

@@ -396,7 +396,7 @@ def test_what_has_no_groups_is_refused():
         pv.rank(frame, gold_column="y", columns=["old", "new"], group="lang")
     with pytest.raises(InputError, match="group: a plan has no groups"):
         pv.plan(frame, gold_column="y", columns=["old", "new"], group="lang")
-    with pytest.raises(InputError, match="group: means nothing for segmentation"):
+    with pytest.raises(InputError, match="group: does not apply to segmentation"):
         pv.compare(["a b"], ["ab"], ["a b"], task="segmentation", group="lang")
 
 

@@ -127,7 +127,7 @@ def test_labels_by_unit():
     items = match_labels(gold, a, b, positive="1")
     expected = pv.PairedCounts.from_labels([1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0], units=units)
     assert items.paired(0, 1) == expected
-    with pytest.raises(InputError, match="b: 1 labels, but gold has 4; expected as many"):
+    with pytest.raises(InputError, match="b: 1 labels, but gold has 4; expected the same number"):
         match_labels(gold, labels_from_array("b", [1]))
 
 

@@ -33,15 +33,15 @@ def test_a_missing_character_costs_the_words_that_it_touches():
     assert right == [2]
     (note,) = notes
     assert note == (
-        "pred: sentences with another text than in gold: 1 of 1; characters that are missing: 1, "
-        "that are not in the answer: 0; words that cannot be aligned and count as wrong: 0"
+        "pred: sentences whose text differs from gold: 1 of 1; missing characters: 1, characters "
+        "that gold does not have: 0; words that cannot be aligned, counted as wrong: 0"
     )
 
 
 def test_a_word_with_characters_that_are_not_there_is_a_false_alarm():
     moved, notes = carried_over(words([["ab", "cd"]]), words([["ab", "xy", "cd"]], "pred"))
     assert moved.spans().of(0) == [(0, 2, "word"), (2, 4, "word"), (4, 5, "word")]
-    assert "not in the answer: 2; words that cannot be aligned and count as wrong: 1" in notes[0]
+    assert "not in the answer: 2; words that cannot be aligned, counted as wrong: 1" in notes[0]
 
 
 def test_widths_are_alike():
@@ -50,7 +50,7 @@ def test_widths_are_alike():
 
 
 def test_the_number_of_sentences_must_agree():
-    with pytest.raises(InputError, match="2 sentences, but gold has 1; expected as many"):
+    with pytest.raises(InputError, match="2 sentences, but gold has 1; expected the same number"):
         carried_over(words([["a"]]), words([["a"], ["b"]], "pred"))
 
 

@@ -332,5 +332,5 @@ def test_what_is_said_of_a_rule():
                                             match="partial").summary  # fmt: skip
     with pytest.raises(InputError, match=r"^by: under match='type' items of one sentence"):
         pv.score(DOCUMENT, ANSWERS, match="type", by="item")
-    with pytest.raises(InputError, match=r"^match: means nothing for labels"):
+    with pytest.raises(InputError, match=r"^match: does not apply to labels"):
         pv.score(["a", "b"], ["a", "b"], match="type")

@@ -136,7 +136,7 @@ def test_different_characters_are_an_error(write):
 @pytest.mark.parametrize(
     ("gold", "pred", "message"),
     [
-        (["ab", "cd"], ["ab"], "pred: 1 sentences, but gold has 2; expected as many"),
+        (["ab", "cd"], ["ab"], "pred: 1 sentences, but gold has 2; expected the same number"),
         (["ab"], ["a bc"], "pred: sentence 1: character 3 differs: 'abc' here, 'ab' at gold"),
         (["ab", "cd"], ["ab", "c e"], "pred: sentence 2: character 2 differs"),
         (["abc", "d"], ["ab", "cd"], "pred: sentence 1: character 3 differs"),

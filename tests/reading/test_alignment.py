@@ -37,10 +37,10 @@ def test_position_accepts_and_counts_them(write):
 
 def test_sentences_must_be_as_many(write):
     gold, pred = write(GOLD, "gold"), write("Ann B-PER\nsleeps O\n", "pred")
-    assert problem(gold, pred) == f"{pred}: 1 sentences, but {gold} has 2; expected as many"
+    assert problem(gold, pred) == f"{pred}: 1 sentences, but {gold} has 2; expected the same number"
     pred = write("Ann B-PER\n\nsleeps O\n\nYork B-LOC\n", "pred")
     assert problem(gold, pred) == (
-        f"{pred}: 3 sentences, but {gold} has 2; expected as many; the first that differs: "
+        f"{pred}: 3 sentences, but {gold} has 2; expected the same number; the first that differs: "
         f"sentence 1 has 1 tokens, but 2 at {gold}:1"
     )
 
@@ -56,7 +56,10 @@ def test_python_sequences_of_different_lengths():
     assert problem([["O", "B-X"]], [["O"]]).startswith(
         "pred: sentence 1, token 1: sentence 1 has 1"
     )
-    assert problem([["O"]], [["O"], ["O"]]) == "pred: 2 sentences, but gold has 1; expected as many"
+    assert (
+        problem([["O"]], [["O"], ["O"]])
+        == "pred: 2 sentences, but gold has 1; expected the same number"
+    )
 
 
 def test_texts_of_json_lines(write):

@@ -188,7 +188,7 @@ def test_what_was_not_accepted_is_left_out_of_both_sides(write):
 
 def test_nothing_accepted_is_an_error(write):
     gold = write("gold.jsonl", prodigy(GOLD, ("ignore",) * 3))
-    with pytest.raises(InputError, match="no text has an answer; expected at least one"):
+    with pytest.raises(InputError, match="no text has gold; expected at least one"):
         pv.score(gold, gold)
 
 

@@ -164,7 +164,7 @@ def test_a_text_without_spans_may_come_first(tmp_path):
     ("text", "message"),
     [
         ('[{"id": 1, "label": "a"}, 3]', "item 2 is 3; expected an object"),
-        ('[{"label": "a", "label": "b"}]', "the key 'label' stands there twice"),
+        ('[{"label": "a", "label": "b"}]', "the key 'label' occurs twice"),
     ],
 )
 def test_bad_lists_are_named(text, message, tmp_path):

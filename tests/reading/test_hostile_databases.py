@@ -79,7 +79,7 @@ def test_a_view_over_the_gold_file_is_no_submission(tmp_path, capsys, gold):
     view = f"CREATE VIEW preds AS SELECT id, label AS pred FROM read_csv({literal(str(gold))})"
     place = ducks(tmp_path / "x.duckdb", view)
     error = refused(capsys, "score", gold, place, "--key", "id")
-    assert "the database holds no stored tables, only what it computes (preds)" in error
+    assert "the database holds no stored tables, only views (preds)" in error
     with pytest.raises(pv.InputError, match=r"'preds' reads other files"):
         pv.score(place, gold_column="pred", columns=["pred"], table="preds")
 

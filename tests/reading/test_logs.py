@@ -219,8 +219,8 @@ def test_doubled_samples_are_counted(tmp_path):
     with pytest.raises(InputError) as error:
         pv.score(doubled)
     assert str(error.value) == (
-        f"{doubled}: 2 of 40 samples stand there more than once ('0', '1'); expected each once, or "
-        f"repetitions to be numbered"
+        f"{doubled}: 2 of 40 samples occur more than once ('0', '1'); expected each once, or "
+        "numbered repetitions"
     )
 
 
@@ -391,7 +391,7 @@ def test_damaged_archives_are_named(tmp_path):
 
 def test_a_log_has_no_classes():
     for name, value in {"positive": "right", "only": ["x"], "scheme": "iob2"}.items():
-        with pytest.raises(InputError, match=f"{name}: means nothing for samples"):
+        with pytest.raises(InputError, match=f"{name}: does not apply to samples"):
             pv.score(log("samples_sums_old.jsonl"), **{name: value})
     with pytest.raises(InputError, match="'f1' is not defined for answers that are right or wrong"):
         pv.score(log("samples_sums_old.jsonl"), metric="f1")

@@ -56,7 +56,7 @@ def test_the_answer_decides_what_outputs_are(write):
     one_line = write("J o h n l i k e s M a r y\n", "a.txt")
     assert recognised("J o h n l i k e s M a r y\n", task="segmentation").kind == "segmented"
     found = read(one_line, Options(like="segmented", task="segmentation"))
-    assert found.origin == ("segmented", "the answer is, too")
+    assert found.origin == ("segmented", "gold is, too")
     # what is surely something else is not: words of a column file against segmented text
     columns = write("1\tJohn\n2\tlikes\n3\tMary\n\n1\tshe\n2\tleft\n", "b.txt")
     assert pv.score(gold, columns)[0].counts == pv.Counts(tp=5, fp=0, fn=0)
@@ -85,7 +85,7 @@ def test_tokens_of_labels_must_agree(write):
     result = pv.score(gold, other, task="labels", align_by="position")
     assert result[0].counts == pv.Counts(tp=3, fp=0, fn=0)
     assert f"{other}: 1 token differs from {gold}" in result.notes
-    with pytest.raises(InputError, match="align_by: means nothing for labels without tokens"):
+    with pytest.raises(InputError, match="align_by: does not apply to labels without tokens"):
         pv.score(["a"], ["a"], align_by="position")
 
 
@@ -133,7 +133,7 @@ def test_case_everywhere():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"mapping": {"q": "a"}}, "mapping: neither the answer nor a system has 'q'"),
+        ({"mapping": {"q": "a"}}, "mapping: neither gold nor a system has 'q'"),
         ({"mapping": "a=b"}, "mapping: 'a=b'; expected a dictionary of labels"),
         ({"mapping": {"a": None}}, "mapping: has missing labels"),
         ({"mapping": {1: "a", "1": "b"}}, "has a label twice"),
@@ -172,7 +172,7 @@ def test_thresholds():
     assert pv.score(gold, scores, threshold=0.95)[0].counts == pv.Counts(tp=0, fp=0, fn=2, tn=2)
     named = pv.score(list("xyxy"), scores, threshold=0.5, positive="x")[0].counts
     assert named == found
-    with pytest.raises(InputError, match="threshold: parts two classes, but the answer has 3"):
+    with pytest.raises(InputError, match="threshold: separates two classes, but gold has 3"):
         pv.score([1, 2, 3], [0.1, 0.2, 0.3], threshold=0.5)
     with pytest.raises(InputError, match="threshold: pred holds 'a'; expected numbers"):
         pv.score([1, 0], ["a", "b"], threshold=0.5)
@@ -219,7 +219,7 @@ def test_tags_in_every_kind_of_table(tmp_path):
 def test_sentences_of_tables_stand_together(write):
     head = "sentence_id,token,gold\n"
     scattered = write(head + "1,a,B-X\n2,b,O\n3,c,O\n2,d,I-X\n", "a.csv")
-    message = "the rows of 'sentence_id' '2' do not stand together: row 4 is one more of them"
+    message = "the rows of 'sentence_id' '2' are not adjacent: row 4 is another of them"
     with pytest.raises(InputError, match=message):
         pv.check(scattered)
     anew = write(head + "1,a,B-X\n2,b,O\n1,c,O\n2,d,I-X\n", "b.csv")

@@ -135,7 +135,7 @@ def test_json_values_are_labels(write):
         (['{"gold": NaN}', '{"gold": 1}'], "missing labels: 1 of 2 (row 1)"),
         (['{"gold": 1e999}', '{"gold": Infinity}', '{"gold": null}', '{"x": 1}'], "labels: 4 of 4"),
         (['{"gold": ""}'], "missing labels: 1 of 1"),
-        (['{"gold": 1, "gold": 2}'], "the key 'gold' stands there twice"),
+        (['{"gold": 1, "gold": 2}'], "the key 'gold' occurs twice"),
         (['{"gold": [1]}'], "column 'gold' row 1 is [1]; expected text, a number or a truth value"),
         (['{"gold": "\\ud800"}'], "expected text"),
         (['{"gold": ' + "9" * 5000 + "}"], "is not JSON"),
@@ -466,7 +466,7 @@ def test_of_a_system_s_file_the_predictions_are_read_and_not_the_answer_beside(w
     assert labels_of(read(pred)) == list("abab")  # as an answer, it is read as one
     both = pv.score(pred, pred)
     assert both[0]["accuracy"].estimate == 0.5
-    assert not any("is the answer itself" in note for note in both.notes)
+    assert not any("is the gold file itself" in note for note in both.notes)
 
 
 @pytest.mark.parametrize("content", ["y,p\n1,0.7\n0,0.2\n1,0.4\n", "y,seen\n1,1\n0,1\n1,0\n"])
@@ -475,7 +475,7 @@ def test_an_answer_that_would_be_scored_against_itself_is_refused(write, content
     gold = write("y\n1\n0\n1\n", "gold.csv")
     own = write(content, "own.csv")
     name = content[2 : content.index("\n")]
-    words = f"'y' is the answer itself, and column '{name}' may be what the system says"
+    words = f"'y' is gold, and column '{name}' may be the output"
     with pytest.raises(InputError, match=words):
         pv.compare(gold, {"A": [own], "B": [own]}) if runs else pv.score(gold, own)
     assert pv.score(gold, own, columns=["y"])[0]["accuracy"].estimate == 1

@@ -80,7 +80,7 @@ def test_a_file_that_was_cut_off(tmp_path, cut):
     ("change", "words"),
     [
         ({"format": 2}, "is a design of format 2; expected 1"),
-        ({"command": "score"}, "is no design; expected what `sample` has written"),
+        ({"command": "score"}, "is no design; expected a file that `sample` has written"),
         ({"goal": "fame"}, "its goal is 'fame'; expected one of score, difference"),
         ({"order": [[0, 1], [2]]}, "its strata are not as large as its orders"),
         ({"order": [[0, 0, 1, 2, 3, 4], [5, 6, 7, 8]]}, "expected each unit once"),
@@ -92,7 +92,7 @@ def test_a_file_that_was_cut_off(tmp_path, cut):
         ({"order": [["x"], []]}, "is a damaged design"),
         ({"task": 5}, "its task is 5; expected text"),
         ({"basis": "fame"}, "its basis is 'fame'; expected one of guess, scores, pilot, judge"),
-        ({"written": {"keep": 7}}, "the columns to keep are no list; expected one"),
+        ({"written": {"keep": 7}}, "the columns to keep are not a list; expected one"),
     ],
 )
 def test_what_contradicts_itself(tmp_path, change, words):

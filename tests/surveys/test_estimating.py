@@ -197,7 +197,7 @@ def test_annotations_of_outputs_in_python_are_labels_whatever_lies_on_disk(
     ("units", "message"),
     [
         (lambda u: u[3:], "3 of the 80 sentences drawn missing; expected each"),
-        (lambda u: [*u, u[0], u[1]], "2 there more often than drawn"),
+        (lambda u: [*u, u[0], u[1]], "2 occur more often than drawn"),
         (
             lambda u: [*u[1:], *[i for i in range(N) if i not in u][:2]],
             "1 of the 80 sentences drawn missing, 2 not in the design .the first: 'w",
@@ -235,7 +235,7 @@ def test_lists_are_taken_in_the_order_of_the_draws():
         pv.estimate(drawn.design, gold_of(drawn.units[1:]), systems=SYSTEMS)
     with pytest.raises(InputError, match="systems: old, other; expected those of the design"):
         pv.estimate(drawn.design, gold_of(drawn.units), systems={"old": OLD, "other": NEW})
-    with pytest.raises(InputError, match="came from Python; expected it to be given again"):
+    with pytest.raises(InputError, match="came from Python; expected it again"):
         pv.estimate(drawn.design, gold_of(drawn.units))
 
 
@@ -494,7 +494,7 @@ def test_the_page(run, tmp_path):
         page,
     )
     assert outcome.status == 0, outcome.err
-    assert "The judge moved the difference of old and new (F1) by" in page.read_text()
+    assert "The judge moved the difference between old and new (F1) by" in page.read_text()
     assert "random ones would" in page.read_text()
 
 

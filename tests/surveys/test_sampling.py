@@ -474,7 +474,7 @@ def test_outputs_may_have_moved(files, tmp_path):
 def test_what_is_there_is_not_written_over(files, tmp_path):
     target = tmp_path / "s.conll"
     target.write_text("annotated")
-    with pytest.raises(InputError, match="is there already, and may be annotated"):
+    with pytest.raises(InputError, match="exists already, and may be annotated"):
         pv.sample(files[0], *files, size=10, to=target)
     assert target.read_text() == "annotated"
     (tmp_path / "t.design.json").write_text("{}")

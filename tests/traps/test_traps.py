@@ -75,7 +75,7 @@ TRAPS = [
         "refused: numbers are no classes",
         {"t.csv": PROBABILITIES},
         "score t.csv --gold-column y --columns p",
-        error="p: holds numbers such as 0.2, but the answer has classes ('0', '1'): "
+        error="p: holds numbers such as 0.2, but gold has classes ('0', '1'): "
         "probabilities are no labels; expected --threshold 0.5, or --probability-columns",
         settled=(("--threshold 0.5", "labels", (1, 1, 1)),),
         python=lambda: pv.score([1, 0, 1, 0], [0.9, 0.2, 0.4, 0.6]),
@@ -107,7 +107,7 @@ TRAPS = [
         "refused, unless they are mapped",
         {"t.csv": CLASSES.replace("y,yes,no", "y,p_yes,p_no")},
         "score t.csv --gold-column y --probability-columns p_yes,p_no",
-        error="the columns p_yes, p_no are not called as the classes of the answer are (no, yes); "
+        error="the columns p_yes, p_no are not named after the classes of gold (no, yes); "
         "expected --map",
         settled=(("--map p_yes=yes,p_no=no", "labels", (1, 0, 1)),),
     ),
@@ -116,7 +116,7 @@ TRAPS = [
         "refused: not whole numbers against classes",
         {"g.txt": "spam\nham\nspam\n", "p.txt": "2.5\n-1.5\n-0.5\n"},
         "score g.txt p.txt",
-        error="p: holds numbers such as -0.5, but the answer has classes ('ham', 'spam')",
+        error="p: holds numbers such as -0.5, but gold has classes ('ham', 'spam')",
         settled=(("--threshold 0 --positive spam", "labels", (1, 0, 1)),),
         python=lambda: pv.score(["spam", "ham", "spam"], [2.5, -1.5, -0.5], threshold=0),
         python_error="threshold: which of 'ham', 'spam' is the positive class? expected positive=",
@@ -152,9 +152,11 @@ TRAPS = [
         "refused: a span ends with its sentence",
         {"t.csv": "token,gold,pred\n" + BIO.replace("1,", "").replace("2,", "")},
         "score t.csv",
-        error="column 'gold' holds tags (all are O or like 'B-PER'), but nothing tells sentences "
-        "apart; expected empty lines between them, a column of sentences (--unit-column), or "
-        "--task labels",
+        error=(
+            "column 'gold' holds tags (all are O or like 'B-PER'), but nothing separates "
+            "sentences; expected empty lines between them, a column of sentences "
+            "(--unit-column), or --task labels"
+        ),
         settled=(("--task labels", "labels", (3, 1, 1)),),
     ),
     Trap(
@@ -199,7 +201,7 @@ TRAPS = [
         "tags in small letters (`b-per`)",
         "refused: no tags, but they look like some",
         python=lambda: pv.score([["b-per", "o"]], [["b-per", "o"]]),
-        python_error="'b-per' looks like a tag in another writing; expected tags such as B-PER",
+        python_error="'b-per' looks like a tag in another notation; expected tags such as B-PER",
         ways="write `B-PER`",
     ),
     Trap(
@@ -207,7 +209,7 @@ TRAPS = [
         "refused: tags in another writing, or text?",
         {"g.conll": "Ann b-per\nran o\n"},
         "score g.conll g.conll",
-        error="could be columns ('b-per' looks like a tag such as B-PER in another writing) or "
+        error="could be columns ('b-per' looks like a tag such as B-PER in another notation) or "
         "segmented text (its lines are 2 words each)",
         ways="write `B-PER`",
     ),
@@ -215,7 +217,7 @@ TRAPS = [
         "tags with their type in front (`PER-B`)",
         "refused: no tags, but they look like some",
         python=lambda: pv.score([["PER-B", "O"]], [["PER-B", "O"]]),
-        python_error="'PER-B' looks like a tag in another writing; expected tags such as B-PER",
+        python_error="'PER-B' looks like a tag in another notation; expected tags such as B-PER",
         ways="write `B-PER`",
     ),
     Trap(
@@ -269,9 +271,11 @@ TRAPS = [
         "refused: columns of labels, or text?",
         {"g.txt": "the DT\ncat NN\n\nit PR\n"},
         "score g.txt g.txt",
-        error="could be columns (every line has 2 columns, none of tags, and empty lines stand "
-        "between) or segmented text (its lines are 2 words each); expected --task labels or "
-        "--task segmentation",
+        error=(
+            "could be columns (every line has 2 columns, none of tags, separated by empty lines) "
+            "or segmented text (its lines are 2 words each); expected --task labels or --task "
+            "segmentation"
+        ),
         settled=(("--task labels", "labels", (3, 0, 0)),),
     ),
     # --- lists of lists -----------------------------------------------------------------------
@@ -317,8 +321,10 @@ TRAPS = [
         "texts that differ in their spaces alone",
         "refused: sentences, or labels?",
         python=lambda: pv.score(["New York"], ["NewYork"]),
-        python_error="could be sentences or labels, and all sides differ in their spaces alone; "
-        "expected task='segmentation' or task='labels'",
+        python_error=(
+            "could be sentences or labels, and all sides differ only in spaces; expected "
+            "task='segmentation' or task='labels'"
+        ),
         ways='`task="segmentation"`, `task="labels"`',
     ),
     Trap(
@@ -334,7 +340,7 @@ TRAPS = [
         "spans without sentences around them",
         "refused: a list of spans per sentence",
         python=lambda: pv.score([(0, 2, "PER")], [(0, 2, "PER")]),
-        python_error="(0, 2, 'PER') stands where a sentence should; expected a list of spans per "
+        python_error="(0, 2, 'PER') is in the place of a sentence; expected a list of spans per "
         "sentence",
         ways='`[[(0, 2, "PER")]]`',
     ),
@@ -472,7 +478,7 @@ TRAPS = [
         "score t.csv --gold-column 2 --columns 3",
         task="labels",
         tp_fp_fn=(2, 1, 1),
-        says="the first line is a row ('pos' stands in others, too)",
+        says="the first line is a row ('pos' occurs in others, too)",
     ),
     Trap(
         "columns by number, and no way to see whether there is a header",
@@ -525,7 +531,7 @@ TRAPS = [
         {"g.txt": "label\npos\nneg\npos\n"},
         "score g.txt g.txt",
         error="could be a list of labels (every line is a single word) or a table (its first line, "
-        "'label', stands there only, as a name does)",
+        "'label', occurs only there, like a name)",
         settled=(("--header", "labels", (3, 0, 0)), ("--no-header", "labels", (4, 0, 0))),
     ),
     # --- the writing of labels ----------------------------------------------------------------
@@ -534,9 +540,10 @@ TRAPS = [
         "refused: all would be wrong",
         {"g.txt": "POS\nNEG\n", "p.txt": "pos\nneg\n"},
         "score g.txt p.txt",
-        error="p: no label of the answer occurs, but 'neg' differs from 'NEG' by its writing "
-        "alone; "
-        "expected the same labels, or --ignore-case",
+        error=(
+            "p: no gold label occurs, but 'neg' differs from 'NEG' only in spelling; expected "
+            "the same labels, or --ignore-case"
+        ),
         settled=(("--ignore-case", "labels", (2, 0, 0)),),
         python=lambda: pv.score(["POS", "NEG"], ["pos", "neg"]),
         python_error="ignore_case=True",
@@ -546,9 +553,10 @@ TRAPS = [
         "refused: all would be wrong",
         {"g.conll": "Ann B-PER\nsaw O\nYork B-LOC\n", "p.conll": "Ann B-per\nsaw O\nYork B-loc\n"},
         "score g.conll p.conll",
-        error="p: no label of the answer occurs, but 'loc' differs from 'LOC' by its writing "
-        "alone; "
-        "expected the same labels, or --ignore-case",
+        error=(
+            "p: no gold label occurs, but 'loc' differs from 'LOC' only in spelling; expected "
+            "the same labels, or --ignore-case"
+        ),
         settled=(("--ignore-case", "entities", (2, 0, 0)),),
     ),
     Trap(
@@ -556,14 +564,14 @@ TRAPS = [
         "refused in text, which is compared as it is written; numbers are compared by value",
         {"t.csv": "gold,pred\n1.0,1\n0.0,0\n"},
         "score t.csv",
-        error="'0' differs from '0.0' by its writing alone; expected the same labels, or --map",
+        error="'0' differs from '0.0' only in spelling; expected the same labels, or --map",
         settled=(("--map 1.0=1,0.0=0", "labels", (1, 0, 0)),),
     ),
     Trap(
         "True on one side, the text True on the other",
         "refused: all would be wrong",
         python=lambda: pv.score([True, False], ["True", "False"]),
-        python_error="'False' differs from '0' by its writing alone; expected the same labels, or "
+        python_error="'False' differs from '0' only in spelling; expected the same labels, or "
         "mapping=",
         ways="`mapping={...}`",
     ),

@@ -25,7 +25,7 @@ def agreement(
     ] = None,
     out: Output,
 ) -> None:
-    """How far do annotators agree? Kappa, Krippendorff's alpha, or F1 of spans, with intervals.
+    """Measure agreement between annotators: kappa, Krippendorff's alpha, or F1 of spans.
 
     Example: probative agreement ann.conll bob.conll
     """

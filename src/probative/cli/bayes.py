@@ -56,7 +56,7 @@ def bayes(
     ] = "densities",
     out: RandomDrawn,
 ) -> None:
-    """Is model B better than model A, given the counts of a cross-validation? The Bayes test.
+    """Compare two models by the counts of a cross-validation, with the Bayes test.
 
     Example: probative bayes folds_a.csv folds_b.csv --rope 0.005
     """
@@ -176,7 +176,9 @@ def _two_models(files: list[str]) -> tuple[tuple[str, str], tuple[Any, Any]]:
         if name_a == name_b:
             name_a, name_b = files
     if len(a) != len(b):
-        raise InputError(f"{name_b}: {len(b)} folds, but {name_a} has {len(a)}; expected as many")
+        raise InputError(
+            f"{name_b}: {len(b)} folds, but {name_a} has {len(a)}; expected the same number"
+        )
     return (name_a, name_b), (a[0], b[0]) if len(a) == 1 else (a, b)
 
 

@@ -20,17 +20,31 @@ def board(
         str,
         Argument(
             metavar="SUBMISSIONS",
-            help="A folder of submissions: files, or folders with one file each. They are called "
-            "after these.",
+            help="A folder of submissions: files, or folders with one file each, which name them. "
+            "NAME.meta.toml, or meta.toml in a folder, gives team, paper, code and date.",
         ),
     ],
     *,
     output: Annotated[Path, shared("--output -o SITE", "The folder of the site.", heading=OUTPUT)],
+    title: Annotated[str | None, shared("TEXT", "The heading of the site.", heading=OUTPUT)] = None,
+    about: Annotated[
+        Path | None,
+        shared("FILE.md", "An introduction in Markdown, shown on the first page.", heading=OUTPUT),
+    ] = None,
+    date: Annotated[
+        str | None,
+        shared(
+            "DAY",
+            "The day that the site shows, such as 2026-05-01; by default the day on which the "
+            "newest submission was changed.",
+            heading=OUTPUT,
+        ),
+    ] = None,
     cache: Annotated[
         Path | None,
         shared(
             "DIR",
-            "What is kept between two builds; by default SITE.cache. Do not publish it.",
+            "The folder of results for the next build; by default SITE.cache. Do not publish it.",
             rare=True,
         ),
     ] = None,
@@ -46,24 +60,30 @@ def board(
     jobs: Processes = -1,
     out: RandomOutput,
 ) -> None:
-    """A leaderboard that grows: score every submission of a folder, and write a site.
+    """Score every submission of a folder, and write a site with the leaderboard.
 
-    What has not changed is not computed again; a bad submission becomes a line with its error.
-    Nothing of gold stands in the site.
+    Only new submissions are computed; a bad one is listed with its error. The site shows nothing
+    of the gold file.
 
     Example: probative board gold.conll submissions/ -o site
     """
-    from probative.jobs.board import build_site
+    from probative.jobs.board import Front, build_site
     from probative.reporting.board_report import board_document
 
     if out.html and Path(os.path.realpath(output)) in Path(os.path.realpath(out.html)).parents:
         raise InputError(
-            "stands in the site, which is replaced whole; expected it elsewhere", out.html
+            "lies in the site, which is replaced as a whole; expected it elsewhere", out.html
         )
     with progress("testing pairs", quiet=out.quiet) as report:
         places = (gold, submissions, output, cache)
         built = build_site(
-            places, given, pairs=pairs, n_jobs=jobs, report=report, tell=named_by_flags
+            places,
+            given,
+            Front.of(title, about, date),
+            pairs=pairs,
+            n_jobs=jobs,
+            report=report,
+            tell=named_by_flags,
         )
     out.remark(f"wrote {output}")
     out.emit(board_document(built))

@@ -17,7 +17,7 @@ def check(
     given: CheckOptions,
     out: Output,
 ) -> int:
-    """What is this file, and what is wrong with it? Exit status 1 if something is.
+    """Show what a file holds and what is wrong with it; exit status 1 if something is.
 
     Example: probative check gold.conll
     """

@@ -19,7 +19,7 @@ def crossval(
         list[str],
         Argument(
             metavar="CORPUS...",
-            help="What to train and validate on; several files make one corpus.",
+            help="The corpus to train and validate on; several files make one corpus.",
         ),
     ],
     *,
@@ -28,7 +28,7 @@ def crossval(
     resume: Resume = None,
     out: RandomDrawn,
 ) -> None:
-    """Is model B better than model A, whatever the training set? Train, validate, judge.
+    """Train and compare two models by cross-validation.
 
     Example: probative crossval train.conll --a crf:iob2 --b crf:iobes --jobs 2
     """

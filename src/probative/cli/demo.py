@@ -17,7 +17,7 @@ def demo(
     output: Annotated[
         Path, shared("--output -o DIR", "Where to write files.", heading=OUTPUT)
     ] = Path("probative-demo"),
-    force: Annotated[bool, shared("", "Write over files that were edited there.")] = False,
+    force: Annotated[bool, shared("", "Overwrite files that were edited.")] = False,
     out: Output,
 ) -> None:
     """Show what this program does, on data that come with it.
@@ -36,11 +36,9 @@ def demo(
     if not force:
         edited = edited_file(output)
         if edited is not None:
-            raise InputError(
-                "has been edited; --force writes over it, -o DIR goes elsewhere", edited
-            )
+            raise InputError("was edited; --force overwrites it, -o DIR writes elsewhere", edited)
         if out.html is None and not is_page(check_target(report)):
-            raise InputError("is no page of this program; --force writes over it", report)
+            raise InputError("is no page of this program; --force overwrites it", report)
     shown = demonstrate(level=given.level)
     document, page = demo_document(
         shown.comparison,

@@ -29,7 +29,7 @@ def estimate(
     gates: GateOptions,
     out: Output,
 ) -> int:
-    """How good are the systems on the whole pool? Scores and a verdict from a labelled sample.
+    """Estimate scores and differences on the whole pool from a labelled sample.
 
     Example: probative estimate sample.design.json sample.conll
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from probative.errors import InputError
-from probative.files import check_folder, check_target, find_paths
+from probative.files import check_folder, check_target, find_paths, source_date, utc_day
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -312,15 +312,8 @@ def origin_of_command() -> Origin | None:
     found = list(dict.fromkeys(_read_files(words)))
     files = tuple((path.name, _digest(path)) for path in found[:_MOST_FILES])
     more = len(found) - len(files)
-    return Origin(shown, _date(), (*files, *([(f"{more:,} more files", "")] if more > 0 else [])))
-
-
-def _date() -> str:
-    """Return today's date in UTC, or that of SOURCE_DATE_EPOCH."""
-    fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
-    if fixed and not fixed.isdecimal():
-        raise InputError(f"SOURCE_DATE_EPOCH: {fixed!r}; expected a number of seconds")
-    return time.strftime("%Y-%m-%d", time.gmtime(int(fixed) if fixed else time.time()))
+    rest = ((f"{more:,} more files", ""),) if more > 0 else ()
+    return Origin(shown, source_date() or utc_day(time.time()), (*files, *rest))
 
 
 def _without_folders(word: str) -> str:

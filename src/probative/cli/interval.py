@@ -28,7 +28,7 @@ def interval(
     given: IntervalOptions,
     out: Output,
 ) -> None:
-    """How sure am I about this score? Precision, recall, F1 with intervals, from counts.
+    """Compute precision, recall and F1 with intervals from counts.
 
     Example: probative interval --tp 77 --fp 44 --fn 10
     """
@@ -59,7 +59,7 @@ def interval(
     ]
     methods = dict.fromkeys(result.method for result in intervals)
     if given.prior != 1 and not methods.keys() & {"bayes", "logit"}:
-        raise InputError("prior: means nothing to these methods; expected --method bayes or logit")
+        raise InputError("prior: has no effect on these methods; expected --method bayes or logit")
     signature = given.signature(",".join(names), ",".join(methods))
     posteriors = {}
     if out.html is not None and not counts.shape:  # the page shows them

@@ -11,13 +11,13 @@ from probative.options import shared
 
 def ledger(
     file: Annotated[
-        str, Argument(metavar="FILE", help="What was given to `compare --ledger` as its ledger.")
+        str, Argument(metavar="FILE", help="The ledger that `compare --ledger` wrote.")
     ],
     *,
     uses: Annotated[bool, shared("", "List every use, too.")] = False,
     out: Output,
 ) -> None:
-    """How worn is my test set? Looks, passes and what is left, of every test set of a ledger.
+    """Show how often each test set of a ledger was used, and how often it can still be used.
 
     Example: probative ledger gates.jsonl
     """

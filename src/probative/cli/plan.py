@@ -25,7 +25,7 @@ def plan(
     runs: Runs = None,
     out: Drawn,
 ) -> None:
-    """How much data would settle it? Sample size, power or smallest detectable difference.
+    """Compute the sample size, the power or the smallest detectable difference.
 
     Example: probative plan gold.conll old.conll new.conll --difference 0.01
 
@@ -43,5 +43,5 @@ def plan(
         out.emit(runs_plan_document(result), lambda: runs_plan_figure(result))
         return
     if out.figure:
-        raise InputError("--figure: there is one of several runs only; expected --runs")
+        raise InputError("--figure: only plans for several runs have a figure; expected --runs")
     out.emit(plan_document(result))

@@ -38,7 +38,10 @@ def sample(
     names: Names = None,
     pilot: Annotated[
         str | None,
-        shared("FILE", "Units of the pool that are annotated already: how much do they differ?"),
+        shared(
+            "FILE",
+            ("Units of the pool that are annotated already; they show how much units differ."),
+        ),
     ] = None,
     scores: Annotated[
         int | str | None,
@@ -48,7 +51,7 @@ def sample(
     explain: Annotated[bool, shared("", "Show the strata, how many are drawn, and why.")] = False,
     out: RandomOutput,
 ) -> None:
-    """Which units shall I annotate? Few of a large pool, placed where they tell most.
+    """Choose the units of a large pool whose labels are most informative.
 
     Example: probative sample old.conll old.conll new.conll --size 200 -o sample.conll
 

@@ -21,7 +21,7 @@ def split(
     given: SplitOptions,
     out: RandomOutput,
 ) -> None:
-    """Which parts shall I train on? Files for 2m folds, balanced, with a manifest.
+    """Write files for 2m balanced folds, with a manifest.
 
     Train on each train file with any tool, predict its validation file, then run: probative bayes
     --folds DIR --preds-a 'a/*' --preds-b 'b/*'

@@ -26,7 +26,7 @@ def sweep(
     given: SweepOptions,
     out: Drawn,
 ) -> None:
-    """Where should my word segmenter split? Scores at every share of accepted boundaries.
+    """Score a word segmenter at every share of accepted boundaries.
 
     Example: probative sweep gold.txt probabilities.jsonl --steps 20 --figure sweep.png
     """

@@ -26,7 +26,7 @@ def watch(
     given: WatchOptions,
     out: Drawn,
 ) -> None:
-    """May I stop annotating? Decided, not decided, and how much more would be expected to decide.
+    """Check whether you may stop labelling, or how many more labels are needed.
 
     Example: probative watch sample.design.json sample.conll --html watch.html
 

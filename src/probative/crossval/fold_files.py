@@ -123,8 +123,8 @@ def _check_encoding(source: Source, encoding: str | None) -> None:
         same = False
     if not same:
         raise InputError(
-            f"encoding: {encoding!r} cannot write this corpus as it reads it; expected a text "
-            f"encoding such as utf-8, latin-1, gb18030"
+            f"encoding: {encoding!r} cannot encode this corpus; expected a text encoding such as "
+            "utf-8, latin-1, gb18030"
         )
 
 
@@ -333,7 +333,7 @@ def _text_digest(annotations: Any) -> str:
         return digest.hexdigest()
     text = annotations.text
     if text.n_tokens and not text.words(0):
-        raise InputError("has no tokens, so that nothing shows to which fold it belongs", text.name)
+        raise InputError("has no tokens, so its fold is unknown", text.name)
     for sentence in range(text.n_sentences):
         digest.update("\n".join(text.words(sentence)).encode("utf-8", "replace") + b"\n\n")
     return digest.hexdigest()

@@ -174,8 +174,8 @@ def _run(
         ) from None
     except (PicklingError, BrokenProcessPool) as error:
         raise InputError(
-            f"the models or the data cannot be sent to other processes ({error}); expected what "
-            f"pickle can store, or one job"
+            f"the models or the data cannot be sent to other processes ({error}); expected "
+            "objects that pickle can store, or one job"
         ) from error
     finally:
         if running is not None:

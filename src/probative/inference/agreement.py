@@ -145,7 +145,10 @@ def doubt(disputed: NDArray[np.bool_], units: NDArray[np.int64] | None = None) -
     if not 0 < number < _FEW_DISPUTED or disputed.mean() > _SMALL_DISPUTED_SHARE:
         return None
     word = "item" if units is None else "unit"
-    return f"{number} {word}{'s' * (number != 1)} in dispute: the upper limit may be too low"
+    return (
+        f"{number} {word}{'s' * (number != 1)} in dispute: the upper end of the interval may be "
+        "too low"
+    )
 
 
 def _contributions(number: Array) -> Array:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _NUMBERS_AT_ONCE = 2**20  # bounds the memory
 _FEWEST_UNITS = 50  # units; in simulations, intervals of fewer cover less than their level
-_FEW_UNITS = f"fewer than {_FEWEST_UNITS} units: bootstrap intervals are too short"
+_FEW_UNITS = f"fewer than {_FEWEST_UNITS} units: bootstrap intervals are too narrow"
 
 
 def bootstrap_difference(

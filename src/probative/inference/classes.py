@@ -48,8 +48,8 @@ METHOD = "logit"
 _ADDED_ITEMS = 1.0  # added to the table: by chance for the lower end, right for the upper end
 _NO_VARIANCE = 1e-12  # squared moves that sum to less than this are rounding
 _UNDEFINED = "undefined: everything is of one class"
-_ONE_LABEL = "everything is called one class: limits from how often others may be called otherwise"
-_ONE_ANSWER = "the answer has one class: limits from how often it may have others"
+_ONE_LABEL = "only one class is predicted: the interval allows for others in new data"
+_ONE_ANSWER = "gold has only one class: the interval allows for others in new data"
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class ConfusedItems:
 
     def __post_init__(self) -> None:
         if len(self.answer) != len(self.said):
-            raise InputError(f"said: {len(self.said)} items, but the answer has {len(self.answer)}")
+            raise InputError(f"said: {len(self.said)} items, but gold has {len(self.answer)}")
 
     @property
     def table(self) -> Array:

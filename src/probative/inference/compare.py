@@ -147,7 +147,7 @@ def compare_runs_of(
     runs = {names[0]: len(a), names[1]: len(b)}
     if flag("paired_runs", paired_runs) and len(a) != len(b):
         both = f"{len(a)} runs of {names[0]}, but {len(b)} of {names[1]}"
-        raise InputError(f"paired_runs: {both}; expected as many")
+        raise InputError(f"paired_runs: {both}; expected the same number")
     pooled = score.pooled([a, b])
     (test,) = pooled.tests(
         [(0, 1)], level=choices.level, rng=choices.generator, null=choices.figures

@@ -257,8 +257,8 @@ def fbeta_of(tp: Array, predicted: Array, positives: Any, beta: float) -> Array:
 # end of the ranking for the lower limit, at the very top for the upper limit.
 _ADDED_POSITIVES = 0.5
 _FEW_POSITIVES = "few positive items: the interval rests on {}"
-_ONE_OF_A_CLASS = "one {} {}: no evidence of how others would come out"
-_NO_NEGATIVE = "no negative item: nothing to be told apart"
+_ONE_OF_A_CLASS = "one {} {}: its variation cannot be estimated"
+_NO_NEGATIVE = "no negative item: nothing to distinguish"
 
 
 def influence_on_average_precision(ranked: Ranked) -> Array:
@@ -624,8 +624,10 @@ _MOST_SCORES_WITH_ALL_LIMITS = 200  # beyond, only a grid of order statistics ha
 _GRID_PER_HALF = 60  # order statistics of this grid in either half
 _END_OF_CURVE = 0.1  # a share: within it too few items show a design effect
 _FEWEST_ITEMS_FOR_SMOOTH_LIMITS = 30  # of a class; below, the band has a note
-_FEW_ITEMS = "few items of a class: limits move in steps, and single ones hold less often"
-_DEPENDENT = "items of units: counted as what they are worth, close for many units only"
+_FEW_ITEMS = "few items of a class: the interval changes in steps, and its coverage varies"
+_DEPENDENT = (
+    "items are counted by their effective sample size, which is accurate for many units only"
+)
 
 
 def pointwise_band(ranked: Ranked, level: float) -> Band:
@@ -842,7 +844,9 @@ def _share_effect(ranked: Ranked) -> float:
 # -----------------------------------------------------------------------------
 
 _FEWEST_ITEMS_PER_BIN = 5  # on average
-_CALIBRATION_DEPENDENT = "items of units: the interval of the calibration error may be too short"
+_CALIBRATION_DEPENDENT = (
+    "items are grouped in units: the interval of the calibration error may be too narrow"
+)
 _MEAN_OF_ABSOLUTE_NORMAL = math.sqrt(2 / math.pi)  # the mean of |z| for a standard normal z
 
 

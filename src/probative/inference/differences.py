@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 _METHODS = ("mover", "bayes")
-_OUTSIDE = "the estimate lies outside the limits: the prior weighs more than these counts"
+_OUTSIDE = "the estimate lies outside the interval: the prior outweighs these counts"
 
 
 def difference(

@@ -482,7 +482,7 @@ def randomization_test(
                 size, error = sampled
                 how = {"method": "sampled", "n_resamples": size, "standard_error": error * pvalue}
                 notes.append(
-                    f"so many items that {size:,} exchanges in equally spaced stretches stand for "
+                    f"so many items that {size:,} equally spaced groups of exchanges represent "
                     f"all: relative error below {error:.0e}"
                 )
             return result(

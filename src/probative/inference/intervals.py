@@ -125,10 +125,10 @@ _NOTES = np.array(
     [
         None,
         UNDEFINED,
-        "overshoot: the limits leave [0, 1]",
+        "overshoot: the interval leaves [0, 1]",
         "degenerate: the interval has no width",
-        "the logit is undefined at this extreme; limits of the posterior instead",
-        "the estimate is at an extreme and lies outside the limits",
+        "the logit is undefined at the end of the range; the interval is that of the posterior",
+        "the estimate is at the end of its range and lies outside the interval",
     ],
     dtype=object,
 )
@@ -212,7 +212,7 @@ def interval(
         number = _check_multiplicity(counts, multiplicity)
         return _clustered_interval(counts, number, metric, method, level, beta, prior, signature)
     if multiplicity is not None:
-        raise InputError("multiplicity: means nothing without units; expected clustered=True")
+        raise InputError("multiplicity: has no effect without units; expected clustered=True")
 
     reach = _Reach.normal(level)
 

@@ -29,10 +29,8 @@ if TYPE_CHECKING:
 
 
 _MOST_UNITS = 10**15  # more than anybody will ever have
-_SYSTEMS_NEVER_DIFFER = (
-    "the systems never differ in the pilot, which says nothing about how they would"
-)
-_PILOT_OF_ONE_UNIT = "the pilot is one unit, which says nothing about how others would come out"
+_SYSTEMS_NEVER_DIFFER = "the systems never differ in the pilot, so their variation is unknown"
+_PILOT_OF_ONE_UNIT = "the pilot is one unit, so the variation between units is unknown"
 UNDEFINED = "the denominator of a score is 0 in the pilot"
 _TOO_FEW_UNITS_TO_REJECT = "with so few units the exact test cannot reject, whatever it sees"
 
@@ -86,7 +84,9 @@ def plan_from_pilot(
     """
     level = open_probability("level", level)
     if difference is not None and power is not None and units is not None:
-        raise InputError("units: difference, power and units are all given; nothing is left to do")
+        raise InputError(
+            "units: difference, power and units are all given; expected at most two of them"
+        )
     if power is not None:
         power = open_probability("power", power)
     if units is not None:
@@ -210,7 +210,7 @@ class Pilot:
             )
 
         if not enough(_MOST_UNITS):
-            return None, f"more than {_MOST_UNITS:.0e} units would be needed"
+            return None, f"more than {_MOST_UNITS:.0e} units are needed"
         return _least(enough, _fewest(level), _MOST_UNITS), None
 
     def smallest_difference(
@@ -222,7 +222,7 @@ class Pilot:
         if units < _fewest(level):
             return None, _TOO_FEW_UNITS_TO_REJECT
         if self._possible(units, level) < power or self._normal_power(most, units, level) < power:
-            return None, f"no difference up to {most:g} would show with this power"
+            return None, f"no difference up to {most:g} is detectable with this power"
         if self._normal_power(0.0, units, level) >= power:
             return 0.0, None
         low, high = 0.0, most
@@ -284,7 +284,7 @@ _RUNS_TRIED = (3, 5, 10, 20)
 _UNITS_TRIED = (0.25, 0.5, 1, 2, 4, 10)  # multiples of the units of the pilot
 _FIGURE_STEPS = 60  # in either direction
 _MOST_UNITS_WITH_RUNS = 10**12  # more than anybody will ever have
-_NO_VARIATION = "nothing varies in the pilot, which says nothing about how others would"
+_NO_VARIATION = "nothing varies in the pilot, so the variation is unknown"
 
 
 def plan_runs(

@@ -433,10 +433,9 @@ def _interval(
 
 
 _CONTRADICTED = (
-    "the confidences do not go with the labels, however they are recalibrated: limits by the "
-    "labels alone"
+    "the confidences do not fit the labels, even recalibrated: the interval uses only the labels"
 )
-_TRUSTING = "the limits owe much to the confidences: labels alone would give {:.4f} to {:.4f}"
+_TRUSTING = "the interval depends strongly on the confidences: labels alone give {:.4f} to {:.4f}"
 
 
 def _p_better(estimate: float, limits: tuple[float, float], level: float) -> float:

@@ -42,10 +42,12 @@ if TYPE_CHECKING:
 
 # --- These models, and the procedures behind them
 
-_ONE_RUN = "one run of a system says nothing about others: only these models are compared"
-_TWO_RUNS = "two runs of a system hardly tell how far others would spread: expected three or more"
-_UNDEFINED = "the score of a run is undefined: nothing is said about the procedures"
-_ONE_UNIT = "one unit says nothing about others: nothing is said about the procedures"
+_ONE_RUN = (
+    "one run per system does not show the variation between runs: only these models are compared"
+)
+_TWO_RUNS = "two runs hardly show the variation between runs: expected three or more"
+_UNDEFINED = "the score of a run is undefined: procedures are not compared"
+_ONE_UNIT = "one unit does not show the variation between units: procedures are not compared"
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,7 +326,9 @@ def compare_run_scores(
     a, b = _scores("a", a), _scores("b", b)
     paired_runs = flag("paired_runs", paired_runs)
     if paired_runs and len(a) != len(b):
-        raise InputError(f"paired_runs: {len(a)} runs and {len(b)}; expected as many of each")
+        raise InputError(
+            f"paired_runs: {len(a)} runs and {len(b)}; expected the same number of each"
+        )
     generator = random_generator(rng)
     p, assignments, exact = permutation_pvalue(
         a, b, paired_runs=paired_runs, n_resamples=n_resamples, rng=generator
@@ -518,7 +522,7 @@ def _resamples(scores: Array) -> tuple[Array, Array]:
 # part, more samples reduce both.
 
 _NO_VARIANCE = 1e-28  # a smaller variance is rounding
-_ONCE = "no sample was answered twice: what other answers would have scored is not known"
+_ONCE = "no sample was answered twice: the variation between answers is unknown"
 
 
 def score_repeats(

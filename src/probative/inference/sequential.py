@@ -164,14 +164,14 @@ def reach(units: Any, planned: float, *, level: float = 0.95) -> Any:
 # Intervals from a standard error need this many units in which anything counts: with fewer, a
 # system without errors, or without successes, would have a standard error of 0.
 FEWEST = 30
-_TOO_FEW = f"fewer than {FEWEST} units in which anything counts: no limits yet"
+_TOO_FEW = f"fewer than {FEWEST} informative units: no interval yet"
 # A good system makes no error in its first units, which would give a variance of 0. Its variance
 # is computed as if this many more errors had been seen, each as large as an item with a wrong
 # label in sentences of two items (the square of its weight is that of a mean unit).
 _ERRORS_UNSEEN = 4
 # Composite scores depend on the rarer class, however many units there are.
 _FEWEST_OF_A_CLASS = 10
-_TOO_FEW_OF_A_CLASS = f"fewer than {_FEWEST_OF_A_CLASS} items of a class: no limits yet"
+_TOO_FEW_OF_A_CLASS = f"fewer than {_FEWEST_OF_A_CLASS} items of a class: no interval yet"
 _MOST_UNITS_FORECAST = 10**9  # larger forecasts are not shown: nobody labels so many
 
 
@@ -391,7 +391,7 @@ def look_limits(
     if len(rows) == 1:
         error = math.hypot(error, math.sqrt(_ERRORS_UNSEEN / units / float(number @ size)))
     if not error > 0:
-        return estimate, lowest, highest, "all units alike so far: no limits yet"
+        return estimate, lowest, highest, "all units are equal so far: no interval yet"
     freedom = max(effective_units(size, number) - 1, 1.0)
     normal = float(reach(units, planned or 1000, level=level))
     # Student's quantile for the same tail, since the standard error is estimated, too
@@ -454,7 +454,7 @@ def _leads(paired: PairedCounts, worth: Array) -> tuple[Array, Array]:
 # of d.
 
 _BISECTIONS_OF_SAMPLE_SIZE = 50
-_UNSEEN = "fewer than two units of a stratum so far: no limits yet"
+_UNSEEN = "fewer than two units of a stratum so far: no interval yet"
 
 
 @dataclass(frozen=True, eq=False)
@@ -633,7 +633,7 @@ class _Pool:
             return _UNSEEN
         alike = math.isnan(projection.estimate) or not projection.standard_error > 0
         if alike or projection.no_evidence:
-            return "all units alike so far: no limits yet"
+            return "all units are equal so far: no interval yet"
         return None
 
     def _reach(self, projection: Projection, draw: Draw, number: NDArray[Any]) -> float:

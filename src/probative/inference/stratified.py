@@ -207,14 +207,14 @@ def _squares(values: Array, draw: Draw) -> Array:
 
 # --- Intervals of a score and of a difference
 
-_ONE_UNIT = "one unit: no evidence of how others would come out, so the limits are all there is"
+_ONE_UNIT = "one unit: the variation between units is unknown, so the interval is the whole range"
 _ALIKE = (
-    "all labelled units are alike: no evidence of how others would differ, so the limits are all "
-    "there is"
+    "all labelled units are equal: the variation between units is unknown, so the interval is "
+    "the whole range"
 )
 _SELDOM_WRONG = (
-    "the judge is hardly ever wrong in labelled units, which says little of how far it is in "
-    "others: the interval may be too short"
+    "the judge is rarely wrong in the labelled units, so its errors are hardly known: the "
+    "interval may be too narrow"
 )
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 # freedom are Kish's effective number of units, less one.
 # -----------------------------------------------------------------------------
 
-ONE_UNIT = "one unit: no evidence of how others would come out, so the limits are all there is"
+ONE_UNIT = "one unit: the variation between units is unknown, so the interval is the whole range"
 # Fewer effective units than this leave room for a weakness that a test set does not show: what
 # None of n units shows affects up to 3 in n of all (the rule of three).
 _ENOUGH, _RULE_OF_THREE = 60, 3
@@ -220,7 +220,7 @@ def design_notes(
         share = int(effective / _RULE_OF_THREE + _ROUNDING)
         affected = f"fewer than 1 {unit} in {share}" if share > 1 else f"many {unit}s"
         which = " that hold items" if units < all_units else ""
-        worth = f" (as good as {effective:.0f} equal ones)" if effective < 0.9 * units else ""
+        worth = f" (effective sample size {effective:.0f})" if effective < 0.9 * units else ""
         where = "test set" if weights is None else "sample"
         told.append(
             f"{counted(units, unit)}{which}{worth}: a weakness that affects {affected} may be "

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from probative.options import ReadingKeywords
 
 
-_ALWAYS_0 = "one of the two gives one label only, so kappa is 0 whatever the other says"
+_ALWAYS_0 = "one annotator uses only one label, so kappa is always 0"
 _NO_LABEL = "no label here"  # replaces None and NaN while labels are read
 
 

@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-import ctypes
+import datetime as dt
 import errno
 import hashlib
 import json
 import os
 import re
-import shutil
 import stat
-import tempfile
 import time
-from contextlib import contextmanager, suppress
+import tomllib
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, Unpack, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
+from urllib.parse import urlsplit
 
 from probative._validation import flag, one_of, open_probability, positive, shown, whole_number
 from probative._version import __version__
 from probative.counts import Counts
 from probative.errors import InputError
-from probative.files import ResumableFolder, check_folder, create_whole, make_folder
+from probative.files import (
+    ResumableFolder,
+    check_folder,
+    check_site,
+    create_whole,
+    locked,
+    make_folder,
+    real_site,
+    replace_site,
+    source_date,
+    utc_day,
+)
 from probative.inference.rank import ADJUSTMENTS
 from probative.jobs.rank import Known, rank_matched, ranked_scores
 from probative.jobs.score import AVERAGES
@@ -53,8 +64,8 @@ if TYPE_CHECKING:
 # It holds results over the whole test set, none of single sentences, and is never published.
 
 _README = """\
-What `probative board` keeps between two builds, so that it need not compute it again. It can be
-deleted at any time. Do not publish it: it tells the scores of every label, however rare.
+Results that `probative board` reuses in the next build. You can delete this folder at any time. Do
+not publish it: it holds the scores of every label, however rare.
 """
 _TESTS, _LIMITS = "pair-tests", "limits"
 
@@ -183,185 +194,6 @@ def _own_from(content: dict[str, Any]) -> tuple[Counts, tuple[Interval, ...]]:
     return Counts(**content["counts"]), tuple(Interval(**score) for score in content["scores"])
 
 
-# --- Writing the site: a folder that is replaced as a whole, and only if a board wrote it
-
-_MANIFEST = "manifest.json"  # its presence marks a folder as a site; it lists the files
-_WHAT = "written by probative board, which replaces this folder whole"
-_EXCHANGE, _AT_FDCWD = 2, -100  # RENAME_EXCHANGE and AT_FDCWD of Linux
-
-
-def real_site(path: Path | str) -> Path:
-    """Resolve symbolic links in the path of the site; refuse places that cannot be one."""
-    site = Path(os.path.realpath(path))
-    if not site.name:
-        raise InputError("is no place for a site; expected a folder of its own", path)
-    if site == Path(os.path.realpath(".")):
-        raise InputError("is where this command runs; expected another folder", path)
-    check_folder(site)
-    return site
-
-
-@contextmanager
-def locked(site: Path) -> Iterator[None]:
-    """Lock the site against other builds, and clean up after a build that was killed.
-
-    The lock ends with the process, however that ends.
-    """
-    make_folder(site.parent)
-    place = site.with_name(f".{site.name}.lock")
-    file = _acquire(place, site)
-    try:
-        _restore(site)
-        yield
-    finally:
-        with suppress(PermissionError):  # Windows cannot remove an open file
-            place.unlink(missing_ok=True)  # while we still hold the lock
-        file.close()
-
-
-def _acquire(place: Path, site: Path) -> IO[bytes]:
-    """Open and lock the lock file; refuse if another process holds it."""
-    while True:
-        try:
-            file = place.open("ab")
-        except OSError as error:
-            raise InputError(f"cannot be built: {_reason(error)}", site) from None
-        try:
-            _lock(file)
-        except OSError:
-            file.close()
-            raise InputError(
-                "is being built by another process; expected that to end first", site
-            ) from None
-        # the previous holder may have removed the file between opening and locking
-        if place.exists() and os.path.samestat(os.fstat(file.fileno()), place.stat()):
-            return file
-        file.close()
-
-
-def _lock(file: IO[bytes]) -> None:
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        import msvcrt
-
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-    else:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def _check_site(site: Path) -> None:
-    """Refuse to replace a folder that is no site of a board or holds files of others."""
-    if not site.exists() or not any(site.iterdir()):
-        return
-    try:
-        content = json.loads((site / _MANIFEST).read_bytes())
-        written = content["files"] if content["what"] == _WHAT else None
-    except (OSError, ValueError, KeyError, TypeError):
-        written = None
-    if not isinstance(written, dict):
-        raise InputError(
-            f"is no site of a board (it has no {_MANIFEST} of one); expected such a site, or a new "
-            f"or empty folder",
-            site,
-        )
-    for path in sorted(site.rglob("*")):
-        if path.is_dir() and not path.is_symlink():
-            continue
-        name = path.relative_to(site).as_posix()
-        if name != _MANIFEST and (name not in written or path.is_symlink()):
-            raise InputError(
-                f"holds {name!r}, which the board has not written and would lose; expected it "
-                f"elsewhere",
-                site,
-            )
-        if name != _MANIFEST and _digest(path.read_bytes()) != written[name]:
-            raise InputError(
-                f"{name!r} was edited there, and would be lost; expected another folder, or "
-                f"{name!r} removed",
-                site,
-            )
-
-
-def _replace_site(site: Path, files: Mapping[str, str]) -> None:
-    """Replace the site with these files (content by path), atomically where possible."""
-    try:
-        new = Path(tempfile.mkdtemp(prefix=f".{site.name}-building-", dir=site.parent))
-        try:
-            _write(new, files)
-            new.chmod(_mode(site))
-            _check_site(site)  # it may have changed meanwhile
-            _swap(new, site)
-        finally:
-            shutil.rmtree(new, ignore_errors=True)
-    except OSError as error:
-        raise InputError(f"cannot be written: {_reason(error)}", site) from None
-
-
-def _write(folder: Path, files: Mapping[str, str]) -> None:
-    digests = {}
-    for name, content in files.items():
-        data = content.encode()
-        place = folder / name
-        place.parent.mkdir(exist_ok=True)
-        place.write_bytes(data)
-        digests[name] = _digest(data)
-    manifest = {"what": _WHAT, "files": digests}
-    (folder / _MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
-
-
-def _swap(new: Path, site: Path) -> None:
-    if not site.exists():
-        new.rename(site)
-    elif not _exchange(new, site):
-        # two steps; if the process is killed between them, `_restore` repairs it
-        old = Path(tempfile.mkdtemp(prefix=f".{site.name}-old-", dir=site.parent)) / "site"
-        site.rename(old)
-        try:
-            new.rename(site)
-        except OSError:
-            old.rename(site)
-            raise
-        finally:
-            shutil.rmtree(old.parent, ignore_errors=True)
-
-
-def _exchange(one: Path, other: Path) -> bool:
-    """Exchange two folders atomically; return False where the system cannot."""
-    try:
-        rename = ctypes.CDLL(None).renameat2
-    except (OSError, AttributeError, TypeError):
-        return False
-    return bool(rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _EXCHANGE) == 0)
-
-
-def _restore(site: Path) -> None:
-    """Move back an old site that a killed build moved away, and remove unfinished ones."""
-    left = re.compile(re.escape(f".{site.name}-") + r"(building|old)-\w{8}")
-    for path in sorted(site.parent.iterdir()):
-        if left.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
-            if (path / "site").is_dir() and not site.exists():
-                (path / "site").rename(site)
-            shutil.rmtree(path, ignore_errors=True)
-
-
-def _mode(site: Path) -> int:
-    """Return the permissions of the old site, or those that mkdir() would give."""
-    if site.exists():
-        return stat.S_IMODE(site.stat().st_mode)
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o777 & ~mask
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
-
-
-def _reason(error: OSError) -> str:
-    return os.strerror(error.errno) if error.errno is not None else str(error)
-
-
 # --- Finding submissions: a file that cannot be one gets a reason and stops no other
 
 # do not follow links or wait for a pipe that nobody writes to; Windows has neither flag
@@ -383,6 +215,8 @@ class _SubmittedFile(NamedTuple):
         Its path inside the folder of submissions.
     error
         Why it cannot be a submission, or None.
+    meta
+        The file that describes it, or None.
     is_first
         True if it holds its name; otherwise another submission does.
     """
@@ -391,6 +225,7 @@ class _SubmittedFile(NamedTuple):
     path: Path
     file: str
     error: str | None = None
+    meta: Path | None = None
     is_first: bool = True
 
     @property
@@ -407,7 +242,7 @@ class _SubmittedFile(NamedTuple):
 def find_submissions(folder: Path, *, answer: Path) -> list[_SubmittedFile]:
     """Find the submissions of a folder: its files, and single files in its subfolders.
 
-    Hidden files and the gold file are skipped.
+    Hidden files and the gold file are skipped; ``NAME.meta.toml`` describes the file NAME.
     """
     try:
         entries = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
@@ -417,7 +252,9 @@ def find_submissions(folder: Path, *, answer: Path) -> list[_SubmittedFile]:
         raise InputError("there is no such folder", folder) from None
     except OSError as error:
         raise InputError(f"cannot be read: {os.strerror(error.errno or 0)}", folder) from None
-    return [look for entry in entries for look in _look_at(entry, folder, answer)]
+    found = [one for entry in entries for one in _examined(entry, folder, answer)]
+    described = {f"{one.name}.{_META}" for one in found}
+    return [one for one in found if one.path.name not in described]
 
 
 def _one_per_name(
@@ -431,7 +268,15 @@ def _one_per_name(
     for one in files:
         if one.held_name not in first or one.entry == holders.get(one.held_name):
             first[one.held_name] = one
-    return [_if_first(one, first[one.held_name]) for one in files]
+    return [
+        one
+        if one is first[one.held_name]
+        else one._replace(
+            error=f"has the name of {first[one.held_name].file}; expected another name",
+            is_first=False,
+        )
+        for one in files
+    ]
 
 
 def _content_digest(path: Path) -> str:
@@ -440,27 +285,27 @@ def _content_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _read_submission(one: _SubmittedFile, root: Path, *, answer: Path, largest: int) -> bytes:
+def _read_submitted(path: Path, root: Path, *, answer: Path, largest: int) -> bytes:
     """Read a submitted file of at most `largest` bytes, following no link.
 
     The file is opened once and checked through its handle: a link that is put into its place
     meanwhile is refused.
     """
     try:
-        handle = _open(one.path, root)
+        handle = _open(path, root)
         with os.fdopen(handle, "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise InputError("is no file; expected one", one.path)
+                raise InputError("is no file; expected one", path)
             with suppress(OSError):
                 if os.path.samestat(status, answer.stat()):
-                    raise InputError("is the answer itself; expected an output", one.path)
+                    raise InputError("is the gold file itself; expected an output", path)
             data = file.read(largest + 1)
     except OSError as error:
         reason = os.strerror(error.errno or 0).lower()
-        raise InputError(f"cannot be read: {reason}", one.path) from None
+        raise InputError(f"cannot be read: {reason}", path) from None
     if len(data) > largest:
-        raise TooLargeError("is too large", one.path)
+        raise TooLargeError("is too large", path)
     return data
 
 
@@ -488,39 +333,129 @@ def _open(path: Path, root: Path) -> int:
         os.close(at)
 
 
-def _if_first(one: _SubmittedFile, first: _SubmittedFile) -> _SubmittedFile:
-    """Return the submission, with an error if another one has its name."""
-    if one is first:
-        return one
-    reason = f"has the name of {first.file}; expected another name"
-    return one._replace(error=reason, is_first=False)
-
-
-def _look_at(entry: Path, root: Path, answer: Path) -> Iterator[_SubmittedFile]:
+def _examined(entry: Path, root: Path, answer: Path) -> Iterator[_SubmittedFile]:
     """Yield the submission that an entry of the folder holds; nothing if it is the gold file."""
     path, name, error = entry, _printable(short_name(entry)), None
+    meta = root / f"{short_name(entry)}.{_META}"
     try:
         if entry.is_symlink():
             error = _LINK
         elif entry.is_dir():
-            name = _printable(entry.name)
+            name, meta = _printable(entry.name), entry / _META
             inside = [own for own in sorted(entry.iterdir()) if not own.name.startswith(".")]
+            inside = [own for own in inside if own != meta]
             if len(inside) != 1:
                 error = f"is a folder of {len(inside):,} files; expected one"
             elif inside[0].is_dir() and not inside[0].is_symlink():
                 error = "is a folder in a folder; expected one file"
             else:
                 path = inside[0]
+        elif entry.name.endswith(_META):
+            error = f"describes no submission; expected NAME.{_META} beside a file NAME"
         if error is None and answer.exists() and os.path.samestat(path.lstat(), answer.stat()):
             return
     except OSError as failure:
         error = f"cannot be read: {os.strerror(failure.errno or 0).lower()}"
-    yield _SubmittedFile(name, path, _printable(str(path.relative_to(root))), error)
+    file = _printable(str(path.relative_to(root)))
+    yield _SubmittedFile(name, path, file, error, meta if os.path.lexists(meta) else None)
 
 
 def _printable(name: str) -> str:
     """Return a file name as valid text, with replacements for bytes that are not UTF-8."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+# --- Describing submissions: a small file that a team writes, and nobody else checks
+
+_META = "meta.toml"
+_LARGEST_META = 2**14  # bytes
+_LONGEST_META = 300  # characters of a name or a link
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def _described(data: bytes) -> tuple[dict[str, str], list[str]]:
+    """Return the description of a submission by key, and what is wrong with it."""
+    try:
+        content = tomllib.loads(data.decode())
+    except (ValueError, RecursionError) as error:
+        return {}, [f"{_META}: is no TOML: {str(error) or type(error).__name__}"]
+    right: dict[str, str] = {}
+    wrong = []
+    for key, value in content.items():
+        check, expected = _KEYS.get(key, (lambda _: None, f"{', '.join(_KEYS)}, and no other key"))
+        text = check(value)
+        if text is None:
+            wrong.append(f"{_META}: {key} = {shown(value)}; expected {expected}")
+        else:
+            right[key] = text
+    return right, wrong
+
+
+def _team(value: Any) -> str | None:
+    fits = isinstance(value, str) and value.isprintable() and len(value) <= _LONGEST_META
+    return value.strip() or None if fits else None
+
+
+def _link(value: Any) -> str | None:
+    """Return a link to a web page; None for any other, such as one that runs a script."""
+    text = _team(value)
+    try:
+        parts = urlsplit(text or "")
+    except ValueError:
+        return None
+    is_page = parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc
+    return text if is_page and text is not None and " " not in text else None
+
+
+def _day(value: Any) -> str | None:
+    """Return a day as text, such as 2026-05-01."""
+    if isinstance(value, dt.date):  # a time, too
+        return value.isoformat()[:10]
+    try:
+        fits = isinstance(value, str) and _DAY.fullmatch(value) and dt.date.fromisoformat(value)
+    except ValueError:
+        return None
+    return value if fits else None
+
+
+_KEYS: dict[str, tuple[Callable[[Any], str | None], str]] = {
+    "team": (_team, f"a name of at most {_LONGEST_META} characters"),
+    "paper": (_link, "a link that starts with https:// or http://"),
+    "code": (_link, "a link that starts with https:// or http://"),
+    "date": (_day, "a day such as 2026-05-01"),
+}
+
+
+class Front(NamedTuple):
+    """Front matter of a site: its title, its introduction in Markdown, and its date."""
+
+    title: str | None = None
+    about: str | None = None
+    date: str | None = None
+
+    @classmethod
+    def of(cls, title: Any, about: Any, date: Any) -> Front:
+        """Check the title and the date, and read the file of the introduction."""
+        if title is not None and (not isinstance(title, str) or not title.strip()):
+            raise InputError(f"title: {shown(title)}; expected text")
+        if about is not None and (not is_path(about) or str(about) == "-"):
+            raise InputError(f"about: {shown(about)}; expected the path of a Markdown file")
+        day = source_date() if date is None else _day(date)
+        if date is not None and day is None:
+            raise InputError(f"date: {shown(date)}; expected a day such as 2026-05-01")
+        return cls(title and title.strip(), about and _markdown(Path(about)), day)
+
+
+def _markdown(path: Path) -> str:
+    """Read a file of Markdown."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError("there is no such file", path) from None
+    except UnicodeDecodeError:
+        raise InputError("is not UTF-8; expected Markdown in UTF-8", path) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {os.strerror(error.errno or 0).lower()}", path) from None
 
 
 # --- From a folder of submissions to a site
@@ -539,6 +474,9 @@ def board(
     pairs: str = "top",
     show_gold: bool = False,
     max_size: float = 64.0,
+    title: str | None = None,
+    about: Path | str | None = None,
+    date: dt.date | str | None = None,
     metric: str | None = None,
     average: str = "micro",
     by: str | None = None,
@@ -562,7 +500,8 @@ def board(
         The gold file.
     submissions
         A folder with one file per submission, or one subfolder with a single file in it; the
-        submissions are named after these files and folders.
+        submissions are named after these files and folders. ``NAME.meta.toml`` beside a file, or
+        ``meta.toml`` in a subfolder, may give `team`, `paper`, `code` (links) and `date`.
     site
         The folder to be written: a new or empty one, or the site of an earlier build, which is
         replaced as a whole or not at all.
@@ -577,6 +516,14 @@ def board(
         error messages that quote the gold file.
     max_size
         The largest size of a submission in MiB, also when unpacked.
+    title
+        The heading of the site; by default the number of systems.
+    about
+        A Markdown file with an introduction. HTML in it is shown as text, and pictures as links.
+    date
+        The day that the site shows, such as 2026-05-01. By default that of the environment variable
+        SOURCE_DATE_EPOCH, or the day on which the newest file was changed: the same files always
+        give the same site.
     metric, average, by, level, beta, adjust, rng, n_jobs, report, **reading
         As for `rank`; `rng` is a whole number.
 
@@ -600,7 +547,7 @@ def board(
     >>> built.scored, built.refused
     (('ann', 'bob'), ('eve',))
     >>> built.submissions[2].error
-    '1 sentence of 1 token, but the answer has 20 sentences of 100 tokens; expected as many'
+    'has 1 sentence of 1 token; gold has 20 sentences of 100 tokens'
     >>> pv.board(place / "gold.conll", place / "in", place / "site").reused
     ('ann', 'bob')
     """
@@ -617,15 +564,17 @@ def board(
             "max_size": max_size,
             **reading,
         },
-        beside=("cache", "pairs", "n_jobs", "report"),
+        beside=("cache", "pairs", "title", "about", "date", "n_jobs", "report"),
     )
     places = (gold, submissions, site, cache)
-    return build_site(places, options, pairs=pairs, n_jobs=n_jobs, report=report)
+    front = Front.of(title, about, date)
+    return build_site(places, options, front, pairs=pairs, n_jobs=n_jobs, report=report)
 
 
 def build_site(
     places: tuple[Any, Any, Any, Any],
     options: BoardOptions,
+    front: Front,
     *,
     pairs: str = "top",
     n_jobs: int | None = -1,
@@ -642,18 +591,18 @@ def build_site(
         raise InputError(f"report: {shown(report)} is not a function")
     where = _Places.of(*places)
     with locked(where.site):
-        _check_site(where.site)
-        built = _Building(where, options, {"n_jobs": n_jobs}, report, tell).build()
+        check_site(where.site)
+        built = _Building(where, options, front, {"n_jobs": n_jobs}, report, tell).build()
         pages = _wanted_pairs(built.board.ranking, pairs)
         examples = built.examples(pages) if options.show_gold else {}
-        _replace_site(where.site, board_pages(built.board, pages, examples))
+        replace_site(where.site, board_pages(built.board, pages, examples))
     return built.board
 
 
 def _checked(options: BoardOptions) -> BoardOptions:
     """Validate the choices, and return them with checked values."""
     if len(options.columns) > 1:
-        raise InputError("columns: a submission has one; expected the name of that")
+        raise InputError("columns: more than one is given; expected the column of a submission")
     if options.metric is not None:
         one_of("metric", options.metric, METRICS)
     return replace(
@@ -704,14 +653,14 @@ class _Places:
         for (one, here), (other, there) in combinations(real.items(), 2):
             if here == there or here in there.parents or there in here.parents:
                 raise InputError(
-                    f"{other} and {one} stand in each other ({folders[one]}); expected two folders "
-                    f"side by side",
+                    f"{other} and {one} are the same folder or one lies in the other "
+                    f"({folders[one]}); expected two folders side by side",
                     folders[other],
                 )
         answer = Path(os.path.realpath(self.gold))
         for what in ("the site", "the cache"):
             if real[what] in answer.parents:
-                raise InputError(f"stands in {what}; expected it elsewhere", self.gold)
+                raise InputError(f"lies in {what}; expected it elsewhere", self.gold)
 
 
 @dataclass(frozen=True, eq=False)
@@ -750,6 +699,7 @@ class _Building:
 
     places: _Places
     options: BoardOptions
+    front: Front
     how: dict[str, Any]
     report: Callable[[int, int], None] | None
     tell: Callable[[InputError], InputError]
@@ -759,9 +709,11 @@ class _Building:
         run = self._run()
         answer = read_side(self.places.gold, self.options)
         if answer.task == "samples":
-            raise InputError("is a log, and no answer; expected `rank` for logs", self.places.gold)
+            raise InputError("is a log; expected a gold file (`rank` takes logs)", self.places.gold)
         if self._run() != run:
-            raise InputError("was changed while it was read; expected it to stay", self.places.gold)
+            raise InputError(
+                "was changed while it was read; run the command again", self.places.gold
+            )
         # rank the gold file alone: choices that do not fit it are the only errors that stop a board
         rank_matched(self._match(answer, [answer], ["gold"]), self.options, self.how)
         found = find_submissions(self.places.submissions, answer=self.places.gold)
@@ -770,31 +722,61 @@ class _Building:
         kept.keep_holders({one.held_name: one.entry for one in submissions if one.is_first})
         read = [self._read(one, answer, kept) for one in submissions]
         entries = [one for one in read if isinstance(one, _Entry)]
-        refused = {one.file: one for one in read if isinstance(one, Submission)}
+        board = Board(
+            str(self.places.site),
+            tuple(map(self._with_description, submissions, read)),
+            None,
+            title=self.front.title,
+            about=self.front.about,
+            date=self.front.date or self._newest(submissions),
+            signature=self.options.signature("board"),
+        )
         if not entries:
-            empty = Board(
-                str(self.places.site),
-                tuple(refused.values()),
-                None,
-                signature=self.options.signature("board"),
-            )
-            return _Built(empty, None)
+            return _Built(board, None)
         names = [entry.file.name for entry in entries]
         matched = self._match(answer, [entry.output for entry in entries], names)
         ranking, known, n_known = self._rank(matched, entries, kept)
-        status = {entry.file.file: "reused" if entry.reused else "scored" for entry in entries}
-        board = Board(
-            str(self.places.site),
-            tuple(
-                refused.get(one.file) or Submission(one.name, one.file, status[one.file])
-                for one in submissions
-            ),
-            ranking,
+        board = replace(
+            board,
+            ranking=ranking,
             pairs_tested=len(known.tests) - n_known,
             pairs_reused=n_known,
             signature=ranking.signature,
         )
         return _Built(board, matched)
+
+    def _with_description(self, one: _SubmittedFile, read: _Entry | Submission) -> Submission:
+        """Return the status of a submission with what its team says about it."""
+        if isinstance(read, _Entry):
+            read = Submission(one.name, one.file, "reused" if read.reused else "scored")
+        if one.meta is None or not one.is_first:
+            return read
+        try:
+            right, wrong = _described(self._content(one.meta, _LARGEST_META))
+        except TooLargeError:
+            right, wrong = {}, [f"{_META}: is larger than {_LARGEST_META:,} bytes"]
+        except InputError as error:
+            right, wrong = {}, [f"{_META}: {_own_words(error, one)}"]
+        return replace(read, **right, remarks=tuple(wrong) or None)
+
+    def _newest(self, submissions: Sequence[_SubmittedFile]) -> str | None:
+        """Return the day on which the newest submission was changed.
+
+        Its team's own date does not count: one from the future would stay for ever.
+        """
+        times = []
+        for one in submissions:
+            with suppress(OSError):
+                times.append(one.path.lstat().st_mtime)
+        try:
+            return utc_day(max(times)) if times else None
+        except (ValueError, OverflowError, OSError):
+            return None
+
+    def _content(self, path: Path, largest: int) -> bytes:
+        """Read a file of the folder of submissions."""
+        root, gold = self.places.submissions, self.places.gold
+        return _read_submitted(path, root, answer=gold, largest=largest)
 
     def _match(
         self, answer: Annotations, outputs: Sequence[Annotations], names: Sequence[str]
@@ -832,14 +814,10 @@ class _Building:
             return refuse(one.error)
         largest = int(self.options.max_size * 2**20)
         try:
-            data = _read_submission(
-                one, self.places.submissions, answer=self.places.gold, largest=largest
-            )
+            data = self._content(one.path, largest)
             output = read_side(one.path, self.options, answer, data=data, limit=largest)
         except TooLargeError:
-            return refuse(
-                f"holds more than {self.options.max_size:g} MiB, the max_size; expected less"
-            )
+            return refuse(f"is larger than {self.options.max_size:g} MiB (max_size)")
         except InputError as error:
             return refuse(_own_words(self.tell(error), one))
         except Exception as error:  # whatever is in the file, the others continue
@@ -896,7 +874,7 @@ def _input_digest(path: Path) -> str:
     if not path.exists():
         raise InputError("there is no such file", path)
     if not path.is_file():
-        raise InputError("is no file; expected one, which can be read again", path)
+        raise InputError("is no file; expected a file that can be read again", path)
     return _content_digest(path)
 
 
@@ -965,9 +943,9 @@ def _misfit(output: Annotations, answer: Annotations, line: int | None) -> str:
     """Return why an output does not fit the gold file, without quoting the gold file."""
     here, there = _extent(output), _extent(answer)
     if here != there:
-        return f"{here}, but the answer has {there}; expected as many"
+        return f"has {here}; gold has {there}"
     place = "" if line is None else f"line {line}: "
-    return f"{place}does not fit the answer; expected the same {_unit(answer)} in the same order"
+    return f"{place}does not fit gold; expected the same {_unit(answer)} in the same order"
 
 
 def _extent(side: Any) -> str:

@@ -422,7 +422,7 @@ def compare_matched(
         raise InputError("train: needs the rows of the table, which is too large; expected none")
     one_of("average", options.average, AVERAGES)
     if options.average != "micro" and options.prior != CompareOptions.prior:
-        raise InputError("prior: means nothing to averages; expected it left out")
+        raise InputError("prior: does not apply to averages; leave it out")
     systems = systems_of(matched)
     if len(systems) < 2:
         raise InputError(f"b: {len(systems)} system; expected at least two to compare")
@@ -564,7 +564,7 @@ def _of_field(
 ) -> Group:
     """Compare the systems on one field of records alone."""
     if matched.task != "records" or options.average == "macro":
-        raise InputError("fields: means nothing here; expected records, and average='micro'")
+        raise InputError("fields: has no effect here; expected records, and average='micro'")
     items = matched.items
     if path not in items.labels:
         raise InputError(

@@ -106,7 +106,7 @@ def _match_scores(
     usual = type(choices)()
     for name in _UNUSED:
         if getattr(choices, name) not in (None, {}, getattr(usual, name)):
-            raise InputError(f"{name}: means nothing for scores; expected it left out")
+            raise InputError(f"{name}: does not apply to scores; leave it out")
     if choices.task not in (None, "labels"):
         raise InputError(f"task: {choices.task!r} has no scores; expected 'labels'")
     names = None if names is None else names_of("names", names)
@@ -136,15 +136,13 @@ def _match_scores(
             read = (note.replace("labels in column", "scores in column") for note in output.notes)
             paired = align_items(answer, output, name, choices.align_by)
             if systems and answer.aligned is None:
-                paired = (
-                    f"{name}: paired with the answer by the places of rows, which have no ids",
-                )
+                paired = (f"{name}: matched with gold by position, because rows have no ids",)
             notes += [*read, *paired]
         own = _numbers(output, name)
         if len(own) != len(answer):
             raise InputError(
-                f"{name}: {len(own)} scores, but the answer has {len(answer)} items; expected as "
-                f"many"
+                f"{name}: {len(own)} scores, but gold has {len(answer)} items; expected one score "
+                "per item"
             )
         scores.append(own)
     positive, found = _positive(answer, choices.positive)
@@ -162,7 +160,7 @@ def _units(answer: Labels, units: Any) -> NDArray[np.int64] | None:
     if units is None:
         return None if answer.units is None else answer.units.astype(np.int64)
     if answer.units is not None:
-        raise InputError("units: the answer has units already; expected one of the two")
+        raise InputError("units: gold has units already; expected one of the two")
     return np.asarray(units_of("the answer", units, len(answer)), dtype=np.int64)
 
 
@@ -399,7 +397,7 @@ def _named(scores: Any, names: Sequence[str] | None) -> tuple[list[Any], Sequenc
 def _curves(scored: _Scored, options: CurveOptions, job: str) -> tuple[list[Ranked], list[Curve]]:
     if not scored.is_positive.any():
         raise InputError(
-            f"gold: no item is {scored.positive!r}; expected at least one, or there is no recall"
+            f"gold: no item is {scored.positive!r}; expected at least one, because recall needs it"
         )
     if scored.is_positive.all():
         raise InputError(

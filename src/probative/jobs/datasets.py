@@ -137,7 +137,7 @@ def compare_datasets(
         raise InputError(f"metric: {shown(metric)}; expected one metric for all data sets")
     for name in ("group", "run_column", "second_gold", "human"):
         if getattr(options, name) is not None:
-            raise InputError(f"{name}: means nothing for several data sets; expected it left out")
+            raise InputError(f"{name}: does not apply to several data sets; leave it out")
     called = _names(names)
     known = []
     for number, (name, data) in enumerate(datasets.items()):

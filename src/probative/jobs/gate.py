@@ -116,7 +116,7 @@ def gate(
     check_ledger_options(kind, ledger, candidates)
     if isinstance(comparisons, DatasetComparisons):
         if ledger is not None:
-            raise InputError("ledger: counts the looks at one test set; expected no data sets")
+            raise InputError("ledger: counts the uses of one test set; expected no data sets")
         verdicts: tuple[GateVerdict, ...] = (_judge_mean(comparisons, kind, margin, confidence),)
     else:
         wanted = _as_list(comparisons)
@@ -142,12 +142,12 @@ def check_ledger_options(kind: str, ledger: object, candidates: str = CANDIDATES
     one_of("candidates", candidates, CANDIDATES)
     if ledger is None:
         if candidates != CANDIDATES[0]:
-            raise InputError("candidates: means nothing without a ledger; expected ledger=")
+            raise InputError("candidates: has no effect without a ledger; expected ledger=")
         return
     if kind == "fail-if-worse":
         raise InputError(
-            "ledger: bounds how often what is no better passes, and fail-if-worse lets pass "
-            "without evidence; expected require-better or require-not-worse"
+            "ledger: limits how often a system that is no better passes, but fail-if-worse "
+            "passes without evidence; expected require-better or require-not-worse"
         )
     check_ledger(ledger)
 
@@ -165,8 +165,8 @@ def _by_ledger(
     found = comparisons.fingerprints if isinstance(comparisons, Comparisons) else None
     if not isinstance(comparisons, Comparisons) or found is None:
         raise InputError(
-            "ledger: the comparison does not know its test set; expected what "
-            "compare(..., fingerprints=True) returns"
+            "ledger: the comparison has no fingerprint of its test set; expected the result of "
+            "compare(..., fingerprints=True)"
         )
     choices = comparisons.signature.partition("|")[2]
     questions = [
@@ -209,8 +209,8 @@ def _as_list(comparisons: object) -> Sequence[Comparison]:
     listed = comparisons if isinstance(comparisons, (list, tuple)) else ()
     if not listed or not all(isinstance(c, Comparison) for c in listed):
         raise InputError(
-            f"comparisons: {shown(comparisons)}; expected what compare() returns, or its "
-            f"comparisons"
+            f"comparisons: {shown(comparisons)}; expected the result of compare(), or its "
+            "comparisons"
         )
     return listed
 
@@ -393,7 +393,7 @@ def _judge_mean(
 def _without_runs(c: Comparison) -> str | None:
     """Return why new runs cannot be judged although a system has several, or None."""
     if c.question == "models" and max((c.runs or {}).values(), default=1) > 1:
-        return "what new runs would do is not known: " + (c.note or "one run of a system")
+        return "new runs cannot be judged: " + (c.note or "one run of a system")
     return None
 
 

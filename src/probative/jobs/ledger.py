@@ -163,8 +163,8 @@ def _read_uses(file: IO[bytes], path: Path | str) -> tuple[list[TestSetUse], _En
     if not ours and not size and rest.strip(b"\0"):
         raise _no_ledger(path)
     note = (
-        f"{path}: its last line is torn ({len(rest)} bytes), since a writer was stopped before it "
-        f"told its verdict; the next use writes over it"
+        f"{path}: its last line is incomplete ({len(rest)} bytes) because a writer was stopped; "
+        "the next use overwrites it"
     )
     return uses, end, (note,)
 

@@ -186,7 +186,7 @@ def plan(
         return plan_from_files(pilot, *systems, **how)
     options = PlanOptions.of(how)  # raises an error for unknown names
     for name in how.keys() - _OF_CASES:
-        raise InputError(f"{name}: says how to read inputs, and PairedCounts are none")
+        raise InputError(f"{name}: applies to files, not to PairedCounts")
     if systems:
         if len(systems) > 1 or not isinstance(systems[0], str) or "metric" in how:
             raise InputError(
@@ -241,7 +241,7 @@ def plan_from_files(
     if any(len(group.places) > 1 for group in matched.runs):
         return plan_groups(matched, options)
     if paired_runs:
-        raise InputError("paired_runs: means nothing without runs; expected several of each system")
+        raise InputError("paired_runs: has no effect without runs; expected several per system")
     matched = unpooled(matched) if matched.runs else matched
     if len(matched.names) != 2:
         raise InputError(f"systems: {len(matched.names)} of them; expected two")

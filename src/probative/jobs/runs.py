@@ -190,7 +190,7 @@ def refuse_all_but(options: ReadingOptions, *known: str) -> None:
     usual = type(options)()
     for entry in fields(options):
         if entry.name not in known and getattr(options, entry.name) != getattr(usual, entry.name):
-            raise InputError(f"{entry.name}: means nothing for counts; expected it left out")
+            raise InputError(f"{entry.name}: does not apply to counts; leave it out")
 
 
 # --- Hints that runs may be badly chosen; they change no number

@@ -223,7 +223,7 @@ def compared_metrics(
     other = "documents" if matched.task == "scores" else "macro"
     if average not in ("micro", other):
         raise InputError(
-            f"average: {average!r} means nothing for {matched.task}; expected 'micro' or {other!r}"
+            f"average: {average!r} does not apply to {matched.task}; expected 'micro' or {other!r}"
         )
     asked = () if metric is None else _metrics_of(matched, metric, average=average, tables=tables)
     if asked:
@@ -314,7 +314,7 @@ def _cells_of(matched: Matched, unit: str) -> str:
 def _interval_of_classes(matched: Matched, i: int, metric: str, choices: _Choices) -> Interval:
     """Compute the interval of a score of the whole confusion table."""
     if choices.method is not None:
-        raise InputError(f"method: {choices.method!r} means nothing for {metric} of all classes")
+        raise InputError(f"method: {choices.method!r} does not apply to {metric} of all classes")
     return score_in(matched, metric, choices.unit).interval(i, choices.level)
 
 
@@ -708,7 +708,7 @@ def _macro_scores(
 
 def _refuse_overlap(matched: Matched) -> None:
     if matched.task != "entities":
-        raise InputError(f"overlap: means nothing for {matched.task}; expected entities")
+        raise InputError(f"overlap: does not apply to {matched.task}; expected entities")
 
 
 def _overlap(matched: Matched, places: Sequence[int]) -> dict[str, dict[str, float]]:

@@ -90,7 +90,7 @@ def segmentation_sweep(
     row = flat_probabilities(answer, probabilities_of(probabilities))
     positions = len(row)
     if not positions:
-        raise InputError("gold: no sentence has two characters, so there is nothing to split")
+        raise InputError("gold: no sentence has two characters; expected one to split")
 
     step = np.arange(steps + 1)
     accepted = (2 * step * positions + steps) // (2 * steps)  # rounded to the nearest

@@ -77,8 +77,8 @@ def check_texts(
     for number, (text, together) in enumerate(zip(texts, joined, strict=True), start=1):
         if without_spaces(text) != without_spaces(together):
             raise InputError(
-                f"{name}: sentence {number} is {text[:40]!r}, but its words tell "
-                f"{together[:40]!r}; expected the same but for spaces"
+                f"{name}: sentence {number} is {text[:40]!r}, but its words give "
+                f"{together[:40]!r}; expected the same text, apart from spaces"
             )
     return list(texts)
 

@@ -130,7 +130,7 @@ def _check_switches(reading: ReadingOptions) -> None:
 def refuse_engine(options: ReadingOptions, *, single: bool = True) -> None:
     """Refuse options of the engine where it is not used; `single`: one input holds all sides."""
     if options.table is not None:
-        raise InputError("table: there is no database; expected it left out")
+        raise InputError("table: there is no database; leave it out")
     if options.key and single:
         raise InputError("key: one input holds all; expected several tables, or one file")
 
@@ -146,23 +146,23 @@ def refuse_unused(options: ReadingOptions, answer: Annotations | Graded, *, sepa
     usual = GradedOptions()
     other = {"entities": "characters", "segmentation": "position"}.get(task)
     if options.align_by == other:
-        raise InputError(f"align_by: {other!r} means nothing for {task}; expected another way")
+        raise InputError(f"align_by: {other!r} does not apply to {task}; expected another value")
     for name, option in _options_of(options).items():
         used = not option.tasks or task in option.tasks
         if not used and getattr(options, name) not in (None, {}, getattr(usual, name)):
-            raise InputError(f"{name}: means nothing for {task}; expected it left out")
+            raise InputError(f"{name}: does not apply to {task}; leave it out")
     if not separate and options.tag_column is not None:
         raise InputError("tag_column: one file holds all; expected gold_column= and columns=")
     if options.group is not None and groups_of(answer) is None and task != "scores":
-        raise InputError("group: there is no table to look it up in; expected a table")
+        raise InputError("group: there is no table; expected one")
     parted_by = answer.text.parted_by if isinstance(answer, Tagged) else None
     in_table = parted_by is not None
     is_named = options.columns or options.gold_column is not None
     by_column = in_table and parted_by != BY_ROW
     if task == "entities" and options.label_names and parted_by != BY_ROW:
-        raise InputError("label_names: the tags are no numbers; expected it left out")
+        raise InputError("label_names: the tags are no numbers; leave it out")
     if task == "entities" and options.unit_column is not None and not by_column:
-        raise InputError("unit_column: means nothing for entities; expected it left out")
+        raise InputError("unit_column: does not apply to entities; leave it out")
     if separate and task not in ("labels", "records") and is_named and not in_table:
         raise InputError(
             "gold_column, columns: the systems have inputs of their own; expected one file that "
@@ -171,6 +171,6 @@ def refuse_unused(options: ReadingOptions, answer: Annotations | Graded, *, sepa
     if not isinstance(answer, (Labels, LabelSets)):
         return
     if answer.units is None and options.unit_column is not None:
-        raise InputError("unit_column: there is no table to look it up in; expected a table")
+        raise InputError("unit_column: there is no table; expected one")
     if answer.aligned is None and options.align_by != usual.align_by:
-        raise InputError("align_by: means nothing for labels without tokens; expected it left out")
+        raise InputError("align_by: does not apply to labels without tokens; leave it out")

@@ -34,7 +34,7 @@ def fingerprints_of(matched: Matched, unit: str, units: int) -> Fingerprints:
     # A test set is identified by the contents of gold in any order, whatever the format, scheme or
     # column; outputs by what gold, the baseline and the challenger hold together in each unit.
     if matched.task == "samples":
-        raise InputError("ledger: logs hold no answer to know the test set by; expected the answer")
+        raise InputError("ledger: logs hold no gold to identify the test set; expected gold")
     gold = matched.gold
     number = _number(gold)
     contents = [_contents(gold), *map(_contents, matched.systems)]

@@ -215,7 +215,7 @@ def _lengths(kind: str, items: Items, length: NDArray[Any]) -> _Bucketing:
 
 def _label_frequency(items: Items, train: Any) -> _Bucketing:
     """Sort labels into quarters by their frequency in training, or else in gold."""
-    kind = f"label frequency in {'the answer' if train is None else 'training'}"
+    kind = f"label frequency in {'gold' if train is None else 'training'}"
     if train is None:
         number = items.positives_by_label
     else:
@@ -268,9 +268,7 @@ def _known_texts(matched: Matched, train: Any) -> set[str] | None:
     if not isinstance(train, Spans) or (len(train) and not train.text.words(0)):
         raise InputError("train: has no words to be seen; expected a file of tagged tokens")
     if not any(map(len, map(matched.gold.text.words, range(min(5, matched.gold.n_sentences))))):
-        raise InputError(
-            "train: the answer has no words to be looked up; expected a file of tokens"
-        )
+        raise InputError("train: gold has no words; expected a file of tokens")
     return set(_texts_of(train.text, train.sentence, train.start, train.end))
 
 

@@ -48,7 +48,7 @@ def averaged_labels(items: Items, labels: str | Sequence[str] | None) -> NDArray
     for label in sorted(wanted - set(items.labels), key=str):
         near = difflib.get_close_matches(str(label), items.labels[:_LABELS_SEARCHED], n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise InputError(f"labels: neither the answer nor a system has {label!r}{hint}")
+        raise InputError(f"labels: neither gold nor a system has {label!r}{hint}")
     if not wanted:
         raise InputError("labels: none given; expected their names, or 'union'")
     return np.stack([np.array([label in wanted for label in items.labels]) for _ in systems])
@@ -64,8 +64,8 @@ def only_in_a_system(items: Items, names: Sequence[str]) -> list[str]:
             rest = len(extra) - _LABELS_IN_A_NOTE
             more = f" and {rest:,} more" if rest > 0 else ""
             notes.append(
-                f"{name} uses labels that the answer does not have: {shown}{more}; they count as "
-                f"false alarms, but not in macro averages unless labels are chosen"
+                f"{name} uses labels that gold does not have: {shown}{more}; they count as false "
+                "alarms, but not in macro averages unless labels are chosen"
             )
     return notes
 
@@ -77,7 +77,7 @@ def match_labels(gold: Side, *systems: Side, positive: str | None = None) -> Ite
             what = "items" if isinstance(system, LabelSets) else "labels"
             raise InputError(
                 f"{system.name}: {len(system)} {what}, but {gold.name} has {len(gold)}; expected "
-                f"as many"
+                "the same number"
             )
     everyone = (gold, *systems)
     labels, codes = union([side.names for side in everyone])
@@ -184,7 +184,7 @@ def relabel(sides: Sequence[Any], options: ReadingOptions, *, strict: bool = Tru
     for old in mapping:
         if strict and old not in seen:
             raise InputError(
-                f"mapping: neither the answer nor a system has {old!r}{suggestion(old, seen)}"
+                f"mapping: neither gold nor a system has {old!r}{suggestion(old, seen)}"
             )
     return [renamed[id(side)] for side in sides]
 
@@ -244,9 +244,9 @@ def by_threshold(
         classes = f" ({', '.join(names)})" if set(names) == set(gold.names) else ""
         cut = "threshold=0.5, or " if len(gold.names) <= 2 else "whole numbers, or "
         raise InputError(
-            f"{name}: holds numbers such as {example}, but the answer has classes "
-            f"({_some(gold.names)}): probabilities are no labels; expected {cut}"
-            f"probability_columns={classes} where every class has a column"
+            f"{name}: holds numbers such as {example}, but gold has classes "
+            f"({_some(gold.names)}): probabilities are no labels; expected "
+            f"{cut}probability_columns={classes} where every class has a column"
         )
     threshold = finite("threshold", threshold)
     values = [_as_number(n) for n in system.names]
@@ -271,7 +271,7 @@ def _two_classes(gold: Labels, options: ReadingOptions) -> tuple[str, str]:
     others = [name for name in gold.names if name != yes]
     if yes is None or len(others) > 1:
         raise InputError(
-            f"threshold: parts two classes, but the answer has {len(gold.names)} "
+            f"threshold: separates two classes, but gold has {len(gold.names)} "
             f"({_some(gold.names)}); expected probability_columns= with a column per class"
         )
     return yes, others[0] if others else other_class(yes)
@@ -335,12 +335,12 @@ def differ_in_writing(gold: Sequence[str], system: Sequence[str], name: str) -> 
     way_out = "ignore_case=True" if cases else "mapping="
     if not set(system) & set(gold):
         raise InputError(
-            f"{name}: no label of the answer occurs, but {here!r} differs from {there!r} by its "
-            f"writing alone; expected the same labels, or {way_out}"
+            f"{name}: no gold label occurs, but {here!r} differs from {there!r} only in spelling; "
+            f"expected the same labels, or {way_out}"
         )
     note = (
-        f"{name}: {here!r} differs from {there!r} by its writing alone, and counts as another "
-        f"label ({'ignoring case' if cases else 'a mapping'} would make them one)"
+        f"{name}: {here!r} differs from {there!r} only in spelling, and counts as another label "
+        f"({('ignoring case' if cases else 'a mapping')} would make them one)"
     )
     return [note]
 

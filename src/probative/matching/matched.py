@@ -197,9 +197,9 @@ def _findings(logs: Sequence[Log], unit: NDArray[np.int32], n_units: int) -> Ite
         if len(other):
             k = int(other[0])
             raise InputError(
-                f"{len(other)} of {len(log)} samples have another number of findings to be made "
-                f"(tp + fn) than in {first.name}, such as {first.samples[k][:40]!r}: "
-                f"{int((log.tp + log.fn)[k])}, but {int(there[k])}; expected the same answer",
+                f"{len(other)} of {len(log)} samples have another number of gold items (tp + fn) "
+                f"than in {first.name}, such as {first.samples[k][:40]!r}: "
+                f"{int((log.tp + log.fn)[k])}, but {int(there[k])}; expected the same gold",
                 log.name,
             )
     alarms = np.max([log.fp for log in logs], axis=0)
@@ -425,7 +425,7 @@ def match_inputs(
     if answer.task == "samples":
         if any(system.runs is not None for system in given):
             raise InputError(
-                f"runs: {name_of(answer)} is a log of samples; expected an answer, or runs alone"
+                f"runs: {name_of(answer)} is a log of samples; expected gold, or only runs"
             )
         found = _samples([answer, *outputs], names, choices)
         return found if found.task == "scores" else _averaging(found, None)
@@ -815,9 +815,7 @@ def _single_log(path: str, options: Options, choices: ReadingOptions) -> Samples
     """Read a log of one system."""
     log: Any = annotations_of(path, path, options)
     if log.task != "samples":
-        raise InputError(
-            "is no log of samples, and there is no answer; expected logs, or an answer", path
-        )
+        raise InputError("is no log of samples, and there is no gold; expected logs, or gold", path)
     if len(log.logs) > 1:
         raise InputError("holds the logs of several systems; expected one", path)
     refuse_unused(choices, log, separate=True)
@@ -854,7 +852,7 @@ def read_side(
     # `data`: the bytes of an output, read already; `limit`: the most to which they may unpack
     for name in ("run_column", "group"):
         if getattr(reading, name) is not None:
-            raise InputError(f"{name}: means nothing here; expected it left out")
+            raise InputError(f"{name}: has no effect here; leave it out")
     options = how_to_read(check_reading(reading))
     column = reading.gold_column
     if answer is not None:
@@ -872,16 +870,16 @@ def read_side(
 def match_training(train: Any, matched: Matched, reading: ReadingOptions) -> Spans | Labels:
     """Read the training data of the systems, to find the items that occur in it."""
     if matched.task == "segmentation":
-        raise InputError("train: means nothing for segmentation; expected train_words")
+        raise InputError("train: does not apply to segmentation; expected train_words")
     if matched.task == "samples":
-        raise InputError("train: means nothing for logs; expected it left out")
+        raise InputError("train: does not apply to logs; leave it out")
     options = Options(matched.task, None, reading.encoding, reading.tag_column, reading.comments)
     column = None if reading.gold_column is None else str(reading.gold_column)
     data = annotations_of(
         train, "train", replace(options, column=column if matched.task == "labels" else None)
     )
     if data.task != matched.task:
-        raise InputError(f"train: is {data.task}, but the answer is {matched.task}")
+        raise InputError(f"train: is {data.task}, but gold is {matched.task}")
     if isinstance(data, (Tagged, Spans)):
         return _spans(data, reading.scheme, matched.scheme, reading.repair)
     return cast("Labels", data)
@@ -964,7 +962,7 @@ def _labels(
             notes = [*notes, f"two classes, {positive!r} is the positive one"]
             known = set(gold.names) | {positive}
             notes += [
-                f"{name} uses labels that the answer does not have; they count as no"
+                f"{name} uses labels that gold does not have; they count as no"
                 for name, system in zip(names, systems, strict=True)
                 if len(known) > 1 and set(system.names) - known - {NOTHING}
             ]
@@ -987,8 +985,8 @@ def _refuse_strange_classes(gold: Any, system: Any, name: str, options: ReadingO
     """Refuse probability columns none of which is named (or mapped to) a class of gold."""
     if options.probability_columns and not set(gold.names) & set(system.names):
         raise InputError(
-            f"{name}: the columns {', '.join(options.probability_columns)} are not called as the "
-            f"classes of the answer are ({', '.join(gold.names[:4])}); expected mapping="
+            f"{name}: the columns {', '.join(options.probability_columns)} are not named after "
+            f"the classes of gold ({', '.join(gold.names[:4])}); expected mapping="
         )
 
 

@@ -207,7 +207,7 @@ class RecordRules:
 
     def __post_init__(self) -> None:
         if self.keep_empty and self.empty:
-            raise InputError("empty: means nothing with keep_empty=; expected one of the two")
+            raise InputError("empty: has no effect with keep_empty=; expected one of the two")
         for _, text in self.fields:
             parse_rules(text)
 
@@ -239,7 +239,7 @@ def _pair(name: str, text: Any) -> tuple[str, str]:
     found = _FIELD.fullmatch(text) if isinstance(text, str) else None
     if found is None:
         example = "total=tolerance=0.01" if name == "field" else "items=sku,date"
-        raise InputError(f"{name}: {shown(text)}; expected it to be such as {example}")
+        raise InputError(f"{name}: {shown(text)}; expected a value such as {example}")
     return found[1].strip(), found[2].strip()
 
 

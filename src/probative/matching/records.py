@@ -338,7 +338,7 @@ def _assign(matrix: Matrix) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 class _Outcome(NamedTuple):
-    """What became of a gold leaf, a returned leaf, or a pair of them."""
+    """Outcome of a gold leaf, a returned leaf, or a pair of them."""
 
     kind: int
     gold: _Node | None
@@ -554,7 +554,7 @@ def _looks_like_date(node: _Node) -> bool:
 
 
 class Field(NamedTuple):
-    """What became of one field in one document.
+    """Outcome of one field in one document.
 
     Attributes
     ----------

@@ -131,7 +131,7 @@ def encode(spans: Iterable[tuple[int, int, str | None]], length: int, *, scheme:
         if not last_end <= start < end <= length:
             raise InputError(
                 f"spans: ({start}, {end}) overlaps another one or leaves the sentence; expected "
-                f"spans apart from each other in {length} tokens"
+                f"spans that do not overlap, in {length} tokens"
             )
         label = name or UNTYPED
         prefixes = rules.write(end - start)

@@ -45,7 +45,7 @@ def _same_characters(gold: Segmented, system: Segmented) -> None:
 def _same_number(gold: Segmented, system: Segmented) -> None:
     if gold.n_sentences != system.n_sentences:
         there = f"{gold.name} has {gold.n_sentences}"
-        problem = f"{system.n_sentences} sentences, but {there}; expected as many"
+        problem = f"{system.n_sentences} sentences, but {there}; expected the same number"
         raise InputError(problem, system.name)
 
 
@@ -162,9 +162,9 @@ def carried_over(gold: Segmented, system: Segmented) -> tuple[Segmented, tuple[s
         missing += len(expected) - (len(given) - place.count(_NOT_IN_GOLD))
     order = np.lexsort((start, system.sentence))  # words that are not aligned come last
     note = (
-        f"{system.name}: sentences with another text than in {gold.name}: {len(different)} of "
-        f"{gold.n_sentences}; characters that are missing: {missing}, that are not in the answer: "
-        f"{extra}; words that cannot be aligned and count as wrong: {lost}"
+        f"{system.name}: sentences whose text differs from {gold.name}: {len(different)} of "
+        f"{gold.n_sentences}; missing characters: {missing}, characters that gold does not have: "
+        f"{extra}; words that cannot be aligned, counted as wrong: {lost}"
     )
     moved = replace(
         system,
@@ -250,13 +250,14 @@ def flat_probabilities(gold: Segmented, probabilities: Probabilities) -> Floats:
         rows.pop()  # a file of segmented text does not count an empty sentence at its end
     if len(rows) != gold.n_sentences:
         raise probabilities.error(
-            f"{len(rows)} sentences, but {gold.name} has {gold.n_sentences}; expected as many"
+            f"{len(rows)} sentences, but {gold.name} has {gold.n_sentences}; expected the "
+            "same number"
         )
     for sentence, (row, length) in enumerate(zip(rows, gold.lengths.tolist(), strict=True)):
         if len(row) != max(length - 1, 0):
             raise probabilities.error(
                 f"{len(row)} numbers; expected {max(length - 1, 0)}, one between every two of the "
-                f"{length} characters of the answer",
+                f"{length} characters of gold",
                 sentence,
             )
     return np.concatenate(rows)

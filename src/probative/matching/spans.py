@@ -37,7 +37,7 @@ def _covered_places(spans: Spans, kind: str, answer: Spans) -> tuple[Ints, Ints,
     counted = _counted_in(answer)
     if kind == "tokens" and counted == "characters":
         raise InputError(
-            f"match: the spans of {answer.text.name} are told by characters; expected 'characters'"
+            f"match: the spans of {answer.text.name} are given by characters; expected 'characters'"
         )
     if kind == "characters" and counted == "tokens":
         first = answer.text.first

@@ -82,8 +82,8 @@ def _same_shape(gold: Text, other: Text, by: str) -> None:
     if gold.n_sentences != other.n_sentences:
         first = f"; the first that differs: {place}" if place else ""
         raise InputError(
-            f"{other.n_sentences} sentences, but {gold.name} has {gold.n_sentences}; expected as "
-            f"many{first}",
+            f"{other.n_sentences} sentences, but {gold.name} has {gold.n_sentences}; expected the "
+            f"same number{first}",
             other.name,
         )
     if place:
@@ -181,10 +181,10 @@ def align_rows(
         return ()
     number, column = len(different), mine.column
     if by == "position" or not (same >= 0).any():
-        nothing = "" if (same >= 0).any() else ", none of them known to the answer"
+        nothing = "" if (same >= 0).any() else ", none of which gold has"
         note = (
-            f"{name}: {number} rows have another {column!r} than in {gold.name}{nothing}; they are "
-            f"paired by their places"
+            f"{name}: {number} rows have another {column!r} than in {gold.name}{nothing}; they "
+            "are matched by position"
         )
         return (note,)
     row = int(different[0])
@@ -194,8 +194,8 @@ def align_rows(
     raise InputError(
         f"rows do not match by column {column!r}: row {row + 1} is {here[:40]!r}, but "
         f"{there[:40]!r} in {gold.name} ({number} rows differ: {why}); expected the rows in the "
-        f"order of the answer, or key={column!r}, which joins them (align_by='position' pairs "
-        f"them by their places)",
+        f"order of gold, or key={column!r}, which joins them (align_by='position' matches rows by "
+        "position)",
         other.name,
     )
 

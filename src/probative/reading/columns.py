@@ -270,7 +270,7 @@ def _recognise_tag_column(shape: Layout) -> int:
     several = ", ".join(str(column + 1) for column in sorted(whole))
     problem = f"columns {several} all hold" if whole else "no column holds"
     raise shape.table.source.error(
-        f"{problem} tags such as O, B-PER, I-PER in lines like {snippet(line)}; "
-        f"expected one to be named (tag_column=)",
+        f"{problem} tags such as O, B-PER, I-PER in lines like {snippet(line)}; expected the "
+        "column to be named (tag_column=)",
         row + 1,
     )

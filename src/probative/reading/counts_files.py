@@ -81,7 +81,7 @@ def pair_units(tables: Sequence[tuple[Path | str, Rows]]) -> tuple[list[Counts],
     counts = [_to_counts(rows, path) for path, rows in tables]
     if len(tables) < 2 or max(len(rows) for _, rows in tables) < 2:
         return counts, []
-    by_order = "paired by row order, as no column such as doc, id or unit tells the rows apart"
+    by_order = "rows are matched by position: there is no column such as doc, id or unit"
     return counts, [by_order if column is None else f"paired by column {column!r}"]
 
 
@@ -106,8 +106,8 @@ def _unit_column(tables: Sequence[tuple[Path | str, Rows]]) -> str | None:
         if is_named and strange is None:
             unit = sorted(set(units[0]) ^ set(units[odd]))[0]
             strange = InputError(
-                f"{column} {unit!r} stands in one of two systems alone; expected the same units in "
-                f"all",
+                f"{column} {unit!r} occurs in only one of two systems; expected the same units in "
+                "all",
                 tables[odd][0],
             )
     if strange is not None:

@@ -269,7 +269,7 @@ def recognise(source: Source, options: Options) -> _Recognised:
     best = [(f, claim) for f, claim in fitting if claim.strength == strength]
     alike = [(f, claim) for f, claim in fitting if f.name == options.like]
     if alike and alike[0][1].strength >= min(strength, LIKELY):
-        return _Recognised(alike[0][0].name, options.task or _task(*alike[0]), "the answer is, too")
+        return _Recognised(alike[0][0].name, options.task or _task(*alike[0]), "gold is, too")
     if len(best) > 1:
         raise _undecided(source, best, options)
     (found, claim), *_ = best
@@ -324,7 +324,7 @@ def _is_columns(glance: Glance) -> _Claim | None:
     reason = f"every line has {shape.width} columns, none of tags"
     odd = _odd_tag(shape)
     if odd is not None:
-        return _Claim(f"{odd!r} looks like a tag such as B-PER in another writing", LIKELY)
+        return _Claim(f"{odd!r} looks like a tag such as B-PER in another notation", LIKELY)
     if header_of(glance.head) is not None:
         return _Claim(reason, POSSIBLE, "labels")
     if shape.table.tabs and glance.suffix != ".tsv":
@@ -332,7 +332,7 @@ def _is_columns(glance: Glance) -> _Claim | None:
     if options.task == "labels" and glance.suffix in _COLUMN_ENDINGS:
         return _Claim(f"{reason}, and its name ends in {glance.suffix}", LIKELY, "labels")
     if b"\n\n" in glance.head.data.strip().replace(b"\r", b""):
-        return _Claim(f"{reason}, and empty lines stand between", LIKELY, "labels")
+        return _Claim(f"{reason}, separated by empty lines", LIKELY, "labels")
     return _Claim(reason, POSSIBLE, "labels")
 
 
@@ -439,11 +439,11 @@ def _is_table(glance: Glance) -> _Claim | None:
     if glance.listed is not None:
         return _Claim(f"it is a JSON list of objects with {_listed(list(glance.listed))}", LIKELY)
     if _asks_for_table(glance):
-        return _Claim("a header or the name of a column speaks of a table")
+        return _Claim("a header or the name of a column was given")
     if glance.suffix == ".csv":
         return _Claim("its name ends in .csv")
     if _has_header(glance):
-        return _Claim("its first line names the columns: tags stand below it, and none in it")
+        return _Claim("its first line names the columns: tags follow below, and it has none")
     if glance.suffix == ".tsv":
         return _Claim("its name ends in .tsv", LIKELY)
     names = header_of(glance.head)
@@ -453,7 +453,7 @@ def _is_table(glance: Glance) -> _Claim | None:
         return None
     name, commas = single_name(glance.head), number_of_commas(glance.head)
     if name is not None:
-        return _Claim(f"its first line, {name!r}, stands there only, as a name does", LIKELY)
+        return _Claim(f"its first line, {name!r}, occurs only there, like a name", LIKELY)
     return _Claim(f"every line has {commas} comma{'s' * (commas > 1)}", LIKELY) if commas else None
 
 
@@ -537,7 +537,7 @@ def _read_column_pair(opened: Input, gold: Column | None, columns: Sequence[Colu
         share = float(np.array(known)[side.tags].mean())
         if share <= 0.5:
             raise source.error(
-                f"{side.notes[0].rsplit(': ', 1)[1]} of which most are none, such as "
+                f"{side.notes[0].rsplit(': ', 1)[1]} of which most are not tags, such as "
                 f"{side.names[int(side.tags[0])][:60]!r}; expected a gold and a predicted column",
                 int(shape.rows[0]) + 1,
             )
@@ -730,9 +730,7 @@ def read(path: str | Path | Input, options: Options | None = None) -> Annotation
     opened = path if isinstance(path, Input) else open_input(path, options)
     found = FORMATS[opened.kind]
     if opened.task not in found.tasks:
-        raise opened.source.error(
-            f"read as {opened.kind}, it has nothing for the task {opened.task!r}"
-        )
+        raise opened.source.error(f"read as {opened.kind}, it holds no {opened.task}")
     return replace(found.read(opened), origin=Origin(opened.kind, opened.reason))
 
 

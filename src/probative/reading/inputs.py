@@ -175,7 +175,7 @@ def _refuse_numbers(sentences: list[Any], name: str, example: Any) -> None:
     first = sentences[0]
     if len(first) == 3 and isinstance(list(first)[-1], str):
         raise InputError(
-            f"{name}: {shown(first)} stands where a sentence should; expected a list of spans per "
+            f"{name}: {shown(first)} is in the place of a sentence; expected a list of spans per "
             f"sentence, such as [{shown(first)}]"
         )
     raise InputError(
@@ -277,7 +277,7 @@ def _refuse_sentences(lists: list[list[Any]]) -> None:
     if all(other == letters for other in theirs):
         raise InputError(
             f"gold: texts such as {shown(gold[0])} could be sentences or labels, and all sides "
-            f"differ in their spaces alone; expected task='segmentation' or task='labels'"
+            "differ only in spaces; expected task='segmentation' or task='labels'"
         )
 
 
@@ -287,8 +287,8 @@ def _refuse_odd_tags(sides: list[set[str]], are_tags: list[bool]) -> None:
         odd = next((text for text in sorted(values) if ODD_TAG.fullmatch(text)), None)
         if odd is not None and not is_tagged and {"O", "o"} & values:
             raise InputError(
-                f"gold, pred: {shown(odd)} looks like a tag in another writing; expected tags such "
-                f"as B-PER, I-PER, O (or task='labels')"
+                f"gold, pred: {shown(odd)} looks like a tag in another notation; expected tags "
+                "such as B-PER, I-PER, O (or task='labels')"
             )
     tagged = [values for values, is_tagged in zip(sides, are_tags, strict=True) if is_tagged]
     # if gold has tags, the reader of each side reports its wrong ones

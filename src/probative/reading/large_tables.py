@@ -164,8 +164,8 @@ def _choose_table(files: TableFiles, there: dict[str, bool]) -> str:
             raise files.error("the database holds no tables; expected one")
         if not stored:
             raise files.error(
-                f"the database holds no stored tables, only what it computes ({listed(list(there))}"
-                f"); expected a table, or one of these by its name (table=)"
+                f"the database holds no stored tables, only views ({listed(list(there))}); "
+                "expected a table, or one of these by its name (table=)"
             )
         raise files.error(
             f"the database holds several tables ({listed(stored)}); expected one of them (table=)"
@@ -197,7 +197,7 @@ def _compute_apart(files: TableFiles, name: str, copy: Path, memory_limit: str |
         raise _too_long(files, name, most) from None
     if done.returncode == _EXIT_OTHER_FILES:
         raise files.error(
-            f"{name!r} reads other files; expected what reads the tables of its own database"
+            f"{name!r} reads other files; expected a view of tables of its own database"
         )
     if done.returncode:
         lines = done.stderr.decode("utf-8", "replace").split("\n")
@@ -480,8 +480,8 @@ def _explain(
     first = message.splitlines()[0] if message else "no reason given"
     if "Out of Memory" in first or "max_temp_directory_size" in message:
         return files.error(
-            f"does not fit into {memory_limit or 'the memory'} and the room for temporary files; "
-            f"expected more (memory_limit=)"
+            f"does not fit into {memory_limit or 'the memory'} and the space for temporary files; "
+            "expected more (memory_limit=)"
         )
     if first.endswith(EXPECTED_LABEL):  # raised by `sql_text`
         return files.error(first.split(": ", 1)[1])

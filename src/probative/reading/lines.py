@@ -60,7 +60,7 @@ def read_spans(source: Source) -> Spans:
     if left_out.any():
         others = Counter(answer for answer in answers if answer != _ACCEPTED)
         listed = ", ".join(f"{number} {answer!r}" for answer, number in others.most_common(3))
-        notes.append(f"{source.name}: answers that are not 'accept' are left out: {listed}")
+        notes.append(f"{source.name}: rows whose answer is not 'accept' are left out: {listed}")
         annotations = replace(annotations, text=replace(annotations.text, left_out=left_out))
     return replace(annotations, notes=(*notes, *annotations.notes))
 

@@ -653,7 +653,7 @@ def _log(
         table = [(0, 0, 0)] * len(records)
     elif counted:
         if threshold is not None:
-            raise InputError(f"threshold: score {name!r} is counts; expected it left out")
+            raise InputError(f"threshold: score {name!r} is counts; leave it out")
         table = [_counts(source, r, value) for r, value in zip(records, values, strict=True)]
     else:
         right = _right(source, records, values, name, threshold)
@@ -696,8 +696,8 @@ def _repeats(source: Source, records: Sequence[_Record]) -> tuple[int, ...]:
     doubled = [sample for (sample, _), number in keys.items() if number > 1]
     if doubled:
         raise source.error(
-            f"{len(doubled)} of {len(keys)} samples stand there more than once "
-            f"({_listed(doubled)}); expected each once, or repetitions to be numbered"
+            f"{len(doubled)} of {len(keys)} samples occur more than once ({_listed(doubled)}); "
+            "expected each once, or numbered repetitions"
         )
     return tuple(repeats)
 

@@ -265,7 +265,7 @@ class Records(Side):
 
 
 class _Row(NamedTuple):
-    """What a file holds for one document.
+    """Content of a file for one document.
 
     Attributes
     ----------
@@ -812,8 +812,8 @@ def _join_by_place(gold: Records, system: Records) -> Records:
         side = gold if which == "gold" else system
         none = f"{side.name} has no keys" if system.keys != gold.keys else "there are no keys"
         raise InputError(
-            f"{len(system):,} records, but {len(gold):,} in {gold.name}, and {none}; expected as "
-            f"many, or a key in both (key=)",
+            f"{len(system):,} records, but {len(gold):,} in {gold.name}, and {none}; expected the "
+            "same number, or a key in both (key=)",
             system.name,
         )
     note = f"{system.name}: has no keys; its records are paired with gold by their places"

@@ -160,7 +160,7 @@ def rows_of(
                 raise _error(*place, f"{column!r} is {shown(tags)}; expected a list of tags")
             if key is not None and len(tags) != len(tokens[-1]):
                 what = f"{len(tags)} tags under {column!r}, but {len(tokens[-1])} {key}"
-                raise _error(*place, f"{what}; expected as many")
+                raise _error(*place, f"{what}; expected the same number")
             values.append(tags)
     if not columns:
         raise InputError("no row has tags; expected lists of them, such as 'ner_tags'", name)
@@ -481,7 +481,7 @@ def without_left_out_texts(sides: Sequence[Spans]) -> tuple[list[Spans], tuple[s
     out = np.any(full, axis=0)
     rest = number - int(out.sum())
     if not rest:
-        raise InputError("no text has an answer; expected at least one", sides[0].text.name)
+        raise InputError("no text has gold; expected at least one", sides[0].text.name)
     # a shorter side should have only the remaining texts; the alignment checks it
     kept = [_keep_texts(side, ~out) if side.n_sentences == number else side for side in sides]
     note = f"{number - rest} of {number} texts are left out, as they were not accepted"

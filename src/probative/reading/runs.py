@@ -66,7 +66,7 @@ def _files_of(files: str, beside: str | None) -> list[str]:
         raise InputError("there is no such file", files)
     paths = sorted((path for path in there if not same_file(path, beside)), key=natural_order)
     if not paths:
-        raise InputError("no file but the answer; expected runs", files)
+        raise InputError("only the gold file; expected runs", files)
     return paths
 
 
@@ -146,10 +146,10 @@ def check_own_answer(opened: Input, answer: Annotations, gold_column: int | str 
         what, line, remedy = "item", None, ""
         if isinstance(answer, Tagged):
             what, line = "token", opened.layout.text.line_of(at)
-            remedy = " (tag_column= says which column to read)"
+            remedy = " (tag_column= names the column to read)"
         raise InputError(
-            f"holds an answer of its own, {names[codes[at]]!r} for {what} {at + 1} where the "
-            f"answer has {answer.names[expected[at]]!r}; expected runs on the same answer{remedy}",
+            f"holds other gold, {names[codes[at]]!r} for {what} {at + 1} where gold has "
+            f"{answer.names[expected[at]]!r}; expected runs on the same gold{remedy}",
             opened.source.name,
             line,
         )
@@ -325,10 +325,10 @@ class _RunTable:
             if len(wrong):
                 row = int(wrong[0])
                 raise InputError(
-                    f"{self.name}: row {row + 1} of run {run!r} has the answer "
-                    f"{own.names[own.codes[row]]!r}, that of run {self.runs[0]!r} "
+                    f"{self.name}: row {row + 1} of run {run!r} has the gold label "
+                    f"{own.names[own.codes[row]]!r}, run {self.runs[0]!r} "
                     f"{first.names[first.codes[row]]!r}; expected the same items in every run, in "
-                    f"the same order or with unit_column= to find them by"
+                    "the same order or with unit_column="
                 )
 
     def _check_order(self, first: Labels, run: str, own: Labels) -> None:
@@ -342,10 +342,10 @@ class _RunTable:
         if len(wrong):
             row = int(wrong[0])
             raise InputError(
-                f"{self.name}: row {row + 1} of run {run!r} is {theirs.names[theirs.codes[row]]!r} "
-                f"by column {mine.column!r}, that of run {self.runs[0]!r} "
-                f"{mine.names[mine.codes[row]]!r}; expected the same order in every run, or "
-                f"unit_column={mine.column!r} to find them by"
+                f"{self.name}: row {row + 1} of run {run!r} is "
+                f"{theirs.names[theirs.codes[row]]!r} by column {mine.column!r}, run "
+                f"{self.runs[0]!r} {mine.names[mine.codes[row]]!r}; expected the same order in "
+                f"every run, or unit_column={mine.column!r} to find them by"
             )
 
 
@@ -375,7 +375,7 @@ def read_run_table(
         read = sides_from_frame("columns", data, named, table_options)
         of_run = sides_from_frame("run_column", data, [run_column], run_options)
     else:
-        raise InputError("run_column: there is no table to look it up in; expected a table")
+        raise InputError("run_column: there is no table; expected one")
     labels = [side for side in (*of_run, *read) if isinstance(side, Labels)]
     if len(labels) < len(of_run) + len(read):
         raise InputError(
@@ -439,7 +439,7 @@ def find_systems(words: Sequence[str], *, beside: str | None = None) -> list[_Sy
         asked_for = len(found_here) == 1 and (found_here[0].name or found_here[0].path == word)
         several = [file for file in found_here if asked_for or not same_file(file.path, beside)]
         if not several:
-            raise InputError("no file but the answer; expected outputs of systems", word)
+            raise InputError("only the gold file; expected outputs of systems", word)
         files += several
     return files
 

@@ -144,7 +144,7 @@ def with_human(sides: Sequence[Graded], human: Sequence[Graded]) -> list[Graded]
         if len(side) != len(own):
             raise InputError(
                 f"human: {len(own):,} scores for {side.name}, but the judge has {len(side):,}; "
-                f"expected as many, None where there is none, or key="
+                "expected the same number, None where there is none, or key="
             )
     return [replace(s, human=own.values) for s, own in zip(sides, human, strict=True)]
 

@@ -193,7 +193,7 @@ def find_tables(
     if kind in DATABASES and len(paths) > 1:
         raise InputError("holds several databases; expected one", name)
     if table is not None and kind not in DATABASES:
-        raise InputError("table: there is no database; expected it left out")
+        raise InputError("table: there is no database; leave it out")
     files = TableFiles(
         name=name,
         kind=kind,
@@ -271,13 +271,15 @@ def _partitions(paths: Sequence[Path], root: Path) -> tuple[str, ...]:
     for path, own in zip(paths, told, strict=True):
         if sorted(own) != sorted(told[0]):
             raise InputError(
-                f"folders tell {listed(own) or 'no column'}, but {listed(told[0]) or 'no column'} "
-                f"for {paths[0]}; expected every file in folders of the same names",
+                f"folder names give {listed(own) or 'no column'}, but "
+                f"{listed(told[0]) or 'no column'} for {paths[0]}; expected every file in folders "
+                "of the same names",
                 str(path),
             )
         if len(set(own)) < len(own):
             raise InputError(
-                f"two folders tell one column ({listed(own)}); expected different names", str(path)
+                f"two folders give the same column ({listed(own)}); expected different names",
+                str(path),
             )
     return tuple(told[0])
 
@@ -369,7 +371,7 @@ def check_columns(files: TableFiles, columns: Sequence[str]) -> None:
     for name in columns:
         if name in files.partitions and known.count(name) > 1:
             raise files.error(
-                f"column {name!r} is told by folders and stands in the files; expected one of both"
+                f"column {name!r} is given by folders and by the files; expected only one of them"
             )
         check_column(name, known, files.error)
         for path, header in zip(files.paths, files.headers, strict=False):
@@ -381,8 +383,8 @@ def check_columns(files: TableFiles, columns: Sequence[str]) -> None:
                 )
             if name in files.partitions and name in header:
                 raise files.error(
-                    f"column {name!r} is told by folders and stands in the file; expected one of "
-                    f"both",
+                    f"column {name!r} is given by folders and by the file; expected only one of "
+                    "them",
                     path,
                 )
             if header.count(name) > 1:

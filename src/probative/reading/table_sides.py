@@ -328,8 +328,8 @@ class Sides:
         if None in texts:
             row = int(np.argmax(codes == code)) + 1
             raise self.error(
-                f"column {name!r} row {row} is {shown(value)}; expected a list of labels, or what "
-                f"separates them (multilabel=',')"
+                f"column {name!r} row {row} is {shown(value)}; expected a list of labels, or the "
+                "separator (multilabel=',')"
             )
         return [text for text in texts if text is not None]
 
@@ -451,9 +451,9 @@ class Sides:
             return begins, "sentences by empty lines"
         _, values = self.cells.columns[name]
         raise self.error(
-            f"column {name!r} holds tags ({tags_reason(values)}), but nothing tells sentences "
-            f"apart; expected empty lines between them, a column of sentences (unit_column=), or "
-            f"task='labels'"
+            f"column {name!r} holds tags ({tags_reason(values)}), but nothing separates "
+            "sentences; expected empty lines between them, a column of sentences (unit_column=), "
+            "or task='labels'"
         )
 
     def _refuse_scattered(self, column: str, begins: Any) -> None:
@@ -468,8 +468,9 @@ class Sides:
                 seen.clear()
             if code in seen:
                 raise self.error(
-                    f"the rows of {column!r} {shown(values[code])} do not stand together: row "
-                    f"{row + 1} is one more of them; expected the tokens of a sentence in a row"
+                    f"the rows of {column!r} {shown(values[code])} are not adjacent: row "
+                    f"{row + 1} is another of them; expected the tokens of a sentence one after "
+                    "the other"
                 )
             seen.add(code)
 
@@ -544,8 +545,8 @@ def refuse_answer_again(opened: Input, output: object, answer: object) -> None:
         apart = name not in cells.names and not is_read((), True, plain_name(name))
         if apart and _may_be_predictions(values, answer.names):
             raise opened.source.error(
-                f"column {cells.names[0]!r} is the answer itself, and column {name!r} may be what "
-                f"the system says; expected one of them to be named (columns=)"
+                f"column {cells.names[0]!r} is gold, and column {name!r} may be the output; "
+                "expected the column of the output (columns=)"
             )
 
 

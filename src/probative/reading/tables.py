@@ -325,14 +325,14 @@ def _is_header(
         return True, f"the first line names columns ({usual!r})"
     again = next((cell for cell, (_, values) in columns if cell in values), None)
     if again is not None:
-        return False, f"the first line is a row ({again!r} stands in others, too)"
+        return False, f"the first line is a row ({again!r} occurs in others, too)"
     for cell, (codes, values) in columns:
         numbers = all(map(_is_decimal, values))
         if numbers and not _is_decimal(cell):
             return True, f"the first line names columns ({cell!r} is no number, all others are)"
         times = np.bincount(codes, minlength=1)
         if not _is_decimal(cell) and times.min() > 1:
-            return True, f"the first line names columns ({cell!r} stands there only)"
+            return True, f"the first line names columns ({cell!r} occurs only there)"
     raise source.error(
         f"the first line, with {columns[0][0]!r}, could name the columns or be a row; expected "
         f"header=True or header=False"
@@ -515,7 +515,7 @@ def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) < len(pairs):
         twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
-        raise _DoubleKeyError(f"the key {twice!r:.60} stands there twice")
+        raise _DoubleKeyError(f"the key {twice!r:.60} occurs twice")
     return record
 
 

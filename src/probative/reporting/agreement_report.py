@@ -9,7 +9,6 @@ from probative.reporting.headlines import agreement_answers
 from probative.wording.numbers import (
     counted,
     metric_name,
-    metric_words,
     number,
     points,
     pvalue,
@@ -20,14 +19,16 @@ from probative.wording.verdict import CAVEAT
 if TYPE_CHECKING:
     from probative.results import Agreement, Ceiling
 
-_SAME = "F1 is the same whoever of two is taken for the answer."
-_FIRST = "The first of two is taken for the answer: who is paired with whom can depend on it."
+_SAME = "F1 is the same whichever annotator counts as gold."
+_FIRST = "The first annotator of a pair counts as gold; the matching of spans can depend on this."
 _IN_ORDER = ("exact", "partial", "type")  # rules that pair the spans of one side in order
-_SPANS = "Kappa is not told of spans: nobody can count the places where neither annotator sees one."
+_SPANS = (
+    "There is no kappa for spans: the places where neither annotator marks one cannot be counted."
+)
 _LABELS = (
-    "alpha: Krippendorff's, nominal, of all annotators together; kappa: Cohen's, of items that "
-    "both have labelled; agreement: the share of these with the same label, which chance alone "
-    "makes high where one label is frequent."
+    "alpha: Krippendorff's alpha (nominal) of all annotators; kappa: Cohen's kappa of the items "
+    "that both labelled; agreement: share with the same label; high by chance when one label "
+    "dominates."
 )
 
 
@@ -42,7 +43,7 @@ def agreement_document(found: Agreement) -> Document:
         found_scores,
         [
             Words("annotators", "name"),
-            Words("coefficient", "score.metric", metric_words),
+            Words("coefficient", "score.metric", metric_name),
             Column("value", "score.estimate", number),
             Column("low", "score.low", number),
             Column("high", "score.high", number),
@@ -81,14 +82,16 @@ def ceiling_table(ceilings: tuple[Ceiling, ...]) -> Table:
             Column("second annotation", "second_score", points),
             Column(
                 f"{100 * first.level:g} %",
-                lambda c: f"{points(c.second_low, 1)} to {points(c.second_high, 1)}",
+                lambda c: f"[{points(c.second_low, 1)}, {points(c.second_high, 1)}]",
             ),
             Column("difference", form=points),
             Column("low", form=points),
             Column("high", form=points),
             Column("p", "pvalue", pvalue),
         ],
-        title=f"Beside the second annotation ({first.second}), "
-        f"{metric_name(first.metric, first.match)} in points",
+        title=(
+            f"Score of each annotation against the second one ({first.second}), "
+            f"{metric_name(first.metric, first.match)} in points"
+        ),
         notes=(*map(str, ceilings), CAVEAT),
     )

@@ -75,11 +75,14 @@ def _tests_table(tests: Sequence[BayesTest], models: tuple[str, str], *, verdict
     scores = f"scores in points with {level} intervals"
     named = "" if models == ("A", "B") else f"A = {models[0]}, B = {models[1]}: "
     title = f"{named}{scores}" if named else scores.capitalize()
-    folds = "Fold effect: how many times more the differences of folds vary than their items "
+    folds = (
+        "Fold effect: variance of the differences between folds, relative to that which their "
+        "items explain."
+    )
     return Table.of(
         tests,
         [
-            Words("metric"),
+            Words("metric", "metric", metric_name),
             Words("verdict", outcome_words, when=verdicts),
             Words("posterior", "posterior.kind", when=not verdicts),
             Column("A", "score_a", points),
@@ -99,7 +102,7 @@ def _tests_table(tests: Sequence[BayesTest], models: tuple[str, str], *, verdict
         title=title
         if verdicts
         else "Published tests, which do not allow for the training variance",
-        notes=(HYPOTHESES, f"{folds}explain." if effects else "") if verdicts else (),
+        notes=(HYPOTHESES, folds if effects else "") if verdicts else (),
     )
 
 
@@ -225,7 +228,7 @@ def _in_percent(limits: Any) -> str:
 
 def _limits(limits: Any) -> str:
     low, high = limits
-    return f"{points(low, 1)} to {points(high, 1)}"
+    return f"[{points(low, 1)}, {points(high, 1)}]"
 
 
 def _flat(record: dict[str, Any]) -> dict[str, Any]:
@@ -445,8 +448,10 @@ def score_picture(panel: ScorePosteriors) -> Densities:
         axis=f"{name}, points",
         title=title,
         description=f"{title} {peaks} points",
-        reading="The higher a curve, the more plausible is that true score of its model, given "
-        "these data; the more two curves overlap, the less they tell the models apart.",
+        reading=(
+            "A curve is the posterior density of the true score of a model. The more two curves "
+            "overlap, the less the models are distinguished."
+        ),
     )
 
 
@@ -481,8 +486,8 @@ def difference_picture(test: BayesTest | Comparison, models: tuple[str, str]) ->
     beyond = float(test.posterior.cdf(x[0]) + test.posterior.sf(x[-1])) if x else 0.0
     if beyond > _MENTIONED_BEYOND:
         reading += (
-            f" So few units rule nothing out: a probability of {probability(beyond)} lies beyond "
-            f"the ends of the curve."
+            f" With so few units, a probability of {probability(beyond)} lies beyond the ends of "
+            "the curve."
         )
     return Density(
         x,

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from math import isnan
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from probative.reporting.compare_page import EXAMPLE_WORDS, shown_examples
@@ -36,6 +37,8 @@ from probative.wording.numbers import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from markupsafe import Markup
+
     from probative.results import (
         Board,
         Example,
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
         RankedPair,
         RankedSystem,
         Ranking,
+        Submission,
         SystemScores,
     )
 
@@ -55,15 +59,14 @@ _NOTHING: dict[str, Any] = {"systems": [], "ranking": [], "pairs": [], "summary"
 def board_document(board: Board) -> Document:
     """Build the document of a board: the leaderboard, and the refused submissions."""
     ranked = Document("", {}, (), ()) if board.ranking is None else rank_document(board.ranking)
-    tables = [] if board.ranking is None else [leaderboard_table(board.ranking)]
-    tables += [_refused_table(board)] if board.refused else []
+    tables = [*_numbered(board), *_other_tables(board)]
     done = (
         f"{counted(len(board.submissions), 'submission')}: {board}; "
         f"{counted(board.pairs_tested, 'pair')} tested, {board.pairs_reused:,} reused."
     )
     return replace(
         ranked,
-        title=f"Board of {counted(len(board.submissions), 'submission')}",
+        title=board.title or f"Board of {counted(len(board.submissions), 'submission')}",
         payload=_board_payload(board)
         | {"pairs_tested": board.pairs_tested, "pairs_reused": board.pairs_reused},
         tables=tuple(tables),
@@ -78,16 +81,37 @@ def _board_payload(board: Board) -> dict[str, Any]:
     if board.ranking is not None:
         content = board.ranking.to_dict()
         del content["level"]
-    return payload("board", board.signature, submissions=board.records(), **content)
-
-
-def _refused_table(board: Board) -> Table:
-    """Build the table of submissions that could not be scored, with the reasons."""
-    return Table.of(
-        [one for one in board.submissions if one.status == "refused"],
-        [Words("submission", "name"), Words("why", "error")],
-        title="Not scored",
+    front = {"title": board.title, "date": board.date}
+    return payload(
+        "board",
+        board.signature,
+        **{key: words for key, words in front.items() if words is not None},
+        submissions=board.records(),
+        **content,
     )
+
+
+def _numbered(board: Board) -> list[Table]:
+    """Build the leaderboard with a number in front of each row."""
+    if board.ranking is None:
+        return []
+    table = leaderboard_table(board.ranking)
+    return [table.with_column(0, "#", [str(i + 1) for i in range(len(table.rows))])]
+
+
+def _other_tables(board: Board) -> list[Table]:
+    """Build the tables of submissions that were not scored, and of remarks on descriptions."""
+    refused = [one for one in board.submissions if one.status == "refused"]
+    remarks = [(one.name, words) for one in board.submissions for words in one.remarks or ()]
+    name, reason = itemgetter(0), itemgetter(1)
+    return [
+        Table.of(entries, columns, title=title)
+        for title, entries, columns in (
+            ("Not scored", refused, [Words("submission", "name"), Words("reason", "error")]),
+            ("Remarks", remarks, [Words("submission", name), Words("remark", reason)]),
+        )
+        if entries
+    ]
 
 
 # --- Pages and files of the site
@@ -97,13 +121,12 @@ if TYPE_CHECKING:
 
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
-_HOME = (("../index.html", "Leaderboard"),)
 _DOWNLOADS = (
     ("board.json", "everything"),
     ("leaderboard.csv", "the leaderboard"),
     ("scores.csv", "all scores of every system and label"),
-    ("pairs.csv", "every pair"),
-    ("submissions.csv", "the submissions, and why some were not scored"),
+    ("pairs.csv", "all pairs"),
+    ("submissions.csv", "the submissions, with the reasons why some were not scored"),
 )
 
 
@@ -176,21 +199,37 @@ class _Site:
 
     def index(self) -> str:
         """Render the page of the leaderboard."""
+        about = _safe_html(self.board.about or "")
+        more = {"site": self.board, "about": about, "files": _DOWNLOADS}
+        others = _other_tables(self.board)
         if self.board.ranking is None:
-            tables = [_refused_table(self.board)] if self.board.refused else []
-            why = "No submission could be scored." if tables else "No submissions yet."
-            return self._page("Leaderboard", (Answer(why, "open"),), tables, downloads=_DOWNLOADS)
+            why = "No submission could be scored" if others else "No submissions yet"
+            title = self.board.title or "Leaderboard"
+            return self._page(title, (Answer(why, "open"),), others, **more)
         pages = {pair: f"pairs/{self.pair_address(pair)}.html" for pair in sorted(self.pairs)}
         document = rank_document(self.board.ranking, pages=pages)
         shown = document.content()
-        links = [f"systems/{self.address[own.name]}.html" for own in self.board.ranking.ranking]
+        names = [own.name for own in self.board.ranking.ranking]
+        links = tuple(f"systems/{self.address[name]}.html" for name in names)
         content = {
             **shown,
-            "board": replace(shown["board"], links=tuple(links)),
-            "refused": _refused_table(self.board) if self.board.refused else None,
-            "downloads": _DOWNLOADS,
+            **more,
+            "board": replace(shown["board"], links=links),
+            "described_by": [self._submission(name) for name in names],
+            "others": others,
         }
-        return as_html(replace(document, page="leaderboard.html", content=lambda: content))
+        return as_html(
+            replace(
+                document,
+                title=self.board.title or document.title,
+                page="leaderboard.html",
+                content=lambda: content,
+            )
+        )
+
+    def _submission(self, name: str) -> Submission:
+        scored = (one for one in self.board.submissions if one.status != "refused")
+        return next(one for one in scored if one.name == name)
 
     def downloads(self) -> dict[str, str]:
         """Return the files to download, content by name."""
@@ -217,7 +256,12 @@ class _Site:
         if len(ranking.ranking) > 1:
             tables.append(self._rivals(own.name))
         lead = place_answers(ranking, own, _place(ranking, own))
-        return self._page(own.name, lead, tables, way=_HOME)
+        return self._page(own.name, lead, tables, way=self._way(), one=self._submission(own.name))
+
+    def _way(self, *names: str) -> tuple[tuple[str, str], ...]:
+        """Return the links to the first page and to the pages of systems."""
+        home = ("../index.html", self.board.title or "Leaderboard")
+        return (home, *((f"../systems/{self.address[name]}.html", name) for name in names))
 
     def _rivals(self, name: str) -> Table:
         """Build the table of one system against every other, in leaderboard order."""
@@ -235,12 +279,12 @@ class _Site:
             [
                 Words("other system", "name"),
                 Column("difference", form=points),
-                Column("limits", interval),
+                Column("interval", interval),
                 Column("p adjusted", "pair.p_adjusted", pvalue),
-                Words("this one is", "decision"),
+                Words(f"{name} is", "decision"),
             ],
             title=f"Against the others, {metric_words(ranking.metric)} in points",
-            notes=(_limits_words(ranking),),
+            notes=(_interval_words(ranking),),
             track="difference",
             links=tuple(links),
         )
@@ -254,14 +298,14 @@ class _Site:
             [
                 Words("difference", lambda pair: f"{pair.b} − {pair.a}"),
                 Column("points", "difference", points),
-                Column("limits", lambda pair: interval(pair, 2)),
+                Column("interval", lambda pair: interval(pair, 2)),
                 Column("P(better)", "p_b_better", chance),
                 Column("p", "pvalue", pvalue),
                 Column("p adjusted", "p_adjusted", pvalue),
                 Column("decided", lambda pair: "yes" if pair.decided else "no"),
             ],
             title=f"Difference, {metric_words(ranking.metric)} in points",
-            notes=(_limits_words(ranking),),
+            notes=(_interval_words(ranking),),
             track="difference",
         )
         below, above = ranking[pair.a], ranking[pair.b]
@@ -277,10 +321,7 @@ class _Site:
             f"{pair.b} and {pair.a}",
             pair_answers(pair, _pair_words(pair, ranking)),
             tables,
-            way=(
-                *_HOME,
-                *((f"../systems/{self.address[name]}.html", name) for name in names[::-1]),
-            ),
+            way=self._way(*names[::-1]),
             examples=shown_examples(examples),
             example_words=EXAMPLE_WORDS["labels" if ranking.task == "labels" else "spans"],
         )
@@ -288,7 +329,7 @@ class _Site:
     def _page(
         self, title: str, lead: tuple[Answer, ...], tables: Sequence[Table], **more: Any
     ) -> str:
-        content = {"way": (), "downloads": (), "examples": (), **more}
+        content = {"way": (), "files": (), "examples": (), **more}
         document = Document(
             title,
             payload("board", self.board.signature),
@@ -299,6 +340,29 @@ class _Site:
             headline=lead,
         )
         return as_html(document)
+
+
+def _safe_html(text: str) -> Markup:
+    """Return Markdown as HTML that can neither run nor load anything.
+
+    HTML in the text is shown as text, a picture becomes a link, and links lead to web pages or
+    addresses of mail. Headings start at the second level, below that of the page.
+    """
+    from markdown_it import MarkdownIt
+    from markupsafe import Markup
+
+    reader = MarkdownIt("commonmark", {"html": False}).disable("image")
+    reader.validateLink = _SAFE_LINK.match  # type: ignore[method-assign,assignment]
+    tokens = reader.parse(text)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1:]) + 1, 6)}"
+        if token.type == "heading_open":
+            token.attrSet("class", "own")  # not listed among the sections of the page
+    return Markup(reader.renderer.render(tokens, reader.options, {}))  # noqa: S704  # escaped there
+
+
+_SAFE_LINK = re.compile(r"(https?://|mailto:)[^\s]+$", re.IGNORECASE)
 
 
 def _score_records(ranking: Ranking) -> Iterable[dict[str, Any]]:
@@ -322,8 +386,8 @@ def _place(ranking: Ranking, own: RankedSystem) -> str:
     )
     best = "" if isnan(own.p_best) else f"; P(best) {equals(own.p_best)}"
     return (
-        f"{own.name}: {score} {points(own.estimate)} ({points(own.low)} to "
-        f"{points(own.high)}): {ranks} of {counted(len(ranking.ranking), 'system')}{best}."
+        f"{own.name}: {score} {points(own.estimate)} [{points(own.low, 1)}, "
+        f"{points(own.high, 1)}], {ranks} of {counted(len(ranking.ranking), 'system')}{best}."
     )
 
 
@@ -333,10 +397,8 @@ def _score_table(ranking: Ranking, scores: SystemScores) -> Table:
         return Strong(words) if score.metric == ranking.metric else words
 
     counts = scores.counts
-    tally = (
-        f"{counts.tp:,.0f} right of {counts.predicted:,.0f} returned and "
-        f"{counts.positives:,.0f} to be found."
-    )
+    right, returned = f"{counts.tp:,.0f} right", f"{counts.predicted:,.0f} returned"
+    tally = f"{right}, {returned}, {counts.positives:,.0f} in gold."
     return Table.of(
         scores.scores,
         [
@@ -366,7 +428,7 @@ class _Rival(NamedTuple):
     @classmethod
     def of(cls, other: str, pair: RankedPair) -> _Rival:
         """See a pair from the system that is not `other`."""
-        decision = "not told apart"
+        decision = "not distinguished"
         if pair.decided:
             decision = "better" if pair.a == other else "worse"
         if pair.a == other:
@@ -374,11 +436,11 @@ class _Rival(NamedTuple):
         return cls(other, pair, -pair.difference, -pair.high, -pair.low, decision)
 
 
-def _limits_words(ranking: Ranking) -> str:
+def _interval_words(ranking: Ranking) -> str:
+    pairs = counted(len(ranking.pairs), "pair")
     return (
-        f"The limits of all {counted(len(ranking.pairs), 'pair')} hold at once with "
-        f"{100 * ranking.level:g} % confidence; p adjusted allows for their number "
-        f"({ranking.adjustment.capitalize()})."
+        f"{100 * ranking.level:g} % intervals that hold for all {pairs} at once; p is adjusted for "
+        f"their number ({ranking.adjustment.capitalize()})."
     )
 
 
@@ -391,10 +453,10 @@ def _pair_words(pair: RankedPair, ranking: Ranking) -> str:
             f"here (adjusted p = {pvalue(pair.p_adjusted)})."
         )
     if isnan(pair.p_adjusted):
-        return f"{pair.b} and {pair.a} cannot be compared: there is no evidence of one of them."
+        return f"{pair.b} and {pair.a} cannot be compared: the score of one is undefined."
     return (
-        f"{pair.b} and {pair.a} are not told apart (difference {points(pair.difference)} points, "
-        f"adjusted p = {pvalue(pair.p_adjusted)})."
+        f"{pair.b} and {pair.a} are not distinguished (difference {points(pair.difference)} "
+        f"points, adjusted p = {pvalue(pair.p_adjusted)})."
     )
 
 
@@ -408,7 +470,7 @@ class _Both(NamedTuple):
 
 def _both(head: str, scores: Sequence[_Both], names: Pair, title: str) -> Table:
     """Build a table of the scores of two systems side by side."""
-    level = f"{100 * scores[0].above.level:g} %" if scores else "limits"
+    level = f"{100 * scores[0].above.level:g} %" if scores else "interval"
     return Table.of(
         scores,
         [

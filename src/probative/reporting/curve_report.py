@@ -95,14 +95,14 @@ def _by_recall(curves: Sequence[Curve]) -> Lines:
             series.append(_series("one threshold", recall, precision, *narrow))
         ap = curve.average_precision
         words.append(
-            f"Average precision {points(ap.estimate)}, {level} interval {points(ap.low)} to "
-            f"{points(ap.high)}."
+            f"Average precision {points(ap.estimate, 1)} [{points(ap.low, 1)}, "
+            f"{points(ap.high, 1)}], {level} interval."
         )
     bands = (
-        "The narrow band holds at a threshold that was chosen beforehand, the wide one along the "
-        "whole curve at once."
+        "The narrow band is for one threshold chosen in advance, the wide band for the whole "
+        "curve at once."
         if alone
-        else "A band holds along the whole curve at once."
+        else "The band is for the whole curve at once."
     )
     return Lines(
         series,
@@ -144,9 +144,11 @@ def _by_threshold(curves: Sequence[Curve]) -> Lines:
         up="points" if alone else f"{name}, points",
         title=what if alone else f"{name}{_who(curves)} in points by threshold.",
         description=_described(curves, [str(curve.best) for curve in curves]),
-        reading=f"Items from a threshold on count as {curves[0].positive}. Shaded: where the "
-        f"threshold with the highest {name} may well lie; the dot marks it here.",
-        note=f"shaded: where the highest {name} may lie",
+        reading=(
+            f"Items at or above a threshold count as {curves[0].positive}. Shaded: interval of "
+            f"the threshold with the highest {name}; the dot marks it."
+        ),
+        note="shaded: interval of the best threshold",
         baseline=len(curves) == 2,
     )
 
@@ -168,8 +170,10 @@ def _reliability(curves: Sequence[Curve]) -> Lines:
         up="share positive, points",
         title=f"Reliability{_who(curves)}: share of positives in points by probability.",
         description=_described(curves, [str(curve.calibration) for curve in curves]),
-        reading="Bins of about as many items each. Where the band leaves out the ideal line, the "
-        "probabilities say more or less than comes true.",
+        reading=(
+            "Bins have about the same number of items. Where the band excludes the ideal line, "
+            "the probabilities are too high or too low."
+        ),
         note=f"reliability, {100 * curves[0].level:g} % intervals",
         baseline=len(curves) == 2,
     )
@@ -181,9 +185,9 @@ def _reliability(curves: Sequence[Curve]) -> Lines:
 def curves_document(curves: Sequence[Curve]) -> Document:
     """Build the document of the curves of one or more systems."""
     return Document(
-        title="What the probabilities are worth"
+        title="How good are the probabilities?"
         if _probable(curves)
-        else "What the scores are worth",
+        else "How good are the scores?",
         payload=payload(
             "score", curves[0].signature, task="probabilities", systems=_entries(curves)
         ),
@@ -207,7 +211,7 @@ def comparison_document(comparison: CurveComparison, gates: Sequence[GateVerdict
             Column(curves[1].name, "score_b", points),
             Column("difference", lambda one: signed_points(one.difference, 2)),
             Column(
-                "interval", lambda one: f"{signed_points(one.low)} to {signed_points(one.high)}"
+                "interval", lambda one: f"[{signed_points(one.low)}, {signed_points(one.high)}]"
             ),
             Column("p", "pvalue", pvalue),
             Column("P(better)", "p_b_better", probability),
@@ -216,7 +220,11 @@ def comparison_document(comparison: CurveComparison, gates: Sequence[GateVerdict
         f"{100 * comparison.level:g} % intervals",
         notes=(
             f"p: {_how(c)}. P(better): that {c[0].b} is better.",
-            "Best scores are those to expect of thresholds chosen on these data.",
+            *(
+                f"{metric_name(one.metric)}: expected on new data, with the threshold chosen here."
+                for one in c
+                if one.metric.startswith("best_")
+            ),
             *(f"p of {metric_name(one.metric)}: {one.note}." for one in c if one.note),
         ),
     )
@@ -273,7 +281,7 @@ def _tables(curves: Sequence[Curve]) -> tuple[Table, ...]:
 
 
 def _limits(low: float, high: float) -> str:
-    return f"{points(low, 1)}–{points(high, 1)}"
+    return f"[{points(low, 1)}, {points(high, 1)}]"
 
 
 def _short_interval(score: Any) -> str:
@@ -308,7 +316,7 @@ def _threshold_table(curves: Sequence[Curve]) -> Table:
 
     def range_of(curve: Curve) -> str:
         low = curve.best.threshold_low
-        return f"{'any' if low == -inf else f'{low:.4g}'}–{curve.best.threshold_high:.4g}"
+        return f"[{'any' if low == -inf else f'{low:.4g}'}, {curve.best.threshold_high:.4g}]"
 
     return Table.of(
         curves,
@@ -322,7 +330,7 @@ def _threshold_table(curves: Sequence[Curve]) -> Table:
             Column("precision", lambda curve: points(curve.best.precision, 1), drop=1),
             Column("recall", lambda curve: points(curve.best.recall, 1), drop=2),
         ],
-        title=f"The threshold with the highest {name}, and what it will score on other data",
+        title=f"Best threshold for {name}, and its expected score on new data",
         notes=dict.fromkeys(f"{c.name}: {c.best.note}" for c in curves if c.best.note),
     )
 
@@ -343,7 +351,7 @@ def _calibration_table(curves: Sequence[Curve]) -> Table:
             Column("discrimination", "score.discrimination", four, drop=2),
             Column("uncertainty", "score.uncertainty", four, drop=1),
         ],
-        title="Do the probabilities mean what they say? Calibration error in points, Brier score",
+        title="Calibration error in points, Brier score",
         notes=[f"{one.name}: {one.score.note}" for one in found if one.score.note],
     )
 
@@ -360,7 +368,7 @@ def _bin_table(curve: Curve) -> Table:
             Column("share positive", "share", one),
             Column("interval", _short_interval),
         ],
-        title="Reliability: bins of about as many items each, in points",
+        title="Reliability by bins of equal size, in points",
     )
 
 
@@ -368,15 +376,15 @@ def _readings(curves: Sequence[Curve]) -> tuple[str, ...]:
     best = curves[0].best
     name = metric_name(best.metric)
     first = (
-        f"{name} here is that of the best threshold on the data that chose it, hence too high; "
-        f"elsewhere: cross-fitted, with an interval that allows for the choice."
+        f"{name} here: at the best threshold, on the data that chose it, and so too high; "
+        "elsewhere: cross-fitted, with an interval that allows for the choice."
     )
     bands = (
-        f"Bands: pointwise ones ({curves[0].pointwise.method}) hold at a threshold chosen "
-        f"beforehand, simultaneous ones ({curves[0].simultaneous.method}) at all together."
+        f"Bands: pointwise ones ({curves[0].pointwise.method}) are for one threshold chosen in "
+        f"advance, simultaneous ones ({curves[0].simultaneous.method}) for all thresholds at once."
     )
     doubts = dict.fromkeys(
-        f"{band.kind.capitalize()} limits: {band.note}."
+        f"{band.kind.capitalize()} interval: {band.note}."
         for curve in curves
         for band in (curve.pointwise, curve.simultaneous)
         if band.note

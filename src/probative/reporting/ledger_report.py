@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from probative.results import GateVerdict, Ledger, TestSet, TestSetUse
 
 _HEADS = (
-    "shown: uses after which scores were shown; next: what 1 − P may be at most at the next look; "
-    "left: looks before one needs twice the difference that the first needed, if none passes"
+    "shown: uses after which scores were shown; next: threshold for 1 − P at the next use; left: "
+    "uses until the required difference has doubled"
 )
 _FINGERPRINT_DIGITS = 8  # digits of a fingerprint in tables
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """What every picture has.
+    """Base class of pictures.
 
     `axis` names the horizontal axis, `title` says what the picture shows, `reading` how to read it,
     and `description` gives its numbers to those who cannot see it. `note` is what a figure without

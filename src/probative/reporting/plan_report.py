@@ -40,10 +40,10 @@ def plan_document(plan: Plan) -> Document:
                 f"{plan.observed_units:,}",
             ),
         ),
-        title=f"What belongs together{scale_word(' (difference in ', ')')}",
+        title="Sample size",
     )
     return Document(
-        title="How much data would settle it?" + (f" {plan.b} against {plan.a}" if plan.b else ""),
+        title="How much data is needed?" + (f" {plan.b} against {plan.a}" if plan.b else ""),
         payload=payload("plan", signed, **plan.to_dict()),
         tables=(table,),
         records=(plan.to_dict(),),
@@ -56,13 +56,13 @@ def _sentence(plan: Plan, unit: str) -> str:
     why = f": {plan.note}" if plan.note else ""
     if plan.units is None:
         why = why or f": the two score the same, or never differ from one {unit} to another"
-        return f"No number of {unit}s would do{why}."
+        return f"No number of {unit}s is enough{why}."
     if plan.difference is None:
-        return f"No difference would show on {plan.units:,} {unit}s{why}."
+        return f"No difference is detectable on {plan.units:,} {unit}s{why}."
     if plan.power is None:
-        return f"The power cannot be told{why}."
+        return f"The power cannot be computed{why}."
     return (
-        f"A true difference of {points(plan.difference)}{scale_word()} shows at the "
+        f"A true difference of {points(plan.difference)}{scale_word()} is significant at the "
         f"{100 * (1 - plan.level):g} % level with probability {number(plan.power, 2)} on "
         f"{plan.units:,} {unit}s like the {plan.observed_units:,} of the pilot (normal "
         f"approximation){why}."
@@ -89,7 +89,7 @@ def runs_plan_document(plan: RunsPlan) -> Document:
 def _grid(plan: RunsPlan) -> Table:
     """Build the table of half-widths and power, and the units that the power needs."""
     unit = plan.by
-    heads = ("runs of either", *(f"{n:,} {unit}s" for n in plan.units), f"{unit}s needed")
+    heads = ("runs each", *(f"{n:,} {unit}s" for n in plan.units), f"{unit}s needed")
     rows = []
     lines = zip(plan.runs, plan.half_widths, plan.powers, plan.units_needed, strict=True)
     for runs, widths, powers, needed in lines:
@@ -102,8 +102,8 @@ def _grid(plan: RunsPlan) -> Table:
         heads,
         tuple(rows),
         title=(
-            f"± half the length of the {100 * plan.level:g} % interval for procedures"
-            f"{scale_word(' (', ')')}, and the power to show "
+            f"± half the width of the {100 * plan.level:g} % interval for procedures"
+            f"{scale_word(' (', ')')}, and the power to detect "
             f"{points(plan.difference)}{scale_word()}"
         ),
         bold_note=f"bold: power {number(plan.power, 2)} or more",
@@ -118,27 +118,27 @@ def _cell(width: float, power: float, *, enough: bool) -> str:
 def _sentences(plan: RunsPlan) -> list[str]:
     unit = plan.by
     pilot = f"{plan.n_runs_a} and {plan.n_runs_b} runs on {plan.observed_units:,} {unit}s"
-    instead = f"no number of {unit}s would do as much"
+    instead = f"no number of further {unit}s has the same effect"
     if plan.units_instead is not None:
         more = plan.units_instead - plan.observed_units
         instead = f"so would {more:,} more {unit}{'s' if more != 1 else ''}"
     now, then = (points(w) for w in (plan.half_width, plan.half_width_with_another_run))
     sentences = [
         f"The pilot ({pilot}) gives an interval of ±{now}{scale_word()}.",
-        f"One more run of either system would make it ±{then}; {instead}.",
+        f"One more run of each system would make it ±{then}; {instead}.",
     ]
     shares = {name: share for name, share in plan.shares.items() if not math.isnan(share)}
     if shares:
         seeds = shares["runs_a"] + shares["runs_b"]
         sentences.append(
-            f"Of the variance of the difference, {100 * shares['units']:.0f} % comes from which "
-            f"{unit}s are in the test set, {100 * seeds:.0f} % from which runs there are, and "
-            f"{100 * shares['interaction']:.0f} % from what single runs do to single {unit}s, "
-            f"which more of either would lessen."
+            f"Of the variance of the difference, {100 * shares['units']:.0f} % comes from the "
+            f"choice of test {unit}s, {100 * seeds:.0f} % from the runs, and "
+            f"{100 * shares['interaction']:.0f} % from run-by-{unit} interaction, which more runs "
+            f"or {unit}s reduce."
         )
     sentences.append(
-        "With the variances of the pilot, which are estimates: those of few runs are rough. Plan "
-        "with the smallest difference that would matter to you."
+        "The variances are estimates from the pilot, and rough for few runs. Plan with the "
+        "smallest difference that matters to you."
     )
     return [*sentences, *([plan.note] if plan.note else [])]
 
@@ -159,7 +159,7 @@ def runs_plan_figure(plan: RunsPlan) -> Figure:
     """
     surface = plan.surface
     if surface is None or not np.all(surface.half_widths > 0):
-        raise InputError("plan: nothing varies in the pilot, so there is nothing to draw")
+        raise InputError("plan: nothing varies in the pilot; there is no figure")
     figure, axis = new_figure(1, 1, width=5.4, height=3.8)
     axis.set_xscale("log")
     axis.set_yscale("log")
@@ -191,14 +191,15 @@ def runs_plan_figure(plan: RunsPlan) -> Figure:
     axis.set_xticks(plan.units, [f"{number:,}" for number in plan.units], rotation=30, ha="right")
     axis.minorticks_off()
     axis.set_xlabel(f"{plan.by}s")
-    axis.set_ylabel("runs of either system")
+    axis.set_ylabel("runs per system")
     shaded = (
-        f"; shaded: {factor() * plan.difference:.3g}{scale_word()} show with power {plan.power:g}"
+        f"; shaded: {factor() * plan.difference:.3g}{scale_word()} are detected with power "
+        f"{plan.power:g}"
         if reached
         else ""
     )
     axis.set_title(
-        f"{metric_name(plan.metric)}: half the length of the {100 * plan.level:g} % interval"
+        f"{metric_name(plan.metric)}: half the width of the {100 * plan.level:g} % interval"
         f"{scale_word(', ')}\ndot: as now{shaded}",
         fontsize=9,
     )

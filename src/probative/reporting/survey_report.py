@@ -16,7 +16,6 @@ from probative.reporting.pictures import Lines, Series
 from probative.wording.numbers import (
     counted,
     metric_name,
-    metric_words,
     points,
     probability,
     pvalue,
@@ -48,10 +47,8 @@ if TYPE_CHECKING:
 
 # --- Estimate of a pool
 
-_WORTH = (
-    "worth: how many labels of simply random units would be expected to give as narrow an interval."
-)
-_ESTIMATE_REPORT_SHARE = "variance: how much of what is not known lies in the stratum."
+_WORTH = "worth: the number of simple random labels that would give the same width of the interval."
+_ESTIMATE_REPORT_SHARE = "variance: this stratum's share of the variance of the estimate."
 
 
 def estimate_document(estimate: Estimate, *, gates: Sequence[GateVerdict] = ()) -> Document:
@@ -84,7 +81,7 @@ def _judged(estimate: Estimate) -> list[str]:
         return []
     if estimate.comparisons:
         gap = estimate.comparisons[0]
-        what = f"the difference of {gap.a} and {gap.b} ({metric_name(gap.metric)})"
+        what = f"the difference between {gap.a} and {gap.b} ({metric_name(gap.metric)})"
         return [judge_sentence(gap, what)]
     first = estimate[estimate.systems[0], estimate.metric]
     return [judge_sentence(first, f"the {metric_name(first.metric)} of {first.system}")]
@@ -117,8 +114,8 @@ def _notes(estimate: Estimate, found: Sequence[EstimatedScore | EstimatedDiffere
     notes = [_WORTH] if found is estimate.scores else []
     if found is estimate.scores and estimate.judge is not None:
         notes.append(
-            "moved, width: by how many points the judge moved the estimate, and what is left of "
-            "the interval's width."
+            "moved: change of the estimate by the judge, in points; width: the new width of the "
+            "interval, relative to the old one."
         )
     return [*notes, *merged_notes(found)]
 
@@ -130,7 +127,7 @@ def _scores(estimate: Estimate) -> Table:
         estimate.scores,
         [
             Words("system"),
-            Words("score", "metric", metric_words),
+            Words("score", "metric", metric_name),
             Column("points", "estimate", points),
             Column("low", form=points),
             Column("high", form=points),
@@ -157,7 +154,7 @@ def _differences(estimate: Estimate) -> Table:
         gaps,
         [
             Words("comparison", lambda gap: f"{gap.b} − {gap.a}"),
-            Words("score", "metric", metric_words),
+            Words("score", "metric", metric_name),
             Column("difference", difference),
             Column("low", form=signed),
             Column("high", form=signed),
@@ -175,13 +172,13 @@ def _differences(estimate: Estimate) -> Table:
         ],
         title="Differences in points",
         notes=(
-            "p and P: of Student's distribution about the difference, as the limits are."
+            "p, P and the interval come from one Student t distribution."
             if gaps[0].method == "stratified"
-            else "p and P: of normal distributions as wide as the limits.",
+            else "p and P come from a normal distribution as wide as the interval.",
             *_notes(estimate, gaps),
         ),
         track="difference",
-        bold_note="Bold: the interval leaves out 0.",
+        bold_note="Bold: the interval excludes 0.",
     )
 
 
@@ -205,7 +202,7 @@ def _estimate_report_strata(estimate: Estimate) -> Table:
         ],
         title="Strata",
         notes=(
-            "to be found, and found by each system: items of a labelled unit, on average.",
+            "in gold, and found by each system: mean number of items per labelled unit.",
             _ESTIMATE_REPORT_SHARE,
         ),
     )
@@ -220,8 +217,8 @@ def _with_total(table: Table, *cells: str) -> Table:
 
 # --- Sample
 
-_BESIDE = "Scores, which are told beside differences, count for a twentieth where units are placed."
-_SAMPLE_REPORT_SHARE = "information: how much of what is not known yet lies in the stratum."
+_BESIDE = "The sample is optimised for the difference (95 %) and single scores (5 %)."
+_SAMPLE_REPORT_SHARE = "information: this stratum's share of the remaining uncertainty."
 
 
 def sample_document(sampled: Sampled, *, explain: bool = False) -> Document:
@@ -247,11 +244,11 @@ def _sample_report_strata(sampled: Sampled) -> Table:
             Column("new", when=further),
             Column("spread", lambda stratum: f"{stratum.spread:.3f}"),
             Column("information", lambda stratum: f"{100 * stratum.share:.0f} %"),
-            Words("why so many", lambda stratum: WHY[stratum.why]),
+            Words("reason", lambda stratum: WHY[stratum.why]),
         ],
         title="Strata",
         notes=(
-            "spread: how much units of a stratum differ, in items.",
+            "spread: standard deviation of the units in a stratum, in items.",
             _SAMPLE_REPORT_SHARE,
             _BESIDE if sampled.goal == "difference" else "",
         ),
@@ -262,21 +259,18 @@ def _sample_report_strata(sampled: Sampled) -> Table:
 
 # --- Looks while labels arrive
 
-_READING = (
-    "The band holds at every look: however often it is read, and whenever one stops, it misses "
-    "with at most the stated probability."
-)
+_READING = "The band holds at every check: you may check as often as you like and stop at any time."
 
 
 def watch_document(looks: Looks) -> Document:
     """Build the document of looks: a table, the last verdict, and a figure."""
     if not looks.looks:
-        raise InputError("looks: there are none yet; expected at least one batch")
+        raise InputError("looks: there are no checks yet; expected at least one batch")
     last = looks.last
     said = last.verdict(looks.a, looks.b or "B")
     notes = [_sentence(said)]
     return Document(
-        title=f"{_what(looks)} at every look",
+        title=f"{_what(looks)} at every check",
         payload=payload(
             "watch",
             looks.signature,
@@ -319,7 +313,7 @@ def _table(looks: Looks) -> Table:
                 when=two,
             ),
         ],
-        title=f"Limits at level {looks.last.level:g} that hold at every look (points)",
+        title=f"{100 * looks.last.level:g} % intervals that hold at every check, in points",
         tracks=Tracks.of([_track(look) for look in looks.looks], zero=two)
         if _has_band(looks)
         else None,
@@ -340,7 +334,7 @@ def _has_band(looks: Looks) -> bool:
 def _picture(looks: Looks) -> Lines:
     """Picture the intervals against the number of labels, and where the look decided."""
     if not looks.looks:
-        raise InputError("looks: there are none yet; expected at least one batch")
+        raise InputError("looks: there are no checks yet; expected at least one batch")
     drawn = [look for look in looks.looks if look.has_limits] or list(looks.looks)
     columns = ([getattr(look, name) for look in drawn] for name in ("estimate", "low", "high"))
     decided = next((look for look in looks.looks if look.decided), None)

@@ -44,16 +44,18 @@ def sweep_picture(sweep: SegmentationSweep, name: str = "") -> Lines:
     who = f" of {name}" if name else ""
     peaks = {best.metric: (best.finest_share, best.finest_score) for best in sweep.best}
     scores = {score.metric: score for score in sweep.scores}
-    said = "" if known else "no intervals: a single sentence tells none"
+    said = "" if known else "no intervals: there is only one sentence"
     return Lines(
         score_series(sweep.shares.tolist(), scores, peaks),
         axis="λ, share of positions accepted as boundaries",
         up="score in points",
         title=f"Scores{who} in points against λ, with {100 * sweep.level:g} % intervals.",
         description="; ".join(str(best) for best in sweep.best),
-        reading="From left to right more positions are taken for boundaries, the most probable "
-        "first; a band is where the true score may well lie, a dot the highest score here."
-        + ("" if known else " No bands here: a single sentence tells none."),
+        reading=(
+            "From left to right, more positions are accepted as boundaries, the most probable "
+            "first. A band is the interval; a dot marks the highest score."
+        )
+        + ("" if known else " There are no bands: there is only one sentence."),
         note=": ".join(filter(None, (name, said))),
     )
 
@@ -80,8 +82,8 @@ def sweep_figure(sweep: SegmentationSweep, title: str = "") -> Figure:
 def _reading(sweep: SegmentationSweep) -> str:
     return (
         f"λ: the share of the {sweep.positions:,} positions between two characters that is "
-        f"accepted, the most probable first. Intervals allow for words of one sentence that go "
-        f"right or wrong together."
+        "accepted, the most probable first. Intervals allow for correlated errors within a "
+        "sentence."
     )
 
 
@@ -111,7 +113,7 @@ def sweep_table(sweep: SegmentationSweep) -> Table:
 
 def score_cells(score: Interval) -> tuple[str, str]:
     """Return a score and its interval, in points."""
-    return points(score.estimate), f"{points(score.low)}–{points(score.high)}"
+    return points(score.estimate), f"[{points(score.low, 1)}, {points(score.high, 1)}]"
 
 
 def best_table(sweep: SegmentationSweep) -> Table:

@@ -104,9 +104,9 @@ class GateUse(Result):
 
     def _which(self) -> str:
         if self.repeated:
-            return f"look {self.look} again (asked before on {self.repeated}: no new look)"
+            return f"use {self.look} again (asked before on {self.repeated}: not a new use)"
         before = f", {_passes(self.passes)} before" if self.look > 1 else ""
-        return f"look {self.look}{' (new to this ledger)' if self.new else ''}{before}"
+        return f"use {self.look}{(' (new to this ledger)' if self.new else '')}{before}"
 
     def _known(self) -> list[str]:
         if self.overlap is None:
@@ -123,13 +123,13 @@ def _wear(use: GateUse | TestSet) -> str:
     """Say how much a test set is worn."""
     if not use.promised:
         return (
-            f"no promise: scores were shown at {counted(use.shown, 'look')} before; "
-            f"{counted(use.units, f'new {use.unit}')}, as many as it has, would make it fresh again"
+            f"no promise: scores were shown at {counted(use.shown, 'use')} before; "
+            f"{counted(use.units, f'new {use.unit}')} (as many as it has) would renew it"
         )
     if use.worn_out:
-        return "worn out: it takes twice the difference that the first look needed"
+        return "worn out: the required difference has doubled"
     given = " if none passes" if use.candidates == "adaptive" else ""
-    return f"worn out after about {counted(use.looks_left, 'look')} more{given}"
+    return f"worn out after about {counted(use.looks_left, 'more use')}{given}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -185,8 +185,8 @@ class TestSetUse(Result):
     def __str__(self) -> str:
         again = " again" if self.repeated else ""
         return (
-            f"{self.time}: look {self.look}{again} at {self.test_set[:8]}, {self.b} against "
-            f"{self.a}, {self.kind} {'passed' if self.passed else 'failed'}"
+            f"{self.time}: use {self.look}{again} at {self.test_set[:8]}, {self.b} against "
+            f"{self.a}, {self.kind} {('passed' if self.passed else 'failed')}"
         )
 
 
@@ -240,7 +240,7 @@ class TestSet(Result):
 
     def __str__(self) -> str:
         return (
-            f"{self.answer} ({self.test_set[:8]}): {counted(self.looks, 'look')}, "
+            f"{self.answer} ({self.test_set[:8]}): {counted(self.looks, 'use')}, "
             f"{_passes(self.passes)}; {self.state}"
         )
 

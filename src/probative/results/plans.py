@@ -79,9 +79,9 @@ class Plan(Result):
         if self.power is None:
             return f"{self.metric}: the power of {self.units:,} units is not known{note}"
         return (
-            f"{self.metric}: a difference of {self.difference:.4g} needs {self.units:,} units to "
-            f"show with power {self.power:.3g} at level {self.level:.4g} "
-            f"({self.observed_units:,} observed){note}"
+            f"{self.metric}: a difference of {self.difference:.4g} needs {self.units:,} units for "
+            f"power {self.power:.3g} at level {self.level:.4g} ({self.observed_units:,} "
+            f"observed){note}"
         )
 
 

@@ -227,12 +227,21 @@ class Submission(Result):
     error
         Why it was refused. It reveals nothing about gold but its numbers of sentences and tokens
         (or items), unless the board shows gold.
+    team, paper, code, date
+        Its description from ``meta.toml``: the name of the team, links, a day; None if not given.
+    remarks
+        What is wrong with its description; None if nothing is.
     """
 
     name: str
     file: str
     status: str
     error: str | None = None
+    team: str | None = None
+    paper: str | None = None
+    code: str | None = None
+    date: str | None = None
+    remarks: tuple[str, ...] | None = None
 
     def __str__(self) -> str:
         return f"{self.name}: {self.status}" + (f", {self.error}" if self.error else "")
@@ -254,6 +263,9 @@ class Board(Result):
         rarest ones, if the left-out counts could be derived from the sums otherwise.
     pairs_tested, pairs_reused
         The number of pairs that were tested, and of those whose test was known.
+    title, about, date
+        The heading of the site, its introduction in Markdown, and the day that it shows; None if
+        there is none.
     signature
         A short reproducible description of every choice.
     """
@@ -263,6 +275,9 @@ class Board(Result):
     ranking: Ranking | None
     pairs_tested: int = 0
     pairs_reused: int = 0
+    title: str | None = None
+    about: str | None = field(default=None, repr=False)
+    date: str | None = None
     signature: str = field(default="", repr=False)
 
     def _named(self, status: str) -> tuple[str, ...]:

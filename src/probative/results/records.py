@@ -164,7 +164,7 @@ class FieldChange(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecordOutcomes(Result):
-    """What became of the outputs of one system and of their fields.
+    """Outcomes of the outputs of one system and of their fields.
 
     Attributes
     ----------

@@ -326,7 +326,7 @@ class Estimate(Result):
 # --- Looks while labels arrive
 
 # Measured at level 0.95 (docs/results/looks.csv); the study of samples of a pool comes to less.
-_ABOUT = ", about (asymptotic: simulated streams were outside at some look in at most 4 %)"
+_ABOUT = ", approximately (asymptotic: at most 4 % of simulated streams were ever outside)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -356,7 +356,7 @@ class Look(Result):
         this pool, because the interval excluded 0 at this look or before; e-value and p-value test
         whether the systems differ beyond it.
     more
-        The expected number of further units until a decision if the difference stays as it looks;
+        The expected number of further units until a decision if the difference stays the same;
         None if that is unknown, or if it is decided.
     planned
         The number of units for which intervals and bets are tuned.
@@ -399,37 +399,37 @@ class Look(Result):
         return self.estimate == self.estimate and not (self.low <= least and self.high >= 1.0)
 
     def verdict(self, a: str = "A", b: str = "B") -> str:
-        """Return what the look shows, with the names of the systems."""
+        """Return the result of the check, with the names of the systems."""
         if self.pvalue is None:
             exact = self.by == "item" and self.pool is None
-            return "the limits hold at every look" + ("" if exact else _ABOUT)
+            return "the interval holds at every check" + ("" if exact else _ABOUT)
         value = pvalue(self.pvalue)
         said = f"p {value if value[0] == '<' else f'= {value}'} at any time"
         if self.decided:
             better, worse = (b, a) if self.decided == "b" else (a, b)
             if self.pool is not None:
                 where = f"on this pool of {counted(self.pool, self.by)}"
-                why = f"since the limits left out 0 (beyond it, {said})"
+                why = f"because the interval excludes 0 (beyond it, {said})"
                 return f"decided: {better} is better than {worse} {where}, {why}"
             return f"decided: {better} is better than {worse} ({said})"
         if self.pool is not None:
             if self.low == self.high == 0:
-                return "there is no difference on this pool: no more labels would change that"
+                return "there is no difference on this pool, and further labels cannot change that"
             said = f"beyond this pool, {said}"
         if self.more is None:
-            return f"not decided ({said}); no difference in sight that more labels would decide"
+            return f"not decided ({said}); further labels are not expected to decide it"
         return (
-            f"not decided ({said}); about {counted(self.more, self.by)} more would be expected to "
-            f"decide it, if the difference stays as it looks"
+            f"not decided ({said}). Label about {counted(self.more, f'more {self.by}')}, assuming "
+            "the difference stays the same"
         )
 
     def __str__(self) -> str:
         return self.summary()
 
     def summary(self, a: str = "A", b: str = "B") -> str:
-        """Return the look in one line, with the names of the systems."""
+        """Return the check in one line, with the names of the systems."""
         what = metric_name(self.metric)
-        head = f"look {self.look}, {counted(self.units, self.by)}: "
+        head = f"check {self.look}, {counted(self.units, self.by)}: "
         head += f"{what}, {b} − {a}" if self.is_of_two else what
         limits = f"{points(self.estimate)} [{points(self.low)}, {points(self.high)}]"
         return f"{head} {limits}; {self.verdict(a, b)}" + (f" ({self.note})" if self.note else "")
@@ -468,7 +468,7 @@ class Looks(Result):
 
     def __str__(self) -> str:
         if not self.looks:
-            return "no looks yet"
+            return "no checks yet"
         return self.last.summary(self.a, self.b or "B")
 
     def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:

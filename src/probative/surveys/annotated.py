@@ -151,7 +151,7 @@ def _refuse_blanks(given: Any, design: Design) -> None:
     if blank:
         what = "token" if design.written.get("format") == "columns" else "row"
         raise InputError(
-            f"{counted(blank, what)} not annotated yet; expected an answer for each", given
+            f"{counted(blank, what)} without a label; expected a label for each", given
         )
 
 
@@ -218,11 +218,11 @@ def _by_name(
     notes = []
     if flat != sorted(flat):
         equal = len(drawn) - len(known)
-        notes.append("the annotated units are in another order than they were drawn in")
+        notes.append("the annotated units are not in the order in which they were drawn")
         if equal:
             notes.append(
-                f"{equal + sum(drawn.count(n) > 1 for n in known)} of them are the same text as "
-                f"others: these are paired in their order"
+                f"{equal + sum(drawn.count(n) > 1 for n in known)} of them have the text of "
+                "another one: these are matched in order"
             )
     return [np.array(side_places, dtype=np.intp) for side_places in places], notes
 
@@ -236,9 +236,9 @@ def _mismatch(
     if missing:
         late = np.unique(batch[list(missing)])
         where = f" (of draw {', '.join(str(n + 1) for n in late)})" if batch.max() > 0 else ""
-        parts.append(f"{len(missing):,} of the {counted(len(batch), what)} drawn missing{where}")
+        parts.append(f"{len(missing):,} of the {counted(len(batch), what)} are missing{where}")
     if twice:
-        parts.append(f"{twice:,} there more often than drawn")
+        parts.append(f"{twice:,} occur more often than drawn")
     if strange:
         shown = " ".join(strange[0]) if isinstance(strange[0], tuple) else str(strange[0])
         parts.append(f"{len(strange):,} not in the design (the first: {shown[:40]!r})")

@@ -126,9 +126,7 @@ def _open_columns(opened: Input, keep: Sequence[int | str], *, is_output: bool) 
         )
     token = token or 0
     if shape.width > 1 and share_of_tags(shape, token) > 0.5:
-        raise opened.source.error(
-            f"column {token + 1} holds tags, where tokens are expected; expected the tokens first"
-        )
+        raise opened.source.error(f"column {token + 1} holds tags; expected the tokens first")
     start, end = shape.table.column(token, shape.rows)
     text = replace(shape.text, start=start, end=end)
     numbers = [0] if shape.numbered and token else []
@@ -236,7 +234,8 @@ def _open_table(
     source = opened.source
     if source.is_parquet:
         raise source.error(
-            "is Parquet, which no sample is written as; expected the pool as CSV, TSV or JSON lines"
+            "is Parquet, but samples are not written as Parquet; expected the pool as CSV, "
+            "TSV or JSON lines"
         )
     kind, delimiter, names, rows = _rows_of_table(source, comments=opened.options.comments)
     unit = opened.options.unit
@@ -247,8 +246,8 @@ def _open_table(
         raise _nothing_known(source, names)
     places = [names.index(name) for name in kept]
     note = (
-        f"{source.name}: no column of texts is known, so the sample names its rows by "
-        f"{listed(kept)} alone; keep= names columns that annotators may see"
+        f"{source.name}: has no known column of texts, so the sample names its rows by "
+        f"{listed(kept)} only; keep= adds columns for annotators"
     )
     tells = any(_is_text(name) for name in kept) or keep
     return _TableBlanks(
@@ -300,8 +299,8 @@ def _kept_names(
 def _nothing_known(source: Source, names: Sequence[str]) -> InputError:
     """Return the error for a table without known columns of texts or ids."""
     return source.error(
-        f"no column of texts or ids is known among {listed(list(names))}; expected keep= to name "
-        f"those that annotators may see"
+        f"no column of texts or ids is known among {listed(list(names))}; expected keep= with the "
+        "columns for annotators"
     )
 
 
@@ -325,7 +324,9 @@ def _rows_of_table(
     if source.data[:1000].lstrip().startswith(b"{") or is_list_of_objects(source):
         records = source.document if is_list_of_objects(source) else objects_of(source)
         if not all(isinstance(record, dict) for record in records):
-            raise source.error("is a list of more than objects; expected an object per row")
+            raise source.error(
+                "is a list with other values than objects; expected one object per row"
+            )
         names = list(dict.fromkeys(key for record in records for key in record))
         rows = [[record.get(name) for name in names] for record in records]
         return ("json" if is_list_of_objects(source) else "jsonl"), ",", names, rows
@@ -351,7 +352,7 @@ def _open_objects(opened: Input, keep: Sequence[int | str], *, tagged: bool) -> 
     source = opened.source
     if source.is_parquet:
         raise source.error(
-            "is Parquet, which no sample is written as; expected the pool as JSON lines"
+            "is Parquet, but samples are not written as Parquet; expected the pool as JSON lines"
         )
     records = objects_of(source)
     keys = list(dict.fromkeys(key for record in records for key in record))
@@ -426,8 +427,8 @@ def open_blanks(
         blanks = _open_objects(opened, keep, tagged=form == "rows")
     else:
         raise InputError(
-            f"is {FORMATS[form].title}, which no sample is written as; expected the text of the "
-            f"pool as {_WRITTEN}",
+            f"is {FORMATS[form].title}, but samples are not written as that; expected the text of "
+            f"the pool as {_WRITTEN}",
             path,
         )
     _same_text(blanks, pool, str(path))
@@ -476,14 +477,14 @@ def _with_parts(blanks: _TableBlanks, pool: Pool, opened: Input) -> _TableBlanks
         if len(blanks.rows) != text.n_tokens:
             raise opened.source.error(
                 f"{len(blanks.rows)} rows, but the outputs have {text.n_tokens} tokens; expected "
-                f"as many"
+                "the same number"
             )
         if not any(name.startswith(("sent", "sid")) for name in map(str.lower, blanks.names)):
             unit = opened.options.unit
             if unit is None or unit not in blanks.names:
                 raise opened.source.error(
-                    "nothing but empty lines tells sentences apart, which a table is not written "
-                    "with; expected a column of sentences, or columns (CoNLL)"
+                    "only empty lines separate sentences, and a table has none; expected a "
+                    "column of sentences, or columns (CoNLL)"
                 )
         return replace(blanks, part_of_row=text.sentence)
     if side.units is None or len(blanks.rows) != len(side):

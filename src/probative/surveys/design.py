@@ -233,7 +233,7 @@ def open_design(design: Any) -> tuple[Design, Path]:
     if isinstance(design, Design):
         return design, Path.cwd()
     if not is_path(design):
-        raise InputError(f"design: {shown(design)}; expected what sample() has made, or its file")
+        raise InputError(f"design: {shown(design)}; expected a design of sample(), or its file")
     return read_design(design), Path(design).parent
 
 
@@ -273,7 +273,7 @@ def read_design(path: Path | str) -> Design:
         content = json.loads(text)
     except (ValueError, RecursionError):
         raise InputError(
-            "is not JSON, or was cut off; expected the file of a design, whole", path
+            "is not JSON, or is incomplete; expected the whole file of a design", path
         ) from None
     return _from_dict(content, path)
 
@@ -285,7 +285,7 @@ def _from_dict(content: Any, path: Path | str) -> Design:
         or content.get("command") != "sample"
         or "order" not in content
     ):
-        raise InputError("is no design; expected what `sample` has written", path)
+        raise InputError("is no design; expected a file that `sample` has written", path)
     if content.get("format") != FORMAT:
         raise InputError(
             f"is a design of format {content.get('format')!r}; expected {FORMAT}", path
@@ -306,9 +306,11 @@ def _from_dict(content: Any, path: Path | str) -> Design:
         )
         problem = _wrong_kind(design) or _inconsistency(design)
     except KeyError as error:
-        raise InputError(f"is a design without {error}; expected it whole", path) from None
+        raise InputError(f"is a design without {error}; expected the whole file", path) from None
     except (TypeError, ValueError, OverflowError, AttributeError):
-        raise InputError("is a damaged design; expected what `sample` has written", path) from None
+        raise InputError(
+            ("is a damaged design; expected the file as `sample` has written it"), path
+        ) from None
     if problem is not None:
         raise InputError(f"is a damaged design: {problem}", path)
     return design
@@ -337,7 +339,7 @@ def _wrong_kind(design: Design) -> str | None:
     if design.basis not in _BASES:
         return f"its basis is {shown(design.basis)}; expected one of {', '.join(_BASES)}"
     if not isinstance(design.written.get("keep", []), list):
-        return "the columns to keep are no list; expected one"
+        return "the columns to keep are not a list; expected one"
     return None
 
 
@@ -347,7 +349,7 @@ def _inconsistency(design: Design) -> str | None:
         return f"its goal is {design.goal!r}; expected one of {', '.join(GOALS)}"
     sizes = [stratum.size for stratum in design.strata]
     if [len(units) for units in design.order] != sizes:
-        return "its strata are not as large as its orders; expected as many units"
+        return "its strata and its orders differ in size; expected the same number of units"
     units = np.concatenate(design.order) if design.order else np.zeros(0, dtype=np.int64)
     if not np.array_equal(np.sort(units), np.arange(design.pool.units)):
         return f"its orders are not of {design.pool.units} units; expected each unit once"
@@ -358,5 +360,5 @@ def _inconsistency(design: Design) -> str | None:
     if (batches < 0).any():
         return "its batches do not fit its strata; expected numbers of units"
     if not np.array_equal(batches.sum(axis=0), drawn) or (drawn > sizes).any():
-        return "its batches do not add up to what is drawn; expected the same numbers"
+        return "its batches do not add up to the drawn units; expected the same numbers"
     return None

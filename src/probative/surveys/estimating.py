@@ -387,5 +387,5 @@ def _strata(
 
 def _notes_of(pool: Pool) -> list[str]:
     """Return the notes on the reading, without those that take an output for gold."""
-    notes = [note for note in pool.matched.notes if "is the answer itself" not in note]
+    notes = [note for note in pool.matched.notes if "is the gold file itself" not in note]
     return list(dict.fromkeys(notes))

@@ -40,15 +40,15 @@ if TYPE_CHECKING:
 
 # Reading options that do not apply to a pool, and the message for each
 _REFUSED = {
-    "gold_column": "the outputs hold no answer; expected columns=",
+    "gold_column": "the outputs hold no gold; expected columns=",
     "run_column": "a pool has no runs; expected one output per system",
-    "group": "a pool has no groups; expected it left out",
+    "group": "a pool has no groups; leave it out",
     "threshold": "probabilities are no outputs; expected labels (scores= names confidences)",
-    "key": "rows are paired by their places; expected the outputs in the order of the pool",
-    "memory_limit": "means nothing here; expected it left out",
-    "table": "means nothing here; expected it left out",
-    "score_name": "means nothing here; expected it left out",
-    "train_words": "means nothing here; expected it left out",
+    "key": "rows are matched by position; expected the outputs in the order of the pool",
+    "memory_limit": "has no effect here; leave it out",
+    "table": "has no effect here; leave it out",
+    "score_name": "has no effect here; leave it out",
+    "train_words": "has no effect here; leave it out",
 }
 
 
@@ -87,8 +87,8 @@ def _read_sides(
             what = "a segmentation" if isinstance(side, Segmented) else "a log of samples"
             what = "a file of records" if isinstance(side, Records) else what
             raise InputError(
-                f"systems: {default if not is_path(data) else data} is {what}, which has no "
-                f"samples yet; expected entities or labels (task=)"
+                f"systems: {(default if not is_path(data) else data)} is {what}, which cannot be "
+                "sampled yet; expected entities or labels (task=)"
             )
         if sides and side.task != sides[0].task:
             raise InputError(
@@ -458,20 +458,18 @@ def reading_keywords(reading: ReadingOptions) -> dict[str, Any]:
 def _same(source: SystemSource, given: Any, folder: Path | str) -> Any:
     """Return the input that a design names; refuse one that has changed."""
     if given is None and source.path is None:
-        raise InputError(
-            f"systems: {source.name!r} came from Python; expected it to be given again"
-        )
+        raise InputError(f"systems: {source.name!r} came from Python; expected it again")
     data = Path(folder) / str(source.path) if given is None else given
     if given is None and not data.exists():
         raise InputError(
-            f"there is no such file; expected {source.name!r} where it was when the sample was "
-            f"drawn, as seen from the design",
+            f"there is no such file; expected {source.name!r} at its old place relative to the "
+            "design",
             data,
         )
     if fingerprint(data) != source.fingerprint:
         raise InputError(
-            f"{source.name!r} is not what it was when the sample was drawn; expected the same "
-            f"output, or a new sample",
+            f"{source.name!r} was changed after the sample was drawn; expected the same output, "
+            "or a new sample",
             data if is_path(data) else None,
         )
     return data

@@ -87,7 +87,7 @@ def _targets_of(to: Path | str, design: Path | None = None) -> dict[str, Path]:
         if target.exists():
             what = "and may be annotated" if target == path else "the design of another sample"
             raise InputError(
-                f"is there already, {what}; expected another file for the sample", target
+                f"exists already, {what}; expected another file for the sample", target
             )
     if design is not None:
         check_target(design)
@@ -99,14 +99,14 @@ def _write_both(content: bytes, design: Design, files: Mapping[str, Path]) -> No
     sample_file, design_file = files["sample"], files["design"]
     if not create_whole(sample_file, content):
         raise InputError(
-            "is there already, and may be annotated; expected another file for the sample",
+            "exists already, and may be annotated; expected another file for the sample",
             sample_file,
         )
     try:
         if len(design.batches) > 1:
             write_whole(design_file, as_text(design))
         elif not create_whole(design_file, as_text(design)):
-            raise InputError("is there already; expected another file", design_file)
+            raise InputError("exists already; expected another file", design_file)
     except BaseException:
         sample_file.unlink(missing_ok=True)
         raise
@@ -244,9 +244,7 @@ def _refuse_with_add(options: SampleOptions, names: Sequence[str] | None) -> Non
     chosen = [name for name, value in vars(options).items() if value != getattr(defaults, name)]
     chosen += ["names"] if names is not None else []
     if chosen:
-        raise InputError(
-            f"{chosen[0]}: the design has settled it; expected it left out beside add="
-        )
+        raise InputError(f"{chosen[0]}: the design determines it; leave it out with add=")
 
 
 def _extended(old: Design, expected: Expected, add: int) -> Design:
@@ -277,11 +275,11 @@ def _extended(old: Design, expected: Expected, add: int) -> Design:
 def _same_corpus(old: Design, pool: Pool, folder: Path, outputs: list[Any]) -> Blanks:
     """Open the text of the pool of a design; refuse one that has changed."""
     if old.pool.path is None:
-        raise InputError("to: the pool came from Python; expected it left out")
+        raise InputError("to: the pool came from Python; leave it out")
     path = folder / old.pool.path
     if fingerprint(path) != old.pool.fingerprint:
         raise InputError(
-            "is not what it was when the sample was drawn; expected the same pool, or a new sample",
+            "was changed after the sample was drawn; expected the same pool, or a new sample",
             path,
         )
     of_design = [None if output.path is None else folder / output.path for output in old.outputs]
@@ -410,7 +408,7 @@ def _by_name(systems: list[Any], names: Any) -> tuple[list[Any], tuple[str, ...]
     """Return the outputs and their names."""
     if len(systems) == 1 and isinstance(systems[0], dict):
         if names is not None:
-            raise InputError("names: the systems have names already; expected none")
+            raise InputError("names: the systems have names already; leave it out")
         return list(systems[0].values()), tuple(map(str, systems[0]))
     return systems, None if names is None else names_of("names", names)
 
@@ -515,7 +513,7 @@ def _open_corpus(
     if to is not None:
         raise InputError("to: the pool came from Python; expected the path of a file for it")
     if keep:
-        raise InputError("keep: the pool came from Python; expected it left out")
+        raise InputError("keep: the pool came from Python; leave it out")
     if corpus is not None:
         try:
             number = len(corpus)
@@ -523,8 +521,8 @@ def _open_corpus(
             raise InputError(f"pool: {shown(corpus)}; expected a path, texts or None") from None
         if number not in (len(pool.unit_of_part), pool.n_units):
             raise InputError(
-                f"pool: {number} texts, but the outputs have {len(pool.unit_of_part)}; expected as "
-                f"many"
+                f"pool: {number} texts, but the outputs have {len(pool.unit_of_part)}; expected "
+                "the same number"
             )
     return None
 

@@ -108,7 +108,7 @@ def _answers(pool: Pool) -> tuple[Ints, list[tuple[str, str]]]:
     if len(yes) == 2:
         a, b = pool.names
         code = np.where(number == 2, 0, np.where(number == 0, 3, np.where(yes[0], 1, 2)))
-        one = [(f"only {name} says yes", "only one says yes") for name in (a, b)]
+        one = [(f"only {name} says yes", "one says yes") for name in (a, b)]
         return code, [("both say yes",) * 2, *one, ("none says yes",) * 2]
     total = len(yes)
     words = [f"all {total} say yes", *(f"{n} of {total} say yes" for n in range(total - 1, 0, -1))]
@@ -600,8 +600,8 @@ def _names_of_parts(side: Any, pool_side: Any) -> tuple[list[Any], list[Any]]:
         if all(len(texts_) for texts_ in both):
             return list(both[0]), list(both[1])
     raise InputError(
-        "pilot: nothing tells which units of the pool these are; expected tokens, texts or ids in "
-        "both, or (from Python) the numbers of the units beside their annotations"
+        "pilot: its units cannot be found in the pool; expected tokens, texts or ids in both, or "
+        "(in Python) the numbers of the units with their annotations"
     )
 
 

@@ -122,7 +122,7 @@ def watch(
         # the difference of identical outputs is 0, whatever the labels are
         zero: dict[str, Any] = {"estimate": 0.0, "low": 0.0, "high": 0.0}
         looked = (replace(look, **zero, more=None, note=None) for look in looked)
-    judge = "what the judge says is not used here: it sharpens the estimate at the end"
+    judge = "the judge is not used here; `estimate` uses it at the end"
     unused = [] if opened.judge is None else [judge]
     return Looks(
         tuple(replace(look, metric=name, signature=signature) for look in looked),

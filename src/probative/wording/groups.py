@@ -100,7 +100,7 @@ def _untested(s: GroupSummary) -> list[str]:
     if not untested:
         return []
     holds = "holds" if untested == 1 else "hold"
-    what = "one unit, identical outputs, or nothing to find"
+    what = "one unit, identical outputs, or no gold items"
     return [f"{counted(untested, 'group')} {holds} nothing to test: {what}."]
 
 
@@ -242,12 +242,12 @@ def _disagreement(r: DatasetComparisons) -> list[str]:
     if r.better.datasets and r.worse.datasets:
         said.append(
             f"Warning: the data sets disagree. {r.b} is better on "
-            f"{_listed_groups(r.better.datasets)} and worse on {_listed_groups(r.worse.datasets)}: "
-            f"no average shows which to take."
+            f"{_listed_groups(r.better.datasets)} and worse on "
+            f"{_listed_groups(r.worse.datasets)}: no average can decide between them."
         )
     if r.pooled is not None and r.pooled.difference * r.mean.difference < 0:
         said.append(
-            "Mean and pooled difference have different signs: which system is better depends on "
-            "whether data sets or units have the same weight."
+            "Mean and pooled difference have different signs: the result depends on whether data "
+            "sets or units have equal weight."
         )
     return said

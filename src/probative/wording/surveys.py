@@ -24,16 +24,14 @@ def estimate_summary(estimate: Estimate) -> str:
     where = f"{e.unit}s like the {all_} of the pool" if e.population else f"all {all_} of the pool"
     if e.labelled == e.pool:
         return f"All {all_} of the pool are labelled" + (
-            f": the figures speak of {e.unit}s like them"
+            f": the estimates apply to {e.unit}s like them"
             if e.population
-            else f": of this pool everything is known, and nothing is said of {e.unit}s beyond it"
+            else f": the scores on this pool are exact; they say nothing about other {e.unit}s"
         )
-    first = f"Estimated for {where} from {e.labelled:,} labelled ones"
+    first = f"Estimated for {where} from {e.labelled:,} labels"
     if e.worth is None or isnan(e.worth):
         return first
-    return (
-        f"{first}, which tell {_estimated_goal(e)} about as well as {_worth_words(e.worth)} would"
-    )
+    return f"{first}, equivalent to about {round(e.worth):,} random ones for {_estimated_goal(e)}"
 
 
 def certain_verdict(gap: EstimatedDifference) -> str:
@@ -48,15 +46,10 @@ def certain_verdict(gap: EstimatedDifference) -> str:
     return f"{better} is better than {worse} on this pool, by {size} points ({scores})."
 
 
-def _worth_words(worth: float) -> str:
-    """Return an effective sample size in words."""
-    return f"{round(worth):,} random ones"
-
-
 def _estimated_goal(e: Estimate) -> str:
     if e.comparisons and e.goal == "difference":
         gap = e.comparisons[0]
-        return f"the difference of {gap.a} and {gap.b} ({metric_name(gap.metric)})"
+        return f"the difference between {gap.a} and {gap.b} ({metric_name(gap.metric)})"
     return f"the {metric_name(e.metric)} of {e.scores[0].system}"
 
 
@@ -70,7 +63,7 @@ def judge_sentence(result: EstimatedScore | EstimatedDifference, what: str) -> s
     by = f"The judge moved {what} by {signed_points(moved, 2)} points"
     change = round(100 * (1 - width))
     if change == 0:
-        return f"{by} and left its interval as wide as it was."
+        return f"{by} and did not change the width of its interval."
     return f"{by} and made its interval {points(abs(change) / 100, 0)} % {_than(change)}."
 
 
@@ -119,12 +112,12 @@ def _than(change: int) -> str:
 # --- Samples
 
 WHY = {
-    "all": "all of them: nothing is left to chance",
-    "least": "as few as a stratum may have",
-    "guess": "by their spread, guessed",
-    "scores": "by their spread, from confidences",
-    "pilot": "by their spread in what is annotated",
-    "judge": "by their spread as the judge sees it",
+    "all": "all of them: no sampling error",
+    "least": "the minimum per stratum",
+    "guess": "by spread (assumed)",
+    "scores": "by spread (from confidences)",
+    "pilot": "by spread (in the labels so far)",
+    "judge": "by spread (from the judge)",
 }
 
 
@@ -135,10 +128,10 @@ def sample_summary(sampled: Sampled) -> str:
         chosen = f"{counted(sampled.new, f'more {sampled.unit}')}, {sampled.labelled:,} in all,"
     first = f"{chosen} of {sampled.pool:,} chosen for {_sampled_goal(sampled)}"
     if sampled.labelled == sampled.pool:
-        return f"{first}: all of them, so that nothing is left to chance"
+        return f"{first}: all of them, so there is no sampling error"
     if isnan(sampled.worth):
-        return f"{first}: the outputs do not differ, so no unit is better than another"
-    gain = f"about as good as {round(sampled.worth):,} random ones"
+        return f"{first}: the outputs do not differ, so every unit is equally useful"
+    gain = f"equivalent to about {round(sampled.worth):,} random ones"
     width = f"{points(sampled.width, 1)} instead of {points(sampled.random_width, 1)} points"
     return f"{first}: {gain} (an interval about {width} wide)"
 
@@ -146,5 +139,9 @@ def sample_summary(sampled: Sampled) -> str:
 def _sampled_goal(sampled: Sampled) -> str:
     if sampled.goal == "difference":
         a, *others = sampled.systems
-        return f"the difference of {a} and {others[0]}" if len(others) == 1 else "all differences"
+        return (
+            (f"the difference between {a} and {others[0]}")
+            if len(others) == 1
+            else "all differences"
+        )
     return f"the score of {sampled.systems[0]}" if len(sampled.systems) == 1 else "all scores"
