@@ -375,7 +375,7 @@ def checkout_with_modules(folder: Path) -> Verdict:
     for name in ("shlex", "secrets", "os"):
         (tree / f"{name}.py").write_text("open('pwned', 'w')\n")
     # the command itself is no matter here: it gives a verdict, and Python is the real one
-    says = "#!/bin/sh\necho '--require-not-worse passed: b against a' >&2\n"
+    says = "#!/bin/sh\necho '--require-not-worse PASSED: b against a' >&2\n"
     python = f'#!/bin/sh\nexec {sys.executable} "$@"\n'
     for name, content in (("probative", says), ("python", python)):
         (programs / name).write_text(content)

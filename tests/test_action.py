@@ -88,11 +88,11 @@ def test_a_gate_that_holds(runner):
     done, summary, output = runner(baseline="new.conll", candidate="old.conll")
     assert done.returncode == 0, done.stdout + done.stderr
     assert summary.startswith("## ✅ The gate holds\n\n    ")
-    assert "    --require-not-worse passed: old against new, F1: P(B − A > 0 points) =" in summary
+    assert "    --require-not-worse PASSED: old against new, F1: P(B − A > 0 points) =" in summary
     assert "| system | precision | 95 % |" in summary
     assert "points higher than new (F1 100.0 against" in summary
     assert output["passed"] == "true"
-    assert output["verdict"].startswith("--require-not-worse passed: old against new")
+    assert output["verdict"].startswith("--require-not-worse PASSED: old against new")
     with open(output["page"], encoding="utf-8") as page:  # noqa: PTH123
         assert "<!doctype html>" in page.read(100).lower()
 
@@ -132,7 +132,7 @@ def test_several_candidates_and_options(runner):
         args='--metric recall --names "the old,the new,the gold" --by item',
     )
     assert done.returncode == 0, done.stdout
-    assert summary.count("--fail-if-worse passed: ") == 2
+    assert summary.count("--fail-if-worse PASSED: ") == 2
     assert "the new against the old, recall" in summary
 
 
@@ -217,7 +217,7 @@ def test_without_a_verdict_nothing_has_passed(runner, args):
     assert "The gate holds" not in summary
 
 
-@pytest.mark.parametrize("args", ["-q", "--names 'x,--require-not-worse passed: '"])
+@pytest.mark.parametrize("args", ["-q", "--names 'x,--require-not-worse PASSED: '"])
 def test_a_verdict_is_found_whatever_else_is_said(runner, args):
     done, _, output = runner(baseline="new.conll", candidate="old.conll", args=args)
     assert done.returncode == 0, done.stdout

@@ -374,27 +374,6 @@ def made(k, share, seed, *, copies=False):
     )
 
 
-COUNTS = dict(
-    zip(
-        ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
-        range(11),
-        strict=True,
-    ),
-    eleven=11,
-    twelve=12,
-)
-PLACES = dict(
-    zip(
-        ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"),
-        range(1, 10),
-        strict=True,
-    ),
-    tenth=10,
-    eleventh=11,
-    twelfth=12,
-)
-
-
 @given(st.integers(2, 16), st.floats(0, 1), st.integers(0, 2**32 - 1), st.booleans())
 def test_no_sentence_is_stronger_than_the_decided_pairs(k, share, seed, copies):
     found = made(k, share, seed, copies=copies)

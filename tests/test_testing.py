@@ -33,7 +33,7 @@ def test_the_failure_is_the_verdict(assertion):
 
 
 def test_identical_outputs_are_no_better():
-    with pytest.raises(AssertionError, match=r"identical outputs.*require-better failed"):
+    with pytest.raises(AssertionError, match=r"identical outputs.*require-better FAILED"):
         assert_better(GOLD, OLD, OLD)
 
 

@@ -43,9 +43,7 @@ def test_the_verdict_comes_first(found, page):
         text.index(words)
         for words in (
             found.verdicts[0],
-            "Entities, 80 sentences",
-            "The best is in bold",
-            "Differences in points",
+            "(entities, 80 sentences)",
             "P(better)",
             "Posterior of the difference new − old",
             "Null distribution of the exact test by sentence",
@@ -180,8 +178,8 @@ def test_the_page_of_one_unit_says_why_there_is_no_verdict():
     found = pv.compare(gold, a, b, metric="recall", names=["old", "new"], figures=True)
     page = as_html(compare_document(found))
     _, text = html_outline(page)
-    assert "No verdict: a score here rests on one sentence alone" in text
-    assert "Entities, 1 sentence." in text
+    assert "No verdict: a score rests on a single sentence" in text
+    assert "(entities, 1 sentence)" in text
     assert "nan" not in page
     assert page.count("<svg") == 2  # no picture of a posterior that is not there
 
@@ -205,7 +203,7 @@ def test_every_figure_and_term_is_explained_in_plain_words(page):
     assert len(captions) == 4
     assert all(len(caption) > 200 for caption in captions)
     _, text = html_outline(page)
-    for words in ("false alarms", "misses", "plausible", "change places at random"):
+    for words in ("false alarms", "missed spans", "plausible", "swapped at random"):
         assert words in text
 
 
@@ -240,7 +238,7 @@ def test_buckets_on_the_page_are_those_of_the_results(found, page):
         assert f">{bucket.bucket}<" in page
         for score in bucket.scores:
             low, high = (f"{100 * end:.1f}" for end in (score.low, score.high))
-            assert f">{100 * score.estimate:.2f} [{low}, {high}]<" in page
+            assert f">{100 * score.estimate:.1f} [{low}, {high}]<" in page
     count = len(found.buckets) + sum(len(c.by_label) for c in found.comparisons[:1])
     assert page.count('<span class="iv') == count
 
@@ -291,7 +289,7 @@ def test_of_hundreds_of_labels_the_first_are_shown_and_the_others_counted():
     gold = [f"label {i % 230:03d}" for i in range(460)]
     found = pv.compare(gold, gold[1:] + gold[:1], gold)
     _, text = html_outline(as_html(compare_document(found)))
-    assert "30 more labels are left out here; JSON holds all of them." in text
+    assert "30 more labels are hidden here; JSON has all of them." in text
     assert len(found.to_dict()["comparisons"][0]["by_label"]) == 230
 
 
@@ -300,7 +298,7 @@ def test_examples_say_of_which_pairs_they_are():
     others = [outputs(seed)[1] for seed in range(1, 5)]
     found = pv.compare(gold, a, b, *others, metric="recall")
     _, text = html_outline(as_html(compare_document(found)))
-    assert "Of 3 pairs; those of 2 more are left out." in text
+    assert "Of 3 pairs; 2 more pairs have none here." in text
 
 
 def test_heat_maps_of_two_systems_have_one_scale():

@@ -188,7 +188,7 @@ def test_hovering_tells_the_pair(browser, pages):
     browser.command("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
     told = browser.ask("document.getElementById('hover').textContent")
     assert told.startswith(f"{data['names'][0]} − {data['names'][5]}: +")
-    assert f"{100 * data['pairs']['d'][4]:.2f} points" in told
+    assert f"{100 * data['pairs']['d'][4]:.1f} points" in told
     decided = "is better than" if data["pairs"]["decided"][4] else "are not told apart"
     assert decided in told
 

@@ -503,7 +503,7 @@ def test_gates(run, tmp_path):
     files = tmp_path / "sample.design.json", tmp_path / "annotated.conll"
     held = run("estimate", *files, "--require-not-worse", "--margin", "2pt", "--confidence", "0.9")
     assert held.status == 0, held.err
-    assert "--require-not-worse passed" in held.err
+    assert "--require-not-worse PASSED" in held.err
     failed = run("estimate", *files, "--require-better", "--margin", "0.5", "-fjson")
     assert failed.status == 1
     assert json.loads(failed.out)["gates"][0]["passed"] is False

@@ -25,7 +25,7 @@ def test_one_point(run, files, margin, tmp_path):
     asked = ("compare", *files, "--require-not-worse", "--margin", margin)
     outcome = run(*asked, "-q", "--html", "page.html")
     assert outcome.status == 0
-    line = "require-not-worse passed: new against old, F1: P(B − A > −1 point) = "
+    line = "require-not-worse PASSED: new against old, F1: P(B − A > −1 point) = "
     assert outcome.err.startswith(f"--{line}")
     assert line[1:] in unescape((tmp_path / "page.html").read_text(encoding="utf-8"))
     (gate,) = json.loads(run(*asked, "-f", "json").out)["gates"]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probative.results import BucketDifference, Comparison
-from probative.wording.numbers import pvalue, with_interval
+from probative.wording import numbers
 from probative.wording.verdict import STRENGTHS, strength, verdict
 
 
@@ -351,12 +351,12 @@ def test_a_trade_of_precision_for_recall_is_said_only_where_both_intervals_show_
     ],
 )
 def test_p_values_have_one_form(value, text):
-    assert pvalue(value) == text
+    assert numbers.pvalue(value) == text
 
 
 def test_an_interval_stands_behind_its_score_with_the_decimals_that_it_deserves():
-    assert with_interval(0.4186, 0.385, 0.4532) == "41.9 [38.5, 45.3]"
-    assert with_interval(0.011, -0.02, 0.042, signed=True) == "+1.1 [−2.0, +4.2]"
-    assert with_interval(0.97512, 0.9742, 0.976) == "97.51 [97.42, 97.60]"
-    assert with_interval(0.0012, 0.0003, 0.0021, signed=True) == "+0.12 [+0.03, +0.21]"
-    assert with_interval(math.nan, 0, 1) == "–"
+    assert numbers.with_interval(0.4186, 0.385, 0.4532) == "41.9 [38.5, 45.3]"
+    assert numbers.with_interval(0.011, -0.02, 0.042, signed=True) == "+1.1 [−2.0, +4.2]"
+    assert numbers.with_interval(0.97512, 0.9742, 0.976) == "97.51 [97.42, 97.60]"
+    assert numbers.with_interval(0.0012, 0.0003, 0.0021, signed=True) == "+0.12 [+0.03, +0.21]"
+    assert numbers.with_interval(math.nan, 0, 1) == "–"

@@ -297,8 +297,9 @@ def _joined(column: Column, *more: Column) -> Callable[[Any], str]:
         text, *ends = (one.cell(entry) for one in (column, *more))
         if text in ("", "–") or not all(ends) or set(ends) == {"–"}:
             return text
-        interval = ends[0] if len(ends) == 1 else f"[{', '.join(ends)}]"
-        return type(text)(f"{text} {interval}")
+        if len(ends) == 1:
+            ends = re.split(r" to |–|, ", ends[0].strip("[]"))
+        return type(text)(f"{text} [{', '.join(ends)}]")
 
     return cell
 

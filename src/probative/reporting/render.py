@@ -39,10 +39,14 @@ _GAP = 3  # letters between columns
 
 
 def _fitted(table: Table, width: int) -> tuple[Table, list[str]]:
-    """Hide columns until the table fits; return it with the names of the hidden ones."""
+    """Hide columns until the table fits; return it with the names of the hidden ones.
+
+    First those that say so, then the last ones of numbers, then the last ones of words.
+    """
     hidden: list[str] = []
     while len(table.columns) > 2 and sum(_least_widths(table)) > _room_for(table, width):
-        place = table.droppable[0] if table.droppable else len(table.columns) - 1
+        last = [i for i in range(2, len(table.columns)) if not table.holds_words(i)]
+        place = (*table.droppable[:1], *reversed(last), len(table.columns) - 1)[0]
         hidden.append(table.full_head(place))
         table = table.without(place)
     return table, hidden
@@ -59,12 +63,16 @@ def _full_widths(table: Table) -> list[int]:
 
 
 def _least_widths(table: Table) -> list[int]:
-    """Return the least width of each column: columns of words may be broken into lines."""
+    """Return the least width of each column: columns of words may be broken into lines.
+
+    The names in the first column are broken only if there is nothing to hide instead.
+    """
     widths = _full_widths(table)
     for i, column in enumerate(zip(table.columns, *table.rows, strict=True)):
         if table.holds_words(i):
-            words = (_cell_len(word) for cell in column for word in plain(cell).split())
-            widths[i] = min(max(words, default=0), _NARROWEST_WORDS)
+            words = [_cell_len(word) for cell in column for word in plain(cell).split()]
+            whole = widths[i] if i == 0 and table.droppable else max(words, default=0)
+            widths[i] = min(whole, _NARROWEST_WORDS)
     return widths
 
 

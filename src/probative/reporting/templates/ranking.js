@@ -3,10 +3,10 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const $ = id => document.getElementById(id);
 const n = data.names.length, board = $("board"), body = board.tBodies[0], rows = [...body.rows];
-const points = (x, digits = 2) => x === null ? "–" : (data.factor * x).toFixed(digits + (data.factor === 1)).replace("-", "−").replace(/^−(0(\.0+)?)$/, "$1");
+const points = (x, digits = 1) => x === null ? "–" : (data.factor * x).toFixed(digits + (data.factor === 1)).replace("-", "−").replace(/^−(0(\.0+)?)$/, "$1");
 const inPoints = before => data.factor === 1 ? "" : `${before}points`;
 const signed = x => x === null ? "–" : (x > 0 ? "+" : "") + points(x);
-const pvalue = p => p === null ? "–" : p < 1e-4 ? (p === 0 ? "< 1e−300" : p.toExponential(1).replace("-", "−")) : p.toFixed(4);
+const pvalue = p => p === null ? "–" : p < 1e-3 ? (p === 0 ? "< 1e−300" : p.toExponential(1).replace("-", "−")) : p.toPrecision(3);
 const probability = p => p === null ? "–" : p < 0.0005 ? "< 0.001" : p >= 0.9995 ? "> 0.999" : p.toFixed(3);
 const within = v => `${points(v[0])} [${points(v[1], 1)}, ${points(v[2], 1)}]`;
 const make = (tag, text, parent, kind) => {
