@@ -197,6 +197,10 @@ def test_large_tables_are_summed_in_the_engine(table, tmp_path, capsys):
     rows, summed = (one["comparisons"][0] for one in found)
     for key in ("difference", "low", "high", "pvalue", "p_b_better", "positives"):
         assert summed[key] == pytest.approx(rows[key])
+    # what sums of units cannot answer is read row by row, with its blank cell
+    for more in (["--metric", "win_rate"], ["--group", "lang"]):
+        assert main(["compare", *how, *more, "--memory-limit", "1GB", "--format", "json"]) == 0
+        assert json.loads(capsys.readouterr().out)["systems"][0]["counts"]["left_out"] == 1
     text = table.read_text(encoding="utf-8").splitlines()
     wrong = tmp_path / "wrong.csv"
     wrong.write_text("\n".join([*text, text[-1].rpartition(",")[0] + ",high"]), encoding="utf-8")
