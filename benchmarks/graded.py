@@ -130,7 +130,7 @@ def compare_values(peers: dict[str, Any]) -> list[Line]:
         spent = time.perf_counter() - start
         print(f"{name:<12} {_words(found)}   {spent:8.3f} s")
         if name not in _FORMULAS:
-            lines.append(Line(f"graded scores of {ITEMS} items, beside {name}", took, spent, 50))
+            lines.append(Line(f"graded scores of {ITEMS} items, beside {name}", took, spent, 2))
     return lines
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import duckdb
@@ -15,6 +16,7 @@ from scipy import stats
 import probative as pv
 from probative.cli import main
 from probative.errors import InputError
+from probative.inference.judged import correct
 from probative.tables import TallyWarning
 
 LOGS = Path(__file__).parent / "data" / "logs"
@@ -195,6 +197,10 @@ def test_large_tables_are_summed_in_the_engine(table, tmp_path, capsys):
     rows, summed = (one["comparisons"][0] for one in found)
     for key in ("difference", "low", "high", "pvalue", "p_b_better", "positives"):
         assert summed[key] == pytest.approx(rows[key])
+    # what sums of units cannot answer is read row by row, with its blank cell
+    for more in (["--metric", "win_rate"], ["--group", "lang"]):
+        assert main(["compare", *how, *more, "--memory-limit", "1GB", "--format", "json"]) == 0
+        assert json.loads(capsys.readouterr().out)["systems"][0]["counts"]["left_out"] == 1
     text = table.read_text(encoding="utf-8").splitlines()
     wrong = tmp_path / "wrong.csv"
     wrong.write_text("\n".join([*text, text[-1].rpartition(",")[0] + ",high"]), encoding="utf-8")
@@ -411,6 +417,24 @@ def test_human_scores_correct_a_biased_judge():
         found.difference
     )
     assert "Student's two-sided test" in result.to_markdown()
+
+
+def test_the_correction_agrees_with_ppi_py():
+    rng = np.random.default_rng(6)
+    truth = rng.beta(3, 2, 2000)
+    judge = np.clip(truth + 0.1 + rng.normal(0, 0.1, 2000), 0, 1)
+    some = rng.permutation(2000) < 200
+    ours = correct(
+        judge[None], np.ones(2000), (truth * some)[None], (judge * some)[None], some * 1.0
+    )
+    mean, variance = ours.of(0)
+    # recorded with ppi_py 0.2.3; its second mean leaves out the labelled items
+    point, low, high = 0.599703804743362, 0.5842271325902524, 0.6151804768964717
+    assert mean == pytest.approx(point, abs=2e-4)
+    assert math.sqrt(variance) == pytest.approx((high - low) / 2 / stats.norm.isf(0.025), rel=0.01)
+    ppi = pytest.importorskip("ppi_py", reason="ppi_py is not installed")
+    given = truth[some], judge[some], judge[~some]
+    assert np.squeeze(ppi.ppi_mean_pointestimate(*given)) == pytest.approx(point)
 
 
 def test_human_scores_correct_several_runs():

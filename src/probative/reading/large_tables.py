@@ -401,6 +401,8 @@ def _condense(
     columns: Sequence[str],
     unit: str | None = None,
     group: str | None = None,
+    *,
+    may_be_blank: bool = False,
 ) -> Cells:
     """Count the different rows of a table, and the different units."""
     every = [*columns, *([] if group is None else [group])]
@@ -414,6 +416,8 @@ def _condense(
         [table.read(column, value) for value in own]
         for column, own in zip(every, kinds.values, strict=True)
     ]
+    if may_be_blank and any(is_missing(value) for own in values for value in own):
+        raise NeedsRowsError("some cells are blank")
     _refuse_missing(table.files, every, values, kinds, unit, group)
     return _cells_of(table.files.kind, every, values, kinds, unit, group)
 
@@ -692,7 +696,8 @@ def _count(
         _settle(database, [scanned], options.key, "error")
     if group in names:  # one column would be both labels and groups
         raise NeedsRowsError(f"column {group!r} holds labels and groups")
-    cells = _condense(database, scanned, names, unit, group)
+    blank = options.blank is not None
+    cells = _condense(database, scanned, names, unit, group, may_be_blank=blank)
     _refuse_tags(cells, names[0], options)
     return cells
 

@@ -431,7 +431,7 @@ def tally(
     positive: object = None,
     on_null: str = "error",
     scores: Sequence[str] | Mapping[str, str] | None = None,
-    range: Any = None,  # noqa: A002  # as in `compare`
+    range: tuple[float, float] | str | None = None,  # noqa: A002  # as in `compare`
 ) -> (
     _Tally
     | dict[Hashable, _Tally | dict[str, _Tally]]
