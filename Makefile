@@ -114,10 +114,10 @@ coverage: $(STAMPS)/dev
 	$(BIN)/python -m coverage combine -q
 	$(BIN)/python -m coverage report
 
-# All benchmarks; their figures go into docs/tested.md. `make bench WRITE=` only prints them.
+# All benchmarks; their figures go into docs/tested.md. `make bench WRITE=` only prints them, and `make bench ONLY="labels many"` runs some.
 WRITE = --write
 bench: $(STAMPS)/dev
-	$(BIN)/python benchmarks/run.py $(WRITE)
+	$(BIN)/python benchmarks/run.py $(WRITE) $(ONLY)
 
 clean:
 	rm -rf $(VENV) $(LOWEST) $(NEWEST) $(STAMPS) .coverage* build dist docs/_build docs/api .pytest_cache .mypy_cache .ruff_cache .hypothesis

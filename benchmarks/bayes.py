@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from timing import Line, against, seconds, show
+from timing import Line, against, in_turns, show, within
 
 import probative as pv
 from probative_studies.bayes import published_folds
@@ -71,30 +71,32 @@ def main() -> bool:
     folds_a, folds_b = published_folds("ner")
     a, b = (pv.effective_counts(folds) for folds in (folds_a, folds_b))
     tables = pv.Counts(77, 44, 10, 702), pv.Counts(80, 40, 7, 706)
-    sampling = seconds(lambda: by_sampling(a, b), 2)
     gap = max(abs(x - y) for x, y in zip(by_sampling(a, b), by_integration(a, b), strict=True))
     assert gap < 0.002, gap
     many = random_pairs()
+    best = in_turns(
+        9,
+        draws=lambda: by_sampling(a, b),
+        alone=lambda: by_integration(a, b),
+        tests=lambda: tests(a, b),
+        folds=lambda: tests(folds_a, folds_b),
+        whole=lambda: whole_tests(folds_a, folds_b),
+    )
     return show(
         "Bayes tests of precision, recall and F1 (NER folds of the paper)",
         [
-            Line(
-                "P(H0) of three scores / 2 x 1,000,000 draws per score",
-                seconds(lambda: by_integration(a, b), 20),
-                sampling,
-                0.01,
-            ),
-            Line(
-                "bayes_test of three scores / 2 x 1,000,000 draws per score",
-                seconds(lambda: tests(a, b), 20),
-                sampling,
-                0.01,
-            ),
-            against(
-                f"the same of {len(folds_a)} folds / the draws",
-                lambda: tests(folds_a, folds_b),
-                lambda: by_sampling(a, b),
-                0.01,
+            *(
+                Line(what, best[name], best["draws"], at_most)
+                for name, what, at_most in (
+                    ("alone", "P(H0) of three scores / 2 x 1,000,000 draws per score", 0.01),
+                    ("tests", "bayes_test of three scores / the draws", 0.01),
+                    (
+                        "folds",
+                        f"bayes_test of three scores, {len(folds_a)} folds / the draws",
+                        0.01,
+                    ),
+                    ("whole", "the same with the interval of the difference / the draws", 1.0),
+                )
             ),
             against(
                 "bayes_test of MCC / a million draws of both tables",
@@ -102,17 +104,11 @@ def main() -> bool:
                 lambda: mcc_by_sampling(*tables),
                 0.5,
             ),
-            Line(
-                "the same with the interval of the difference / the draws alone",
-                seconds(lambda: whole_tests(a, b), 20),
-                sampling,
-                1.0,
-            ),
-            Line(
-                f"{TESTS:,} whole tests of F1 at once / two seconds",
-                seconds(lambda: pv.bayes_test(*many, "f1").low, 3),
+            within(
+                f"{TESTS:,} whole tests of F1 at once",
+                lambda: pv.bayes_test(*many, "f1").low,
                 2.0,
-                1.0,
+                3,
             ),
         ],
     )

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import rank
 from timing import Line, process_seconds, show
 
 SENTENCES, TOKENS = 50_000, 20  # of each of them
@@ -44,21 +45,45 @@ def shared_task(folder: Path) -> list[str]:
     return [str(data / "emerging.test.annotated"), *map(str, outputs)]
 
 
+def ten_systems(folder: Path) -> list[str]:
+    """A gold file of the size of CoNLL-2003's and ten outputs of about the same quality."""
+    rng = np.random.default_rng(14)
+    gold = rank.answer(rank.sentence_lengths(rng), rng)
+    hard = rng.normal(size=len(gold))
+    sides = {"gold": gold}
+    for i in range(10):
+        sides[f"system{i}"] = rank.output(gold, 2.5 + 0.4 * rng.normal(), hard, rng)
+    paths = [folder / f"{name}.conll" for name in sides]
+    for path, side in zip(paths, sides.values(), strict=True):
+        rank.write(path, side)
+    return list(map(str, paths))
+
+
 def main() -> bool:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "large").mkdir()
+        for part in ("large", "ten"):
+            (folder / part).mkdir()
         two = write_corpus(folder / "large", SENTENCES, 2)
         seven = shared_task(folder)
         compare = ("-m", "probative", "compare", "-q")
         pairs = (*seven, "--align", "position", "--all-pairs", "--html", str(folder / "page.html"))
-        both, page = process_seconds((*compare, *two), (*compare, *pairs), repeats=3)
+        ranked = ("-m", "probative", "rank", "-q", *ten_systems(folder / "ten"))
+        both, page, alone, with_page = process_seconds(
+            (*compare, *two),
+            (*compare, *pairs),
+            ranked,
+            (*ranked, "--html", str(folder / "rank.html")),
+            repeats=3,
+        )
         large = f"{SENTENCES:,} sentences, {SENTENCES * TOKENS:,} tokens, two systems"
         return show(
             "Comparisons as processes; the peer is the time that is promised",
             [
                 Line(large, both, 2.0, 1.0),
                 Line("seven systems, all pairs, with the page", page, 5.0, 1.0),
+                Line("rank of ten systems", alone, 3.0, 1.0),
+                Line("rank of ten systems, with the page", with_page, 5.0, 1.0),
             ],
         )
 

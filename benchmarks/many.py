@@ -89,6 +89,7 @@ def measured() -> Iterator[Line]:
     yield within("pv.compare, 1,000 runs of two systems", runs_of(1000), 20.0, 2)
     yield growth("groups of two rows", groups_of, (1000, 10_000))
     yield growth("groups of two rows", groups_of, (10_000, 100_000))
+    yield growth("labels of a comparison", labels_of, (100, 1000), 9)
     yield growth("labels of a comparison", labels_of, (1000, 10_000))
     yield growth("labels of a comparison", labels_of, (10_000, 100_000))
     yield growth("integers scored", scores_of, (100_000, 1_000_000))

@@ -30,6 +30,7 @@ def main() -> bool:
         Line("import probative / import numpy, scipy.special", imported, numbers, 0.5),
         Line("probative interval / import numpy, scipy.special", interval, numbers, 1.5),
         Line("the first pv.compare / import numpy, scipy.special", compared, numbers, 2.5),
+        Line("the first pv.compare, a whole process / 0.5 s", compared, 0.5, 1),
     ]
     for typer in others:
         lines += [

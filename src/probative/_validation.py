@@ -152,6 +152,8 @@ def factors(parameter: str, value: Any, *, zero: bool = True) -> NDArray[np.floa
 def numbers(parameter: str, value: Any) -> NDArray[np.float64]:
     """Return a new array of floats from numbers of any kind; refuse text, even of digits."""
     try:
+        if type(value) in (float, np.float64) or _holds_floats(value):  # most are
+            return np.array(value)
         if np.ma.is_masked(value):
             missing = int(np.ma.getmaskarray(value).sum())
             raise InputError(f"{parameter}: {missing} values are masked; expected a number each")
@@ -169,6 +171,11 @@ def numbers(parameter: str, value: Any) -> NDArray[np.float64]:
     raise InputError(f"{parameter}: {shown(value)} is not a number or an array of numbers")
 
 
+def _holds_floats(value: Any) -> bool:
+    """Return True for a plain array of floats, which needs no further look."""
+    return type(value) is np.ndarray and value.dtype == np.float64
+
+
 def random_generator(rng: Any) -> np.random.Generator:
     """Return the generator for SciPy's `rng` argument: a seed, a generator or None."""
     try:
@@ -179,6 +186,8 @@ def random_generator(rng: Any) -> np.random.Generator:
 
 def one_number(parameter: str, value: Any) -> float:
     """Return `value` as a float; refuse text and truth values."""
+    if type(value) is float:
+        return value
     try:
         if not isinstance(value, (str, bytes, bool, np.bool_)) and np.ndim(value) == 0:
             return float(value)

@@ -12,15 +12,9 @@ import numpy as np
 from probative._validation import flag, names_of, one_of, open_probability, positive
 from probative.counts import Counts, LabelCounts
 from probative.errors import InputError
-from probative.inference.classes import ClassScore, ConfusedItems
 from probative.inference.intervals import METHODS, interval
-from probative.inference.judged import JudgedScore, judge_agreement
 from probative.inference.macro import METHOD as MACRO_METHOD
 from probative.inference.macro import is_at_once, label_intervals, macro_interval
-from probative.inference.macro_comparison import MacroScore
-from probative.inference.means import MeanScore
-from probative.inference.pooled import PooledScore, UnitTable
-from probative.inference.runs import score_repeats
 from probative.inference.units import design_notes
 from probative.matching.groups import bucketings_of, judge_groups, part_by_group
 from probative.matching.items import cases_of_matched_runs, cases_of_pair, union
@@ -70,12 +64,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from probative._validation import Input, Systems
+    from probative.inference.classes import ConfusedItems
+    from probative.inference.means import MeanScore
+    from probative.inference.pooled import PooledScore, UnitTable
     from probative.inference.scores import Score
     from probative.options import CompareOptions, GradedKeywords, GradedOptions, ReadingOptions
     from probative.results import Difference
 
 
 # --- Metrics and units of a job
+#
+# Plain scores are intervals of counts. What compares systems is imported where it is used: it is
+# half of what there is to import.
 
 UNITS = ("sentence", "document", "unit", "item")
 AVERAGES = ("micro", "macro", "documents")
@@ -320,6 +320,8 @@ def _interval_of_classes(matched: Matched, i: int, metric: str, choices: _Choice
 
 def _confused_items(matched: Matched, i: int, unit: str) -> ConfusedItems:
     """Return the gold class and the predicted class of every item."""
+    from probative.inference.classes import ConfusedItems
+
     gold, system = matched.gold, matched.systems[i]
     if isinstance(gold, LabelSets) or not hasattr(gold, "codes"):
         raise InputError("metric: of sets of labels there is no table of classes")
@@ -370,9 +372,13 @@ def score_in(
     if matched.task == "scores":
         return _mean_score(matched, metric, unit, average)
     if is_of_classes(matched, metric) and metric != "balanced_accuracy":
+        from probative.inference.classes import ClassScore
+
         items = tuple((_confused_items(matched, i, unit),) for i in places)
         return ClassScore(items, metric, unit)
     if average == "macro" or is_of_classes(matched, metric):
+        from probative.inference.macro_comparison import MacroScore
+
         by = _cells_of(matched, unit)
         cells = tuple(matched.items.by_unit_and_label(i, by=by) for i in places)
         if average == "macro":
@@ -387,6 +393,9 @@ def score_in(
 
 def _mean_score(matched: Matched, metric: str, unit: str, average: str) -> MeanScore:
     """Return the mean of graded scores, or the share of items on which each of two wins."""
+    from probative.inference.judged import JudgedScore
+    from probative.inference.means import MeanScore
+
     items: Any = matched.items
     range_ = items.range
     if metric.removesuffix(_OF_DOCUMENTS) == "win_rate":
@@ -416,6 +425,8 @@ def _pooled_score(
     matched: Matched, metric: str, unit: str, beta: float, prior: float
 ) -> PooledScore:
     """Return a metric that is pooled over labels."""
+    from probative.inference.pooled import PooledScore
+
     items, rows = matched.items, unit
     datum = matched.unit == "item" and len(items.labels) > 1 and not matched.all_classes
     single = unit == "item" and not datum
@@ -446,6 +457,8 @@ def _pooled_score(
 
 def _item_table(matched: Matched) -> UnitTable:
     """Return the counts of every system with each item as a unit."""
+    from probative.inference.pooled import UnitTable
+
     items = matched.items
     kept = items.answer if matched.all_classes else np.ones(len(items.answer), dtype=bool)
     says, answer = items.says[:, kept], items.answer[kept]
@@ -929,6 +942,8 @@ def _judges(matched: Matched, unit: str, level: float) -> tuple[JudgeAgreement, 
     items: Any = matched.items
     if getattr(items, "human", None) is None:
         return None
+    from probative.inference.judged import judge_agreement
+
     there = np.isfinite(items.human).all(axis=0)
     codes = items.codes(unit)
     units = None if codes is None else codes[there]
@@ -1014,6 +1029,9 @@ def _run_scores(
 
 def _with_repeats(matched: Matched, scores: Scores, options: ScoreOptions) -> Scores:
     """Add to the scores of runs how much more units and more runs would help."""
+    from probative.inference.pooled import PooledScore
+    from probative.inference.runs import score_repeats
+
     groups = {group.name: group for group in matched.runs}
 
     def with_repeats(own: RunScores) -> RunScores:
