@@ -17,7 +17,7 @@ from probative.inference.classes import ConfusedItems, confusion_interval
 from probative.results import Interval
 from probative_studies.harness import Row, study, summary
 
-_LARGE = 400_000
+_ITEMS_OF_THE_TRUTH = 400_000  # of the corpus that shows the true values
 _SHARES = np.array([0.7, 0.2, 0.1])  # how frequent the labels are
 
 
@@ -62,7 +62,7 @@ def agreement_study(c: Condition, level: float, replicates: int, rng: Generator)
 
     There are rows of alpha, and of kappa for two annotators with nothing missing.
     """
-    large = c.draw(rng, _LARGE)
+    large = c.draw(rng, _ITEMS_OF_THE_TRUTH)
     corpora = [c.draw(rng, c.items) for _ in range(replicates)]
     alphas = [alpha_interval(own, level=level) for own in corpora]
     found = {"alpha": (krippendorff_alpha(large), alphas)}

@@ -43,7 +43,7 @@ _GOOD = 0.8  # of the units, in which a good judge is right
 
 
 @dataclass(frozen=True, eq=False)
-class UnitPool:
+class _UnitPool:
     """Sentences with the outputs of two systems and the gold."""
 
     name: str
@@ -59,7 +59,7 @@ def read_units(
     names: Sequence[Path | str] = (),
     *,
     rng: int = 0,
-) -> UnitPool:
+) -> _UnitPool:
     """Read a pool of sentences."""
     if len(systems) not in (0, 3) or len(names) not in (0, 2) or bool(systems) == bool(names):
         raise InputError(
@@ -86,7 +86,7 @@ def read_units(
         ),
         "nonsense": tuple(a[shuffled] for a in own),
     }
-    return UnitPool(Path(gold).stem, pool, (own[0], own[1]), judges)
+    return _UnitPool(Path(gold).stem, pool, (own[0], own[1]), judges)
 
 
 def _counts(answer: Any, systems: Sequence[Any]) -> tuple[Counts, ...]:
@@ -161,7 +161,7 @@ _Placed = tuple[list[NDArray[np.intp]], Ints]  # the units of every stratum, and
 
 
 @dataclass(frozen=True)
-class Sample:
+class _Sample:
     """Judgement of the interval of one sample."""
 
     held: bool  # whether the interval held the truth, its width, and whether a note warned
@@ -170,21 +170,21 @@ class Sample:
     normal: bool  # whether the normal interval of the same sample held the truth
 
     @classmethod
-    def of(cls, told: Any, truth: float, *, normal: bool) -> Sample:
+    def of(cls, told: Any, truth: float, *, normal: bool) -> _Sample:
         """Judge an interval."""
         held = told.low <= truth <= told.high
         return cls(held, told.high - told.low, bool(told.notes), normal)
 
 
-def _sample_of(found: PoolScores, truth: float, *, paired: bool) -> Sample:
+def _sample_of(found: PoolScores, truth: float, *, paired: bool) -> _Sample:
     """Judge the interval of a score, or of a difference, from a stratified sample."""
     told = found.difference() if paired else found.score()
     reach = float(-special.ndtri((1 - found.level) / 2)) * told.standard_error
-    return Sample.of(told, truth, normal=bool(abs(told.estimate - truth) <= reach))
+    return _Sample.of(told, truth, normal=bool(abs(told.estimate - truth) <= reach))
 
 
 @dataclass(frozen=True, eq=False)
-class ItemPool:
+class _ItemPool:
     """Single items, with what two systems return."""
 
     positive: Mask  # whether every item is
@@ -194,7 +194,7 @@ class ItemPool:
 
 def make_items(
     rng: Generator, prevalence: float, spread: float, confidences: str, size: int = 100_000
-) -> ItemPool:
+) -> _ItemPool:
     """Draw a pool of items."""
     quantiles = special.ndtri((np.arange(2000) + 0.5) / 2000) * spread
     centre = optimize.brentq(
@@ -212,7 +212,7 @@ def make_items(
     said = factor * odds + shift
     if confidences == "nonsense":
         said = rng.permutation(said)
-    return ItemPool(positive, returned, said)
+    return _ItemPool(positive, returned, said)
 
 
 class ItemQuestion:
@@ -222,7 +222,9 @@ class ItemQuestion:
     items of a part have the same answers, as `estimate` wants it.
     """
 
-    def __init__(self, pool: ItemPool, question: str, n: int, *, by_confidence: bool, random: bool):
+    def __init__(
+        self, pool: _ItemPool, question: str, n: int, *, by_confidence: bool, random: bool
+    ):
         self.paired = question == "difference"
         self.random, self.n = random, n
         answers = pool.returned if self.paired else pool.returned[:1]
@@ -258,16 +260,16 @@ class ItemQuestion:
             self.sizes, labelled, found, self.returned, self.confidence, draws=draws
         )
 
-    def annotate(self, level: float, rng: Generator) -> Sample:
+    def annotate(self, level: float, rng: Generator) -> _Sample:
         """Label some items and ask for the interval."""
         if self.random:
             return self._at_random(level, rng)
         items = self.label(rng)
         told = (rare_difference if self.paired else rare_score)(items, "f1", level=level)
         drawn, found = items.labelled.astype(np.int64), items.positive.astype(np.int64)
-        return Sample.of(told, self.truth, normal=self._normal(drawn, found, level))
+        return _Sample.of(told, self.truth, normal=self._normal(drawn, found, level))
 
-    def _at_random(self, level: float, rng: Generator) -> Sample:
+    def _at_random(self, level: float, rng: Generator) -> _Sample:
         """Label simply random items, and analyse them as such."""
         drawn = rng.multivariate_hypergeometric(self.sizes, self.n)
         found = rng.hypergeometric(self.positive, self.sizes - self.positive, drawn)
@@ -386,7 +388,7 @@ def _refuse_whole(sizes: Sequence[int], units: int) -> None:
 
 
 def _units(
-    pool: UnitPool, question: str, n: int, level: float, replicates: int, rng: Generator
+    pool: _UnitPool, question: str, n: int, level: float, replicates: int, rng: Generator
 ) -> Iterator[Row]:
     """Annotate sentences at random and placed by dispute, without a judge and with each."""
     scores = [float(score(own.sum(), "f1")) for own in pool.counts]
@@ -411,7 +413,7 @@ def _units(
 
 
 def _annotate(
-    pool: UnitPool,
+    pool: _UnitPool,
     layers: Sequence[NDArray[np.intp]],
     numbers: Sequence[int],
     question: str,
@@ -419,7 +421,7 @@ def _annotate(
     truth: float,
     level: float,
     rng: Generator,
-) -> Sample:
+) -> _Sample:
     """Draw units, look up their counts, and ask for the score of the pool."""
     parts = [rng.choice(own, n, replace=False) for own, n in zip(layers, numbers, strict=True)]
     units = np.concatenate(parts)
@@ -448,7 +450,7 @@ def _items(
     number = min(_POOLS, replicates)
     by_confidence = kind != "none"
     placed = "by confidence" if by_confidence else "by pattern"
-    samples: dict[str, list[Sample]] = {"random": [], placed: []}
+    samples: dict[str, list[_Sample]] = {"random": [], placed: []}
     truths = []
     for place in range(number):
         pool = make_items(rng, prevalence, spread, kind, size)
@@ -471,7 +473,7 @@ def _worth(n: int, size: int, ratio: float) -> float:
     return 1 / (ratio**2 * (1 / n - 1 / size) + 1 / size)
 
 
-def _result(samples: Sequence[Sample], worth: float, **about: Any) -> Row:
+def _result(samples: Sequence[_Sample], worth: float, **about: Any) -> Row:
     held, noted = (np.array([getattr(one, name) for one in samples]) for name in ("held", "noted"))
     share, number = mean(held), len(samples)
     return Row(

@@ -35,7 +35,7 @@ _REPLICATES = 2000  # handled at once
 
 
 @dataclass(frozen=True, eq=False)
-class TaskTests(Result):
+class _TaskTests(Result):
     """Tests of one task, beside the published figures."""
 
     task: str  # the task's key and name, and the names of its two models
@@ -61,7 +61,7 @@ def published_folds(task: str) -> tuple[list[Counts], list[Counts]]:
 
 def task_tests(
     *, weight: Weight = "effective", level: float = 0.95, prior: float = 1.0, rope: float = 0.0
-) -> list[TaskTests]:
+) -> list[_TaskTests]:
     """Run the Bayes tests of the three tasks.
 
     >>> print(task_tests()[2].tests[1])
@@ -77,7 +77,7 @@ def task_tests(
         )
         own = data[task]
         models = own["models"]["a"], own["models"]["b"]
-        results.append(TaskTests(task, own["name"], *models, tests, own["published"]))
+        results.append(_TaskTests(task, own["name"], *models, tests, own["published"]))
     return results
 
 

@@ -185,7 +185,7 @@ def _filled(rng: Generator, condition: Condition, shares: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Limits:
+class _Limits:
     """Limits of many test sets, and which of them carry a note."""
 
     low: Array
@@ -223,7 +223,7 @@ class _Kinds:
         return (f1_from_jaccard(low), f1_from_jaccard(high)) if self.f1 else (low, high)
 
 
-def scores(sets: Array, kinds: _Kinds, level: float, *, first: bool) -> Limits:
+def scores(sets: Array, kinds: _Kinds, level: float, *, first: bool) -> _Limits:
     """Compute `interval` of A's score on many test sets, (sets, units, 7), all at once."""
     table = sets.sum(axis=1)
     worth = _Worth.of(sets, kinds, [0], first=first)
@@ -232,7 +232,7 @@ def scores(sets: Array, kinds: _Kinds, level: float, *, first: bool) -> Limits:
     return worth.limits(low, high, 0.0)
 
 
-def differences(sets: Array, kinds: _Kinds, level: float, *, first: bool) -> Limits:
+def differences(sets: Array, kinds: _Kinds, level: float, *, first: bool) -> _Limits:
     """Compute `difference` on many test sets, all at once."""
     table = sets.sum(axis=1)
     worth = _Worth.of(sets, kinds, [0, 1], first=first)
@@ -296,11 +296,11 @@ class _Worth:
             student_quantile(level, np.where(np.isinf(self.freedom), 1, self.freedom)),
         )
 
-    def limits(self, low: Array, high: Array, least: float) -> Limits:
+    def limits(self, low: Array, high: Array, least: float) -> _Limits:
         """Return the limits, or the whole range where there is no evidence."""
         nothing = ~(self.freedom > 0)
         low, high = np.where(nothing, least, low), np.where(nothing, 1.0, high)
-        return Limits(low, high, nothing)
+        return _Limits(low, high, nothing)
 
 
 def _correlation(table: Array, kinds: _Kinds) -> Array:

@@ -20,6 +20,10 @@ from probative_studies.harness import emit, perform, simulation
 
 _TEST_SETS = "{0.replicates:,} test sets each; the level is {0.level:g}."
 _LOOKS = "; looks; share=ever; standard_error; fixed=fixed, ever; once=fixed, once; streams"
+_EVER_WRONG = (
+    "Ever wrong in at most {doubt:.4g} of the streams is allowed; of a test that finds B better, "
+    "more is better."
+)
 
 
 def _exceeding(words: str) -> Any:
@@ -30,28 +34,6 @@ def _exceeding(words: str) -> Any:
         return f"{words} by three standard errors: {broken or 'nowhere'}."
 
     return note
-
-
-def _note_of_gates(given: Any, _: Any) -> str:
-    return (
-        f"{given.replicates:,} test sets each, at the border of what the gate guards: a share of "
-        f"{1 - given.confidence:.4g} is allowed."
-    )
-
-
-def _note_of_ledger(given: Any, results: Any) -> str:
-    return (
-        f"The share of {given.sequences:,} sequences in which a candidate that is no better passes "
-        f"a gate: {1 - given.confidence:.4g} is allowed where it is promised (standard error "
-        f"{results[0].standard_error:.4f})."
-    )
-
-
-def _note_of_looks(given: Any, _: Any) -> str:
-    return (
-        f"Ever wrong in at most {1 - given.level:.4g} of the streams is allowed; of a test that "
-        f"finds B better, more is better."
-    )
 
 
 def _note_of_training(given: Any, _: Any) -> str:
@@ -186,7 +168,13 @@ gates = simulation(
     "How often do gates err? Equal and uneven units, 10 to 100 of them, by simulation.",
     title="Errors of gates",
     columns="gate; error; margin; sizes; units; share; standard_error",
-    notes=(_note_of_gates, _exceeding("More")),
+    notes=(
+        (
+            "{0.replicates:,} test sets each, at the border of what the gate guards: a share of "
+            "{doubt:.4g} is allowed."
+        ),
+        _exceeding("More"),
+    ),
 )
 ledger = simulation(
     own.LEDGER,
@@ -197,7 +185,8 @@ ledger = simulation(
     title="Gates on one test set",
     columns="way=candidates; looks; plain=plain gates; independent=ledger, independent; "
     "adaptive=ledger, adaptive; promised",
-    notes=_note_of_ledger,
+    notes="The share of {0.sequences:,} sequences in which a candidate that is no better passes a "
+    "gate: {doubt:.4g} is allowed where it is promised (standard error {error:.4f}).",
     counting="sequences",
 )
 looks = simulation(
@@ -207,7 +196,7 @@ looks = simulation(
     "Do limits and tests hold at every look? Hundreds of looks at streams of labels.",
     title="Wrong at any look",
     columns=f"what; condition=streams of{_LOOKS}",
-    notes=_note_of_looks,
+    notes=_EVER_WRONG,
 )
 macro = simulation(
     own.MACRO,
@@ -338,7 +327,7 @@ watching = simulation(
     name="watching",
     title="Wrong at any look at a stratified sample",
     columns=f"what; condition=pools of{_LOOKS}",
-    notes=_note_of_looks,
+    notes=_EVER_WRONG,
     counting="streams",
 )
 

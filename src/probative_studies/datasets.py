@@ -30,7 +30,7 @@ _BETTER = (0.9, 0.75, 0.65, 0.8, 0.7)  # the share of them that B wins where it 
 _MEANS = 4  # a quarter of the replicates: they take a hundred times as long
 
 
-class DatasetClaim(Row):
+class _DatasetClaim(Row):
     """Frequency of a claim about several data sets under one condition."""
 
     @property
@@ -56,7 +56,7 @@ def dataset_study(
     replicates: int = 4000,
     rng: int = 0,
     report: Report = quiet,
-) -> list[DatasetClaim]:
+) -> list[_DatasetClaim]:
     """Simulate how often the claims about several data sets hold.
 
     >>> all(claim.holds for claim in dataset_study([3], replicates=200))
@@ -70,7 +70,7 @@ def dataset_study(
         for better in sorted({0, 1, n // 2, n - 1})
         for dependence in ("independent", "shared")
     ]
-    found: list[DatasetClaim] = []
+    found: list[_DatasetClaim] = []
     for condition, generator in streams([*counted, *sizes], rng, report):
         if isinstance(condition, int):
             found += _means(condition, -(-replicates // _MEANS), generator)
@@ -82,7 +82,7 @@ def dataset_study(
 
 def _too_large(
     n: int, better: int, dependence: str, replicates: int, rng: Generator
-) -> Iterator[DatasetClaim]:
+) -> Iterator[_DatasetClaim]:
     """Count how often more data sets are claimed than there are better ones."""
     pvalues = _pvalues(n, better, dependence, replicates, rng)
     for method in METHODS:
@@ -104,7 +104,7 @@ def _pvalues(n: int, better: int, dependence: str, replicates: int, rng: Generat
     return np.where(won > 0, special.bdtrc(np.maximum(won - 1, 0), disputed, 0.5), 1.0)
 
 
-def _means(n: int, replicates: int, rng: Generator) -> Iterator[DatasetClaim]:
+def _means(n: int, replicates: int, rng: Generator) -> Iterator[_DatasetClaim]:
     """Count how often the interval of the mean covers, and Q finds a spread that is not there."""
     conditions = [
         Condition("difference", units=_UNITS[i % len(_UNITS)], sizes="lognormal", items=5, gap=0.02)
@@ -132,9 +132,9 @@ def _means(n: int, replicates: int, rng: Generator) -> Iterator[DatasetClaim]:
 
 def _claim(
     claim: str, n: int, better: int | None, method: str, dependence: str, events: Sequence[bool]
-) -> DatasetClaim:
+) -> _DatasetClaim:
     """Count the events; `better` is None where it does not matter on how many B is better."""
     share, error = share_of(events)
     about = {"claim": claim, "datasets": n, "better": better, "method": method}
     found = {"dependence": dependence, "share": share, "standard_error": error}
-    return DatasetClaim(**about, **found, replicates=len(events))
+    return _DatasetClaim(**about, **found, replicates=len(events))

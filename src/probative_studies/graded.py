@@ -20,7 +20,7 @@ from probative.inference.judged import JudgedScore
 from probative.inference.means import MeanScore, step_of
 from probative_studies.harness import Row, mean, share_error, study
 
-_LARGE = 100_000  # units of the test set that gives the true values
+_UNITS_OF_THE_TRUTH = 100_000  # units of the test set that gives the true values
 _UNIT_SPREAD = 0.6  # standard deviation of the quality of a unit; that of an item in it is 1
 _GAIN, _APART = 0.1, 0.5  # by which B's quality is higher, and how far its items vary from A's
 _ITEMS_OF_A_POOL = 2000
@@ -74,7 +74,7 @@ def graded_study(c: _Condition, level: float, replicates: int, rng: Generator) -
 
     False alarms are those of the exchange test at 0.05, of two systems that are equally good.
     """
-    value, other = replace(c, units=_LARGE).score(rng).estimates.tolist()
+    value, other = replace(c, units=_UNITS_OF_THE_TRUTH).score(rng).estimates.tolist()
     gap = other - value
     found = []
     for _ in range(replicates):

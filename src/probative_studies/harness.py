@@ -10,7 +10,7 @@ seed `rng`, and `report`, called with the number done and of all; what each choi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -23,7 +23,7 @@ from probative.results import Result, jsonable
 from probative.results.base import numbers_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from probative._validation import RNG
     from probative.cli.output import Output
@@ -224,7 +224,11 @@ def emit(
     """Print the results of a study."""
     title, columns = (own(given) if callable(own) else own for own in (title, columns))
     notes = notes.split("\n") if isinstance(notes, str) else [notes] if callable(notes) else notes
-    sentences = [n(given, results) if callable(n) else n.format(given) for n in notes]
+    # what texts may name: 1 less the level or the confidence, and the first standard error
+    asked, first = vars(given), results[0] if isinstance(results, Sequence) else None
+    doubt = 1 - asked.get("level", asked.get("confidence", 1.0))
+    named = {"doubt": doubt, "error": getattr(first, "standard_error", None)}
+    sentences = [n(given, results) if callable(n) else n.format(given, **named) for n in notes]
     out.emit(_document(name, results, columns, title, sentences, given.signature(name)))
 
 

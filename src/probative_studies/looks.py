@@ -86,7 +86,7 @@ def _items(share: float, level: float, items: int, batch: int, streams: int, rng
     z = -special.ndtri((1 - level) / 2)
     fixed = np.abs(hits - looks * share) > z * np.sqrt(looks * share * (1 - share))
     about = "F1 of items", f"F1 {f1_from_jaccard(share):.2f}", len(looks), items
-    return ever_wrong(*about, doubted.any(axis=1), fixed.any(axis=1))
+    return _ever_wrong(*about, doubted.any(axis=1), fixed.any(axis=1))
 
 
 def _units(
@@ -113,7 +113,7 @@ def _units(
     test = "test of exchangeable systems" if gap == 0 else "test finds B better"
     number = units // batch
     results = [
-        ever_wrong(what, said, number, units, own[0], own[1], mean(once) if what == test else None)
+        _ever_wrong(what, said, number, units, own[0], own[1], mean(once) if what == test else None)
         for what, own in zip(("F1 of units", "difference", test), wrong, strict=True)
     ]
     return results if gap == 0 else results[1:]
@@ -155,7 +155,7 @@ def _watched(
     return wrong, once
 
 
-def ever_wrong(
+def _ever_wrong(
     what: str,
     condition: str,
     looks: int,
@@ -311,7 +311,7 @@ def _results(condition: Condition, units: int, batch: int, wrong: Mask, once: Ma
     test = "test of exchangeable systems" if condition.gap == 0 else "test finds B better"
     looks = math.ceil(units / batch)
     results = [
-        ever_wrong(what, said, looks, units, own[0], own[1], mean(once) if what == test else None)
+        _ever_wrong(what, said, looks, units, own[0], own[1], mean(once) if what == test else None)
         for what, own in zip(("F1 of the pool", "difference", test, _DECIDED), wrong, strict=True)
     ]
     return results[:3] if condition.gap == 0 else results[1:]

@@ -103,7 +103,7 @@ _TOGETHER = 0.5  # how often the two systems share their fate
 _RIGHT = (0.75, 0.8)  # shares of data with one label each that A and B get right by themselves
 
 
-class Sample(NamedTuple):
+class _Sample(NamedTuple):
     """A test set as two systems answer it, and their macro F1 in the population."""
 
     a: LabelCounts
@@ -114,7 +114,7 @@ class Sample(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SeparateLabels:
+class _SeparateLabels:
     """Labels with so many expected items each, independent of each other; items are units.
 
     Precision and recall of each label are A's `f1`, and B's is two points higher.
@@ -123,7 +123,7 @@ class SeparateLabels:
     items: tuple[float, ...]
     f1: tuple[float, ...]
 
-    def draw(self, generator: Generator) -> Sample:
+    def draw(self, generator: Generator) -> _Sample:
         """Draw a test set."""
         items, a = np.array(self.items, np.float64), np.array(self.f1)
         b = np.minimum(a + _BETTER, 0.99)
@@ -142,17 +142,19 @@ class SeparateLabels:
             LabelCounts(unit, label, side[case], len(unit), len(items))
             for side in (cases.a, cases.b)
         )
-        return Sample(cells_a, cells_b, paired.astype(np.float64), float(a.mean()), float(b.mean()))
+        return _Sample(
+            cells_a, cells_b, paired.astype(np.float64), float(a.mean()), float(b.mean())
+        )
 
 
 @dataclass(frozen=True)
-class OneLabelEach:
+class _OneLabelEach:
     """Data with one label each; A is right on 75 % of them, B on about 78 %."""
 
     items: int
     prevalence: tuple[float, ...]
 
-    def draw(self, generator: Generator) -> Sample:
+    def draw(self, generator: Generator) -> _Sample:
         """Draw a test set."""
         prevalence = np.array(self.prevalence)
         cells, patterns = _population(prevalence)
@@ -166,14 +168,14 @@ class OneLabelEach:
             LabelCounts.from_table(Counts(gold & s, ~gold & s, gold & ~s)) for s in (a, b)
         )
         true_a, true_b = (_population_macro_f1(cells, patterns, side) for side in (1, 2))
-        return Sample(side_a, side_b, np.stack(paired, axis=1).astype(float), true_a, true_b)
+        return _Sample(side_a, side_b, np.stack(paired, axis=1).astype(float), true_a, true_b)
 
 
-def _even(f1: float, *items: float) -> SeparateLabels:
-    return SeparateLabels(tuple(items), (f1,) * len(items))
+def _even(f1: float, *items: float) -> _SeparateLabels:
+    return _SeparateLabels(tuple(items), (f1,) * len(items))
 
 
-CONDITIONS: dict[str, SeparateLabels | OneLabelEach] = {
+CONDITIONS: dict[str, _SeparateLabels | _OneLabelEach] = {
     "3 and 1000 items, 0.9": _even(0.9, 3, 1000),
     "3 and 300 items, 0.9": _even(0.9, 3, 300),
     "300, 300 and 3 items, 0.9": _even(0.9, 300, 300, 3),
@@ -181,21 +183,21 @@ CONDITIONS: dict[str, SeparateLabels | OneLabelEach] = {
     "20 labels of 5, 0.9": _even(0.9, *[5] * 20),
     "20 labels of 50, 0.95": _even(0.95, *[50] * 20),
     "4 labels of 3, 0.9": _even(0.9, *[3] * 4),
-    "3 to 500 items, 0.4 to 0.95": SeparateLabels(
+    "3 to 500 items, 0.4 to 0.95": _SeparateLabels(
         (3, 6, 12, 25, 50, 120, 250, 500), tuple(np.linspace(0.4, 0.95, 8).tolist())
     ),
     "5 labels of 200, 0.9": _even(0.9, *[200] * 5),
-    "10 labels of 100, 0.6 to 0.95": SeparateLabels(
+    "10 labels of 100, 0.6 to 0.95": _SeparateLabels(
         (100,) * 10, tuple(np.linspace(0.6, 0.95, 10).tolist())
     ),
-    "2 classes, 100 data": OneLabelEach(100, (0.7, 0.3)),
-    "5 classes, 100 data": OneLabelEach(100, (0.5, 0.25, 0.15, 0.07, 0.03)),
-    "5 classes, 1000 data": OneLabelEach(1000, (0.5, 0.25, 0.15, 0.07, 0.03)),
+    "2 classes, 100 data": _OneLabelEach(100, (0.7, 0.3)),
+    "5 classes, 100 data": _OneLabelEach(100, (0.5, 0.25, 0.15, 0.07, 0.03)),
+    "5 classes, 1000 data": _OneLabelEach(1000, (0.5, 0.25, 0.15, 0.07, 0.03)),
 }
 
 
 def macro_coverage(
-    conditions: dict[str, SeparateLabels | OneLabelEach] | None = None,
+    conditions: dict[str, _SeparateLabels | _OneLabelEach] | None = None,
     *,
     level: float = 0.95,
     replicates: int = 400,
@@ -226,7 +228,7 @@ def macro_coverage(
     return study
 
 
-def _limits(sample: Sample, level: float) -> dict[tuple[str, str], tuple[float, float]]:
+def _limits(sample: _Sample, level: float) -> dict[tuple[str, str], tuple[float, float]]:
     """Return the limits of every method, by question and name."""
     a, b, paired, *_ = sample
     both, posterior = macro_difference(a, b, level=level)

@@ -35,7 +35,7 @@ from probative_studies.harness import Report, Row, checked, mean, quiet, share_o
 
 # --- Test sets of several classes, and the intervals of their scores.
 
-Codes = NDArray[np.intp]
+_Codes = NDArray[np.intp]
 
 METRICS = (*OF_TABLES, "balanced_accuracy")
 
@@ -99,7 +99,7 @@ class Confused:
         b = np.where(rng.random(self.n) < self.copied, a, b)
         return ConfusedItems(answer, a, k, units), ConfusedItems(answer, b, k, units)
 
-    def _said(self, rng: Generator, answer: Codes, right: float, luck: Array) -> Codes:
+    def _said(self, rng: Generator, answer: _Codes, right: float, luck: Array) -> _Codes:
         """Draw what a system says: right with this probability, which a unit's luck moves."""
         # a normal threshold keeps the mean where it is, whatever the units share
         shared = _SHARED if self.units else 0.0

@@ -17,7 +17,7 @@ from probative.inference.intervals import interval
 from probative.metrics import score
 from probative_studies.harness import Row, study, summary
 
-_LARGE = 400_000
+_SENTENCES_OF_THE_TRUTH = 400_000  # of the corpus that shows the true score
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ _CONDITIONS = tuple(
 @study(_CONDITIONS)
 def overlap_study(c: Condition, level: float, replicates: int, rng: Generator) -> Iterator[Row]:
     """Draw test sets with spans found in part, and see how often the interval of F1 covers."""
-    true = float(score(c.draw(rng, _LARGE).sum(), "f1"))
+    true = float(score(c.draw(rng, _SENTENCES_OF_THE_TRUTH).sum(), "f1"))
     drawn = (c.draw(rng, c.sentences) for _ in range(replicates))
     found = summary([interval(x, "f1", level=level, clustered=True) for x in drawn], true)
     del found["noted"]

@@ -24,7 +24,7 @@ from probative.metrics import score
 from probative.results.comparisons import decision_pvalue
 from probative_studies.harness import Row, mean, monte_carlo_error, streams, study
 
-_LARGE = 200_000  # documents of the corpus that shows the truth
+_DOCUMENTS_OF_THE_TRUTH = 200_000  # documents of the corpus that shows the truth
 _HEADER, _ROWS, _ROW_FIELDS = 8, 2.0, 4  # fields outside lists, mean number of rows, their fields
 _OTHER_VALUE, _SAME_WRONG = 0.7, 0.3  # shares of wrong fields
 _RIGHT = (0.90, 0.93)  # mean shares of right fields of A and of B
@@ -79,7 +79,7 @@ _CONDITIONS = tuple(
 @study(_CONDITIONS, streams)
 def record_study(c: Condition, level: float, replicates: int, rng: Generator) -> Iterator[Row]:
     """Draw corpora of records, and see how often intervals cover and tests reject equal systems."""
-    every, alone = (_scores(own) for own in c.draw(rng, _LARGE, _RIGHT))
+    every, alone = (_scores(own) for own in c.draw(rng, _DOCUMENTS_OF_THE_TRUTH, _RIGHT))
     true = {"F1": every[1], "F1 of a field": alone[1], "difference": every[1] - every[0]}
     limits: dict[str, list[tuple[float, ...]]] = {name: [] for name in true}
     pvalues = []

@@ -106,14 +106,14 @@ def _variance_of_a_unit(f1: float) -> float:
     return float(population.units * Spread.of(a.runs(), b.runs()).by_unit[0])
 
 
-class Drawn(NamedTuple):
+class _Drawn(NamedTuple):
     """Counts of one system (test sets by runs by units), and gold items by unit."""
 
     tp: Array
     fp: Array
     positives: Array
 
-    def first(self, number: int) -> Drawn:
+    def first(self, number: int) -> _Drawn:
         """Return only so many runs."""
         return self._replace(tp=self.tp[:, :number], fp=self.fp[:, :number])
 
@@ -133,11 +133,13 @@ class Drawn(NamedTuple):
         return Counts(tp, fp, factor * number * self.positives[test_set] - tp)
 
 
-def draw(rng: Generator, population: Population, runs: int, replicates: int) -> tuple[Drawn, Drawn]:
+def draw(
+    rng: Generator, population: Population, runs: int, replicates: int
+) -> tuple[_Drawn, _Drawn]:
     """Draw test sets and runs of two systems on each."""
     parts = list(_draws(rng, population, runs, replicates))
     a, b = (
-        Drawn(*(np.concatenate(cells) for cells in zip(*side, strict=True)))
+        _Drawn(*(np.concatenate(cells) for cells in zip(*side, strict=True)))
         for side in zip(*parts, strict=True)
     )
     return a, b
@@ -145,7 +147,7 @@ def draw(rng: Generator, population: Population, runs: int, replicates: int) -> 
 
 def _draws(
     rng: Generator, population: Population, runs: int, replicates: int
-) -> Iterator[tuple[Drawn, Drawn]]:
+) -> Iterator[tuple[_Drawn, _Drawn]]:
     """Draw a few test sets at a time."""
     step = max(1, _AT_ONCE // (population.units * 2 * _ITEMS))
     for start in range(0, replicates, step):
@@ -154,7 +156,7 @@ def _draws(
 
 def _draw(
     rng: Generator, population: Population, runs: int, replicates: int
-) -> tuple[Drawn, Drawn]:
+) -> tuple[_Drawn, _Drawn]:
     shape = replicates, population.units
     sizes = rng.integers(0, _ITEMS + 1, (*shape, 2))
     there = np.arange(_ITEMS) < sizes[..., None]
@@ -173,7 +175,7 @@ def _draw(
             right = (sum_ > 0) & there
             tp[:, run] = np.count_nonzero(right[:, :, 0], axis=-1)
             fp[:, run] = sizes[..., 1] - np.count_nonzero(right[:, :, 1], axis=-1)
-        sides.append(Drawn(tp, fp, sizes[..., 0].astype(np.float64)))
+        sides.append(_Drawn(tp, fp, sizes[..., 0].astype(np.float64)))
     return sides[0], sides[1]
 
 
@@ -258,7 +260,7 @@ def runs_study(
 
 
 def _try(
-    population: Population, a: Drawn, b: Drawn, design: tuple[int, int], level: float
+    population: Population, a: _Drawn, b: _Drawn, design: tuple[int, int], level: float
 ) -> dict[str, NDArray[Any]]:
     """Compute limits from so many runs, and whether they cover 0 and two new runs."""
     new = b.last().scores[:, 0] - a.last().scores[:, 0]
@@ -296,7 +298,7 @@ def _counted_once(spread: Spread) -> list[tuple[Array, Any]]:
 
 
 def _models(
-    a: Drawn, b: Drawn, test_set: int, worth: float, level: float
+    a: _Drawn, b: _Drawn, test_set: int, worth: float, level: float
 ) -> tuple[float, float, float]:
     """Return the difference of the models on one test set, with its limits."""
     n, m = a.tp.shape[1], b.tp.shape[1]

@@ -17,26 +17,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from probative._validation import Array, one_of, whole_number
+from probative._validation import one_of, whole_number
 from probative.errors import InputError
 from probative.files import ResumableFolder, code_digest
 from probative.jobs.compare import compare
 from probative.jobs.score import score
 from probative.jobs.sweep import segmentation_sweep, segmented
-from probative.learners.crf import CRFChunker
-from probative.learners.words import (
-    SPACES,
-    MaxMatchSegmenter,
-    check_texts,
-    from_spans,
-    split,
-    to_spans,
-    without_spaces,
-)
+from probative.learners.words import MaxMatchSegmenter, split, without_spaces
 from probative.reading.annotations import Segmented
 from probative.reading.segmented import texts_of
 from probative.results import Comparisons
@@ -53,63 +44,6 @@ _SYSTEMS = ("maxmatch", "crf", "bigru")
 _NEEDS = {"crf": ("pycrfsuite", "crf"), "bigru": ("torch", "neural")}
 # As the papers' CRF taggers; more iterations change little.
 _CRF: dict[str, Any] = {"window": 2, "ngrams": (1, 2, 3), "c2": 0.1, "max_iterations": 100}
-
-
-class CRFSegmenter:
-    """Segment text into words with a conditional random field over its characters.
-
-    >>> sentences = [["to", "be"], ["or"], ["not", "to", "be"]] * 5
-    >>> CRFSegmenter().fit(sentences).predict(["tobeornot"])
-    [['to', 'be', 'or', 'not']]
-    """
-
-    def __init__(self, scheme: str = "bmes", *, spaces: bool = True, **chunker: Any):
-        self.spaces = spaces
-        self.chunker = CRFChunker(scheme, **chunker)
-
-    def __repr__(self) -> str:
-        return f"CRFSegmenter(spaces={self.spaces}, chunker={self.chunker!r})"
-
-    def fit(
-        self,
-        sentences: Sequence[Sequence[str]],
-        texts: Sequence[str] | None = None,
-        *,
-        report: Callable[[int, int], None] = lambda done, total: None,
-    ) -> Self:
-        """Train on segmented sentences."""
-        seen = [self._seen(text) for text in check_texts(sentences, texts)]
-        spans = [
-            to_spans(text, map(without_spaces, words))
-            for text, words in zip(seen, sentences, strict=True)
-        ]
-        self.chunker.fit(seen, spans, report=report)
-        return self
-
-    def predict(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return the words of each text, by the most probable sequence of tags."""
-        seen = [self._seen(text) for text in texts]
-        predicted = self.chunker.predict(seen)
-        return [from_spans(text, spans) for text, spans in zip(seen, predicted, strict=True)]
-
-    def predict_proba(self, texts: Sequence[str]) -> list[Array]:
-        """Return the marginal probability of a boundary for each inner position of each text.
-
-        It is the probability of the tags with which a word begins.
-        """
-        seen = [self._seen(text) for text in texts]
-        rows = []
-        for text, tokens in zip(seen, self.chunker.predict_proba(seen), strict=True):
-            begins = [
-                sum(share for tag, share in tags.items() if tag.split("-")[0] in ("B", "S", "O"))
-                for character, tags in zip(text, tokens, strict=True)
-                if character not in SPACES
-            ]
-            rows.append(np.array(begins[1:], dtype=np.float64))
-        return rows
-
-    def _seen(self, text: str) -> str:
-        return text if self.spaces else without_spaces(text)
 
 
 def available(system: str) -> bool:
@@ -147,17 +81,12 @@ class Sentences:
         return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-@dataclass(frozen=True)
-class Corpora:
+class Corpora(NamedTuple):
     """Sentences to train on, to choose the epoch by, and to test on."""
 
     train: Sentences
     dev: Sentences
     test: Sentences
-
-    def each(self) -> dict[str, Sentences]:
-        """Return the sentences by what they are for."""
-        return {"train": self.train, "dev": self.dev, "test": self.test}
 
 
 def run_of(
@@ -202,6 +131,8 @@ def _segmenter(system: str, options: dict[str, Any]) -> Any:
     if system == "maxmatch":
         return MaxMatchSegmenter(spaces=options["spaces"])
     if system == "crf":
+        from probative_studies.crf_segmenter import CRFSegmenter
+
         return CRFSegmenter(spaces=options["spaces"], **_CRF)
     from probative.learners.bigru import BiGRUSegmenter
 
@@ -342,12 +273,9 @@ def segmentation_study(
         raise InputError(f"systems: none; expected some of {', '.join(_SYSTEMS)}")
     learner = one_of("curve", curve if curve is not None else chosen[-1], _SYSTEMS)
     gold = segmented(test, "test")
-    corpora = Corpora(
-        Sentences.of(segmented(train, "train")),
-        Sentences.of(segmented(dev, "dev")),
-        Sentences.of(gold),
-    )
-    digests = {name: own.digest() for name, own in corpora.each().items()}
+    others = [segmented(train, "train"), segmented(dev, "dev")]
+    corpora = Corpora(*map(Sentences.of, (*others, gold)))
+    digests = {name: own.digest() for name, own in corpora._asdict().items()}
     kept = None if folder is None else ResumableFolder(folder, {"study": "segmentation", **digests})
     everything = len(corpora.train.words)
     smaller = sorted({min(whole_number("sizes", size), everything) for size in sizes})
@@ -374,7 +302,7 @@ def segmentation_study(
     sizes = sorted({*smaller, everything}) if smaller else []
     points, reversals = _curve(gold, {size: runs[learner, size] for size in sizes}, level)
     return SegmentationStudy(
-        corpus={name: own.facts() for name, own in corpora.each().items()},
+        corpus={name: own.facts() for name, own in corpora._asdict().items()},
         seed=rng,
         runs=tuple(runs.values()),
         comparisons=_compare_systems(gold, full, corpora, level),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from probative.options import sign
@@ -315,15 +316,12 @@ def _records(study: SegmentationStudy) -> list[dict[str, Any]]:
     ]
 
 
-def curve_picture(study: SegmentationStudy) -> Lines:
-    """Picture the scores against the number of training sentences.
-
-    Steps at which recall rises and precision falls are shaded.
-    """
+def _curve_picture(study: SegmentationStudy) -> Lines:
+    """Picture the scores by training sentences; shade where recall rises and precision falls."""
     title = f"Scores of {study.curve_system} in points against training sentences."
     if study.reversals:
         title += " Shaded: recall rises and precision falls."
-    columns = {name: _Columns(study, name) for name in _SCORES}
+    columns = {name: _column([point.scores[name] for point in study.curve]) for name in _SCORES}
     series = score_series([point.sentences for point in study.curve], columns)
     steps = tuple((reversal.smaller, reversal.larger) for reversal in study.reversals)
     return Lines(
@@ -336,14 +334,10 @@ def curve_picture(study: SegmentationStudy) -> Lines:
     )
 
 
-class _Columns:
-    """Estimates and intervals of one score along the learning curve."""
-
-    def __init__(self, study: SegmentationStudy, metric: str):
-        scores = [point.scores[metric] for point in study.curve]
-        self.estimate = [score.estimate for score in scores]
-        self.low = [score.low for score in scores]
-        self.high = [score.high for score in scores]
+def _column(scores: Sequence[Any]) -> SimpleNamespace:
+    """Return the estimates and intervals of one score along the learning curve."""
+    ends = ("estimate", "low", "high")
+    return SimpleNamespace(**{end: [getattr(score, end) for score in scores] for end in ends})
 
 
 def _pictures(study: SegmentationStudy) -> dict[str, Lines]:
@@ -352,7 +346,7 @@ def _pictures(study: SegmentationStudy) -> dict[str, Lines]:
     if study.sweep is not None:
         pictures["Scores against λ"] = sweep_picture(study.sweep, str(study.sweep_system))
     if study.curve:
-        pictures["Scores against training sentences"] = curve_picture(study)
+        pictures["Scores against training sentences"] = _curve_picture(study)
     return pictures
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Limits = tuple[float, float]
+_Limits = tuple[float, float]
 
 # Shares of the cases where the systems are equally good: A alone right, A alone wrong, the same
 # for B, both right, both wrong, both miss. F1 is 0.84.
@@ -55,16 +55,16 @@ class _TestSet:
     n_resamples: int
     rng: Generator
 
-    def mover(self, paired: PairedCounts) -> Limits:
+    def mover(self, paired: PairedCounts) -> _Limits:
         limits = difference(paired, "f1", level=self.level)
         return limits.low, limits.high
 
-    def bootstrap(self, method: str) -> Limits:
+    def bootstrap(self, method: str) -> _Limits:
         how: dict[str, Any] = {"n_resamples": self.n_resamples, "rng": self.rng}
         limits = bootstrap_difference(self.paired, "f1", method=method, level=self.level, **how)
         return limits.low, limits.high
 
-    def posterior(self, dependence: Dependence | None = None) -> Limits:
+    def posterior(self, dependence: Dependence | None = None) -> _Limits:
         """Return limits of the paired posterior from draws, which are faster than nodes."""
         divisor, tail = 1.0, (1 - self.level) / 2
         if dependence:
@@ -89,7 +89,7 @@ _TESTS: dict[str, Callable[[_TestSet], float]] = {
     "item-test": lambda drawn: randomization_test(drawn.paired, "f1", by="item").pvalue,
     "unit-test": lambda drawn: randomization_test(drawn.paired, "f1", by="unit").pvalue,
 }
-_INTERVALS: dict[str, Callable[[_TestSet], Limits]] = {
+_INTERVALS: dict[str, Callable[[_TestSet], _Limits]] = {
     "bootstrap": lambda drawn: drawn.bootstrap("percentile"),
     "bootstrap-bca": lambda drawn: drawn.bootstrap("bca"),
     "mover": lambda drawn: drawn.mover(drawn.paired),
@@ -101,7 +101,7 @@ METHODS = (*_TESTS, *_INTERVALS)
 USUAL = tuple(method for method in METHODS if method != "bootstrap-bca")
 
 
-def _judge(method: str, drawn: _TestSet) -> tuple[bool, Limits | None]:
+def _judge(method: str, drawn: _TestSet) -> tuple[bool, _Limits | None]:
     """Return whether a method finds a difference, and its interval if it has one."""
     if method in _TESTS:
         return _TESTS[method](drawn) <= 1 - drawn.level, None

@@ -38,7 +38,7 @@ from probative.inference.crossval import (
 from probative.metrics import PRF, score
 from probative_studies.harness import Report, Row, mean, quiet, share_of, two_or_more
 
-Learner = Callable[[Array, Mask, Array], Mask]
+_Learner = Callable[[Array, Mask, Array], Mask]
 
 _COPIES = ("own", "subsampled")
 _REPETITIONS = 3
@@ -139,7 +139,7 @@ def _draw(
 
 
 def _cross_validate(
-    learn: Learner, x: Array, y: Mask, subsample: Generator | None = None
+    learn: _Learner, x: Array, y: Mask, subsample: Generator | None = None
 ) -> Iterator[list[PairedCounts]]:
     """Yield the six folds of both learners, for one data set after the other."""
     first, second = slice(None, _FEATURES), slice(_FEATURES, None)
@@ -209,4 +209,4 @@ def _centroid(x: Array, y: Mask, new: Array) -> Mask:
     return np.asarray(np.einsum("rnf,rf->rn", new - middle[:, None], direction) > 0)
 
 
-LEARNERS: dict[str, Learner] = {"stump": _stump, "neighbour": _neighbour, "centroid": _centroid}
+LEARNERS: dict[str, _Learner] = {"stump": _stump, "neighbour": _neighbour, "centroid": _centroid}

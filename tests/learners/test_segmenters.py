@@ -88,7 +88,7 @@ def test_maximum_matching_with_the_lexicon_of_a_corpus(shared):
 
 def test_the_crf_segmenter():
     pytest.importorskip("pycrfsuite")
-    from probative_studies.segmentation import CRFSegmenter
+    from probative_studies.crf_segmenter import CRFSegmenter
 
     segmenter = CRFSegmenter(max_iterations=30).fit(SENTENCES * 5)
     texts = ["我来到北京", "", "好", "我们好了。"]
@@ -103,7 +103,7 @@ def test_the_crf_segmenter():
 
 def test_the_crf_segmenter_sees_spaces_or_not():
     pytest.importorskip("pycrfsuite")
-    from probative_studies.segmentation import CRFSegmenter
+    from probative_studies.crf_segmenter import CRFSegmenter
 
     sentences, texts = [["ab", "c"], ["a", "bc"]] * 10, ["ab c", "a bc"] * 10
     seeing = CRFSegmenter(max_iterations=30).fit(sentences, texts)

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from probative.reading.columns import Layout
     from probative.reading.source import Source
 
-__all__ = ["REGULARIZED", "Corpus", "read_corpora", "read_corpus"]
-
 REGULARIZED = ("entities", "labels", "tokens")
 _IN_LINES = ("columns", "conllu", "segmented", "labels", "jsonl", "table", "rows")
 _COLUMNS = ("columns", "conllu")

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     import zipfile
     from pathlib import Path
 
-__all__ = ["LARGEST", "check_size", "member"]
-
 LARGEST = 2 << 30  # most bytes of an unpacked model
 
 

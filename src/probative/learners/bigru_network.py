@@ -22,19 +22,6 @@ if TYPE_CHECKING:
 
     Sentence = tuple[NDArray[np.int64], NDArray[np.int64]]
 
-__all__ = [
-    "create",
-    "described",
-    "loss",
-    "optimiser",
-    "probabilities",
-    "read",
-    "save",
-    "seeded",
-    "train",
-    "weights",
-]
-
 _FORMAT = "probative bigru segmenter 1"
 _MOST_GRADIENT_NORM = 5.0  # longer gradients are clipped
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from probative.errors import InputError
 
-__all__ = ["model_of"]
-
 _NUMBERS = {"window": int, "c1": float, "c2": float, "max_iterations": int, "min_count": int}
 _NETWORK = {
     "dimensions": int,
