@@ -206,6 +206,8 @@ def test_prodigy_choices(write):
     result = pv.score(gold, system)
     assert (result.task, result[0].counts.tp) == ("labels", 2)
     assert pv.check(gold).reason == "its first object has options and what was accepted of them"
+    several = write("several.jsonl", chosen(["sea", "land"], ["sea"]))
+    assert pv.check(several).facts == {"items": 2, "labels": 3}
     rejected = write("gold.jsonl", chosen(["sea"], answer="reject"))
     with pytest.raises(InputError, match=r"gold.jsonl:1: 1 of 1 answers are not 'accept'"):
         pv.score(rejected, system)

@@ -57,6 +57,7 @@ def test_columns_by_name_and_documents(write):
 
 def test_what_check_says(write):
     report = pv.check(write("gold.tsv", GOLD))
+    assert report.facts["documents"] == 2
     assert report.input_format == "hipe"
     assert report.reason == "its first line names the columns TOKEN, NE-COARSE-LIT and others"
     assert report.facts["tokens"] == 7
