@@ -291,8 +291,29 @@ def test_averages_that_disagree_are_told():
     gold = [{"a": {"l": list(range(20))}}, {"a": {"l": [1]}}, {"a": {"l": [1]}}]
     one = [gold[0], {}, {}]
     other = [{"a": {"l": list(range(8))}}, gold[1], gold[2]]
-    text = pv.compare(gold, one, other, names=["one", "other"]).to_markdown()
-    assert "F1 of all fields is higher for one, the mean F1 of documents for other" in text
+    result = pv.compare(gold, one, other, names=["one", "other"])
+    (mean,) = result.document_differences
+    f1 = [1.0, 0.0, 0.0], [16 / 28, 1.0, 1.0]
+    assert mean.difference == pytest.approx(np.mean(f1[1]) - np.mean(f1[0]))
+    assert mean.low < mean.difference < mean.high
+    text = result.to_markdown()
+    assert "The two averages disagree: F1 of all fields is higher for one (by" in text
+    assert "the mean F1 of documents for other (by" in text
+    assert "Neither of these differences is established" in text
+    text = pv.score(gold, {"one": one, "other": other}).to_markdown()
+    assert "is higher for one, the mean F1 of documents for other." in text
+
+
+def test_the_mean_of_documents_has_an_interval(receipts):
+    result = pv.compare(*receipts)
+    own = result[0]["f1_of_documents"]
+    assert own.estimate == pytest.approx(result[0].outcomes.mean_f1)
+    assert own.low < own.estimate < own.high
+    (mean,) = result.document_differences
+    assert mean.difference == pytest.approx(result[1]["f1_of_documents"].estimate - own.estimate)
+    assert 0 < mean.low < mean.difference < mean.high
+    assert "is higher for challenger, too (by 8.47 points" in result.to_markdown()
+    assert result.to_dict()["document_differences"][0]["low"] == mean.low
 
 
 def test_text_shows_quality_fields_and_near_misses(receipts, run):

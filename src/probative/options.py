@@ -725,7 +725,8 @@ ReadingOptions.__doc__ = f"{ReadingOptions.__doc__}\n\nAttributes\n----------\n"
     f"{name}\n    {option.help}" for name, option in ReadingOptions.options().items()
 )
 # options of a table of any size, and of several tables that are joined
-_TABLES = frozenset({"key", "on_missing", "memory_limit", "table"})
+_LARGE = frozenset({"memory_limit", "table"})
+_TABLES = _LARGE | {"key", "on_missing"}
 _OF_RECORDS = frozenset(
     name for name, option in ReadingOptions.options().items() if option.tasks == _RECORDS
 )
@@ -861,7 +862,7 @@ class PlanOptions(GradedOptions):
     paired_runs: bool = PAIRED_RUNS(False)
 
     told = ReadingOptions.told | {"metric", "average", "by"}
-    withheld = _TABLES | {"group"}
+    withheld = _LARGE | {"group"}
 
 
 @options_class
@@ -908,7 +909,7 @@ class BoardOptions(RankOptions):
     )
 
     # a board takes neither logs nor graded scores
-    withheld = _TABLES | {"group", "run_column", "score_name", "score_columns", "range", "human"}
+    withheld = _LARGE | {"group", "run_column", "score_name", "score_columns", "range", "human"}
 
 
 # --- Agreement between annotators
@@ -1174,14 +1175,10 @@ class SampleOptions(ReadingOptions):
     rng: int = SEED(0, always=True)
 
     told = ReadingOptions.told | {"size", "add", "goal", "by"}
-    withheld = (
-        _TABLES
-        | _OF_RECORDS
-        | {
-            *("gold_column", "threshold", "score_name", "labels", "train_words"),
-            *("run_column", "group"),
-        }
-    )
+    withheld = _LARGE | {
+        *("gold_column", "threshold", "score_name", "labels", "train_words"),
+        *("run_column", "group", "on_missing", "only_gold_paths"),
+    }
 
 
 @options_class

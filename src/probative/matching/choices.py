@@ -18,13 +18,13 @@ from probative.reading.alignment import ALIGNMENTS, ON_MISSING
 from probative.reading.annotations import (
     Labels,
     LabelSets,
+    Records,
     Spans,
     Tagged,
 )
 from probative.reading.database import check_memory_limit
 from probative.reading.formats import Options
 from probative.reading.inputs import task_of
-from probative.reading.records import Records
 from probative.reading.rows import BY_ROW, check_label_names
 from probative.reading.scores import Graded
 

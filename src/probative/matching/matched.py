@@ -52,13 +52,22 @@ from probative.matching.segmentation import carried_over, match_words
 from probative.matching.spans import match_spans
 from probative.options import GradedOptions, ReadingKeywords, ReadingOptions
 from probative.reading.alignment import NOTHING, Mismatch, align, align_rows, settle
-from probative.reading.annotations import Labels, LabelSets, RowIds, Segmented, Spans, Tagged, Text
+from probative.reading.annotations import (
+    Labels,
+    LabelSets,
+    Records,
+    RowIds,
+    Segmented,
+    Spans,
+    Tagged,
+    Text,
+)
 from probative.reading.formats import FORMATS, Options, open_input
 from probative.reading.inputs import annotations_of, both_of, is_path, task_of
 from probative.reading.large_tables import Engine, read_large_pair
 from probative.reading.logs import Samples, join_logs
 from probative.reading.recognise import read
-from probative.reading.records import Records, join_records
+from probative.reading.records import join_records
 from probative.reading.rows import name_numbers, without_ignored_tokens, without_left_out_texts
 from probative.reading.scores import (
     MISSING,
@@ -640,7 +649,8 @@ def _match(
     labels, train_words = choices.labels, choices.train_words
     kind = task_of(answer)
     if isinstance(answer, Records):
-        return _averaging(_records(answer, outputs, named, choices), labels)
+        matched = _records(answer, outputs, named, choices, all_there=all_there)
+        return _averaging(matched, labels)
     if isinstance(answer, (Labels, LabelSets)):
         answer, *outputs = (name_numbers(s, choices.label_names) for s in (answer, *outputs))
     answer, *outputs = relabel([answer, *outputs], choices, strict=all_there)
@@ -672,11 +682,16 @@ def _match(
 
 
 def _records(
-    gold: Records, outputs: Sequence[Records], names: tuple[str, ...], options: ReadingOptions
+    gold: Records,
+    outputs: Sequence[Records],
+    names: tuple[str, ...],
+    options: ReadingOptions,
+    *,
+    all_there: bool,
 ) -> Matched:
     """Join the documents of all sides and match their fields."""
     systems = join_records(gold, outputs)
-    found = match_records(gold, systems, rules_of(options))
+    found = match_records(gold, systems, rules_of(options), all_there=all_there)
     if options.only:
         found = found.only(list(options.only))
     notes = [*_reason(gold), *gold.notes, *(note for side in systems for note in side.notes)]

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
-from probative.reading.annotations import Labels, LabelSets, Spans, Tagged
+from probative.reading.annotations import Labels, LabelSets, Records, Spans, Tagged
 from probative.reading.formats import Options, how_to_read_records, open_input
 from probative.reading.inputs import annotations_of, is_path, settled, task_of
 from probative.reading.large_tables import Engine, read_large_joined
 from probative.reading.logs import read_record_log
 from probative.reading.recognise import read
-from probative.reading.records import Records, join_records
+from probative.reading.records import join_records
 from probative.reading.runs import (
     Runs,
     check_own_answer,

@@ -37,7 +37,7 @@ from probative.errors import InputError
 from probative.reading.columns import ODD_TAG, TAG, column_of, layout, read_tags
 from probative.reading.fields import split
 from probative.reading.lines import SPAN_KEYS, read_labels, read_spans
-from probative.reading.records import Reading, Records, records_of, why_file_of_records
+from probative.reading.records import Reading, records_of, why_file_of_records
 from probative.reading.segmented import read_forms, read_segmented
 from probative.reading.source import Source, is_brat_folder, load
 from probative.reading.table_sides import read_one_table
@@ -64,7 +64,7 @@ from probative.reading.tools import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
+    from probative.reading.annotations import Labels, LabelSets, Records, Segmented, Spans, Tagged
     from probative.reading.columns import Layout
     from probative.reading.logs import Samples
 

@@ -13,12 +13,12 @@ import numpy as np
 from probative._validation import shown
 from probative.errors import InputError
 from probative.labels import label_text
-from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
+from probative.reading.annotations import Labels, LabelSets, Records, Segmented, Spans, Tagged
 from probative.reading.columns import ODD_TAG, TAG
 from probative.reading.formats import how_to_read_records
 from probative.reading.logs import Samples
 from probative.reading.recognise import read, read_pair
-from probative.reading.records import Records, is_record_object, records_from_objects
+from probative.reading.records import is_record_object, records_from_objects
 from probative.reading.rows import (
     Rows,
     are_rows,

@@ -24,7 +24,7 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError
-from probative.reading.records import Reading, Records, records_from_objects
+from probative.reading.records import Reading, records_from_objects
 from probative.reading.source import as_json, where_they_differ
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from probative.reading.annotations import Origin
+    from probative.reading.annotations import Origin, Records
     from probative.reading.source import Source
 
 

@@ -8,11 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from probative.reading.annotations import Labels, LabelSets, Origin, Segmented, Spans, Tagged
+from probative.reading.annotations import (
+    Labels,
+    LabelSets,
+    Origin,
+    Records,
+    Segmented,
+    Spans,
+    Tagged,
+)
 from probative.reading.columns import TAG, read_tags
 from probative.reading.formats import FORMATS, TASKS, Glance, Input, Options, format_of, open_input
 from probative.reading.logs import Samples
-from probative.reading.records import Records
 from probative.reading.table_sides import read_table
 from probative.reading.tables import is_number
 from probative.reading.tool_sides import PAIRS

@@ -16,11 +16,18 @@ import numpy as np
 from probative._validation import shown
 from probative.errors import InputError
 from probative.files import find_paths
-from probative.reading.annotations import Labels, LabelSets, RowIds, Segmented, Spans, Tagged
+from probative.reading.annotations import (
+    Labels,
+    LabelSets,
+    Records,
+    RowIds,
+    Segmented,
+    Spans,
+    Tagged,
+)
 from probative.reading.columns import TAG, read_tags
 from probative.reading.formats import open_input
 from probative.reading.inputs import is_frame, is_path, is_series
-from probative.reading.records import Records
 from probative.reading.rows import are_rows, is_dataset
 from probative.reading.sequences import sides_from_frame
 from probative.reading.source import is_brat_folder, is_output, load

@@ -61,26 +61,62 @@ def quality_lines(scores: Scores) -> list[str]:
     return [
         f"{system.name}: of {found.documents:,} outputs, {found.malformed:,} malformed, "
         f"{found.missing:,} missing, {found.repaired:,} repaired. {found.strict:,} documents have "
-        f"no error; the mean F1 of documents is {points(found.mean_f1)}."
+        f"no error; the mean F1 of documents is {points(found.mean_f1)}{_ends(system)}."
         for system in scores.systems
         if (found := system.outcomes) is not None
     ]
 
 
+def _ends(system: SystemScores) -> str:
+    """Return the interval of the mean F1 of documents, if it was computed."""
+    own = next((score for score in system.scores if score.metric == "f1_of_documents"), None)
+    return "" if own is None else f" ({interval(own)})"
+
+
 def two_averages(scores: Scores) -> list[str]:
-    """Return a sentence if pooled F1 and the mean of documents order two systems differently."""
+    """Return whether pooled F1 and the mean F1 of documents order two systems alike."""
+    pooled = {(c.a, c.b): c for c in getattr(scores, "comparisons", ()) if c.metric == "f1"}
+    means = getattr(scores, "document_differences", None) or ()
+    if not pooled:
+        return _other_orders(scores)
+    sentences = []
+    for mean in means:
+        gap = pooled[mean.a, mean.b]
+        one, other = (mean.b, mean.a) if gap.difference > 0 else (mean.a, mean.b)
+        of_mean = _higher(mean)
+        if gap.difference * mean.difference > 0:
+            sentences.append(f"The mean F1 of documents is higher for {one}, too ({of_mean}).")
+        elif gap.difference * mean.difference < 0:
+            sure = sum(each.low > 0 or each.high < 0 for each in (gap, mean))
+            sentences.append(
+                f"The two averages disagree: F1 of all fields is higher for {one} "
+                f"({_higher(gap)}), the mean F1 of documents for {other} ({of_mean}). "
+                f"{('Neither', 'One', 'Each')[sure]} of these differences is established."
+            )
+    return sentences
+
+
+def _other_orders(scores: Scores) -> list[str]:
+    """Return a sentence for each pair of systems that the two averages order differently."""
     both = [
         (system.name, system["f1"].estimate, system.outcomes.mean_f1)
         for system in scores.systems
         if system.outcomes is not None and any(s.metric == "f1" for s in system.scores)
     ]
     return [
-        f"F1 of all fields is higher for {one}, the mean F1 of documents for {other}: they do not "
-        f"agree on documents of all sizes."
+        f"The two averages disagree: F1 of all fields is higher for {one}, the mean F1 of "
+        f"documents for {other}."
         for one, pooled, mean in both
         for other, its_pooled, its_mean in both
         if pooled > its_pooled and mean < its_mean
     ]
+
+
+def _higher(gap: Any) -> str:
+    """Return by how many points the higher of two scores is higher, with its interval."""
+    low, high = (gap.low, gap.high) if gap.difference > 0 else (-gap.high, -gap.low)
+    size = f"by {points(abs(gap.difference))} points"
+    return f"{size}; {100 * gap.level:g} % interval {points(low)} to {points(high)}"
 
 
 class _Field(NamedTuple):

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from probative.results.ranking import RankedSystem as RankedSystem
     from probative.results.ranking import Ranking as Ranking
     from probative.results.ranking import Submission as Submission
+    from probative.results.records import DocumentDifference as DocumentDifference
     from probative.results.records import FieldChange as FieldChange
     from probative.results.records import FieldCounts as FieldCounts
     from probative.results.records import FieldExample as FieldExample
@@ -111,7 +112,8 @@ _HOMES = {
         "VarianceParts"
     ),
     "records": (
-        "FieldChange FieldCounts FieldExample NearMiss PathSummary RecordExample RecordOutcomes"
+        "DocumentDifference FieldChange FieldCounts FieldExample NearMiss PathSummary "
+        "RecordExample RecordOutcomes"
     ),
     "scores": (
         "Agreement Ceiling FileCheck JudgeAgreement LabelScores PairAgreement RunScores Scores "
