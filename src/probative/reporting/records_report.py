@@ -28,7 +28,8 @@ _LONGEST_EXAMPLE = 40  # characters
 
 
 def path_table(paths: Sequence[PathSummary], documents: int) -> Table:
-    """Build the table of the paths of a file: types, how often, examples."""
+    """Build the table of the paths of a file: types, how often, examples, what a schema says."""
+    known = any(path.required is not None for path in paths)
     return Table.of(
         paths[:_MOST_FIELDS],
         [
@@ -36,11 +37,19 @@ def path_table(paths: Sequence[PathSummary], documents: int) -> Table:
             Words("types", form=", ".join),
             Column("documents"),
             Column("values"),
-            Words("examples", form=lambda values: ", ".join(map(_example, values))),
+            Words("required", form=lambda required: "yes" if required else "", when=known),
+            Words(
+                "examples", form=lambda values: ", ".join(map(_example, values)), drop=int(known)
+            ),
+            Words("option to consider", "rule", when=known),
         ],
         title=f"Paths in {counted(documents, 'document')}",
         notes=(_left_out(paths, "paths"),),
     )
+
+
+def _examples(values: Sequence[Any]) -> str:
+    return ", ".join(map(_example, values))
 
 
 def _example(value: Any) -> str:

@@ -93,6 +93,8 @@ class PathSummary(Result):
         The number of documents that have it, and of its values.
     examples
         Its first distinct values.
+    required, rule
+        With a schema: True if it is required there, and an option that may suit it.
     """
 
     path: str
@@ -100,6 +102,8 @@ class PathSummary(Result):
     documents: int
     values: int
     examples: tuple[Any, ...]
+    required: bool | None = None
+    rule: str | None = None
 
     def __str__(self) -> str:
         return f"{self.path}: {', '.join(self.types)} in {self.documents} documents"

@@ -580,6 +580,8 @@ def encoded(blanks: Blanks, pool: Pool, units: Any) -> bytes:
 
 def unanswered(path: Path | str, written: Mapping[str, Any]) -> int:
     """Count what is still blank in an annotated file; `written` is the entry of its design."""
+    if Path(path).is_dir():
+        return 0
     source = load(path)
     if written.get("format") == "columns":
         shape = layout(source)
