@@ -774,7 +774,7 @@ def test_another_encoding_and_lone_surrogates(write, tmp_path, run):
 
 @pytest.mark.slow
 def test_a_document_of_many_megabytes(write):
-    rows = [{"n": f"row {i}", "q": i, "text": "x" * 200} for i in range(60_000)]
+    rows = [{"n": f"row {i}", "q": i, "text": "x" * 800} for i in range(60_000)]
     gold = write("gold.jsonl", [{"id": 1, "items": rows}])
     said = write("a.jsonl", [{"id": 1, "items": rows[::-1]}])
     assert counts(pv.score(gold, said)) == (180_000, 0, 0)

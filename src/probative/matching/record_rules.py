@@ -481,11 +481,11 @@ def _alike(one: str, other: str, least: float) -> bool:
     """Return True if two texts are similar enough."""
     longer = max(len(one), len(other))
     most = int((1 - least) * longer + 1e-9)  # edits
-    return abs(len(one) - len(other)) <= most and _edit_distance(one, other) <= most
+    return abs(len(one) - len(other)) <= most and edit_distance(one, other) <= most
 
 
 @lru_cache(maxsize=2**16)
-def _edit_distance(one: str, other: str) -> int:
+def edit_distance(one: str, other: str) -> int:
     """Return the Levenshtein distance, by the bit vectors of Myers (1999)."""
     if not one or not other:
         return len(one) + len(other)

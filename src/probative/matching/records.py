@@ -31,6 +31,7 @@ from probative.matching.record_rules import (
     Rule,
     clean,
     close_pairs,
+    edit_distance,
     key_of_text,
     parse_rules,
     quoted,
@@ -528,6 +529,9 @@ def _explain(gold: list[_Node], said: list[_Node]) -> Iterator[tuple[Path, str]]
             return
 
 
+_LONGEST_COMPARED = 400  # characters
+
+
 def why_unequal(gold: Any, said: Any) -> str:
     """Return why two values are not equal: their types, a rule that would accept them, how far."""
     names = [_TYPES.get(type(value), "empty") for value in (gold, said)]
@@ -543,7 +547,9 @@ def why_unequal(gold: Any, said: Any) -> str:
         rule = Rule(**parse_rules(form))
         if key_of_text(texts[0], rule) == key_of_text(texts[1], rule):
             return f"equal under {form}"
-    return ""
+    longer = max(map(len, texts))
+    edits = edit_distance(*texts) if longer <= _LONGEST_COMPARED else longer
+    return f"{edits} of {longer} characters differ" if 2 * edits < longer else ""
 
 
 def _looks_like_date(node: _Node) -> bool:

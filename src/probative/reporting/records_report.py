@@ -262,6 +262,7 @@ def compared_fields(result: Comparisons) -> list[Table]:
 # --- The page
 
 _KINDS = {"other value": "other_value", "missing": "missing", "invented": "invented"}
+_ROWS = ("errors", "other-value", "missing", "invented", "other-type", "fixed", "broken")
 _MOST_BARS = 30  # fields with bars
 _MOST_PATHS = 40  # fields to choose from
 _MOST_COMPARED = 400  # characters of values whose differing ones are marked
@@ -285,6 +286,7 @@ def records_content(result: Comparisons) -> dict[str, Any]:
         "change_tables": _change_tables(result),
         "documents": documents,
         "paths": known,
+        "kinds": _ROWS,
         "label_tables": [],
         "more_label_tables": [],
         "examples": [],
@@ -373,7 +375,7 @@ def _row(row: FieldExample) -> dict[str, Any]:
     return {
         "path": row.path,
         "place": row.place,
-        "classes": " ".join(classes if kinds else ["k-right"]),
+        "classes": " ".join(["k-errors", *classes] if kinds else []),
         "gold": row.gold,
         "sides": [
             {"kind": kind, "why": why, "parts": _differing(row.gold, said)}
