@@ -217,6 +217,71 @@ class Invoice:
     vendor: Vendor
 
 
+def write_verdicts(folder, documents):
+    """Write verdicts as omni-extract-bench does: the address of a value, and both values."""
+    folder.mkdir(parents=True)
+    for name, values in documents.items():
+        lines = [
+            {
+                "address": [["i" if isinstance(s, int) or s[0] == "+" else "k", s] for s in place],
+                "gold_raw": gold,
+                "pred_raw": said,
+                "gold_canon": gold,
+                "pred_canon": said,
+                "verdict": "matched" if gold == said else "misread",
+            }
+            for place, gold, said in values
+        ]
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
+
+
+def test_verdicts_of_omni_hold_gold_and_output(tmp_path, run):
+    first = [
+        (["a"], 1, 1.0),
+        (["b"], "x", "y"),
+        (["c"], None, 5),
+        (["items", 0, "n"], "p", "p"),
+        (["items", 0, "q"], 1, 3),
+        (["items", 1, "n"], "r", "r"),
+        (["items", 1, "q"], 2, 2),
+        (["items", "+2", "n"], None, "w"),
+        (["tags", 0], "u", None),
+        (["m", 0, 1], 7, 7),
+    ]
+    second = [(["a"], 2, 2)]
+    write_verdicts(tmp_path / "one" / "verdicts", {"d1": first, "d2": second})
+    write_verdicts(tmp_path / "two" / "verdicts", {"d1": first})  # it failed on d2
+    result = pv.score(tmp_path / "one" / "verdicts")
+    assert result.task == "records"
+    assert counts(result) == (6, 4, 3)
+    assert "verdicts of omni-extract-bench, because" in result.notes[0]
+    places = [tmp_path / name / "verdicts" for name in ("two", "one")]
+    found = run("compare", *places, "--format", "json")
+    assert found.status == 0, found.err
+    systems = json.loads(found.out)["systems"]
+    assert [system["name"] for system in systems] == ["two", "one"]
+    assert [system["outcomes"]["missing"] for system in systems] == [1, 0]
+    assert systems[0]["counts"] == {"tp": 5, "fp": 4, "fn": 4}
+
+
+def test_verdicts_are_checked(tmp_path):
+    write_verdicts(tmp_path / "v", {"d1": [(["a"], 1, 1)]})
+    (tmp_path / "v" / "d2.jsonl").write_text('{"address": []}')
+    with pytest.raises(InputError, match=r"d2.jsonl:1: is no verdict; expected 'address'"):
+        pv.score(tmp_path / "v")
+
+
+def test_omni_writes_such_verdicts(tmp_path):
+    omni = pytest.importorskip("omni_extract_bench")
+    gold = {"a": 1, "b": "x", "items": [{"n": "p", "q": 1}, {"n": "r", "q": 2}], "m": [[1, 2]]}
+    said = {"a": 1, "b": "y", "items": [{"n": "r", "q": 2}, {"n": "p", "q": 3}], "c": 5, "m": [[2]]}
+    found = omni.score(said, gold, {"type": "object", "properties": {}}, verdicts=True)
+    (tmp_path / "v").mkdir()
+    lines = [v if isinstance(v, dict) else v._asdict() for v in found["verdicts"]]
+    (tmp_path / "v" / "d.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    assert counts(pv.score(tmp_path / "v")) == counts(pv.score([gold], [said]))
+
+
 def test_python_data_are_records():
     assert counts(pv.score(GOLD, SAID)) == COUNTS
     by_key = [{row["id"]: row for row in rows} for rows in (GOLD, SAID)]
@@ -291,8 +356,29 @@ def test_averages_that_disagree_are_told():
     gold = [{"a": {"l": list(range(20))}}, {"a": {"l": [1]}}, {"a": {"l": [1]}}]
     one = [gold[0], {}, {}]
     other = [{"a": {"l": list(range(8))}}, gold[1], gold[2]]
-    text = pv.compare(gold, one, other, names=["one", "other"]).to_markdown()
-    assert "F1 of all fields is higher for one, the mean F1 of documents for other" in text
+    result = pv.compare(gold, one, other, names=["one", "other"])
+    (mean,) = result.document_differences
+    f1 = [1.0, 0.0, 0.0], [16 / 28, 1.0, 1.0]
+    assert mean.difference == pytest.approx(np.mean(f1[1]) - np.mean(f1[0]))
+    assert mean.low < mean.difference < mean.high
+    text = result.to_markdown()
+    assert "The two averages disagree: F1 of all fields is higher for one (by" in text
+    assert "the mean F1 of documents for other (by" in text
+    assert "Neither of these differences is established" in text
+    text = pv.score(gold, {"one": one, "other": other}).to_markdown()
+    assert "is higher for one, the mean F1 of documents for other." in text
+
+
+def test_the_mean_of_documents_has_an_interval(receipts):
+    result = pv.compare(*receipts)
+    own = result[0]["f1_of_documents"]
+    assert own.estimate == pytest.approx(result[0].outcomes.mean_f1)
+    assert own.low < own.estimate < own.high
+    (mean,) = result.document_differences
+    assert mean.difference == pytest.approx(result[1]["f1_of_documents"].estimate - own.estimate)
+    assert 0 < mean.low < mean.difference < mean.high
+    assert "is higher for challenger, too (by 8.47 points" in result.to_markdown()
+    assert result.to_dict()["document_differences"][0]["low"] == mean.low
 
 
 def test_text_shows_quality_fields_and_near_misses(receipts, run):
@@ -521,6 +607,89 @@ def test_check_lists_paths_types_and_examples(receipts, run):
     assert "items[].price" in outcome.out
 
 
+SCHEMA = {
+    "type": "object",
+    "required": ["date", "total", "vendor", "payment"],
+    "properties": {
+        "date": {"type": "string", "format": "date"},
+        "total": {"type": "number"},
+        "payment": {"anyOf": [{"enum": ["cash", "card"]}, {"type": "null"}]},
+        "vendor": {"$ref": "#/$defs/Vendor"},
+        "meta": {"type": "object", "additionalProperties": {"type": "string"}},
+        "tags": {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
+        "more": {"$ref": "#"},
+    },
+    "$defs": {
+        "Vendor": {
+            "type": "object",
+            "required": ["name"],
+            "properties": {"name": {"type": "string"}, "a.b": {"type": "integer"}},
+        }
+    },
+}
+
+
+def test_a_schema_lists_fields_and_suggests_rules(receipts, run, write):
+    found = {path.path: path for path in pv.check(receipts[0], schema=SCHEMA).paths}
+    assert found["date"].rule == "--field 'date=date'"
+    assert found["total"].rule == "--field 'total=tolerance=0.01'"
+    assert (found["meta{}"].rule, found["tags[]"].rule) == ("--open-map meta", "--unique tags")
+    assert [p for p in found if found[p].required] == ["date", "payment", "total", "vendor.name"]
+    assert (found['vendor."a.b"'].documents, found["total"].documents) == (0, 120)
+    assert found["more.vendor.name"].required is False
+    outcome = run("check", receipts[0], "--schema", write("s.json", json.dumps(SCHEMA)))
+    assert outcome.status == 0, outcome.err
+    assert "--field 'total=tolerance=0.01'" in outcome.out
+    assert "payment: is required, and 43 documents do not have it" in outcome.err
+    assert "tax: is not in the schema" in outcome.err
+    # it decides nothing
+    assert pv.check(receipts[0]).paths[0].required is None
+
+
+def test_a_model_of_pydantic_is_a_schema(receipts):
+    pydantic = pytest.importorskip("pydantic")
+    model = pydantic.create_model("Receipt", total=(float, ...), note=(str | None, None))
+    found = {path.path: path for path in pv.check(receipts[0], schema=model).paths}
+    assert (found["total"].required, found["note"].required) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("{", r"s.json: is not JSON"), ("[]", "expected a JSON Schema"), ("{}", "has no properties")],
+)
+def test_a_wrong_schema_is_refused(receipts, write, content, message):
+    with pytest.raises(InputError, match=message):
+        pv.check(receipts[0], schema=write("s.json", content))
+
+
+def test_a_schema_is_of_records(tmp_path):
+    (tmp_path / "tags.conll").write_text("Ann B-PER\nwent O\n")
+    with pytest.raises(InputError, match="schema: means nothing for entities"):
+        pv.check(tmp_path / "tags.conll", schema=SCHEMA)
+
+
+def test_map_names_the_option_for_open_maps(receipts, run):
+    outcome = run("score", *receipts[:2], "--map", "metadata")
+    assert outcome.status == 2
+    assert "--open-map" in outcome.err
+
+
+@pytest.mark.parametrize("command", ["plan", "board"])
+def test_plans_and_boards_join_by_a_key(write, tmp_path, run, command):
+    def rows(name, documents):
+        return write(
+            name, [{"doc" if k == "id" else k: v for k, v in d.items()} for d in documents]
+        )
+
+    gold, other = rows("gold.jsonl", GOLD), [*GOLD[:2], {**GOLD[2], "total": 9}]
+    (tmp_path / "in").mkdir()
+    systems = [rows("in/a.jsonl", SAID[::-1]), rows("in/b.jsonl", other[::-1])]
+    last = [tmp_path / "in", "-o", tmp_path / "site"] if command == "board" else systems
+    outcome = run(command, gold, *last, "--key", "doc", "--format", "json")
+    assert outcome.status == 0, outcome.err
+    assert "key:doc" in json.loads(outcome.out)["signature"]
+
+
 def test_check_reads_gold_and_systems_of_one_file(write):
     rows = [{"id": g["id"], "expected": g, "output": "no"} for g in GOLD]
     rows[0]["output"] = json.dumps(SAID[0])
@@ -605,7 +774,7 @@ def test_another_encoding_and_lone_surrogates(write, tmp_path, run):
 
 @pytest.mark.slow
 def test_a_document_of_many_megabytes(write):
-    rows = [{"n": f"row {i}", "q": i, "text": "x" * 200} for i in range(60_000)]
+    rows = [{"n": f"row {i}", "q": i, "text": "x" * 800} for i in range(60_000)]
     gold = write("gold.jsonl", [{"id": 1, "items": rows}])
     said = write("a.jsonl", [{"id": 1, "items": rows[::-1]}])
     assert counts(pv.score(gold, said)) == (180_000, 0, 0)

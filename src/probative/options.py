@@ -716,7 +716,8 @@ ReadingOptions.__doc__ = f"{ReadingOptions.__doc__}\n\nAttributes\n----------\n"
     f"{name}\n    {option.help}" for name, option in ReadingOptions.options().items()
 )
 # options of a table of any size, and of several tables that are joined
-_TABLES = frozenset({"key", "on_missing", "memory_limit", "table"})
+_LARGE = frozenset({"memory_limit", "table"})
+_TABLES = _LARGE | {"key", "on_missing"}
 _OF_RECORDS = frozenset(
     name for name, option in ReadingOptions.options().items() if option.tasks == _RECORDS
 )
@@ -858,7 +859,7 @@ class PlanOptions(GradedOptions):
     paired_runs: bool = _PAIRED_RUNS(False)
 
     told = ReadingOptions.told | {"metric", "average", "by"}
-    withheld = _TABLES | {"group"}
+    withheld = _LARGE | {"group"}
 
 
 @options_class
@@ -905,7 +906,7 @@ class BoardOptions(RankOptions):
     )
 
     # a board takes neither logs nor graded scores
-    withheld = _TABLES | {"group", "run_column", "score_name", "score_columns", "range", "human"}
+    withheld = _LARGE | {"group", "run_column", "score_name", "score_columns", "range", "human"}
 
 
 # --- Agreement between annotators
@@ -1118,6 +1119,12 @@ class CheckOptions(_CorpusOptions):
     label_names: Sequence[str] = _as_read("label_names")
     score_name: str | None = _as_read("score_name")
     threshold: float | None = _as_read("threshold")
+    schema: Any = _rarely(
+        None,
+        "FILE",
+        "A JSON Schema of the records: its fields, which are required, and rules to consider.",
+        tasks=_RECORDS,
+    )
 
     told = frozenset({"task", "input_format"})
 

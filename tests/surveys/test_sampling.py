@@ -420,7 +420,7 @@ def test_other_text_is_refused(files, tmp_path, write):
         ({"size": 9, "keep": ["x"]}, "keep: the pool came from Python"),
         ({"size": 9, "pilot": ([0, 500], GOLD[:2])}, "pilot: a unit is not in the pool"),
         ({"size": 9, "pilot": ([0, 0], GOLD[:2])}, "pilot: expected the numbers of different"),
-        ({"size": 9, "pilot": GOLD[:3]}, "pilot: nothing tells which units of the pool these are"),
+        ({"size": 9, "pilot": GOLD[:3]}, "pilot: nothing shows which units of the pool these are"),
     ],
 )
 def test_one_line_tells_what_is_wrong(how, words):

@@ -33,6 +33,7 @@ from probative.jobs.score import (
     by_name,
     ceilings_of,
     compared_metrics,
+    document_f1,
     facts_of_reading,
     find_buckets,
     intervals_of,
@@ -58,7 +59,14 @@ from probative.metrics import NEEDS_TN
 from probative.options import CompareOptions, ScoreOptions
 from probative.reading.runs import are_files
 from probative.reading.source import refuse_repeats
-from probative.results import BucketDifference, Comparison, Comparisons, Group, LabelDifference
+from probative.results import (
+    BucketDifference,
+    Comparison,
+    Comparisons,
+    DocumentDifference,
+    Group,
+    LabelDifference,
+)
 from probative.results.comparisons import decision_pvalue
 from probative.wording.numbers import on_own_scale
 
@@ -482,6 +490,10 @@ def compare_matched(
     if options.metric is None and options.average == "micro" and not several:
         others = _other_metrics(matched, metrics[0], pairs, choices, options)
     result = with_verdicts(scores, comparisons, named, signature, others)
+    if matched.records is not None and not several:
+        result = replace(
+            result, document_differences=_document_differences(matched, pairs, choices)
+        )
     if examples and not several:
         places = [(a.places[0], b.places[0]) for a, b in pairs]
         result = replace(
@@ -550,6 +562,19 @@ def _other_metrics(
         for a, b in pairs:
             gap = score.difference(a.places[0], b.places[0], choices.level)
             found.append(BucketDifference(a.name, b.name, other, gap.estimate, gap.low, gap.high))
+    return tuple(found)
+
+
+def _document_differences(
+    matched: Matched, pairs: Sequence[Pair], choices: Choices
+) -> tuple[DocumentDifference, ...]:
+    """Return the differences of the mean F1 of documents, which may contradict those of fields."""
+    score = document_f1(matched, range(len(matched.names)))
+    found = []
+    for a, b in pairs:
+        gap = score.difference(a.places[0], b.places[0], choices.level)
+        ends = gap.estimate, gap.low, gap.high
+        found.append(DocumentDifference(a.name, b.name, *ends, level=choices.level))
     return tuple(found)
 
 

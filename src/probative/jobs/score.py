@@ -653,8 +653,22 @@ def _scores(
         metrics = choices.among(PRF if units.tn is None else (*PRF, "accuracy"))
         scores = tuple(_pooled_interval(matched, units, metric, choices) for metric in metrics)
         if matched.records is not None and not choices.asked:
-            scores += (_strict_documents(matched.records.strict(i), choices.level),)
+            of_documents = document_f1(matched, [i]).interval(0, choices.level)
+            scores += (
+                replace(of_documents, signature=""),
+                _strict_documents(matched.records.strict(i), choices.level),
+            )
     return (*scores, *_macro_scores(matched, i, choices, cells))
+
+
+def document_f1(matched: Matched, systems: Sequence[int]) -> MeanScore:
+    """Return the mean of the F1 of single documents, of some systems on records."""
+    records: Any = matched.records
+    from probative.inference.means import MeanScore
+
+    shares = np.stack([records.document_f1(i) for i in systems])
+    x, y = np.nan_to_num(shares), (~np.isnan(shares)).astype(np.float64)
+    return MeanScore(x, y, metric=f"f1{_OF_DOCUMENTS}", by="document")
 
 
 def _strict_documents(strict: Any, level: float) -> Interval:

@@ -10,6 +10,7 @@ import numpy as np
 
 from probative._validation import columns_of, finite, flag, names_of, one_of, shown
 from probative.errors import InputError
+from probative.matching.record_schemas import SchemaField, fields_of_schema
 from probative.matching.records import survey_paths
 from probative.matching.rules import SCHEMES
 from probative.matching.schemes import decode, misplaced, prefix_of, recognise
@@ -22,7 +23,7 @@ from probative.reading.lines import problems_of, read_labels, read_spans
 from probative.reading.records import sides_of_file
 from probative.reading.rows import without_ignored_tokens
 from probative.reading.segmented import read_forms, read_segmented
-from probative.results import FileCheck
+from probative.results import FileCheck, PathSummary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,6 +53,7 @@ def check(
     label_names: Sequence[str] = (),
     score_name: str | None = None,
     threshold: float | None = None,
+    schema: Any = None,
     **unknown: Never,
 ) -> FileCheck:
     r"""Report what a file is and everything that is wrong with it.
@@ -76,6 +78,9 @@ def check(
         The names of numeric labels, from 0 on, in rows of tokens and tags.
     score_name, threshold
         For a log: the score to use, and the smallest value that counts as right.
+    schema
+        For records: a JSON Schema (a file or a dictionary) or a model of pydantic. The paths then
+        also show what it requires, and rules to consider. It decides nothing.
 
     Returns
     -------
@@ -109,6 +114,7 @@ def check(
             "label_names": names_of("label_names", label_names),
             "score_name": score_name,
             "threshold": None if threshold is None else finite("threshold", threshold),
+            "schema": schema,
             **unknown,
         }
     )
@@ -138,7 +144,27 @@ def check(
         "records": _records,
     }
     found = checks.get(opened.kind, _others)(opened, options.scheme)
+    if schema is not None:
+        if opened.kind != "records":
+            raise InputError(f"schema: means nothing for {found.task}; expected records (task=)")
+        found = _with_schema(found, schema)
     return replace(found, reason=opened.reason)
+
+
+def _with_schema(found: FileCheck, schema: Any) -> FileCheck:
+    """Add what a schema says about the paths, and the paths that only it has."""
+    fields = {field.path: field for field in fields_of_schema(schema)}
+    there = {path.path: path for path in found.paths or ()}
+    notes = [f"{path}: is not in the schema" for path in there if path not in fields]
+    every = []
+    for name in sorted({*there, *fields}):
+        field = fields.get(name, SchemaField(name, (), False, ""))
+        own = there.get(name, PathSummary(name, field.types, 0, 0, ()))
+        every.append(replace(own, required=field.required, rule=field.rule))
+        missing = int(found.facts.get("documents", 0)) - own.documents
+        if field.required and "[]" not in name and missing:
+            notes.append(f"{name}: is required, and {missing:,} documents do not have it")
+    return replace(found, paths=tuple(every), notes=(*found.notes, *notes))
 
 
 def _records(opened: Input, _: str | None) -> FileCheck:

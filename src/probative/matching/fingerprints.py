@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative.errors import InputError
-from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Text
-from probative.reading.records import Records
+from probative.reading.annotations import Labels, LabelSets, Records, Segmented, Spans, Text
 from probative.results.ledger import SKETCH, Fingerprints
 
 if TYPE_CHECKING:

@@ -51,7 +51,16 @@ from probative.matching.segmentation import carried_over, match_words
 from probative.matching.spans import match_spans
 from probative.options import GradedOptions, ReadingKeywords, ReadingOptions
 from probative.reading.alignment import NOTHING, Mismatch, align, align_rows, settle
-from probative.reading.annotations import Labels, LabelSets, RowIds, Segmented, Spans, Tagged, Text
+from probative.reading.annotations import (
+    Labels,
+    LabelSets,
+    Records,
+    RowIds,
+    Segmented,
+    Spans,
+    Tagged,
+    Text,
+)
 from probative.reading.formats import FORMATS, Options, open_input, read
 from probative.reading.inputs import annotations_of, both_of, is_path
 from probative.reading.rows import name_numbers, without_ignored_tokens, without_left_out_texts
@@ -67,7 +76,6 @@ if TYPE_CHECKING:
     from probative.matching.records import MatchedRecords
     from probative.reading.formats import Annotations, Pair
     from probative.reading.logs import Log, Samples
-    from probative.reading.records import Records
     from probative.reading.scores import Graded
 
     Side = Labels | LabelSets
@@ -363,6 +371,15 @@ def _equal_tags(gold: Tagged, system: Tagged) -> tuple[int, int]:
     return right + extra, gold.text.n_tokens + extra
 
 
+def _are_verdicts(gold: Any) -> bool:
+    """Return True if gold is a folder of verdicts, which hold gold and outputs of records."""
+    if not is_path(gold) or not Path(gold).is_dir():
+        return False
+    from probative.reading.logs import are_verdicts
+
+    return are_verdicts(gold)
+
+
 def match_inputs(
     gold: Any,
     systems: Sequence[Any],
@@ -395,7 +412,8 @@ def match_inputs(
             raise InputError("names: the systems have names already; expected none")
         return _runs_of_logs(gold, options, choices)
     answer: Any
-    logs = read_record_logs([gold, *systems], options) if choices.task == "records" else None
+    is_log = choices.task == "records" or (choices.task is None and _are_verdicts(gold))
+    logs = read_record_logs([gold, *systems], options) if is_log else None
     if logs is not None:
         answer, given = logs
         refuse_unused(choices, answer, separate=False)
@@ -637,8 +655,9 @@ def _match(
 ) -> Matched:
     """Match gold and outputs by the function for their task."""
     labels, train_words = choices.labels, choices.train_words
-    if answer.task == "records":
-        return _averaging(_records(answer, outputs, named, choices), labels)
+    if isinstance(answer, Records):
+        matched = _records(answer, outputs, named, choices, all_there=all_there)
+        return _averaging(matched, labels)
     if isinstance(answer, (Labels, LabelSets)):
         answer, *outputs = (name_numbers(s, choices.label_names) for s in (answer, *outputs))
     answer, *outputs = relabel([answer, *outputs], choices, strict=all_there)
@@ -671,7 +690,12 @@ def _match(
 
 
 def _records(
-    gold: Records, outputs: Sequence[Records], names: tuple[str, ...], options: ReadingOptions
+    gold: Records,
+    outputs: Sequence[Records],
+    names: tuple[str, ...],
+    options: ReadingOptions,
+    *,
+    all_there: bool,
 ) -> Matched:
     """Join the documents of all sides and match their fields."""
     from probative.matching.record_rules import rules_of
@@ -679,7 +703,7 @@ def _records(
     from probative.reading.records import join_records
 
     systems = join_records(gold, outputs)
-    found = match_records(gold, systems, rules_of(options))
+    found = match_records(gold, systems, rules_of(options), all_there=all_there)
     if options.only:
         found = found.only(list(options.only))
     notes = [*_reason(gold), *gold.notes, *(note for side in systems for note in side.notes)]

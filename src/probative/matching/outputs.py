@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
 from probative.matching.choices import refuse_unused
-from probative.reading.annotations import Labels, LabelSets, Spans, Tagged
+from probative.reading.annotations import Labels, LabelSets, Records, Spans, Tagged
 from probative.reading.formats import Options, how_to_read_records, open_input, read
 from probative.reading.inputs import annotations_of, is_path, settled
 from probative.reading.runs import (
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from probative.options import ReadingOptions
     from probative.reading.formats import Annotations, Input
-    from probative.reading.records import Records
+    from probative.reading.logs import RecordLog
 
 _ENDINGS = {
     *(".gz", ".txt", ".conll", ".conllu", ".iob2", ".tsv", ".csv", ".json", ".jsonl", ".utf8"),
@@ -117,23 +117,31 @@ def read_record_logs(
     paths: Sequence[Any], options: Options
 ) -> tuple[Records, list[SystemOutputs]] | None:
     """Read gold and systems from logs whose targets are records; None if the first is no log."""
-    if not all(is_path(path) and str(path) != "-" and Path(path).is_file() for path in paths):
+    if not all(is_path(path) and str(path) != "-" and Path(path).exists() for path in paths):
         return None
-    from probative.reading.logs import read_record_log
+    from probative.reading.logs import are_verdicts, read_record_log, read_verdicts
     from probative.reading.records import join_records
 
     reading = replace(how_to_read_records(options), is_gold=False)
     gold: Records | None = None
     given = []
     for path in paths:
-        log = read_record_log(load(path, encoding=options.encoding), reading)
+        if are_verdicts(path):
+            log: RecordLog | None = read_verdicts(Path(path), reading)
+        elif Path(path).is_dir():
+            log = None
+        else:
+            log = read_record_log(load(path, encoding=options.encoding), reading)
         if log is None and gold is None:
             return None
         if log is None:
             raise InputError(f"is no log, but {paths[0]} is one; expected logs alone", path)
         if gold is None:
             gold = log.gold
-        elif gold.documents != join_records(gold, [log.gold])[0].documents:
+        partial = are_verdicts(path)  # they have no documents on which the system failed
+        gold = _with_more_documents(gold, log.gold) if partial else gold
+        own = join_records(gold, [log.gold])[0].documents
+        if any(o != g for o, g in zip(own, gold.documents, strict=True) if o or not partial):
             raise InputError(f"has other targets than {paths[0]}; expected the same gold", path)
         for name, outputs in log.systems.items():
             runs = tuple(f"run {k}" for k in range(1, len(outputs) + 1))
@@ -141,6 +149,17 @@ def read_record_logs(
             several = runs if len(runs) > 1 else None
             given.append(SystemOutputs(called, outputs, several, (None,) * len(outputs)))
     return None if gold is None else (gold, given)
+
+
+def _with_more_documents(gold: Records, other: Records) -> Records:
+    """Add the documents that only another log has, because the first one failed on them."""
+    known = set(gold.keys or ())
+    more = [i for i, key in enumerate(other.keys or ()) if key not in known]
+    if not more:
+        return gold
+    added = other.at(more)
+    keys = (*(gold.keys or ()), *(added.keys or ()))
+    return replace(gold, documents=(*gold.documents, *added.documents), keys=keys, lines=None)
 
 
 def read_joined(

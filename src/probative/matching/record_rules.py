@@ -13,11 +13,11 @@ import tomllib
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from probative._validation import flag, names_of, shown
 from probative.errors import InputError, suggestion
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from probative.options import ReadingOptions
 
     Keys = tuple[tuple[str, ...], ...]  # paths within the rows of a list
+    Reads = TypeVar("Reads", bound=ReadingOptions)
 
 # --- Rules as text
 
@@ -50,6 +51,7 @@ _IN_FILE: dict[str, type] = {
     **dict.fromkeys(("ordered", "unique", "open_maps", "empty"), list),
     **dict.fromkeys(("keep_empty", "only_gold_paths"), bool),
 }
+_AS_OPTION = {"fields": "field", "list_keys": "list_key", "open_maps": "open_map"}
 
 
 class Rule(NamedTuple):
@@ -214,25 +216,31 @@ class RecordRules:
 
 def rules_of(options: ReadingOptions) -> RecordRules:
     """Return the choices of matching records, from options and their file."""
-    given: dict[str, Any] = {} if options.fields_file is None else _read_rules(options.fields_file)
-
-    def pairs(name: str, in_file: str) -> list[tuple[str, str]]:
-        written = [(path, str(value)) for path, value in given.get(in_file, {}).items()]
-        return written + [_pair(name, text) for text in getattr(options, name)]
-
-    def names(name: str, in_file: str) -> tuple[str, ...]:
-        return (*given.get(in_file, ()), *names_of(name, getattr(options, name)))
-
+    chosen = with_rules_of_file(options)
+    pairs = [_pair("list_key", text) for text in chosen.list_key]
     return RecordRules(
-        tuple(pairs("field", "fields")),
-        tuple((path, tuple(_commas(keys))) for path, keys in pairs("list_key", "list_keys")),
-        names("ordered", "ordered"),
-        names("unique", "unique"),
-        names("open_map", "open_maps"),
-        flag("keep_empty", options.keep_empty) or given.get("keep_empty", False),
-        names("empty", "empty"),
-        flag("only_gold_paths", options.only_gold_paths) or given.get("only_gold_paths", False),
+        tuple(_pair("field", text) for text in chosen.field),
+        tuple((path, tuple(_commas(keys))) for path, keys in pairs),
+        names_of("ordered", chosen.ordered),
+        names_of("unique", chosen.unique),
+        names_of("open_map", chosen.open_map),
+        flag("keep_empty", chosen.keep_empty),
+        names_of("empty", chosen.empty),
+        flag("only_gold_paths", chosen.only_gold_paths),
     )
+
+
+def with_rules_of_file(options: Reads) -> Reads:
+    """Return options with the rules of their file, before their own, and without the file."""
+    if options.fields_file is None:
+        return options
+    changed: dict[str, Any] = {"fields_file": None}
+    for key, value in _read_rules(options.fields_file).items():
+        name = _AS_OPTION.get(key, key)
+        own = getattr(options, name)
+        rules = [f"{path}={rule}" for path, rule in value.items()] if type(value) is dict else value
+        changed[name] = value or own if type(value) is bool else (*rules, *own)
+    return replace(options, **changed)
 
 
 def _pair(name: str, text: Any) -> tuple[str, str]:
@@ -473,11 +481,11 @@ def _alike(one: str, other: str, least: float) -> bool:
     """Return True if two texts are similar enough."""
     longer = max(len(one), len(other))
     most = int((1 - least) * longer + 1e-9)  # edits
-    return abs(len(one) - len(other)) <= most and _edit_distance(one, other) <= most
+    return abs(len(one) - len(other)) <= most and edit_distance(one, other) <= most
 
 
 @lru_cache(maxsize=2**16)
-def _edit_distance(one: str, other: str) -> int:
+def edit_distance(one: str, other: str) -> int:
     """Return the Levenshtein distance, by the bit vectors of Myers (1999)."""
     if not one or not other:
         return len(one) + len(other)

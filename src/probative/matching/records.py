@@ -31,6 +31,7 @@ from probative.matching.record_rules import (
     Rule,
     clean,
     close_pairs,
+    edit_distance,
     key_of_text,
     parse_rules,
     quoted,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative.matching.record_rules import Keys
-    from probative.reading.records import Records
+    from probative.reading.annotations import Records
 
 RIGHT, OTHER_VALUE, MISSING, INVENTED, OTHER_TYPE = 1, 2, 3, 4, 5
 KINDS = ("", "right", "other value", "missing", "invented", "other type")
@@ -528,6 +529,9 @@ def _explain(gold: list[_Node], said: list[_Node]) -> Iterator[tuple[Path, str]]
             return
 
 
+_LONGEST_COMPARED = 400  # characters
+
+
 def why_unequal(gold: Any, said: Any) -> str:
     """Return why two values are not equal: their types, a rule that would accept them, how far."""
     names = [_TYPES.get(type(value), "empty") for value in (gold, said)]
@@ -543,7 +547,9 @@ def why_unequal(gold: Any, said: Any) -> str:
         rule = Rule(**parse_rules(form))
         if key_of_text(texts[0], rule) == key_of_text(texts[1], rule):
             return f"equal under {form}"
-    return ""
+    longer = max(map(len, texts))
+    edits = edit_distance(*texts) if longer <= _LONGEST_COMPARED else longer
+    return f"{edits} of {longer} characters differ" if 2 * edits < longer else ""
 
 
 def _looks_like_date(node: _Node) -> bool:
@@ -684,13 +690,17 @@ class MatchedRecords:
             weights=self.weights[kept],
         )
 
+    def document_f1(self, system: int = 0) -> NDArray[np.float64]:
+        """Return the F1 of every document; NaN if neither gold nor the system has a field."""
+        units = self.items.counts(system, by="sentence")
+        whole = np.asarray(2 * units.tp + units.fp + units.fn, dtype=np.float64)
+        return np.asarray(2 * units.tp / np.where(whole > 0, whole, np.nan))
+
     def mean_f1(self, system: int = 0) -> float:
         """Return the mean F1 of the documents that have a field; NaN if there is none."""
-        units = self.items.counts(system, by="sentence")
-        whole = 2 * units.tp + units.fp + units.fn
-        there = np.asarray(whole > 0)
-        shares = np.asarray(2 * units.tp)[there] / np.asarray(whole)[there]
-        return float(shares.mean()) if there.any() else float("nan")
+        shares = self.document_f1(system)
+        there = ~np.isnan(shares)
+        return float(shares[there].mean()) if there.any() else float("nan")
 
     def outcomes(self, records: Records, system: int = 0) -> RecordOutcomes:
         """Return what became of a system's outputs, given as they were read."""
@@ -710,9 +720,16 @@ class MatchedRecords:
 
 
 def match_records(
-    gold: Records, systems: Sequence[Records], rules: RecordRules | None = None
+    gold: Records,
+    systems: Sequence[Records],
+    rules: RecordRules | None = None,
+    *,
+    all_there: bool = True,
 ) -> MatchedRecords:
-    """Match the records of systems with gold; all hold the same documents in the same order."""
+    """Match the records of systems with gold; all hold the same documents in the same order.
+
+    `all_there`: these are all documents, so that a rule for a path that none has is an error.
+    """
     rules = rules or RecordRules()
     paths = Paths(rules)
     trees = _Trees(paths, rules)
@@ -760,7 +777,8 @@ def match_records(
                 wrong_values[s] += min(len(one), len(other))
                 explained[s].update((path.text, text) for path, text in _explain(one, other))
         unit.extend([document] * (len(label) - len(unit)))
-    paths.refuse_unknown()
+    if all_there:
+        paths.refuse_unknown()
     return _collect(
         paths,
         (unit, label, answer, kinds),

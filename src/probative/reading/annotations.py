@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, overload
@@ -357,6 +357,93 @@ class LabelSets(Side):
         return self.n_items
 
 
+@dataclass(frozen=True, eq=False)
+class Records(Side):
+    """The records of gold or of a system, one per document.
+
+    Attributes
+    ----------
+    name
+        The file, or the system.
+    documents
+        The record of each document; None if there is none that can be read.
+    keys
+        The key of each document; None if documents are known by their places.
+    lines
+        The line of each record in its file; None if it has none.
+    malformed, repaired
+        Documents whose output is no JSON object, or became one after a repair, with what was
+        found.
+    missing
+        Documents without an output.
+    stray
+        The problems of outputs whose document is unknown.
+    column
+        The column of the records in a file with several.
+    notes
+        What was recognised.
+    groups
+        The group of each document, if a column of groups was named.
+    origin
+        The format as which a file was recognised.
+    """
+
+    task = "records"
+    name: str
+    documents: tuple[dict[str, Any] | None, ...]
+    keys: tuple[str, ...] | None = None
+    lines: tuple[int | None, ...] | None = None
+    malformed: Mapping[int, str] = field(default_factory=dict)
+    repaired: Mapping[int, str] = field(default_factory=dict)
+    missing: frozenset[int] = frozenset()
+    stray: tuple[str, ...] = ()
+    column: str | None = None
+    notes: tuple[str, ...] = ()
+    groups: RowGroups | None = None
+    origin: Origin | None = None
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def line_of(self, document: int) -> int | None:
+        """Return the line of a document's record in its file."""
+        return None if self.lines is None else self.lines[document]
+
+    @property
+    def quality(self) -> str:
+        """Return how many outputs are not JSON, missing and repaired, as a sentence; "" if none."""
+        parts = [
+            f"{len(which):,} {what}"
+            for which, what in (
+                (self.malformed, "not JSON objects"),
+                (self.missing, "missing"),
+                (self.repaired, "repaired"),
+            )
+            if which
+        ]
+        return f"{self.name}: of {len(self):,} outputs, {', '.join(parts)}" if parts else ""
+
+    def at(self, places: Sequence[int | None]) -> Records:
+        """Return the documents at these places; None is a document without a record."""
+
+        def moved(found: Mapping[int, str]) -> dict[int, str]:
+            return {k: found[i] for k, i in enumerate(places) if i is not None and i in found}
+
+        def named(entries: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+            return entries and tuple(None if i is None else entries[i] for i in places)
+
+        return replace(
+            self,
+            documents=named(self.documents) or (None,) * len(places),
+            keys=None if None in places else named(self.keys),
+            lines=named(self.lines),
+            malformed=moved(self.malformed),
+            repaired=moved(self.repaired),
+            missing=frozenset(k for k, i in enumerate(places) if i is None or i in self.missing),
+            groups=None,
+        )
+
+
 # --- Subsets of annotations
 
 
@@ -368,6 +455,8 @@ def part_of(side: Spans, places: NDArray[Any]) -> Spans: ...
 def part_of(side: Labels, places: NDArray[Any]) -> Labels: ...
 @overload
 def part_of(side: LabelSets, places: NDArray[Any]) -> LabelSets: ...
+@overload
+def part_of(side: Records, places: NDArray[Any]) -> Records: ...
 def part_of(side: Any, places: NDArray[Any]) -> Any:
     """Return the annotations of some sentences (units or items of labels), in this order."""
     places = np.asarray(places, dtype=np.intp)
@@ -376,6 +465,8 @@ def part_of(side: Any, places: NDArray[Any]) -> Any:
         return replace(side, text=_text_part(side.text, places), tags=side.tags[tokens])
     if isinstance(side, Spans):
         return _spans_of(side, places)
+    if isinstance(side, Records):
+        return side.at(places.tolist())
     if side.units is None:
         return _items_of(side, places, None)
     order = np.argsort(side.units, kind="stable")  # items of a unit need not be adjacent

@@ -57,10 +57,10 @@ from probative.reading.tables import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from probative.reading.annotations import Labels, LabelSets, Segmented, Spans
+    from probative.reading.annotations import Labels, LabelSets, Records, Segmented, Spans
     from probative.reading.columns import Layout
     from probative.reading.logs import Samples
-    from probative.reading.records import Reading, Records
+    from probative.reading.records import Reading
 
     Annotations = Tagged | Spans | Segmented | Labels | LabelSets | Samples | Records
     Pair = tuple[Any, list[Any], list[str]]  # gold, the systems, and the names of the systems

@@ -25,15 +25,15 @@ import numpy as np
 from probative._validation import shown
 from probative.errors import InputError, Recognised
 from probative.reading.annotations import Side
-from probative.reading.records import Reading, Records, records_from_objects
-from probative.reading.source import as_json, where_they_differ
+from probative.reading.records import Reading, records_from_objects
+from probative.reading.source import as_json, load, where_they_differ
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from probative.reading.annotations import Origin
+    from probative.reading.annotations import Origin, Records
     from probative.reading.source import Source
 
 
@@ -865,6 +865,64 @@ class RecordLog(NamedTuple):
 
     gold: Records
     systems: dict[str | None, list[Records]]
+
+
+_OF_VERDICT = {"address", "gold_raw", "pred_raw", "verdict"}
+
+
+def are_verdicts(path: Any) -> bool:
+    """Return True if a folder holds verdicts of omni-extract-bench: JSON lines per document."""
+    if not isinstance(path, (str, Path)) or str(path) == "-" or not Path(path).is_dir():
+        return False
+    first = next(iter(sorted(Path(path).glob("*.jsonl"))), None)
+    record = None if first is None else _object(load(first).data.split(b"\n", 1)[0])
+    return record is not None and record.keys() >= _OF_VERDICT
+
+
+def read_verdicts(folder: Path, reading: Reading) -> RecordLog:
+    """Read gold and outputs from verdicts of omni-extract-bench, which hold both at each place."""
+    sides: dict[str, dict[str, Any]] = {"gold_raw": {}, "pred_raw": {}}
+    for file in sorted(folder.glob("*.jsonl")):
+        source = load(file, encoding=reading.encoding)
+        values: dict[str, list[tuple[Any, Any]]] = {name: [] for name in sides}
+        for number, line in source.json_lines():
+            if not line.keys() >= _OF_VERDICT:
+                raise source.error("is no verdict; expected 'address' and 'gold_raw'", number)
+            for name in sides:
+                values[name].append((line["address"], line[name]))
+        for name, own in sides.items():
+            own[file.stem] = _at_addresses(values[name])
+    gold, said = (records_from_objects(own, str(folder), reading) for own in sides.values())
+    called = folder.resolve().parent.name if folder.name == "verdicts" else folder.name
+    note = f"{folder}: verdicts of omni-extract-bench, because they have 'address' and 'gold_raw'"
+    return RecordLog(replace(gold, notes=(note,)), {called: [said]})
+
+
+def _at_addresses(values: Sequence[tuple[Any, Any]]) -> dict[str, Any]:
+    """Return the record with these values, each at an address of keys ("k") and places ("i")."""
+    tree: dict[Any, Any] = {}
+    for address, value in values:
+        node = tree
+        for step in address[:-1]:
+            node = node.setdefault(tuple(step), {})
+        if value is not None:
+            node[tuple(address[-1])] = _Leaf(value)
+    return {str(name): _without_addresses(node) for (_, name), node in tree.items()}
+
+
+class _Leaf(NamedTuple):
+    """A value at an address."""
+
+    value: Any
+
+
+def _without_addresses(node: Any) -> Any:
+    if isinstance(node, _Leaf):
+        return node.value
+    parts = [(kind, name, _without_addresses(own)) for (kind, name), own in node.items()]
+    if parts and parts[0][0] == "i":
+        return [own for _, _, own in parts]
+    return {str(name): own for _, name, own in parts}
 
 
 def read_record_log(source: Source, reading: Reading) -> RecordLog | None:

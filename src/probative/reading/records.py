@@ -16,7 +16,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,7 +25,7 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError, Recognised, suggestion
-from probative.reading.annotations import RowGroups, Side
+from probative.reading.annotations import Records, RowGroups
 from probative.reading.parquet import opened_parquet
 from probative.reading.source import Source, load
 from probative.reading.table_sides import MISSING_GROUP
@@ -42,13 +42,12 @@ from probative.reading.tables import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from probative.reading.annotations import Origin
-
     # makes an error at the place of a record
     Place = Callable[[str], InputError]
 
 DEEPEST = 200  # levels of objects and lists
 USUAL_KEY = "id"
+KEY_BORDER = "\x1f"  # between the columns of a key
 # usual names of columns, as `plain_name` writes them
 _GOLD_NAMES = (
     *("gold", "expected", "expected_output", "reference", "ground_truth", "truth", "target"),
@@ -200,70 +199,6 @@ def _check(record: Any, place: Place) -> str:
 # --- Records of one side
 
 
-@dataclass(frozen=True, eq=False)
-class Records(Side):
-    """The records of gold or of a system, one per document.
-
-    Attributes
-    ----------
-    name
-        The file, or the system.
-    documents
-        The record of each document; None if there is none that can be read.
-    keys
-        The key of each document; None if documents are known by their places.
-    lines
-        The line of each record in its file; None if it has none.
-    malformed, repaired
-        Documents whose output is no JSON object, or became one after a repair, with what was
-        found.
-    missing
-        Documents without an output.
-    stray
-        The problems of outputs whose document is unknown.
-    notes
-        What was recognised.
-    groups
-        The group of each document, if a column of groups was named.
-    origin
-        The format as which a file was recognised.
-    """
-
-    task = "records"
-    name: str
-    documents: tuple[dict[str, Any] | None, ...]
-    keys: tuple[str, ...] | None = None
-    lines: tuple[int | None, ...] | None = None
-    malformed: Mapping[int, str] = field(default_factory=dict)
-    repaired: Mapping[int, str] = field(default_factory=dict)
-    missing: frozenset[int] = frozenset()
-    stray: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    groups: RowGroups | None = None
-    origin: Origin | None = None
-
-    def __len__(self) -> int:
-        return len(self.documents)
-
-    def line_of(self, document: int) -> int | None:
-        """Return the line of a document's record in its file."""
-        return None if self.lines is None else self.lines[document]
-
-    @property
-    def quality(self) -> str:
-        """Return how many outputs are not JSON, missing and repaired, as a sentence; "" if none."""
-        parts = [
-            f"{len(which):,} {what}"
-            for which, what in (
-                (self.malformed, "not JSON objects"),
-                (self.missing, "missing"),
-                (self.repaired, "repaired"),
-            )
-            if which
-        ]
-        return f"{self.name}: of {len(self):,} outputs, {', '.join(parts)}" if parts else ""
-
-
 class _Row(NamedTuple):
     """Content of a file for one document.
 
@@ -411,6 +346,32 @@ def records_from_objects(data: Any, name: str, reading: Reading | None = None) -
         place = f"{name}: record {key if key is not None else number}"
         rows.append(_Row(value if value is None else _plain(value, place), key))
     return _side(name, rows, reading)
+
+
+def on_same_documents(outputs: Sequence[Records]) -> list[Records]:
+    """Return outputs on the documents that any of them has, those of the first one first.
+
+    Without keys, the number of a document is its key.
+    """
+    first = outputs[0]
+    keyless = [side for side in outputs if side.keys is None]
+    if keyless and (len(keyless) < len(outputs) or len({*map(len, outputs)}) > 1):
+        raise InputError(
+            f"{len(keyless[-1]):,} records without keys, beside {len(first):,} in {first.name}; "
+            f"expected as many, or a key in all (key=)",
+            keyless[-1].name,
+        )
+    keys = dict.fromkeys(key for side in outputs for key in side.keys or ())
+    names = tuple(keys) or tuple(str(number + 1) for number in range(len(first)))
+    every = Records(first.name, (None,) * len(names), names)
+    for side in outputs:
+        if len(side.stray) > len(names) - len(side):
+            raise InputError(
+                f"{len(side.stray):,} outputs are not JSON and do not show their document; "
+                f"expected a key beside every output",
+                side.name,
+            )
+    return join_records(every, outputs)
 
 
 def join_records(gold: Records, systems: Sequence[Records]) -> list[Records]:
@@ -634,7 +595,7 @@ def _key(record: Mapping[str, Any], names: Sequence[str]) -> str | None:
     parts = [record.get(name) for name in names]
     if any(isinstance(p, bool) or not isinstance(p, (str, int)) or p == "" for p in parts):
         return None
-    return "\x1f".join(map(str, parts))
+    return KEY_BORDER.join(map(str, parts))
 
 
 def _called(names: Sequence[str]) -> str:
@@ -709,6 +670,7 @@ def _side(name: str, rows: Sequence[_Row], reading: Reading, column: str | None 
         {} if reading.is_gold else repaired,
         frozenset(k for k, i in enumerate(kept) if parsed[i] == Parsed(None)),
         () if by_place else tuple(parsed[i].problem for i, key in enumerate(keys) if key is None),
+        column,
         notes,
     )
 
@@ -762,7 +724,7 @@ def _refuse_doubles(
     for key, line in keys:
         if key in seen:
             first = "" if seen[key] is None else f" (first in line {seen[key]})"
-            shown_key = key.replace("\x1f", ", ")
+            shown_key = key.replace(KEY_BORDER, ", ")
             raise InputError(
                 f"two records have the {_called(names)} {shown_key!r}{first}; expected every "
                 f"document once",
@@ -784,7 +746,7 @@ def _join(gold: Records, system: Records) -> Records:
     extra = [i for i, key in enumerate(system.keys) if key not in known]
     if extra:
         listed_keys = ", ".join(
-            repr(system.keys[i][:40].replace("\x1f", ", ")) for i in extra[:_SHOWN]
+            repr(system.keys[i][:40].replace(KEY_BORDER, ", ")) for i in extra[:_SHOWN]
         )
         raise InputError(
             f"{len(extra):,} of {len(system):,} documents are not in {gold.name} ({listed_keys}"
@@ -793,7 +755,7 @@ def _join(gold: Records, system: Records) -> Records:
             system.line_of(extra[0]),
         )
     places = [number.get(key) for key in gold.keys]
-    joined = _in_places(system, places)
+    joined = system.at(places)
     # outputs that cannot be read and do not show their document are those of missing ones
     stray = dict(zip(sorted(joined.missing), system.stray, strict=False))
     return replace(
@@ -819,23 +781,6 @@ def _join_by_place(gold: Records, system: Records) -> Records:
     note = f"{system.name}: has no keys; its records are paired with gold by their places"
     notes = system.notes if gold.keys is None else (*system.notes, note)
     return replace(system, keys=gold.keys, notes=notes)
-
-
-def _in_places(records: Records, places: Sequence[int | None]) -> Records:
-    """Return the records at these places; None is a document without a record."""
-
-    def moved(found: Mapping[int, str]) -> dict[int, str]:
-        return {k: found[i] for k, i in enumerate(places) if i is not None and i in found}
-
-    lost = {k for k, i in enumerate(places) if i is None or i in records.missing}
-    return replace(
-        records,
-        documents=tuple(None if i is None else records.documents[i] for i in places),
-        lines=tuple(None if i is None else records.line_of(i) for i in places),
-        malformed=moved(records.malformed),
-        repaired=moved(records.repaired),
-        missing=frozenset(lost),
-    )
 
 
 # --- Python data

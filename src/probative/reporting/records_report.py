@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from probative.reporting.document import Column, Table, Words, differed, scored
 from probative.results import RecordExample
-from probative.wording.numbers import counted, metric_words, points, pvalue
+from probative.wording.numbers import brackets, counted, metric_words, points, pvalue
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,8 @@ _LONGEST_EXAMPLE = 40  # characters
 
 
 def path_table(paths: Sequence[PathSummary], documents: int) -> Table:
-    """Build the table of the paths of a file: types, how often, examples."""
+    """Build the table of the paths of a file: types, how often, examples, what a schema says."""
+    known = any(path.required is not None for path in paths)
     return Table.of(
         paths[:_MOST_FIELDS],
         [
@@ -36,11 +37,19 @@ def path_table(paths: Sequence[PathSummary], documents: int) -> Table:
             Words("types", form=", ".join),
             Column("documents"),
             Column("values"),
-            Words("examples", form=lambda values: ", ".join(map(_example, values))),
+            Words("required", form=lambda required: "yes" if required else "", when=known),
+            Words(
+                "examples", form=lambda values: ", ".join(map(_example, values)), drop=int(known)
+            ),
+            Words("option to consider", "rule", when=known),
         ],
         title=f"Paths in {counted(documents, 'document')}",
         notes=(_left_out(paths, "paths"),),
     )
+
+
+def _examples(values: Sequence[Any]) -> str:
+    return ", ".join(map(_example, values))
 
 
 def _example(value: Any) -> str:
@@ -61,26 +70,62 @@ def quality_lines(scores: Scores) -> list[str]:
     return [
         f"{system.name}: of {found.documents:,} outputs, {found.malformed:,} malformed, "
         f"{found.missing:,} missing, {found.repaired:,} repaired. {found.strict:,} documents have "
-        f"no error; the mean F1 of documents is {points(found.mean_f1, 1)}."
+        f"no error; the mean F1 of documents is {points(found.mean_f1, 1)}{_ends(system)}."
         for system in scores.systems
         if (found := system.outcomes) is not None
     ]
 
 
+def _ends(system: SystemScores) -> str:
+    """Return the interval of the mean F1 of documents, if it was computed."""
+    own = next((score for score in system.scores if score.metric == "f1_of_documents"), None)
+    return "" if own is None else f" {brackets(own.low, own.high, 1)}"
+
+
 def two_averages(scores: Scores) -> list[str]:
-    """Return a sentence if pooled F1 and the mean of documents order two systems differently."""
+    """Return whether pooled F1 and the mean F1 of documents order two systems alike."""
+    pooled = {(c.a, c.b): c for c in getattr(scores, "comparisons", ()) if c.metric == "f1"}
+    means = getattr(scores, "document_differences", None) or ()
+    if not pooled:
+        return _other_orders(scores)
+    sentences = []
+    for mean in means:
+        gap = pooled[mean.a, mean.b]
+        one, other = (mean.b, mean.a) if gap.difference > 0 else (mean.a, mean.b)
+        of_mean = _higher(mean)
+        if gap.difference * mean.difference > 0:
+            sentences.append(f"The mean F1 of documents is higher for {one}, too ({of_mean}).")
+        elif gap.difference * mean.difference < 0:
+            sure = sum(each.low > 0 or each.high < 0 for each in (gap, mean))
+            sentences.append(
+                f"The two averages disagree: F1 of all fields is higher for {one} "
+                f"({_higher(gap)}), the mean F1 of documents for {other} ({of_mean}). "
+                f"{('Neither', 'One', 'Each')[sure]} of these differences is established."
+            )
+    return sentences
+
+
+def _other_orders(scores: Scores) -> list[str]:
+    """Return a sentence for each pair of systems that the two averages order differently."""
     both = [
         (system.name, system["f1"].estimate, system.outcomes.mean_f1)
         for system in scores.systems
         if system.outcomes is not None and any(s.metric == "f1" for s in system.scores)
     ]
     return [
-        f"F1 of all fields is higher for {one}, the mean F1 of documents for {other}: they do not "
-        f"agree on documents of all sizes."
+        f"The two averages disagree: F1 of all fields is higher for {one}, the mean F1 of "
+        f"documents for {other}."
         for one, pooled, mean in both
         for other, its_pooled, its_mean in both
         if pooled > its_pooled and mean < its_mean
     ]
+
+
+def _higher(gap: Any) -> str:
+    """Return by how many points the higher of two scores is higher, with its interval."""
+    low, high = (gap.low, gap.high) if gap.difference > 0 else (-gap.high, -gap.low)
+    size = f"by {points(abs(gap.difference))} points"
+    return f"{size}; {100 * gap.level:g} % interval {points(low)} to {points(high)}"
 
 
 class _Field(NamedTuple):
@@ -210,6 +255,7 @@ def compared_fields(result: Comparisons) -> list[Table]:
 # --- The page
 
 _KINDS = {"other value": "other_value", "missing": "missing", "invented": "invented"}
+_ROWS = ("errors", "other-value", "missing", "invented", "other-type", "fixed", "broken")
 _MOST_BARS = 30  # fields with bars
 _MOST_PATHS = 40  # fields to choose from
 _MOST_COMPARED = 400  # characters of values whose differing ones are marked
@@ -233,6 +279,7 @@ def records_content(result: Comparisons) -> dict[str, Any]:
         "change_tables": _change_tables(result),
         "documents": documents,
         "paths": known,
+        "kinds": _ROWS,
         "label_tables": [],
         "more_label_tables": [],
         "examples": [],
@@ -321,7 +368,7 @@ def _row(row: FieldExample) -> dict[str, Any]:
     return {
         "path": row.path,
         "place": row.place,
-        "classes": " ".join(classes if kinds else ["k-right"]),
+        "classes": " ".join(["k-errors", *classes] if kinds else []),
         "gold": row.gold,
         "sides": [
             {"kind": kind, "why": why, "parts": _differing(row.gold, said)}

@@ -93,6 +93,8 @@ class PathSummary(Result):
         The number of documents that have it, and of its values.
     examples
         Its first distinct values.
+    required, rule
+        With a schema: True if it is required there, and an option that may suit it.
     """
 
     path: str
@@ -100,6 +102,8 @@ class PathSummary(Result):
     documents: int
     values: int
     examples: tuple[Any, ...]
+    required: bool | None = None
+    rule: str | None = None
 
     def __str__(self) -> str:
         return f"{self.path}: {', '.join(self.types)} in {self.documents} documents"
@@ -160,6 +164,30 @@ class FieldChange(Result):
 
     def __str__(self) -> str:
         return f"{self.path}: {self.b} fixes {self.fixed} and breaks {self.broken}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DocumentDifference(Result):
+    """Difference of the mean F1 of documents, B minus A.
+
+    Attributes
+    ----------
+    a, b
+        The systems.
+    difference, low, high, level
+        The difference, the ends of its interval, and the level of that.
+    """
+
+    a: str
+    b: str
+    difference: float
+    low: float
+    high: float
+    level: float
+
+    def __str__(self) -> str:
+        ends = f"[{self.low:+.4f}, {self.high:+.4f}]"
+        return f"{self.b} - {self.a}: mean F1 of documents {self.difference:+.4f} {ends}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

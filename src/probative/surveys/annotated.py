@@ -19,10 +19,9 @@ import numpy as np
 from probative.counts import Counts
 from probative.errors import InputError
 from probative.matching.choices import how_to_read
-from probative.reading.annotations import RowIds, Spans, Tagged, Text
 from probative.reading.inputs import annotations_of, is_path
 from probative.surveys.blanks import unanswered
-from probative.surveys.pool import n_parts
+from probative.surveys.pool import n_parts, names_of_parts
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
@@ -173,12 +172,13 @@ def _find(
     sides: Sequence[Any], pool: Pool, parts: Ints, design: Design
 ) -> tuple[list[Ints], list[str]]:
     """Return the places of annotated sentences among the drawn ones, and notes."""
-    names = [_names_of(side, pool.sides[0]) for side in sides]
-    if all(side_names is not None for side_names in names):
+    named = [names_of_parts(side, pool.sides[0]) for side in sides]
+    found = [both for both in named if both is not None]
+    if len(found) == len(named) and all(both[1] == found[0][1] for both in found):
         batch = np.zeros(pool.n_units, dtype=np.intp)
         batch[design.units.number] = design.units.batch
-        every_name: Any = _identifiers_of(pool.sides[0])
-        drawn = [every_name[1][place] for place in parts.tolist()]
+        drawn = [found[0][1][place] for place in parts.tolist()]
+        names = [own for own, _ in found]
         return _by_name(names, drawn, batch[pool.unit_of_part[parts]], pool)
     sizes = [n_parts(side) for side in sides]
     if sum(sizes) != len(parts):
@@ -245,28 +245,7 @@ def _mismatch(
     return f"annotated: {', '.join(parts)}; expected each drawn {what} once"
 
 
-def _names_of(side: Any, pool_side: Any) -> list[Any] | None:
-    """Return the identifiers of annotated sentences; None unless both sides have the same kind."""
-    mine, theirs = _identifiers_of(side), _identifiers_of(pool_side)
-    if mine is None or theirs is None or mine[0] != theirs[0]:
-        return None
-    return mine[1]
-
-
-def _identifiers_of(side: Any) -> tuple[str, list[Any]] | None:
-    """Return the kind of identifiers of sentences (items), and the identifiers; None without."""
-    text = side.text if isinstance(side, (Tagged, Spans)) else side.aligned
-    if isinstance(text, Text):
-        words = [tuple(text.words(i)) for i in range(text.n_sentences)]
-        return ("words", words) if any(words) else None
-    if side.units is not None:
-        return None
-    if isinstance(text, RowIds):
-        return f"column {text.column}", [text.names[code] for code in text.codes]
-    texts = None if side.texts is None else side.texts()
-    return None if not texts else ("texts", list(texts))
-
-
 def _part(pool: Pool) -> str:
     """Return the word for what an annotated file holds: sentences, even if documents were drawn."""
-    return "sentence" if pool.unit == "document" else pool.unit
+    is_whole = pool.unit != "document" or pool.task == "records"
+    return pool.unit if is_whole else "sentence"

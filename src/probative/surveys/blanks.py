@@ -26,6 +26,7 @@ from probative.reading.columns import column_of, layout, share_of_tags
 from probative.reading.formats import FORMATS, Input, open_input
 from probative.reading.inputs import is_path
 from probative.reading.lines import SPAN_KEYS
+from probative.reading.records import KEY_BORDER, USUAL_KEY
 from probative.reading.rows import TOKENS, is_tag_column
 from probative.reading.source import load
 from probative.reading.table_sides import is_beside
@@ -159,6 +160,7 @@ _ID = re.compile(
 )
 _TOKEN_KEYS = ("text", "start", "end", "id", "ws")  # kept keys of tokens that are objects
 _DELIMITED = ("csv", "tsv")
+GOLD_KEY = "gold"  # what annotators fill in for records
 
 
 @dataclass(frozen=True, eq=False)
@@ -400,6 +402,45 @@ def _open_lines(source: Source) -> _TableBlanks:
     return _TableBlanks(kind, "table", ("id", "text"), rows, "label", delimiter=delimiter)
 
 
+def _open_documents(
+    path: Path | str, pool: Pool, keep: Sequence[int | str], same: Sequence[int]
+) -> _TableBlanks:
+    """Find what annotators may see of documents whose records are outputs: keys and texts."""
+    key = [str(name) for name in pool.reading.key] or [USUAL_KEY]
+    sides: Any = pool.sides
+    order = {name: place for place, name in enumerate(sides[0].keys)}
+    kind, delimiter = "jsonl", ","
+    if Path(path).is_dir():
+        texts = {file.stem: file for file in sorted(Path(path).iterdir()) if file.is_file()}
+        known = {file.suffix for file in texts.values()} == {".txt"}
+        names, held = [*key, *(["text"] if known else [])], [*texts]
+        rows = [[n, *([texts[n].read_text("utf-8")] if known else [])] for n in held]
+    elif same and sides[same[0]].column is None:  # all but the key are fields of an output
+        names, held = key, [*order]
+        rows = [name.split(KEY_BORDER) for name in held]
+    else:
+        source = load(path, encoding=pool.reading.encoding)
+        kind, delimiter, there, cells = _rows_of_table(source)
+        records = [dict(zip(there, row, strict=True)) for row in cells]
+        wanted = [*key, *map(str, keep)]
+        outputs = [*map(str, pool.reading.columns), *(sides[i].column for i in same)]
+        names = _without_objects(_kept_names(source, there, wanted, outputs, None), wanted, records)
+        held = [KEY_BORDER.join(str(record[name]) for name in key) for record in records]
+        rows = [[record[name] for name in names] for record in records]
+        keep = ()
+    if keep:
+        raise InputError("keep: there are no other columns; expected it left out", path)
+    if {*held} != order.keys() or len(held) != len(order):
+        odd = next((name for name in [*held, *order] if (name in order) != (name in held)), held[0])
+        raise InputError(
+            f"{len(held):,} documents, but the outputs have {len(order):,} (look at "
+            f"{odd.replace(KEY_BORDER, ', ')!r}); expected the same, each once",
+            path,
+        )
+    ordered = [row for _, row in sorted(zip((order[name] for name in held), rows, strict=True))]
+    return _TableBlanks(kind, "records", tuple(names), ordered, GOLD_KEY, delimiter=delimiter)
+
+
 # --- Opening the text of a pool in any format
 
 Blanks = _ColumnBlanks | _TableBlanks
@@ -412,6 +453,8 @@ def open_blanks(
 ) -> Blanks:
     """Open the text of a pool, from which units are written without any system's output."""
     same = [number for number, output in enumerate(outputs) if _is_same_file(path, output)]
+    if pool.task == "records":
+        return _open_documents(path, pool, keep, same)
     form = _form(path, pool, same)
     if form == "labels":
         return _lines(path, pool, is_output=bool(same))
@@ -538,6 +581,8 @@ def encoded(blanks: Blanks, pool: Pool, units: Any) -> bytes:
 
 def unanswered(path: Path | str, written: Mapping[str, Any]) -> int:
     """Count what is still blank in an annotated file; `written` is the entry of its design."""
+    if Path(path).is_dir():
+        return 0
     source = load(path)
     if written.get("format") == "columns":
         shape = layout(source)
@@ -546,7 +591,7 @@ def unanswered(path: Path | str, written: Mapping[str, Any]) -> int:
         return int(np.isin(codes, blank).sum())
     _, _, names, rows = _rows_of_table(source)
     column = written.get("column")
-    if column not in names:
-        return len(rows)
+    if column not in names:  # records may come back without the column
+        return 0 if written.get("format") == "records" else len(rows)
     place = names.index(str(column))
     return sum(row[place] is None or row[place] == "" for row in rows)

@@ -18,15 +18,26 @@ from probative.matching.choices import check_reading, how_to_read
 from probative.matching.labels import positive_class
 from probative.matching.matched import match_inputs, name_systems
 from probative.matching.outputs import short_name
+from probative.matching.record_rules import with_rules_of_file
 from probative.options import ReadingOptions
-from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged, part_of
+from probative.reading.annotations import (
+    Labels,
+    LabelSets,
+    Records,
+    RowIds,
+    Segmented,
+    Spans,
+    Tagged,
+    Text,
+    part_of,
+)
 from probative.reading.inputs import annotations_of, is_path, is_series, settled
 from probative.reading.logs import Samples
-from probative.reading.records import Records
+from probative.reading.records import on_same_documents
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -44,11 +55,11 @@ _REFUSED = {
     "run_column": "a pool has no runs; expected one output per system",
     "group": "a pool has no groups; leave it out",
     "threshold": "probabilities are no outputs; expected labels (scores= names confidences)",
-    "key": "rows are matched by position; expected the outputs in the order of the pool",
     "memory_limit": "has no effect here; leave it out",
     "table": "has no effect here; leave it out",
     "score_name": "has no effect here; leave it out",
     "train_words": "has no effect here; leave it out",
+    "only_gold_paths": "gold is not known yet; expected the rule ignore for single fields",
 }
 
 
@@ -59,7 +70,7 @@ def _check_choices(reading: ReadingOptions) -> ReadingOptions:
         if getattr(reading, name) not in (None, getattr(defaults, name)):
             raise InputError(f"{name}: {why}")
     copied = ReadingOptions(**{e.name: getattr(reading, e.name) for e in fields(ReadingOptions)})
-    return check_reading(copied)
+    return with_rules_of_file(check_reading(copied))
 
 
 def _read_sides(
@@ -83,12 +94,11 @@ def _read_sides(
         column = columns[min(number, len(columns) - 1)]
         default = f"systems, number {number + 1}"
         side = annotations_of(data, default, replace(options, column=column))
-        if isinstance(side, (Segmented, Samples, Records)):
+        if isinstance(side, (Segmented, Samples)):
             what = "a segmentation" if isinstance(side, Segmented) else "a log of samples"
-            what = "a file of records" if isinstance(side, Records) else what
             raise InputError(
-                f"systems: {(default if not is_path(data) else data)} is {what}, which cannot be "
-                "sampled yet; expected entities or labels (task=)"
+                f"systems: {default if not is_path(data) else data} is {what}, which cannot be "
+                "sampled yet; expected entities, labels or records (task=)"
             )
         if sides and side.task != sides[0].task:
             raise InputError(
@@ -98,6 +108,12 @@ def _read_sides(
         sides.append(side)
         form = None if side.origin is None else side.origin.form
         options = replace(options, task=side.task, like=options.like or form)
+    if isinstance(sides[0], Records):
+        return [*on_same_documents(cast("list[Records]", sides))]
+    if choices.key:
+        raise InputError(
+            "key: rows are matched by position; expected the outputs in the order of the pool"
+        )
     return sides
 
 
@@ -191,6 +207,8 @@ def _part_of_rows(matched: Matched, n_rows: int) -> NDArray[np.intp] | None:
     answer = matched.gold
     if n_rows == matched.items.n_units:
         return np.arange(n_rows)
+    if matched.task == "records":
+        return None
     if matched.task == "entities":
         return answer.text.sentence if n_rows == answer.text.n_tokens else None
     return answer.units if n_rows == len(answer) else None
@@ -256,7 +274,7 @@ class Pool:
 
     @property
     def task(self) -> str:
-        """Return the task: ``entities`` or ``labels``."""
+        """Return the task: ``entities``, ``labels`` or ``records``."""
         return self.matched.task
 
     @property
@@ -316,15 +334,22 @@ class Pool:
     def match(self, gold: Any, parts: NDArray[Any]) -> Matched:
         """Match the outputs on some parts as read (sentences, items) to their annotations."""
         outputs = [part_of(side, parts) for side in cast("tuple[Any, ...]", self.sides)]
-        reading = replace(self.reading, tag_column=None, columns=(), align_by="tokens")
+        reading = replace(self.reading, tag_column=None, columns=(), key=(), align_by="tokens")
         return match_inputs(
             gold, outputs, names=self.names, find_positive=False, all_there=False, reading=reading
         )
 
+    @cached_property
+    def weight(self) -> Floats:
+        """Return what every item counts."""
+        items = self.matched.items
+        times = items.weights("sentence")
+        return items.weight * (np.ones(len(items.unit)) if times is None else times)
+
     def number_where(self, items: NDArray[np.bool_]) -> Floats:
         """Count the marked items in every unit."""
-        number = np.bincount(self.unit_of_item[items], minlength=self.n_units)
-        return np.asarray(self.matched.items.weight * number, dtype=np.float64)
+        unit, weight = self.unit_of_item[items], self.weight[items]
+        return np.asarray(np.bincount(unit, weights=weight, minlength=self.n_units))
 
     @cached_property
     def returned(self) -> Floats:
@@ -421,7 +446,34 @@ def n_parts(side: Any) -> int:
     """Return the number of parts as read (sentences, items)."""
     if isinstance(side, (Tagged, Spans)):
         return side.text.n_sentences
-    return len(side) if side.units is None else int(side.units.max(initial=-1)) + 1
+    if isinstance(side, Records) or side.units is None:
+        return len(side)
+    return int(side.units.max(initial=-1)) + 1
+
+
+def names_of_parts(side: Any, other: Any) -> tuple[list[Any], list[Any]] | None:
+    """Return what identifies the parts (sentences, items) of two sides; None if nothing does."""
+    known = dict(_identifiers(other))
+    return next(((own, known[kind]) for kind, own in _identifiers(side) if kind in known), None)
+
+
+def _identifiers(side: Any) -> Iterator[tuple[str, list[Any]]]:
+    """Yield what identifies the parts of a side, the surest first: its kind, and one per part."""
+    if isinstance(side, Records):
+        if side.keys is not None:
+            yield "key", list(side.keys)
+        return
+    text = side.text if isinstance(side, (Tagged, Spans)) else side.aligned
+    if isinstance(text, Text):
+        words = [tuple(text.words(i)) for i in range(text.n_sentences)]
+        if any(words):
+            yield "words", words
+    elif side.units is None:
+        if isinstance(text, RowIds):
+            yield f"column {text.column}", [text.names[code] for code in text.codes]
+        texts = None if side.texts is None else side.texts()
+        if texts:
+            yield "texts", list(texts)
 
 
 def outputs_of(systems: Any, design: Design) -> list[Any] | None:
@@ -484,6 +536,7 @@ def _match(
     """Match the outputs to an output or a judge in the place of gold."""
     if answer.origin is not None and answer.origin.form in _IN_COLUMNS:
         choices = replace(choices, columns=())  # they were applied when the files were read
+    choices = replace(choices, key=())
     return match_inputs(
         answer,
         list(systems),

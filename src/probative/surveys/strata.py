@@ -15,9 +15,9 @@ from probative.errors import InputError
 from probative.inference.stratified import Draw, allocate, sampling_variance
 from probative.inference.units import student_quantile
 from probative.matching.choices import how_to_read
-from probative.reading.annotations import RowIds, Spans, Tagged, Text, part_of
+from probative.reading.annotations import part_of
 from probative.reading.inputs import annotations_of, is_path
-from probative.surveys.pool import n_parts
+from probative.surveys.pool import n_parts, names_of_parts
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
@@ -410,10 +410,10 @@ def expect(pool: Pool, goal: str, evidence: _Evidence | None = None) -> Expected
     right = _chances(pool, evidence)
     missed = _missed(pool, evidence)
     says = pool.matched.items.says
-    weight = pool.matched.items.weight
+    weight = pool.weight
     returned = pool.returned.sum(axis=1)
-    expected = weight * (says * right).sum(axis=1)
-    total = weight * float(right.sum()) + float(missed.sum())
+    expected = (weight * says * right).sum(axis=1)
+    total = float((weight * right).sum()) + float(missed.sum())
     if pool.all_classes:
         total = float(len(pool.matched.gold))  # every item has exactly one label
     contrasts, n_goals, scale = _contrasts(expected, returned, total, goal)
@@ -424,9 +424,10 @@ def expect(pool: Pool, goal: str, evidence: _Evidence | None = None) -> Expected
     def by_unit(values: Floats) -> Floats:
         return np.stack([np.bincount(unit, weights=row, minlength=n_units) for row in values])
 
-    mean = weight * by_unit(item * right) + to_find[:, None] * missed
+    mean = by_unit(weight * item * right) + to_find[:, None] * missed
     unsure = missed * (1 - np.minimum(missed, 1)) if pool.is_single else missed
-    variance = weight**2 * by_unit(item**2 * right * (1 - right)) + to_find[:, None] ** 2 * unsure
+    items = by_unit((weight * item) ** 2 * right * (1 - right))
+    variance = items + to_find[:, None] ** 2 * unsure
     if pool.doubt is not None and pool.probability is None:
         variance = variance * _relative(pool.doubt)
     observed = None
@@ -563,7 +564,13 @@ def _numbers(given: Any, pool: Pool) -> Ints:
 
 def _look_up(pool: Pool, side: Any, drawn: Ints | None) -> tuple[Ints, Ints]:
     """Return the places of annotated sentences in the pool, and in their own file."""
-    mine, theirs = _names_of_parts(side, pool.sides[0])
+    names = names_of_parts(pool.sides[0], side)
+    if names is None:
+        raise InputError(
+            "pilot: nothing shows which units of the pool these are; expected tokens, texts or ids "
+            "in both, or (from Python) the numbers of the units beside their annotations"
+        )
+    mine, theirs = names
     order = np.arange(len(mine))
     if drawn is not None:  # of equal texts, prefer those that were drawn
         first = pool.parts_of(drawn)
@@ -584,42 +591,17 @@ def _whole_units(pool: Pool, in_pool: Ints, places: Ints) -> tuple[Ints, Ints]:
     return in_pool[whole], places[whole]
 
 
-def _names_of_parts(side: Any, pool_side: Any) -> tuple[list[Any], list[Any]]:
-    """Return the identifiers of the sentences of the pool and of the annotated ones."""
-    texts: Any = [_text_of(s) for s in (pool_side, side)]
-    if all(text is not None for text in texts):
-        mine, theirs = ([tuple(t.words(i)) for i in range(t.n_sentences)] for t in texts)
-        if any(mine) and any(theirs):
-            return mine, theirs
-    elif pool_side.units is None and side.units is None:
-        rows = [pool_side.aligned, side.aligned]
-        if all(isinstance(row, RowIds) for row in rows) and rows[0].column == rows[1].column:
-            mine, theirs = ([row.names[code] for code in row.codes] for row in rows)
-            return mine, theirs
-        both = [s.texts() if s.texts is not None else () for s in (pool_side, side)]
-        if all(len(texts_) for texts_ in both):
-            return list(both[0]), list(both[1])
-    raise InputError(
-        "pilot: its units cannot be found in the pool; expected tokens, texts or ids in both, or "
-        "(in Python) the numbers of the units with their annotations"
-    )
-
-
-def _text_of(side: Any) -> Text | None:
-    """Return the tokens of a side; None without."""
-    if isinstance(side, (Tagged, Spans)):
-        return side.text
-    return side.aligned if isinstance(side.aligned, Text) else None
-
-
 def _evidence(matched: Matched, unit_of_part: Any, source: str) -> _Evidence:
     """Count the correct items by how many systems return them, unit by unit."""
     items = matched.items
     units, unit = np.unique(unit_of_part, return_inverse=True)
     of_item = unit.reshape(-1)[items.unit]
 
+    times = items.weights("sentence")
+
     def number(which: Any) -> Any:
-        counted = np.bincount(of_item[which], minlength=len(units))
+        weights = None if times is None else times[which]
+        counted = np.bincount(of_item[which], weights=weights, minlength=len(units))
         return np.asarray(items.weight * counted, dtype=np.float64)
 
     everyone, anyone = items.says.all(axis=0), items.says.any(axis=0)
