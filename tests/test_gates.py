@@ -59,7 +59,7 @@ def test_each_gate_asks_its_question(gate, margin, asked_at, probability_above, 
     assert verdict.passed == passes
     assert c.posterior.at == pytest.approx([asked_at] * len(c.posterior.at))
     line = str(verdict)
-    assert line.startswith(f"{gate} {'passed' if passes else 'failed'}: new against old, F1: P(B")
+    assert line.startswith(f"{gate} {'PASSED' if passes else 'FAILED'}: new against old, F1: P(B")
     assert f"{'−' if asked_at < 0 else ''}{100 * margin:g} point" in line
     assert "−0 " not in line
     assert f"= {verdict.probability:.4f}" in line

@@ -27,8 +27,8 @@ def likely(p_b_better, **changes):
     [
         (0.54, "not established", "the difference is not established: P(new better) = 0.540"),
         (0.7213, "not established", "the difference is not established: P(new better) = 0.721"),
-        (0.93, "not established", "the evidence is weak and the difference is not established: P("),
-        (0.96, "not established", "the evidence is weak and the difference is not established: P("),
+        (0.93, "not established", "the difference is not established: P("),
+        (0.96, "not established", "the difference is not established: P("),
         (
             0.98,
             "new better: moderate",
