@@ -214,7 +214,7 @@ def refused_twice(table: Table, folder: Path, told: str, kind: str) -> None:
     try:
         match_inputs(folder, [], **how, **TASK)
     except InputError as error:
-        if "told by folders and stands in the file" in str(error):
+        if "given by folders and by the file" in str(error):
             return
         raise
     if told in (how["group"], how["unit_column"]):

@@ -117,7 +117,7 @@ def test_corners():
     assert np.isnan(one.pairs[0]["kappa"].estimate)
     constant = pv.agreement(["x", "y"] * 5, ["x"] * 10).pairs[0]["kappa"]
     assert (constant.estimate, constant.low, constant.high) == (0, -1, 1)
-    assert "whatever the other says" in constant.note
+    assert "so kappa is always 0" in constant.note
     apart = pv.agreement(["x", None], [None, "x"])
     assert apart.pairs[0].items == 0
     assert np.isnan(apart.pairs[0]["agreement"].estimate)
@@ -159,7 +159,7 @@ def test_the_command(tmp_path, run):
     outcome = run("compare", gold, system, str(tmp_path / "d"), "--second-gold", second,
                   "--html", str(page))  # fmt: skip
     assert outcome.status == 0
-    assert "Beside the second annotation" in page.read_text()
+    assert "Score of each annotation against the second one" in page.read_text()
 
 
 @pytest.mark.parametrize("match", ["strict", "partial"])

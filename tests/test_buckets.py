@@ -181,7 +181,7 @@ def test_every_item_is_in_one_bucket(files):
 
 def test_training_data_that_do_not_fit(files):
     tags = [["B-A", "O"]] * 5
-    with pytest.raises(pv.InputError, match="train: the answer has no words"):
+    with pytest.raises(pv.InputError, match="train: gold has no words"):
         pv.compare(tags, tags, tags, train=files["train"])
     with pytest.raises(pv.InputError, match="train: has no words"):
         pv.compare(files["gold"], files["old"], files["new"], train=tags)

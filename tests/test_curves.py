@@ -107,7 +107,7 @@ def test_choices_that_mean_nothing_are_refused():
         "key": "id",
     }
     for name, value in chosen.items():
-        with pytest.raises(pv.InputError, match=f"{name}: means nothing"):
+        with pytest.raises(pv.InputError, match=f"{name}: does not apply"):
             pv.curve(GOLD, SCORES, **{name: value})
 
 
@@ -340,7 +340,7 @@ def test_files_without_ids_are_paired_by_place_and_that_is_said(tmp_path):
         return tmp_path / name
 
     by_place = pv.curve(write("g.csv", "y", gold), write("p.csv", "score", scores))
-    assert any("paired with the answer by the places of rows" in note for note in by_place.notes)
+    assert any("matched with gold by position" in note for note in by_place.notes)
     rows = [f"{i},{label}" for i, label in enumerate(gold)]
     ids = write("gi.csv", "id,y", rows)
     with_ids = write("pi.csv", "id,score", [f"{i},{score}" for i, score in enumerate(scores)])

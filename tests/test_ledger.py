@@ -243,10 +243,10 @@ def test_a_writer_killed_in_the_middle_of_a_line(path, lines):
     assert ended.returncode == -signal.SIGKILL
     read = read_ledger(path)
     assert len(read.uses) == lines
-    assert "its last line is torn" in read.notes[0]
+    assert "its last line is incomplete" in read.notes[0]
     _, use = one(path, asked(0.5, "next"))
     assert use.look == lines + 1
-    assert "its last line is torn" in use.note
+    assert "its last line is incomplete" in use.note
     assert [use.outputs for use in read_ledger(path).uses][-1] == "next"
     assert not read_ledger(path).notes
 
@@ -443,7 +443,7 @@ def test_assertions_take_a_ledger(path):
         (lambda p: judged(None, candidates="independent"), "candidates: has no effect without"),
         (
             lambda p: pv.gate(pv.compare(GOLD, OLD, NEW), "require-better", ledger=p),
-            r"ledger: the comparison does not know its test set; expected what compare\(",
+            r"ledger: the comparison has no fingerprint of its test set; expected the",
         ),
         (
             lambda p: pv.gate(

@@ -176,7 +176,9 @@ def test_gates_take_what_compare_returns():
     said = {str(verdict) for way in ways for verdict in pv.gate(way, "require-better")}
     assert len(said) == 1
     for wrong in (None, (), "x", [1]):
-        with pytest.raises(InputError, match=r"comparisons: .*; expected what compare\(\) returns"):
+        with pytest.raises(
+            InputError, match=r"comparisons: .*; expected the result of compare\(\)"
+        ):
             pv.gate(wrong, "require-better")
 
 

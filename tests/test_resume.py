@@ -317,7 +317,7 @@ def test_a_class_without_source_is_refused():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert "model_a: Model cannot be identified (" in done.stdout
-    assert "stand in a module; or no folder" in done.stdout
+    assert "from a module; or no folder" in done.stdout
 
 
 @pytest.mark.slow

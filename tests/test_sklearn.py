@@ -138,7 +138,7 @@ def test_a_grid_search_takes_it_beside_a_score():
 
 def test_what_cannot_be_counted_is_said():
     X, y, model = problem(3)
-    with pytest.raises(InputError, match="which class counts as yes cannot be told; expected one"):
+    with pytest.raises(InputError, match="it is not known which class counts as yes; expected one"):
         counts_scorer()(model.fit(X, y), X, y)
     with pytest.raises(InputError, match="positive: no class 'spam'; expected one of '0', '1'"):
         counts_scorer("spam")(model, X, y)

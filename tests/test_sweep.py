@@ -138,7 +138,7 @@ def test_it_reads_aloud_and_as_json():
         ([[float("nan")]], [["ab"]], "sentence 1: is no list of finite numbers"),
         ([["x"]], [["ab"]], "sentence 1: is no list of finite numbers"),
         (7, [["ab"]], "probabilities: int"),
-        ([[]], [["a"]], "nothing to split"),
+        ([[]], [["a"]], "expected one to split"),
     ],
 )
 def test_what_does_not_fit_is_refused(probabilities, gold, message):

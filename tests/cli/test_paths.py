@@ -234,7 +234,7 @@ def test_the_demo_keeps_what_was_edited(run, refused, tmp_path):
     edited = tmp_path / "new.conll"
     edited.write_text("mine\tO\n")
     line = refused("demo", "-o", tmp_path)
-    assert line.startswith(f"{edited}: has been edited; --force writes over it")
+    assert line.startswith(f"{edited}: was edited; --force overwrites it")
     assert edited.read_text() == "mine\tO\n"
     assert run("demo", "-o", tmp_path, "-q", "--force").status == 0
     assert edited.read_text() != "mine\tO\n"

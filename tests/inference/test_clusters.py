@@ -294,7 +294,7 @@ def test_few_units_say_what_they_may_not_show():
     assert not design_notes([pv.Counts([2] * 60, [0] * 60, [1] * 60)], ["a"], "page")
     uneven = pv.Counts([1] * 99 + [99], [0] * 100, [0] * 100)
     (said,) = design_notes([uneven], ["a"], "page")
-    assert said.startswith("100 pages (as good as 4 equal ones): a weakness that affects many")
+    assert said.startswith("100 pages (effective sample size 4): a weakness that affects many")
     # empty units are not there, and rows may stand for several
     rows = pv.Counts([2, 0], [0, 1], [1, 0])
     assert design_notes([rows], ["a"], "page", [30, 500]) == [

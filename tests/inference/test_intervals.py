@@ -184,7 +184,7 @@ def test_where_the_logit_ends_the_posterior_takes_over():
             logit = pv.interval(counts, "fbeta", "logit", beta=beta)
             bayes = pv.interval(counts, "fbeta", "bayes", beta=beta)
             assert (logit.low, logit.high) == (bayes.low, bayes.high)
-            assert "posterior instead" in logit.note
+            assert "that of the posterior" in logit.note
 
 
 @pytest.mark.parametrize(

@@ -48,5 +48,7 @@ def test_a_class_that_only_others_use_changes_no_limit(metric):
 
 def test_the_note_names_what_has_one_class():
     mixed, same = np.array([0, 0, 0, 1]), np.zeros(4, dtype=np.intp)
-    assert "the answer has one class" in str(confusion_interval(ConfusedItems(same, mixed, 2)).note)
-    assert "called one class" in str(confusion_interval(ConfusedItems(mixed, same, 2)).note)
+    assert "gold has only one class" in str(confusion_interval(ConfusedItems(same, mixed, 2)).note)
+    assert "only one class is predicted" in str(
+        confusion_interval(ConfusedItems(mixed, same, 2)).note
+    )

@@ -212,14 +212,14 @@ def test_confidences_narrow_the_limits_and_a_note_says_so():
     low, high = sure.alone
     assert high - low > 2 * (sure.high - sure.low)
     (note,) = sure.notes
-    assert note.endswith(f"labels alone would give {low:.4f} to {high:.4f}")
+    assert note.endswith(f"labels alone give {low:.4f} to {high:.4f}")
 
 
 def test_confidences_that_contradict_the_labels_are_not_listened_to():
     upside_down = CONFIDENCE[::-1]
     found = rare_score(ItemStrata.of(**POOL, confidence=upside_down))
     assert (found.low, found.high) == found.alone == rare_score(ItemStrata.of(**POOL)).alone
-    assert "do not go with the labels" in found.notes[0]
+    assert "do not fit the labels" in found.notes[0]
 
 
 def test_bold_confidences_are_recalibrated():

@@ -124,7 +124,7 @@ def test_nothing_varies():
     plan = plan_runs(compare_runs([same] * 3, [same] * 3).procedures, difference=0.1)
     assert "nothing varies" in plan.note
     assert plan.powers[0][0] == 1
-    with pytest.raises(pv.InputError, match="nothing to draw"):
+    with pytest.raises(pv.InputError, match="there is no figure"):
         plan.plot()
 
 

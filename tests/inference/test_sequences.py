@@ -129,7 +129,7 @@ def test_units_without_an_error_leave_room_for_some():
     look = pv.sequential().update(right)
     assert look.estimate == look.high == 1
     assert 0.7 < look.low < share_limits(100, 100)[0]
-    assert "at some look in at most 4 %" in str(look)
+    assert "at most 4 % of simulated streams" in str(look)
     assert "about" not in str(pv.sequential().update(right.sum()))
 
 

@@ -41,7 +41,9 @@ def test_a_missing_character_costs_the_words_that_it_touches():
 def test_a_word_with_characters_that_are_not_there_is_a_false_alarm():
     moved, notes = carried_over(words([["ab", "cd"]]), words([["ab", "xy", "cd"]], "pred"))
     assert moved.spans().of(0) == [(0, 2, "word"), (2, 4, "word"), (4, 5, "word")]
-    assert "not in the answer: 2; words that cannot be aligned, counted as wrong: 1" in notes[0]
+    assert (
+        "that gold does not have: 2; words that cannot be aligned, counted as wrong: 1" in notes[0]
+    )
 
 
 def test_widths_are_alike():

@@ -213,7 +213,7 @@ def test_tokens_of_characters_are_not_known(tmp_path):
     line = '{"text": "Ann Lee saw Ulm", "spans": [[0, 7, "PER"]]}\n'
     (tmp_path / "gold.jsonl").write_text(line)
     path = str(tmp_path / "gold.jsonl")
-    with pytest.raises(InputError, match=r"told by characters; expected 'characters'"):
+    with pytest.raises(InputError, match=r"given by characters; expected 'characters'"):
         pv.score(path, path, match="tokens")
     assert pv.score(path, path, match="characters")[0].counts == pv.Counts(7, 0, 0)
 

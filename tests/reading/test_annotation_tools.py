@@ -176,7 +176,7 @@ def test_what_was_not_accepted_is_left_out_of_both_sides(write):
     result = pv.score(gold, system)
     assert result[0].counts == pv.Counts(2, 1, 1)
     assert result.units == 2
-    assert any("that are not 'accept' are left out: 1 'reject'" in note for note in result.notes)
+    assert any("is not 'accept' are left out: 1 'reject'" in note for note in result.notes)
     assert "1 of 3 texts are left out, as they were not accepted" in result.notes
     # a system that has an output for the accepted texts only says the same
     fewer = write("fewer.jsonl", [r for i, r in enumerate(prodigy(SYSTEM)) if i != 1])

@@ -132,7 +132,7 @@ def test_what_is_computed_is_read_if_it_is_asked_for(tmp_path, make):
     assert seen[0].counts.tp == 3
     assert pv.score(place, **choice, table="sums")[0].counts.tp == 1
     alone = make(tmp_path / "y.db", COMPUTED, "INSERT INTO sums (a, label) VALUES ('1', 'spam')")
-    with pytest.raises(pv.InputError, match=r"only what it computes \(sums\); expected .*table="):
+    with pytest.raises(pv.InputError, match=r"only views \(sums\); expected .*table="):
         pv.score(alone, **choice)
 
 

@@ -438,7 +438,7 @@ class TestFailures:
         with duckdb.connect(str(place)) as database:
             other = literal(str(tmp_path / "other.csv"))
             database.execute(f"CREATE VIEW preds AS FROM read_csv({other})")
-        assert "no stored tables, only what it computes (preds)" in fails(capsys, place)
+        assert "no stored tables, only views (preds)" in fails(capsys, place)
         assert "'preds' reads other files" in fails(capsys, place, "--table", "preds")
 
     def test_too_little_memory_is_told(self):
@@ -613,7 +613,7 @@ class TestColumnsThatFoldersTell:
         choice = {"gold_column": "y", "columns": ["pred"]}
         assert pv.score(place, **choice)[0].counts.tp == 8  # nobody asks for it
         for asked in ({"group": "lang"}, {"unit_column": "lang"}):
-            with pytest.raises(pv.InputError, match="'lang' is told by folders and stands in the"):
+            with pytest.raises(pv.InputError, match="'lang' is given by folders and by the"):
                 pv.score(place, **choice, **asked)
 
     def test_a_name_in_another_case_is_another_column(self, tmp_path, kind):

@@ -72,7 +72,7 @@ def test_a_file_that_was_cut_off(tmp_path, cut):
     write_design(design(), path)
     whole = path.read_text()
     path.write_text(whole[: int(cut * len(whole))])
-    with pytest.raises(InputError, match=r"is not JSON, or was cut off; expected the file of"):
+    with pytest.raises(InputError, match=r"is not JSON, or is incomplete; expected the whole"):
         pv.read_design(path)
 
 
@@ -82,9 +82,9 @@ def test_a_file_that_was_cut_off(tmp_path, cut):
         ({"format": 2}, "is a design of format 2; expected 1"),
         ({"command": "score"}, "is no design; expected a file that `sample` has written"),
         ({"goal": "fame"}, "its goal is 'fame'; expected one of score, difference"),
-        ({"order": [[0, 1], [2]]}, "its strata are not as large as its orders"),
+        ({"order": [[0, 1], [2]]}, "its strata and its orders differ in size"),
         ({"order": [[0, 0, 1, 2, 3, 4], [5, 6, 7, 8]]}, "expected each unit once"),
-        ({"batches": [[2, 2]]}, "do not add up to what is drawn"),
+        ({"batches": [[2, 2]]}, "do not add up to the drawn units"),
         ({"batches": [[2, -1], [0, 2]]}, "its batches do not fit its strata"),
         ({"batches": []}, "its batches do not fit its strata"),
         ({"strata": 7}, "is a damaged design"),

@@ -123,7 +123,9 @@ def test_the_whole_pool_labelled_is_what_compare_says():
     assert gap.low == gap.high == pytest.approx(whole.comparisons[0].difference)
     assert gap.p_b_better == 1
     assert found.worth == pytest.approx(N)
-    assert str(found).startswith("All 240 sentences of the pool are labelled: of this pool")
+    assert str(found).startswith(
+        "All 240 sentences of the pool are labelled: the scores on this pool"
+    )
 
 
 def test_the_whole_pool_labelled_leaves_doubt_beyond_it():
@@ -132,7 +134,7 @@ def test_the_whole_pool_labelled_leaves_doubt_beyond_it():
     )
     gap = found.comparisons[0]
     assert gap.low < gap.difference < gap.high
-    assert "the figures speak of sentences like them" in str(found)
+    assert "the estimates apply to sentences like them" in str(found)
 
 
 def test_rows_in_another_order_are_found(drawn, write, tmp_path):
@@ -223,7 +225,7 @@ def test_what_is_not_annotated_is_refused(drawn, write, tmp_path):
 @pytest.mark.usefixtures("drawn")
 def test_changed_outputs_are_refused(write, tmp_path):
     write(conll(THIRD), "new.conll")
-    with pytest.raises(InputError, match="is not what it was when the sample was drawn"):
+    with pytest.raises(InputError, match="was changed after the sample was drawn"):
         pv.estimate(tmp_path / "sample.design.json", tmp_path / "annotated.conll")
 
 
@@ -241,7 +243,7 @@ def test_lists_are_taken_in_the_order_of_the_draws():
 
 @pytest.mark.parametrize("design", [3, None, [1]])
 def test_what_is_no_design_is_refused(design):
-    with pytest.raises(InputError, match="expected what sample"):
+    with pytest.raises(InputError, match="expected a design of sample"):
         pv.estimate(design, GOLD)
 
 
@@ -495,7 +497,7 @@ def test_the_page(run, tmp_path):
     )
     assert outcome.status == 0, outcome.err
     assert "The judge moved the difference between old and new (F1) by" in page.read_text()
-    assert "random ones would" in page.read_text()
+    assert "random ones for the difference" in page.read_text()
 
 
 @pytest.mark.usefixtures("drawn")
@@ -518,7 +520,7 @@ def test_a_gate_needs_two_systems(write, run, tmp_path):
     design = tmp_path / "sample.design.json"
     outcome = run("estimate", design, labels)
     assert outcome.status == 0, outcome.err
-    assert "tell the F1 of old about as well as" in " ".join(outcome.out.split())
+    assert "random ones for the F1 of old" in " ".join(outcome.out.split())
     refused = run("estimate", design, labels, "--require-better")
     assert refused.status == 2
     assert "there is one system" in refused.err
@@ -553,7 +555,7 @@ def test_of_one_system_the_score_that_is_worth_so_much_is_named():
     found = pv.estimate(drawn.design, gold_of(drawn.units), systems={"old": OLD})
     assert found.metric == "f1"
     assert found.worth == found["old", "f1"].worth != found["old", "precision"].worth
-    assert f"the F1 of old about as well as {round(found.worth):,} random" in str(found)
+    assert f"to about {round(found.worth):,} random ones for the F1 of old" in str(found)
 
 
 def test_of_a_pool_that_is_labelled_whole_the_verdict_speaks_of_it_alone():

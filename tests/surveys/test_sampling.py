@@ -284,7 +284,7 @@ def test_columns_that_may_be_answers_are_left_out_or_refused(write, tmp_path):
 def test_tags_that_stand_before_the_tokens_are_not_written(write, tmp_path):
     text = "B-PER\tAda\nO\tran\n\nO\tso\n\n" * 10
     a = write(text, "a.conll")
-    with pytest.raises(InputError, match="column 1 holds tags, where tokens are expected"):
+    with pytest.raises(InputError, match="column 1 holds tags; expected the tokens first"):
         pv.sample(a, a, size=4, tag_column=1, to=tmp_path / "s.conll")
     assert not (tmp_path / "s.conll").exists()
 
@@ -386,7 +386,9 @@ def test_what_no_sample_is_written_as(tmp_path):
     for i in range(6):
         (folder / f"{i}.txt").write_text("Ada ran")
         (folder / f"{i}.ann").write_text("T1\tPER 0 3\tAda\n")
-    with pytest.raises(InputError, match="is a folder of brat, which no sample is written as"):
+    with pytest.raises(
+        InputError, match="is a folder of brat, but samples are not written as that"
+    ):
         pv.sample(folder, folder, size=3, to=tmp_path / "s.conll")
 
 
@@ -438,11 +440,11 @@ def test_designs_are_not_drawn_anew():
     drawn = pv.sample(None, OLD, NEW, size=30)
     with pytest.raises(InputError, match="add: missing; expected how many units to add"):
         pv.sample(drawn.design, OLD, NEW)
-    with pytest.raises(InputError, match="systems: 'system 1' came from Python; expected it to be"):
+    with pytest.raises(InputError, match="systems: 'system 1' came from Python; expected it again"):
         pv.sample(drawn.design, add=10)
-    with pytest.raises(InputError, match="'system 1' is not what it was when the sample was drawn"):
+    with pytest.raises(InputError, match="'system 1' was changed after the sample was drawn"):
         pv.sample(drawn.design, NEW, NEW, add=10)
-    with pytest.raises(InputError, match="size: the design has settled it"):
+    with pytest.raises(InputError, match="size: the design determines it"):
         pv.sample(drawn.design, OLD, NEW, add=10, size=5)
     with pytest.raises(InputError, match="add: 91, but 90 of the 120 sentences are left"):
         pv.sample(drawn.design, OLD, NEW, add=91)
@@ -454,11 +456,11 @@ def test_a_changed_output_or_pool_is_refused_and_nothing_is_lost(files, tmp_path
     design = (tmp_path / "s.design.json").read_bytes()
     was = files[1].read_text()
     files[1].write_text(was.replace("B-PER", "B-LOC", 1))
-    with pytest.raises(InputError, match=r"new\.conll: 'new' is not what it was"):
+    with pytest.raises(InputError, match=r"new\.conll: 'new' was changed"):
         pv.sample(tmp_path / "s.design.json", add=5, to=tmp_path / "more.conll")
     files[1].write_text(was)
     tokens.write_text(tokens.read_text() + "\n")
-    with pytest.raises(InputError, match=r"tokens\.txt: is not what it was when the sample was"):
+    with pytest.raises(InputError, match=r"tokens\.txt: was changed after the sample was"):
         pv.sample(tmp_path / "s.design.json", add=5, to=tmp_path / "more.conll")
     assert not (tmp_path / "more.conll").exists()
     assert (tmp_path / "s.design.json").read_bytes() == design
@@ -478,7 +480,7 @@ def test_what_is_there_is_not_written_over(files, tmp_path):
         pv.sample(files[0], *files, size=10, to=target)
     assert target.read_text() == "annotated"
     (tmp_path / "t.design.json").write_text("{}")
-    with pytest.raises(InputError, match=r"t\.design\.json: is there already"):
+    with pytest.raises(InputError, match=r"t\.design\.json: exists already"):
         pv.sample(files[0], *files, size=10, to=tmp_path / "t.conll")
     assert not (tmp_path / "t.conll").exists()
 
@@ -519,7 +521,7 @@ def test_all_of_a_pool():
     assert drawn.units.tolist() == list(range(120))
     assert drawn.width == 0
     assert {own.why for own in drawn.strata} == {"all"}
-    assert "all of them, so that nothing is left to chance" in str(drawn)
+    assert "all of them, so there is no sampling error" in str(drawn)
 
 
 def test_the_smallest_pools():
@@ -528,7 +530,7 @@ def test_the_smallest_pools():
     nothing = pv.sample(None, [["O"]] * 9, [["O"]] * 9, size=3)
     assert nothing.labelled == 3
     same = pv.sample(None, OLD, OLD, size=9)
-    assert "the outputs do not differ, so no unit is better than another" in str(same)
+    assert "the outputs do not differ, so every unit is equally useful" in str(same)
 
 
 def test_nothing_is_said_of_an_answer_that_there_is_not():

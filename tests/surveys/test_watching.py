@@ -147,7 +147,7 @@ def test_single_items_and_mirrored_strata():
 @pytest.mark.parametrize(
     ("use", "words"),
     [
-        (lambda d, a: pv.watch(3, a), "design: 3; expected what sample"),
+        (lambda d, a: pv.watch(3, a), "design: 3; expected a design of sample"),
         (lambda d, a: pv.watch(d), "annotated: missing"),
         (lambda d, a: pv.watch(d, a, every=0), "every: 0 is not a whole number >= 1"),
         (lambda d, a: pv.watch(d, a, planned=0), "planned: 0 is not a whole number"),

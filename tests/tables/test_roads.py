@@ -282,7 +282,7 @@ def test_labels_that_gold_never_has_are_a_warning_where_rows_are_only_counted(tm
         "'g' has labels that 's' never has:",
     ]
     for table, how in ((roads.pandas(), {}), (roads.csv(), ENGINE)):
-        with pytest.raises(InputError, match="no label of the answer occurs"):
+        with pytest.raises(InputError, match="no gold label occurs"):
             pv.score(table, gold_column="g", columns=["s"], **how)
 
 

@@ -457,8 +457,7 @@ TRAPS = [
         {"g.csv": "id,label\n1,a\n2,b\n3,c\n", "p.csv": "id,label\n3,c\n1,a\n2,b\n"},
         "score g.csv p.csv",
         error="rows do not match by column 'id': row 1 is '3', but '1' in g.csv (3 rows differ: "
-        "the "
-        "same in another order); expected the rows in the order of the answer, or --key id, which "
+        "the same in another order); expected the rows in the order of gold, or --key id, which "
         "joins them (--align position",
         settled=(("--key id", "labels", (3, 0, 0)), ("--align position", "labels", (0, 3, 3))),
     ),
@@ -589,7 +588,7 @@ TRAPS = [
         "refused: nobody has it",
         {"g.conll": "Ann B-PER\nsaw O\n"},
         "score g.conll g.conll --map PERS=PER",
-        error="--map: neither the answer nor a system has 'PERS'; did you mean 'PER'?",
+        error="--map: neither gold nor a system has 'PERS'; did you mean 'PER'?",
     ),
     Trap(
         "gold itself, given as an output",
