@@ -1,19 +1,20 @@
-"""Comparisons of many groups, labels, runs and sentences, and of few; and how their time grows."""
+"""Comparisons of many groups, labels, runs and sentences, and of few."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from timing import Line, growth, show, within
+from timing import Line, show, within
 
 import probative as pv
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    Work = Callable[[], object]
+Work = Callable[[], object]
 
 TAGS = np.array(["B-PER", "B-LOC", "B-ORG", "O", "O", "O"])
 
@@ -38,14 +39,6 @@ def labels_of(n: int) -> Work:
     gold = rng.integers(0, n, 2 * n)
     a, b = (noisy(gold, p, n, rng) for p in (0.8, 0.82))
     return lambda: pv.compare(gold, a, b)
-
-
-def scores_of(n: int) -> Work:
-    """Score n integers, and read all intervals."""
-    rng = np.random.default_rng(0)
-    gold = rng.integers(0, 5, n)
-    pred = noisy(gold, 0.8, 5, rng)
-    return lambda: pv.score(gold, pred).to_dict()
 
 
 def runs_of(n: int) -> Work:
@@ -87,14 +80,6 @@ def measured() -> Iterator[Line]:
     yield within("pv.compare, 100 runs of two systems", runs_of(100), 2.0)
     yield within("pv.compare, 100,000 labels on 200,000 items", labels_of(100_000), 10.0, 3)
     yield within("pv.compare, 1,000 runs of two systems", runs_of(1000), 20.0, 2)
-    yield growth("groups of two rows", groups_of, (1000, 10_000))
-    yield growth("groups of two rows", groups_of, (10_000, 100_000))
-    yield growth("labels of a comparison", labels_of, (100, 1000), 9)
-    yield growth("labels of a comparison", labels_of, (1000, 10_000))
-    yield growth("labels of a comparison", labels_of, (10_000, 100_000))
-    yield growth("integers scored", scores_of, (100_000, 1_000_000))
-    yield growth("integers scored", scores_of, (1_000_000, 10_000_000))
-    yield growth("runs of two systems", runs_of, (100, 1000), 2)
 
 
 def main() -> bool:

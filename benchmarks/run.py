@@ -1,7 +1,7 @@
 """All benchmarks, or those named: ``python benchmarks/run.py [--write] [NAME ...]``.
 
-With ``--write`` the figures of each go into the table of docs/tested.md as soon as it has ended, in
-place of its last ones: a run can be broken off, and done in parts.
+With ``--write`` the figures of each go into the table of docs/tested.md as soon as it has ended or
+is interrupted, in place of its last ones: a run can be broken off, and done in parts.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ def main(words: list[str]) -> bool:
             holds &= importlib.import_module(name).main()
         except ModuleNotFoundError as error:
             print(f"{name}: {error.name} is not installed; nothing to compare with")
-        if "--write" in words:
-            write()
+        finally:
+            if "--write" in words:
+                write()
     return holds
 
 
