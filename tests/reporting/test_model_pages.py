@@ -57,8 +57,8 @@ def test_the_answer_stands_above_the_tables(page, capsys):
     shown = page("--metric", "recall")
     lines = capsys.readouterr().out.splitlines()
     sentence = (
-        "recall: a difference is not established: P(two better) = 0.698 (two 85.4, one 83.3; 95 % "
-        "interval of the difference −5.6 to +9.9)."
+        "recall: the difference is not established: P(two better) = 0.698 (two 85.4, one 83.3; "
+        "95 % interval of the difference [−5.6, +9.9])."
     )
     assert lines[0] == sentence
     headline = shown.index('<div class="headline open">')
