@@ -65,8 +65,8 @@ def test_the_answer_stands_above_the_tables(page, capsys):
     assert headline < shown.index("Not established") < shown.index(f"<p>{sentence}")
     assert shown.index(f"<p>{sentence}") < shown.index("<table")
     assert shown.count(sentence) == 1
-    assert " recall   not established   83.33   " in "\n".join(lines)
-    assert lines[4].split()[-2:] == ["likelier", "hypothesis"]
+    assert " recall   not established   83.33 [" in "\n".join(lines)
+    assert lines[3].split()[-2:] == ["likelier", "hypothesis"]
     assert "s score is higher. Likelier hypothesis: the one with the higher probability" in shown
 
 
