@@ -140,8 +140,6 @@ def test_names_rope_by_label_and_metrics(run, files):
     assert "By label: y" in outcome.out
     assert "y against x, recall by label in points" in outcome.out
     assert "90 %" in outcome.out
-    choices = "exact-by-item|paired-posterior|level:0.9|rope:0.01|prior:1"
-    assert outcome.out.rstrip().endswith(choices)
 
 
 def test_a_table_with_columns(run, write):
@@ -344,7 +342,7 @@ def test_one_document_is_no_evidence(run, write, gate):
         f"{gate} FAILED: new against old, recall: a score rests on a single document, which does "
         f"not show how the systems do on others\n"
     )
-    assert "No verdict: a score here rests on one document alone" in outcome.out
+    assert "No verdict: a score rests on a single document" in outcome.out
     row = next(line for line in outcome.out.splitlines() if line.startswith(" new − old"))
     assert row.split()[4:10] == ["43.33", "−100.00", "100.00", "1.0000", "–", "–"]
     assert "Note: one unit: the variation" in outcome.out

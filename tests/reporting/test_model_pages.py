@@ -57,16 +57,16 @@ def test_the_answer_stands_above_the_tables(page, capsys):
     shown = page("--metric", "recall")
     lines = capsys.readouterr().out.splitlines()
     sentence = (
-        "recall: a difference is not established: P(two better) = 0.698 (two 85.4, one 83.3; 95 % "
-        "interval of the difference −5.6 to +9.9)."
+        "recall: the difference is not established: P(two better) = 0.698 (two 85.4, one 83.3; "
+        "95 % interval of the difference [−5.6, +9.9])."
     )
     assert lines[0] == sentence
     headline = shown.index('<div class="headline open">')
     assert headline < shown.index("Not established") < shown.index(f"<p>{sentence}")
     assert shown.index(f"<p>{sentence}") < shown.index("<table")
     assert shown.count(sentence) == 1
-    assert " recall   not established   83.33   " in "\n".join(lines)
-    assert lines[4].split()[-2:] == ["likelier", "hypothesis"]
+    assert " recall   not established   83.33 [" in "\n".join(lines)
+    assert lines[3].split()[-2:] == ["likelier", "hypothesis"]
     assert "s score is higher. Likelier hypothesis: the one with the higher probability" in shown
 
 

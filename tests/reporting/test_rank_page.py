@@ -127,7 +127,7 @@ def test_without_script_it_is_the_sorted_leaderboard(found, page):
     assert [row[0] for row in cells] == [system.name for system in found.ranking]
     scores = [float(row[1].split()[0]) for row in cells]
     assert scores == sorted(scores, reverse=True)
-    assert scores == [round(100 * system.estimate, 2) for system in found.ranking]
+    assert scores == [round(100 * system.estimate, 1) for system in found.ranking]
     assert all('<span class="iv"' in row for row in rows)
     _, text = html_outline(page)
     assert found.summary in text
@@ -317,4 +317,4 @@ def test_a_single_pair_is_not_spoken_of_as_many():
         assert many not in words
     assert "of one pair it needs no adjustment" in words
     assert ranking.comparisons[0].comparisons[0].p_adjusted is None
-    assert "The pair, with 95 % limits" in ranking.to_markdown()
+    assert "The pair, with its 95 % interval" in ranking.to_markdown()
