@@ -140,7 +140,7 @@ def test_labels_by_how_frequent_they_are():
     assert len(found.buckets) == 4
     for bucket in found.buckets:
         own = np.array([inside(bucket.bucket, times[x]) for x in gold])
-        assert bucket.kind == "label frequency in the answer"
+        assert bucket.kind == "label frequency in gold"
         assert bucket.items == np.count_nonzero(own)
         assert bucket.scores[0].metric == "accuracy"
         assert bucket.scores[0].estimate == pytest.approx(np.mean(a[own] == gold[own]))

@@ -118,10 +118,10 @@ def test_p_never_rises_and_copies_are_never_told_apart():
 def test_few_units_have_no_limits_and_say_so():
     look = pv.sequential().update(pv.PairedCounts([[1, 0, 0, 0, 1, 0, 0]] * 5))
     assert (look.low, look.high) == (-1, 1)
-    assert "no limits yet" in look.note
+    assert "no interval yet" in look.note
     alike = pv.sequential().update(pv.PairedCounts([[0, 0, 0, 0, 1, 0, 0]] * 50))
     assert (alike.low, alike.high) == (-1, 1)
-    assert "alike" in alike.note
+    assert "are equal" in alike.note
 
 
 def test_units_without_an_error_leave_room_for_some():
@@ -231,7 +231,7 @@ def test_the_study_counts_what_is_ever_wrong():
 
 def test_looks_show_themselves():
     test = pv.sequential("f1", planned=100)
-    with pytest.raises(pv.InputError, match="none yet"):
+    with pytest.raises(pv.InputError, match="no checks yet"):
         test.looks.to_html()
     test.update(pv.PairedCounts([[0, 0, 1, 0, 1, 0, 0], [1, 0, 0, 0, 1, 1, 1]], [30, 20]))
     looks = test.looks

@@ -274,7 +274,7 @@ def test_systems_that_never_differ_in_the_sample_give_no_probability():
     assert gap.estimate == 0
     assert (gap.low, gap.high) == (-1, 1)
     assert gap.no_evidence
-    assert "alike" in gap.notes[0]
+    assert "are equal" in gap.notes[0]
 
 
 def test_half_a_unit_more_stands_for_what_few_units_do_not_show():

@@ -149,7 +149,7 @@ def test_few_units_have_no_limits_yet(stream):
     assert "fewer than two units of a stratum" in second.note
     assert "fewer than two units of a stratum" in third.note
     few = next(iter(stratified_looks(stream, (20,), (30, 15, 20))))
-    assert "fewer than 30 units" in few.note
+    assert "fewer than 30 informative units" in few.note
 
 
 def test_a_pool_that_is_labelled_whole_has_nothing_left_open():
