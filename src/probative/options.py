@@ -1124,6 +1124,7 @@ class CheckOptions(_CorpusOptions):
         "FILE",
         "A JSON Schema of the records: its fields, which are required, and rules to consider.",
         tasks=_RECORDS,
+        by_content=True,
     )
 
     told = frozenset({"task", "input_format"})

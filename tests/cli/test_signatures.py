@@ -141,11 +141,13 @@ FILES = {
         for name, size in (("old", 3), ("new", 4))
     },
     "rules.toml": "[fields]\nkind = 'casefold'\n",
+    "schema.json": '{"properties": {"total": {"type": "number"}}, "required": ["total"]}',
     "a.csv": "tp,fp,fn\n30,5,9\n28,7,11\n33,4,6\n29,6,10\n",
     "b.csv": "tp,fp,fn\n32,4,7\n29,6,10\n35,4,4\n30,5,9\n",
 }
 FOLDERS = {
     "submissions": ["old.conll", "new.conll"],
+    "keyed": ["other.csv", "all.csv"],
     "tables": ["labels.csv"],
     "rows": ["rows.jsonl"],
     "scores": ["scores.csv"],
@@ -269,7 +271,17 @@ CALLS = {
     **{f"{command}:records": RECORDS for command in ("score", "rank", "plan")},
     "compare:records": (RECORDS[0], RECORDS[1] | {"fields": ["--fields", "total,kind"]}),
     "board:records": (["gold.records", "extracted", "--task", "records"], RECORDS[1]),
-    **{f"{command}:keys": KEYS for command in ("score", "compare", "rank")},
+    **{f"{command}:keys": KEYS for command in ("score", "compare", "rank", "plan")},
+    "board:keys": (["ids.csv", "keyed", "--key", "id"], KEYS[1]),
+    "sample:records": (
+        ["old.records", "old.records", "new.records", "--task", "records", "--size", "3"],
+        {name: words for name, words in RECORDS[1].items() if name != "only_gold_paths"}
+        | {"key": ["--key", "id"]},
+    ),
+    "check:records": (
+        ["gold.records", "--task", "records"],
+        {"schema": ["--schema", "schema.json"]},
+    ),
     "compare:scores": ([*SCORES, "--threshold", "0.5"], {"threshold": ["--threshold", "0.7"]}),
     "compare:probabilities": ([*SCORES, "--probabilities"], {"beta": ["--beta", "2"],
         "level": ["--level", "0.9"], "rope": ["--rope", "0.01"], "rng": ["--seed", "3"]}),
