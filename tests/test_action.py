@@ -89,7 +89,7 @@ def test_a_gate_that_holds(runner):
     assert done.returncode == 0, done.stdout + done.stderr
     assert summary.startswith("## ✅ The gate holds\n\n    ")
     assert "    --require-not-worse PASSED: old against new, F1: P(B − A > 0 points) =" in summary
-    assert "| system | precision | 95 % |" in summary
+    assert "| system | precision | recall |" in summary
     assert "points higher than new (F1 100.0 against" in summary
     assert output["passed"] == "true"
     assert output["verdict"].startswith("--require-not-worse PASSED: old against new")

@@ -78,7 +78,7 @@ def test_rank_plan_and_gate_follow():
     assert "points" not in board.to_markdown()
     plan = pv.plan(scores={"old": OLD, "new": NEW}, range=(1, 5), difference=0.5)
     assert plan.units > 0
-    assert "A true difference of 0.500 shows" in plan.to_markdown()
+    assert "A true difference of 0.500 is significant" in plan.to_markdown()
     result = pv.compare(scores={"old": OLD, "new": NEW}, range=(1, 5))
     (verdict,) = pv.gate(result, "require-better", margin=0.1)
     assert verdict.passed
@@ -93,12 +93,12 @@ def test_numbers_are_in_points_only_on_the_scale_from_0_to_1():
         found = pv.compare(scores=scores, range=span)
         assert f"new scores {said}" in found.verdicts[0]
         assert "old points" in found.verdicts[0]
-        assert ("Differences in points" in found.to_markdown()) == (span == (0, 1))
+        assert ("Scores in points" in found.to_markdown()) == (span == (0, 1))
         ranked = pv.rank(scores=scores, range=span)
         assert f'"factor":{100.0 if span == (0, 1) else 1.0}' in ranked.to_html()
     runs = {name: [own, own[1:] + own[:1], own[2:] + own[:2]] for name, own in few.items()}
     plan = pv.plan(scores=runs, range=(1, 5), difference=0.5)
-    assert "to show 0.500**" in plan.to_markdown()
+    assert "to detect 0.500**" in plan.to_markdown()
     assert "points" not in plan.to_markdown()
 
 
@@ -250,7 +250,7 @@ def test_scores_without_a_range_have_student_intervals(table):
         ({"scores": {"a": [None], "b": [1]}}, "no item has a score of every system"),
         ({"scores": {"a": [1], "b": [1]}, "range": (1, 1)}, r"range: \(1, 1\); expected"),
         ({"scores": {"a": [1], "b": [1]}, "metric": "f1"}, "'f1' is not defined for graded"),
-        ({"scores": {"a": [1], "b": [1]}, "average": "macro"}, "average: 'macro' means nothing"),
+        ({"scores": {"a": [1], "b": [1]}, "average": "macro"}, "average: 'macro' does not apply"),
         ({"scores": {"a": [1], "b": [1]}, "units": [1, 2]}, "units: 2 of them"),
         ({"gold": ["x"], "scores": {"a": [1]}}, "scores: hold everything"),
         ({}, "gold: missing"),

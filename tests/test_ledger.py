@@ -222,10 +222,10 @@ def test_what_was_told_survives_kill_9(path):
 _HALF = """
 import os, signal, sys
 sys.path.insert(0, {tests!r})
-from probative.jobs import ledger, ledger as ledger_files
+from probative.jobs import ledger
 from test_ledger import asked, one
 def half(file, path, end, uses):
-    lines, _ = ledger_files.lines_of(uses, end.check)
+    lines, _ = ledger._lines_of(uses, end.check)
     file.seek(end.size)
     file.write(lines[: len(lines) // 2])
     os.kill(os.getpid(), signal.SIGKILL)
@@ -455,7 +455,7 @@ def test_assertions_take_a_ledger(path):
             lambda p: pv.compare(
                 {"a": pv.Counts([5], [1], [1]), "b": pv.Counts([5], [1], [1])}, fingerprints=True
             ),
-            "fingerprints: counts tell no test set",
+            "fingerprints: counts identify no test set",
         ),
         (lambda p: judged(3), "ledger: 3; expected a path"),
         (lambda p: judged(p, hide_scores="yes"), "hide_scores: 'yes'; expected True or False"),

@@ -118,5 +118,5 @@ def test_thousands_of_labels_are_scored_at_once_and_cut_in_print():
     document = scores_document(found)
     table = document.tables[1]
     assert len(table.rows) == 200
-    assert "2,800 more labels are left out here" in table.notes[0]
+    assert "2,800 more labels are hidden here" in table.notes[0]
     assert len(document.payload["systems"][0]["by_label"]) == 3000

@@ -357,7 +357,7 @@ def test_averages_that_disagree_are_told():
     one = [gold[0], {}, {}]
     other = [{"a": {"l": list(range(8))}}, gold[1], gold[2]]
     result = pv.compare(gold, one, other, names=["one", "other"])
-    (mean,) = result.document_differences
+    (mean,) = (gap for gap in result.other_metrics if gap.metric == "f1_of_documents")
     f1 = [1.0, 0.0, 0.0], [16 / 28, 1.0, 1.0]
     assert mean.difference == pytest.approx(np.mean(f1[1]) - np.mean(f1[0]))
     assert mean.low < mean.difference < mean.high
@@ -374,11 +374,11 @@ def test_the_mean_of_documents_has_an_interval(receipts):
     own = result[0]["f1_of_documents"]
     assert own.estimate == pytest.approx(result[0].outcomes.mean_f1)
     assert own.low < own.estimate < own.high
-    (mean,) = result.document_differences
+    (mean,) = (gap for gap in result.other_metrics if gap.metric == "f1_of_documents")
     assert mean.difference == pytest.approx(result[1]["f1_of_documents"].estimate - own.estimate)
     assert 0 < mean.low < mean.difference < mean.high
-    assert "is higher for challenger, too (by 8.47 points" in result.to_markdown()
-    assert result.to_dict()["document_differences"][0]["low"] == mean.low
+    assert "is higher for challenger, too (by 8.5 [" in result.to_markdown()
+    assert result.to_dict()["other_metrics"][-1]["low"] == mean.low
 
 
 def test_text_shows_quality_fields_and_near_misses(receipts, run):
@@ -664,7 +664,7 @@ def test_a_wrong_schema_is_refused(receipts, write, content, message):
 
 def test_a_schema_is_of_records(tmp_path):
     (tmp_path / "tags.conll").write_text("Ann B-PER\nwent O\n")
-    with pytest.raises(InputError, match="schema: means nothing for entities"):
+    with pytest.raises(InputError, match="schema: does not apply to entities"):
         pv.check(tmp_path / "tags.conll", schema=SCHEMA)
 
 

@@ -316,7 +316,7 @@ def test_intervals_where_there_is_little():
         (lambda: ours.f1_score(GOLD, PRED, level=95), "level: 95"),
         (
             lambda: ours.classification_report([["O"]], [["O"]], mode="strict"),
-            "scheme: cannot be told from the prefixes O; expected one of iob1",
+            "scheme: cannot be recognised from the prefixes O; expected one of iob1",
         ),
         (
             lambda: ours.f1_score([["E-X"]], [["O"]], mode="strict", scheme="iob2"),

@@ -722,10 +722,8 @@ _OF_RECORDS = frozenset(
     name for name, option in ReadingOptions.options().items() if option.tasks == _RECORDS
 )
 # what only jobs that score systems by gold have
-_OF_JUDGED = (
-    _TABLES
-    | _OF_RECORDS
-    | {"gold_column", "threshold", "score_name", "labels", "train_words", "run_column", "group"}
+_OF_JUDGED = frozenset(
+    {"gold_column", "threshold", "score_name", "labels", "train_words", "run_column", "group"}
 )
 
 
@@ -939,7 +937,7 @@ class AgreementOptions(ReadingOptions):
     )
 
     told = ReadingOptions.told | {"by"}
-    withheld = _OF_JUDGED | {"probability_columns", "positive"}
+    withheld = _OF_JUDGED | _TABLES | _OF_RECORDS | {"probability_columns", "positive"}
 
 
 # --- Curves of precision and recall
@@ -1163,7 +1161,7 @@ class SampleOptions(ReadingOptions):
     rng: int = SEED(0, always=True)
 
     told = ReadingOptions.told | {"size", "add", "goal", "by"}
-    withheld = _OF_JUDGED
+    withheld = _OF_JUDGED | _LARGE | {"on_missing", "only_gold_paths"}
 
 
 @options_class

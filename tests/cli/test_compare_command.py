@@ -343,9 +343,9 @@ def test_one_document_is_no_evidence(run, write, gate):
         f"not show how the systems do on others\n"
     )
     assert "No verdict: a score rests on a single document" in outcome.out
-    row = next(line for line in outcome.out.splitlines() if line.startswith(" new − old"))
-    assert row.split()[4:10] == ["43.33", "−100.00", "100.00", "1.0000", "–", "–"]
-    assert "Note: one unit: the variation" in outcome.out
+    row = next(line for line in outcome.out.splitlines() if line.startswith(" difference"))
+    assert "+43.3 [−100.0, +100.0]" in row
+    assert "one unit: the variation" in outcome.out
     answer = json.loads(run(*asked, gate, "-f", "json").out)
     (c,) = answer["comparisons"]
     assert (c["low"], c["high"], c["pvalue"]) == (-1, 1, 1)

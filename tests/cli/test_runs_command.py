@@ -282,7 +282,7 @@ def test_tags_in_a_table_of_runs_are_no_labels_in_silence(run, refused, write):
     assert "not of entities" in refused(*words, "--task", "entities")
     labels = run(*words, "--task", "labels")
     assert labels.status == 0
-    assert "tags.csv: csv table, labels in column 'a'; csv table" in labels.err
+    assert "tags.csv: csv table, labels in column 'gold'; csv table" in labels.err
 
 
 def counted(units, seed, column="doc"):

@@ -227,7 +227,7 @@ def test_stretches_that_stand_for_all_are_called_a_sample():
     found = pv.randomization_test(paired, "f1")
     assert found.method == "sampled"
     assert 0 < found.standard_error < 1e-5 * found.pvalue
-    assert "stand for all" in found.note
+    assert "represent all" in found.note
     assert "sampled-by-item" in found.signature
     # one binomial variate, whose tail is an incomplete beta function
     assert pv.randomization_test(paired, "recall").method == "exact"

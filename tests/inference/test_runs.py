@@ -261,7 +261,7 @@ def test_true_negatives():
 
 def test_paired_runs_come_in_pairs():
     with pytest.raises(
-        pv.InputError, match="paired_runs: 2 runs of A, but 3 of B; expected as many"
+        pv.InputError, match="paired_runs: 2 runs of A, but 3 of B; expected the same number"
     ):
         compare_runs(*random_runs(2, 2, 3), paired_runs=True)
 

@@ -167,14 +167,14 @@ def test_one_run_each_is_the_plain_comparison_with_a_note(folder):
     for name in ("difference", "low", "high", "pvalue", "p_b_better", "design_effect"):
         assert getattr(one, name) == getattr(other, name)
     assert [s.estimate for s in alone["A"].scores] == [s.estimate for s in plain["A"].scores]
-    assert "cannot be told from one run each" in alone.verdicts[0]
-    assert any("tells nothing about other runs" in note for note in alone.notes)
+    assert "One run each does not show whether training again" in alone.verdicts[0]
+    assert any("does not show how other runs would score" in note for note in alone.notes)
 
 
 def test_one_run_beside_several_has_no_answer_about_procedures():
     result = pv.compare(GOLD, {"A": A[:1], "B": B})
     assert [c.question for c in result.comparisons] == ["models"]
-    assert "cannot be told: there is one run of A" in result.verdicts[0]
+    assert "One run of A does not show whether training again" in result.verdicts[0]
     (verdict,) = pv.gate(result, "require-better")
     assert not verdict.passed
     assert "new runs cannot be judged" in str(verdict)
@@ -261,7 +261,7 @@ def test_many_systems_are_compared_with_the_first_and_p_is_adjusted_by_question(
         smallest = min(own, key=lambda c: c.pvalue)
         assert smallest.p_adjusted == pytest.approx(min(1, 2 * smallest.pvalue))
     assert len(result.verdicts) == 2
-    assert "C has two runs: how much runs differ is hardly known" in result.verdicts[1]
+    assert "to show how much runs differ" in result.verdicts[1]
 
 
 # --- ranks and scores -------------------------------------------------------------------------
@@ -609,11 +609,11 @@ def test_pages_and_tables_tell_runs_and_escape_names():
     assert page.count('class="run marked"') == len(A)
     assert page.count('class="run"') == len(B)
     assert 'class="part a"' in page
-    assert "Single runs, f1 in points" in page
+    assert "Single runs, F1 in points" in page
     latex = result.to_latex()
     assert r"$\pm$" in latex
     first_caption = latex.split(r"\caption{")[1]
-    assert "limits" in first_caption.split("\n")[0]
+    assert "interval" in first_caption.split("\n")[0]
     assert "± " in result.to_markdown()
     axes = result.plot()
     drawn = [line for line in axes[0].lines if len(line.get_xdata()) in (len(A), len(B))]
@@ -706,5 +706,5 @@ def test_the_page_of_a_ranking_says_where_runs_are_compared_in_full():
     gold = list("0101" * 10)
     systems = {"old": [gold, list("0101" * 8 + "10101010")], "new": [gold, gold]}
     page = pv.rank(gold, systems, comparisons=1).to_html()
-    assert "compare tells both, pair by pair" in page
+    assert "compare shows both, pair by pair" in page
     assert "as many pairs as its comparisons say" not in page

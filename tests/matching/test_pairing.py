@@ -327,7 +327,7 @@ def test_what_is_said_of_a_rule():
     assert "(F1, partial overlap," in str(result)
     assert result.to_dict()["match"] == "partial"
     assert "|match:partial|" in result.signature
-    assert "Entities, partial overlap, 6 sentences." in result.to_markdown()
+    assert "(entities, partial overlap, 6 sentences)" in result.to_markdown()
     assert "F1, partial overlap" in pv.rank(DOCUMENT * 6, {"old": old, "new": new},
                                             match="partial").summary  # fmt: skip
     with pytest.raises(InputError, match=r"^by: under match='type' items of one sentence"):

@@ -46,7 +46,7 @@ def test_examples():
 def test_other_tokens_are_refused():
     other = docs(PREDICTED)
     other[1][0].text = "A"
-    with pytest.raises(InputError, match=r"pred: sentence 2, token 1: token 'A', but "):
+    with pytest.raises(InputError, match=r"pred: sentence 2, token 1: token 'A', gold has "):
         pv.score(docs(GOLD), other)
 
 

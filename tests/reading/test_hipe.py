@@ -119,12 +119,11 @@ def test_the_first_token_that_differs_is_shown_with_its_line(write):
     with pytest.raises(InputError) as error:
         pv.score(gold, system)
     assert str(error.value) == (
-        f"{system}:10: token 'Heaven', but 'Haven' at {gold}:10; expected the same tokens "
-        f"(align_by='position' ignores tokens)"
+        f"{system}:10: token 'Heaven', gold has 'Haven' (align_by='position' ignores tokens)"
     )
     assert pv.score(gold, system, align_by="position")[0].counts == pv.Counts(3, 0, 0)
     longer = write("longer.tsv", GOLD.replace("Low\t", "the\tO\nLow\t"))
-    with pytest.raises(InputError, match=r"longer.tsv:9: token 'the', but 'Low' at .*gold.tsv:9"):
+    with pytest.raises(InputError, match=r"longer.tsv:9: token 'the', gold has 'Low' "):
         pv.score(gold, longer)
     with pytest.raises(InputError, match=r"longer.tsv:9: sentence 2 has 3 tokens, but 2 at .*:9"):
         pv.score(gold, longer, align_by="position")

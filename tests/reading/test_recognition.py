@@ -80,7 +80,7 @@ def test_scores_say_what_the_answer_was_taken_for(write):
 def test_tokens_of_labels_must_agree(write):
     gold = write("the\tDT\ncat\tNN\n\nit\tPR\n", "g.conll")
     other = write("the\tDT\ndog\tNN\n\nit\tPR\n", "p.conll")
-    with pytest.raises(InputError, match=r"p.conll:2: token 'dog', but 'cat' at .*g.conll:2;"):
+    with pytest.raises(InputError, match=r"p.conll:2: token 'dog', gold has 'cat' "):
         pv.score(gold, other, task="labels")
     result = pv.score(gold, other, task="labels", align_by="position")
     assert result[0].counts == pv.Counts(tp=3, fp=0, fn=0)
@@ -232,7 +232,7 @@ def test_sentences_of_tables_stand_together(write):
 def test_words_of_tables_must_agree(write):
     gold = write("sent,word,gold\n1,Ann,B-PER\n1,ran,O\n", "g.csv")
     other = write("sent,word,pred\n1,Bob,B-PER\n1,ran,O\n", "p.csv")
-    with pytest.raises(InputError, match="token 'Bob', but 'Ann' at "):
+    with pytest.raises(InputError, match="token 'Bob', gold has 'Ann' "):
         pv.score(gold, other)
 
 

@@ -129,7 +129,7 @@ def test_other_tokens_are_refused(tmp_path):
         {"tokens": ["x", *r["tokens"][1:]], "ner_tags": r["ner_tags"]} for r in rows(PREDICTED)
     ]
     path = lines(tmp_path / "other.jsonl", other)
-    with pytest.raises(InputError, match=r"other.jsonl:1: token 'x', but "):
+    with pytest.raises(InputError, match=r"other.jsonl:1: token 'x', gold has "):
         pv.score(ROWS / "gold.jsonl", path, label_names=NAMES)
 
 

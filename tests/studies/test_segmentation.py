@@ -189,7 +189,7 @@ def test_systems_that_are_not_installed_are_named(monkeypatch, run, files):
         "probative_studies.segmentation.available", lambda system: system == "maxmatch"
     )
     train, dev, test = files
-    shown = run("study", "segmentation", "--train", train, "--dev", dev, "--test", test)
+    shown = run("study", "segmentation", "--train", train, "--dev", dev, "--test", test, "-v")
     assert shown.status == 0
     assert "bigru is left out: it needs torch (pip install 'probative[neural]')" in shown.err
     with pytest.raises(pv.InputError, match=r"needs torch; install it with: pip install"):

@@ -567,7 +567,7 @@ def test_of_a_pool_that_is_labelled_whole_the_verdict_speaks_of_it_alone():
     said = f"new is better than old on this pool, by {100 * gap.difference:.2f} points ({scores})."
     assert whole.verdicts == (said,)
     beyond = pv.estimate(drawn.design, GOLD, systems=SYSTEMS, population=True)
-    assert "the difference is not established" in beyond.verdicts[0]
+    assert "The difference is not established" in beyond.verdicts[0]
     swapped = {"new": NEW, "old": OLD}
     other = pv.estimate(pv.sample(None, swapped, size=N).design, GOLD, systems=swapped)
     assert other.verdicts[0].startswith("new is better than old on this pool")

@@ -63,7 +63,7 @@ def test_a_sample_shows_no_output_and_comes_back_as_records(files, tmp_path, run
     assert all(row.keys() == {"id", "gold"} and row["gold"] is None for row in lines(sample))
     refused = run("estimate", tmp_path / "s.design.json", sample)
     assert refused.status == 2
-    assert "30 rows not annotated yet" in refused.err
+    assert "30 rows without a label" in refused.err
     annotate(sample)
     found = run("estimate", tmp_path / "s.design.json", sample, "--format", "json")
     assert found.status == 0, found.err

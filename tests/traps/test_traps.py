@@ -661,7 +661,7 @@ def test_files(run, tmp_path, monkeypatch, trap):
     answer = json.loads(outcome.out)
     assert answer["task"] == trap.task
     assert counts_of(answer["systems"][0]) == trap.tp_fp_fn
-    plain = run(*trap.words.split())
+    plain = run(*trap.words.split(), "--verbose")
     assert (trap.says or "") in plain.out + plain.err
 
 

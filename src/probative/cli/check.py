@@ -28,7 +28,7 @@ def check(
     report = find_problems(named_file(file).path, **vars(given))
     by_flags = (named_by_flags(InputError(problem)).message for problem in report.problems)
     report = replace(report, problems=tuple(by_flags))
-    out.remark(*filter(None, [taken_for_file(file)]), *report.notes)
+    out.remark(*filter(None, [taken_for_file(file)]), *report.notes, whole=True)
     signature = given.signature("check", report.input_format, report.task)
     out.emit(check_document(report, signature=signature))
     return 1 if report.problems else 0

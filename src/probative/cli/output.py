@@ -222,13 +222,13 @@ class Output(Options):
 
         one_of("--format", self.form, (*FORMATS, *self.more_forms))
 
-    def remark(self, *messages: str) -> None:
+    def remark(self, *messages: str, whole: bool = False) -> None:
         """Print messages besides the results: one line on how files were read, and one caveat.
 
-        If it is verbose, all of them.
+        If it is verbose, or with `whole`, all of them.
         """
         shown: Sequence[str] = messages
-        if not self.verbose:
+        if not (self.verbose or whole):
             read = [m for m in messages if isinstance(m, Recognised)]
             wrote = [m for m in messages if m.startswith("wrote ")]
             others = [m for m in messages if m not in (*read, *wrote)]
@@ -311,11 +311,13 @@ def _in_one_line(notes: Sequence[str]) -> list[str]:
     """Return one line on how the first file was read, and how many more there are."""
     if not notes:
         return []
+    notes = [note for note in notes if ": " in note] or notes  # those of files
     first = notes[0].partition(": ")[0]
-    own = [note.partition(": ")[2] for note in notes if note.startswith(f"{first}: ")]
+    found = [note.partition(": ")[2] for note in notes if note.startswith(f"{first}: ")]
+    own = list(dict.fromkeys(note for note in found if ", because " not in note)) or found
     files = len({note.partition(": ")[0] for note in notes}) - 1
     more = f" (and {files:,} more file{'s' * (files > 1)}: -v)" if files else ""
-    return [f"{PurePath(first).name}: {own[-1] if len(own) == 1 else '; '.join(own[1:])}{more}"]
+    return [f"{PurePath(first).name}: {'; '.join(own)}{more}" if any(own) else first]
 
 
 def _first_of(notes: Sequence[str]) -> list[str]:

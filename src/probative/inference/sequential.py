@@ -208,7 +208,7 @@ def sequential(
     >>> look.units, look.decided
     (100, 'b')
     >>> print(look)  # doctest: +ELLIPSIS
-    look 1, 100 units: F1, B − A 30.07 [27.75, 32.38]; decided: B is better than A (p = ...
+    check 1, 100 units: F1, B − A 30.07 [27.75, 32.38]; decided: B is better than A (p = ...
     """
     return SequentialTest(metric, level=level, planned=planned, beta=beta)
 

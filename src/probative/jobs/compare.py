@@ -63,7 +63,6 @@ from probative.results import (
     BucketDifference,
     Comparison,
     Comparisons,
-    DocumentDifference,
     Group,
     LabelDifference,
 )
@@ -486,14 +485,8 @@ def compare_matched(
     facts = (*facts, signed_runs(matched)) if several else facts
     signature = sign_answers(facts, options, comparisons)
     named = [(a.name, b.name) for a, b in pairs]
-    others = None
-    if options.metric is None and options.average == "micro" and not several:
-        others = _other_metrics(matched, metrics[0], pairs, choices, options)
-    result = with_verdicts(scores, comparisons, named, signature, others)
-    if matched.records is not None and not several:
-        result = replace(
-            result, document_differences=_document_differences(matched, pairs, choices)
-        )
+    others = () if several else _other_metrics(matched, metrics[0], pairs, choices, options)
+    result = with_verdicts(scores, comparisons, named, signature, others or None)
     if examples and not several:
         places = [(a.places[0], b.places[0]) for a, b in pairs]
         result = replace(
@@ -552,29 +545,25 @@ def _other_metrics(
     pairs: Sequence[Pair],
     choices: Choices,
     options: CompareOptions,
-) -> tuple[BucketDifference, ...] | None:
-    """Return the differences in the metrics beside the default one; None if there are none."""
-    if metric not in _BESIDE:
-        return None
+) -> tuple[BucketDifference, ...]:
+    """Return the differences in the metrics beside the default one, and in the mean of documents.
+
+    The mean F1 of documents may order systems otherwise than the F1 of all fields.
+    """
+    scores: list[Score] = []
+    if options.metric is None and options.average == "micro":
+        scores += (
+            score_in(matched, other, choices.unit, beta=options.beta, prior=options.prior)
+            for other in _BESIDE.get(metric, ())
+        )
+    if matched.records is not None:
+        scores.append(document_f1(matched, range(len(matched.names))))
     found = []
-    for other in _BESIDE[metric]:
-        score = score_in(matched, other, choices.unit, beta=options.beta, prior=options.prior)
+    for score in scores:
         for a, b in pairs:
             gap = score.difference(a.places[0], b.places[0], choices.level)
-            found.append(BucketDifference(a.name, b.name, other, gap.estimate, gap.low, gap.high))
-    return tuple(found)
-
-
-def _document_differences(
-    matched: Matched, pairs: Sequence[Pair], choices: Choices
-) -> tuple[DocumentDifference, ...]:
-    """Return the differences of the mean F1 of documents, which may contradict those of fields."""
-    score = document_f1(matched, range(len(matched.names)))
-    found = []
-    for a, b in pairs:
-        gap = score.difference(a.places[0], b.places[0], choices.level)
-        ends = gap.estimate, gap.low, gap.high
-        found.append(DocumentDifference(a.name, b.name, *ends, level=choices.level))
+            ends = gap.estimate, gap.low, gap.high
+            found.append(BucketDifference(a.name, b.name, score.metric, *ends))
     return tuple(found)
 
 

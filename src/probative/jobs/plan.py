@@ -174,7 +174,7 @@ def plan(
     68
     >>> pilot = pv.PairedCounts([30, 20, 45, 18, 400, 60, 70])
     >>> print(pv.plan(pilot, "f1", difference=0.02))
-    f1: a difference of 0.02 needs 1,442 units to show with power 0.8 at level 0.95 (643 observed)
+    f1: a difference of 0.02 needs 1,442 units for power 0.8 at level 0.95 (643 observed)
     >>> round(pv.plan(pilot, "f1", difference=0.02, units=1000).power, 2)
     0.64
     """

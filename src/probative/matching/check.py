@@ -26,7 +26,7 @@ from probative.reading.segmented import read_forms, read_segmented
 from probative.results import FileCheck, PathSummary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from probative.reading.annotations import Text
     from probative.reading.formats import Input
@@ -53,7 +53,7 @@ def check(
     label_names: Sequence[str] = (),
     score_name: str | None = None,
     threshold: float | None = None,
-    schema: Any = None,
+    schema: str | Path | Mapping[str, object] | type | None = None,
     **unknown: Never,
 ) -> FileCheck:
     r"""Report what a file is and everything that is wrong with it.
@@ -146,12 +146,12 @@ def check(
     found = checks.get(opened.kind, _others)(opened, options.scheme)
     if schema is not None:
         if opened.kind != "records":
-            raise InputError(f"schema: means nothing for {found.task}; expected records (task=)")
+            raise InputError(f"schema: does not apply to {found.task}; expected records (task=)")
         found = _with_schema(found, schema)
     return replace(found, reason=opened.reason)
 
 
-def _with_schema(found: FileCheck, schema: Any) -> FileCheck:
+def _with_schema(found: FileCheck, schema: object) -> FileCheck:
     """Add what a schema says about the paths, and the paths that only it has."""
     fields = {field.path: field for field in fields_of_schema(schema)}
     there = {path.path: path for path in found.paths or ()}

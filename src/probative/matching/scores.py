@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative.counts import Counts, ItemCounts
-from probative.errors import InputError
+from probative.errors import InputError, Recognised
 from probative.tables.scores import NO_RANGE, USUAL_RANGE, refuse_outside
 
 if TYPE_CHECKING:
@@ -164,7 +164,10 @@ def summed_items(summed: SummedScores, range_: Range | None) -> tuple[ScoredItem
         squares=summed.squares,
     )
     notes = [
-        f"{items.positives:,} items, summed by unit in the engine: no single item can be shown",
+        Recognised(
+            f"{items.positives:,} items, summed by unit in the engine, so that no single item can "
+            f"be shown"
+        ),
         _words_of_range(range_, said=True),
     ]
     if summed.left_out:
@@ -265,6 +268,6 @@ def _refuse_outside(side: Graded, name: str, range_: Range | None) -> None:
 
 def _words_of_range(range_: Range | None, *, said: bool) -> str:
     if range_ is None:
-        return "scores without a range: intervals are Student's"
+        return Recognised("scores without a range: intervals are Student's")
     low, high = range_
-    return f"scores from {low:g} to {high:g}{'' if said else ', the usual range'}"
+    return Recognised(f"scores from {low:g} to {high:g}{'' if said else ', the usual range'}")

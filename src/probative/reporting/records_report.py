@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from probative.reporting.document import Column, Table, Words, differed, scored
 from probative.results import RecordExample
-from probative.wording.numbers import brackets, counted, metric_words, points, pvalue
+from probative.wording.numbers import brackets, counted, metric_words, points, pvalue, with_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +85,8 @@ def _ends(system: SystemScores) -> str:
 def two_averages(scores: Scores) -> list[str]:
     """Return whether pooled F1 and the mean F1 of documents order two systems alike."""
     pooled = {(c.a, c.b): c for c in getattr(scores, "comparisons", ()) if c.metric == "f1"}
-    means = getattr(scores, "document_differences", None) or ()
+    others = getattr(scores, "other_metrics", None) or ()
+    means = [gap for gap in others if gap.metric == "f1_of_documents"]
     if not pooled:
         return _other_orders(scores)
     sentences = []
@@ -124,8 +125,7 @@ def _other_orders(scores: Scores) -> list[str]:
 def _higher(gap: Any) -> str:
     """Return by how many points the higher of two scores is higher, with its interval."""
     low, high = (gap.low, gap.high) if gap.difference > 0 else (-gap.high, -gap.low)
-    size = f"by {points(abs(gap.difference))} points"
-    return f"{size}; {100 * gap.level:g} % interval {points(low)} to {points(high)}"
+    return f"by {with_interval(abs(gap.difference), low, high, 1)} points"
 
 
 class _Field(NamedTuple):

@@ -59,7 +59,6 @@ if TYPE_CHECKING:
     from probative.results.ranking import RankedSystem as RankedSystem
     from probative.results.ranking import Ranking as Ranking
     from probative.results.ranking import Submission as Submission
-    from probative.results.records import DocumentDifference as DocumentDifference
     from probative.results.records import FieldChange as FieldChange
     from probative.results.records import FieldCounts as FieldCounts
     from probative.results.records import FieldExample as FieldExample
@@ -106,8 +105,7 @@ _HOMES = {
     "ranking": "Board RankedPair RankedSystem Ranking Submission",
     "runs": ("RepeatedScore RunScoreTests RunsPlan VarianceParts"),
     "records": (
-        "DocumentDifference FieldChange FieldCounts FieldExample NearMiss PathSummary "
-        "RecordExample RecordOutcomes"
+        "FieldChange FieldCounts FieldExample NearMiss PathSummary RecordExample RecordOutcomes"
     ),
     "scores": (
         "Agreement Ceiling FileCheck JudgeAgreement LabelScores PairAgreement RunScores Scores "

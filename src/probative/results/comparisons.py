@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from probative.reporting.document import Document
     from probative.results.base import DifferencePosterior
     from probative.results.ledger import Fingerprints, GateUse
-    from probative.results.records import DocumentDifference, FieldChange, RecordExample
+    from probative.results.records import FieldChange, RecordExample
     from probative.results.runs import RunScoreTests, VarianceParts
     from probative.results.scores import SystemScores
 
@@ -411,8 +411,6 @@ class Comparisons(Scores):
         If asked for: a `Group` for each of the critical fields of records.
     changes
         For records: a `FieldChange` for each pair and each path on which they differ.
-    document_differences
-        For records: a `DocumentDifference` for each pair.
     """
 
     comparisons: tuple[Comparison, ...] = ()
@@ -426,7 +424,6 @@ class Comparisons(Scores):
     fields: tuple[Group, ...] | None = None
     changes: tuple[FieldChange, ...] | None = field(default=None, repr=False)
     other_metrics: tuple[BucketDifference, ...] | None = None
-    document_differences: tuple[DocumentDifference, ...] | None = None
 
     def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
         yield from super()._metrics()

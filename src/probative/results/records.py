@@ -167,30 +167,6 @@ class FieldChange(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DocumentDifference(Result):
-    """Difference of the mean F1 of documents, B minus A.
-
-    Attributes
-    ----------
-    a, b
-        The systems.
-    difference, low, high, level
-        The difference, the ends of its interval, and the level of that.
-    """
-
-    a: str
-    b: str
-    difference: float
-    low: float
-    high: float
-    level: float
-
-    def __str__(self) -> str:
-        ends = f"[{self.low:+.4f}, {self.high:+.4f}]"
-        return f"{self.b} - {self.a}: mean F1 of documents {self.difference:+.4f} {ends}"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
 class RecordOutcomes(Result):
     """Outcomes of the outputs of one system and of their fields.
 
