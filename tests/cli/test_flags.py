@@ -21,6 +21,21 @@ NOT_OURS = {
     ("reading/large_tables.py", "-I"),
     ("reading/large_tables.py", "-c"),
     ("reading/database.py", "-c"),
+    # reports, which are mostly read on the command line, name the option to use
+    ("reporting/score_report.py", "Two classes: --positive "),
+    (
+        "reporting/score_report.py",
+        "Recall leads: precision and F1 reward splitting too little. --metric chooses another "
+        "score.",
+    ),
+    (
+        "reporting/compare_report.py",
+        "Differences without p are not tested, and not adjusted for their number; --metric tests "
+        "them.",
+    ),
+    ("matching/record_schemas.py", "--field '"),
+    ("matching/record_schemas.py", "--open-map "),
+    ("matching/record_schemas.py", "--unique "),
 }
 
 TAGS = "Ada B-PER\nmet O\n\nBob B-PER\n"
