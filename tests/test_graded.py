@@ -102,6 +102,16 @@ def test_numbers_are_in_points_only_on_the_scale_from_0_to_1():
     assert "points" not in plan.to_markdown()
 
 
+def test_a_plan_knows_the_unit_of_every_item():
+    scores = {"a": [0.5, 0.6, 0.7, 0.4] * 9, "b": [0.6, 0.6, 0.8, 0.4] * 8 + [0.1, 0.2, 0.3, 0.4]}
+    units = [i // 4 for i in range(36)]
+    planned = pv.plan(scores=scores, units=units)
+    assert planned.observed_units == 9
+    compared = pv.compare(scores=scores, units=units).comparisons[0]
+    assert planned.units == compared.units_needed
+    assert pv.plan(scores=scores, units=50, difference=0.02).units == 50
+
+
 def test_runs_are_systems_of_several_lists():
     scores = {"old": [OLD, OLD[::-1].copy()], "new": [NEW, NEW[::-1].copy()]}
     result = pv.compare(scores=scores, range=(1, 5))

@@ -25,13 +25,17 @@ NOT_OURS = {
     ("reporting/score_report.py", "Two classes: --positive "),
     (
         "reporting/score_report.py",
-        "Recall leads: precision and F1 reward splitting too little. --metric chooses another "
-        "score.",
+        (
+            "Recall leads: precision and F1 reward splitting too little. --metric chooses another "
+            "score."
+        ),
     ),
     (
         "reporting/compare_report.py",
-        "Differences without p are not tested, and not adjusted for their number; --metric tests "
-        "them.",
+        (
+            "Differences without p are not tested, and not adjusted for their number; --metric tests "
+            "them."
+        ),
     ),
     ("matching/record_schemas.py", "--field '"),
     ("matching/record_schemas.py", "--open-map "),

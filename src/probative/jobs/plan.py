@@ -78,7 +78,7 @@ def plan(
     by: str | None = None,
     difference: float | None = None,
     power: float | None = None,
-    units: int | None = None,
+    units: int | Sequence[object] | None = None,
     level: float = 0.95,
     beta: float = 1.0,
     **reading: Unpack[GradedKeywords],
@@ -133,7 +133,8 @@ def plan(
         The probability of detecting it; 0.8 by default, unless units and difference are given:
         then the power is computed.
     units
-        The number of units; computed by default.
+        The number of units; computed by default. With `scores`, a list holds the unit of every
+        item instead, as for `compare`.
     level
         1 minus the level of significance.
     beta
@@ -208,7 +209,7 @@ def plan_from_files(
     by: str | None = None,
     difference: float | None = None,
     power: float | None = None,
-    units: int | None = None,
+    units: int | Sequence[object] | None = None,
     level: float = 0.95,
     beta: float = 1.0,
     paired_runs: bool = False,
@@ -248,7 +249,8 @@ def plan_from_files(
     unit = unit_of(matched, by)
     (name,) = compared_metrics(matched, metric, average, tables=True)
     score = score_in(matched, name, unit, average=average, beta=beta)
-    result = score.plan(0, 1, difference=difference, power=power, units=units, level=level)
+    wanted = units if options.scores is None or isinstance(units, int) else None
+    result = score.plan(0, 1, difference=difference, power=power, units=wanted, level=level)
     name = score.metric
     signature = options.signature("plan", *facts_of_reading(matched, options), name, f"by-{unit}")
     a, b = matched.names
