@@ -33,8 +33,8 @@ NOT_OURS = {
     (
         "reporting/compare_report.py",
         (
-            "Differences without p are not tested, and not adjusted for their number; --metric tests "
-            "them."
+            "Differences without p are not tested, and not adjusted for their number; --metric "
+            "tests them."
         ),
     ),
     ("matching/record_schemas.py", "--field '"),
