@@ -137,8 +137,8 @@ def _density(density: Density) -> _Drawn:
     places = ((_MARGIN, "start", "share baseline"), (_HALF - _MARGIN, "end", "share challenger"))
     chances = density.chances[::2]
     for (place, anchor, kind), *side in zip(places, density.names, chances, strict=True):
-        for row, words in enumerate((side[0], f"better: {side[1]}")):
-            shown = _short(words, _HALF / 2 - 2 * _MARGIN)
+        name = _short(side[0], _HALF / 2 - 2 * _MARGIN)  # probabilities are never shortened
+        for row, shown in enumerate((name, f"better: {side[1]}")):
             parts.append(_text(place, _MARGIN + 4 + 17 * row, shown, kind, anchor))
     return parts, bottom + _AXIS_HEIGHT, _HALF
 
