@@ -55,7 +55,8 @@ def latex_outline(text: str) -> list[object]:
     """Commands at the start of lines, and how many cells every row has; checks the balance."""
     found: list[object] = []
     for line in text.splitlines():
-        if line.startswith(("% holds letters", r"\small", r"\setlength{\tabcolsep}{3pt}")):
+        sizes = r"\small", r"\footnotesize", r"\setlength{\tabcolsep}{3pt}"
+        if line.startswith(("% holds letters", *sizes)):
             continue  # how it looks, and with what to set it
         if line.startswith("%"):
             if found[-1:] != ["%"]:  # a long sentence takes several lines

@@ -91,7 +91,7 @@ def test_compact_on_the_command_line(run, refused, tmp_path):
 
 
 def test_wide_tables_are_set_closely_and_lose_nothing_that_is_not_told():
-    assert compared().to_latex().count(r"\small") == 1
+    assert compared().to_latex().count(r"\footnotesize") == 1
     head = re.search(r"^system & .*$", compared().to_latex(), re.MULTILINE)[0]
     assert head.endswith(r"difference & adjusted p & P(better) & verdict \\")
 

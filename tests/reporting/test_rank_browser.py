@@ -152,7 +152,7 @@ def test_labels_change_the_scores_and_come_back(browser, pages):
     choose(browser, "label", "1")
     shown = dict(zip(names(browser), cells(browser, 2), strict=True))
     for i, name in enumerate(data["names"]):
-        assert shown[name].split()[0] == f"{100 * data['byLabel'][i]['1'][0]:.2f}"
+        assert shown[name].split()[0] == f"{100 * data['byLabel'][i]['1'][0]:.1f}"
     assert data["labels"][1] in browser.ask("document.getElementById('shown').textContent")
     choose(browser, "sort", "1")
     scores = [float(cell.split()[0]) for cell in cells(browser, 2)]
@@ -169,7 +169,7 @@ def test_a_click_opens_the_pair(browser, pages):
     text = browser.ask("document.getElementById('details').innerText")
     assert f"{data['names'][1]} against {data['names'][4]}" in text
     k = 1 * 6 - 1 + 4 - 1 - 1
-    assert f"+{100 * data['pairs']['d'][k]:.2f}" in text
+    assert f"+{100 * data['pairs']['d'][k]:.1f}" in text
     for label in data["labels"]:
         assert label in text
     chance = data["pairs"]["better"][k]
@@ -178,7 +178,7 @@ def test_a_click_opens_the_pair(browser, pages):
     click(browser, *square(browser, 4, 1, 6))  # the other way round
     text = browser.ask("document.getElementById('details').innerText")
     assert f"{data['names'][4]} against {data['names'][1]}" in text
-    assert f"−{100 * data['pairs']['d'][k]:.2f}" in text
+    assert f"−{100 * data['pairs']['d'][k]:.1f}" in text
 
 
 def test_hovering_tells_the_pair(browser, pages):

@@ -218,7 +218,8 @@ def _drawn(row: tuple[float, float, float] | None, tracks: Tracks, size: int) ->
 
 # columns of a LaTeX table: from this number on they are set closely; more do not fit a page
 _FEWEST_CLOSE_COLUMNS, _MOST_COLUMNS = 7, 8
-_PAGE_LETTERS, _GAP_LETTERS = 80, 1.5  # letters in a line of a small table, and between columns
+_LETTERS_OF_A_USUAL_TABLE, _LETTERS_OF_A_SMALL_TABLE = 62, 74  # wider ones are set smaller
+_PAGE_LETTERS, _GAP_LETTERS = 76, 1.5  # letters in a line of a small table, and between columns
 _SHORT_NAME_LETTERS = 20  # letters of a name that never need a second line
 _RAGGED = r"\raggedright "
 _NOT_LATIN = "% holds letters that pdfLaTeX does not have; needs LuaLaTeX or XeLaTeX, and a font"
@@ -352,7 +353,13 @@ def _latex_table(table: Table, label: str) -> str:
     table = _fitting(table)
     aligned = ["l" if table.holds_words(i) else "r" for i in range(len(table.columns))]
     room = _room_for_names(table)
-    wide = len(table.columns) >= _FEWEST_CLOSE_COLUMNS or room is not None
+    letters = sum(_letters(table)) + _GAP_LETTERS * (len(table.columns) - 1)
+    wide = (
+        len(table.columns) >= _FEWEST_CLOSE_COLUMNS
+        or room is not None
+        or letters > _LETTERS_OF_A_USUAL_TABLE
+    )
+    small = r"\footnotesize" if letters > _LETTERS_OF_A_SMALL_TABLE else r"\small"
     if room is not None:
         aligned[0] = rf"p{{{room:.2f}\linewidth}}"
         first = [_RAGGED + _latex(row[0]) for row in table.rows]
@@ -369,7 +376,7 @@ def _latex_table(table: Table, label: str) -> str:
         "" if all(map(escape.is_latin, cells)) else _NOT_LATIN,
         r"\begin{table}",
         r"\centering",
-        r"\small" if wide else "",
+        small if wide else "",
         r"\setlength{\tabcolsep}{3pt}" if wide else "",
         rf"\begin{{tabular}}{{{''.join(aligned)}}}",
         r"\toprule",
@@ -396,9 +403,14 @@ def _fitting(table: Table) -> Table:
     return table
 
 
+def _letters(table: Table) -> list[int]:
+    """Return the letters of the longest cell of every column."""
+    return [max(map(len, column)) for column in zip(table.columns, *table.rows, strict=True)]
+
+
 def _room_for_names(table: Table) -> float | None:
     """Return the share of the line for the first column if its names are too long."""
-    widths = [max(map(len, column)) for column in zip(table.columns, *table.rows, strict=True)]
+    widths = _letters(table)
     room = _PAGE_LETTERS - sum(width + _GAP_LETTERS for width in widths[1:])
     return None if widths[0] <= max(room, _SHORT_NAME_LETTERS) else max(room / _PAGE_LETTERS, 0.25)
 
