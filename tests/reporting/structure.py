@@ -118,4 +118,8 @@ def text_outline(text: str) -> list[str]:
     for character in text:
         kind = unicodedata.category(character)
         assert character == "\n" or kind not in {"Cc", "Cf", "Cs", "Zl", "Zp"}, ascii(character)
-    return ["rule" if set(line) <= set(" ─") and line else "line" for line in text.splitlines()]
+    # a name may be a dash, too; a rule has several
+    return [
+        "rule" if set(line) <= set(" ─") and line.count("─") > 3 else "line"
+        for line in text.splitlines()
+    ]
