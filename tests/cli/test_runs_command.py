@@ -271,6 +271,17 @@ def test_a_folder_of_brat_is_one_run(run, folder):
     assert "passed over" not in ranked.err
 
 
+def test_names_of_systems_keep_their_capitals(run, write):
+    rows = "".join(f"w{i} {'B-PER' if i % 3 else 'O'}\n" + "\n" * (i % 5 == 4) for i in range(200))
+    write(rows, "gold.conll")
+    for k in range(3):
+        write(rows.replace(f"{k} B-PER", f"{k} O").replace("4 B-PER", "4 O"), f"a{k}.conll")
+        write(rows.replace(f"{k}1 B-PER", f"{k}1 O"), f"b{k}.conll")
+    found = run("compare", "gold.conll", "--runs", "A=a*.conll", "--runs", "B=b*.conll", "-q")
+    assert found.status == 0, found.err
+    assert "These models: B better: strong evidence." in found.out
+
+
 def test_tags_in_a_table_of_runs_are_no_labels_in_silence(run, refused, write):
     rows = [f"w{i},{'B-PER' if i % 3 else 'O'},B-PER,O,{seed}" for seed in (1, 2) for i in range(9)]
     write("token,gold,a,b,seed\n" + "\n".join(rows) + "\n", "tags.csv")

@@ -97,12 +97,17 @@ def evidence_words(c: Comparison) -> tuple[str, str]:
     return "Not established", "open"
 
 
+def _within_a_sentence(words: str, state: str) -> str:
+    """Return evidence words without a capital, unless they begin with the name of a system."""
+    return words if state in ("better", "worse") else words[:1].lower() + words[1:]
+
+
 def verdict_words(c: Comparison) -> str:
     """Return what a comparison shows about its second system, for a table: ``worse: strong``."""
     words, state = evidence_words(c)
-    if state not in ("better", "worse"):
-        return words[:1].lower() + words[1:]
-    return f"{state}: {strength(c)}"
+    if state in ("better", "worse"):
+        return f"{state}: {strength(c)}"
+    return _within_a_sentence(words, state)
 
 
 def gate_answers(gates: Sequence[GateVerdict]) -> tuple[Answer, ...]:
@@ -135,7 +140,8 @@ def _of_runs(c: Comparison) -> Answer:
     words, state = evidence_words(c)
     whom = "New runs" if c.question == "procedures" else "These models"
     said = "" if no_verdict(c) else f"{_figures(c)}."
-    return Answer(f"{whom}: {words[:1].lower() + words[1:]}", state, (said,) if said else ())
+    words = _within_a_sentence(words, state)
+    return Answer(f"{whom}: {words}", state, (said,) if said else ())
 
 
 def _figures(c: Comparison) -> str:
@@ -217,7 +223,8 @@ def _main_test(tests: Sequence[BayesTest]) -> BayesTest:
 
 
 def _evidence(words: str) -> str:
-    return _upper(words) + " evidence" * (" better: " in words)
+    # names of systems stay as they are
+    return f"{words} evidence" if " better: " in words else _upper(words)
 
 
 def _of_metrics(tests: Iterable[BayesTest]) -> str:
