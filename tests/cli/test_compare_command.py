@@ -415,9 +415,9 @@ def test_bad_usage_is_one_line(refused, files, arguments, message):
 
 
 def test_too_few_files(refused, files):
-    for given in (files[:1], files[:2]):
+    for given, found in ((files[:1], "no outputs"), (files[:2], "one output")):
         said = refused("compare", *given, "-q")
-        assert said == "probative: no outputs; give two outputs: probative compare GOLD A B"
+        assert said == f"probative: {found}; give two outputs: probative compare GOLD A B"
     assert "missing" in refused("compare").lower()
 
 
