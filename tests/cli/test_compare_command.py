@@ -414,6 +414,16 @@ def test_bad_usage_is_one_line(refused, files, arguments, message):
     assert message in refused("compare", *files, "-q", *FAST, *arguments)
 
 
+def test_a_renamed_label_is_the_first_caveat(run, write):
+    gold = "Ann B-PER\nmet O\nBob B-PER\n\nRome B-LOC\nfell O\n\n" * 20
+    odd = gold.replace("Bob B-PER", "Bob I-LOC")  # tags out of place
+    texts = gold, odd, gold.replace("B-LOC", "B-CITY")
+    found = run("compare", *(write(text, f"{i}.conll") for i, text in enumerate(texts)))
+    assert found.status == 0
+    assert "labels that gold does not have: 'CITY'" in found.err
+    assert len(found.err.splitlines()) == 2
+
+
 def test_too_few_files(refused, files):
     for given, found in ((files[:1], "no outputs"), (files[:2], "one output")):
         said = refused("compare", *given, "-q")

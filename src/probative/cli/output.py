@@ -320,12 +320,17 @@ def _in_one_line(notes: Sequence[str]) -> list[str]:
     return [f"{PurePath(first).name}: {'; '.join(own)}{more}" if any(own) else first]
 
 
+# caveats that may mean that the wrong thing was scored
+_URGENT = ("labels that gold does not have", "is gold itself")
+
+
 def _first_of(notes: Sequence[str]) -> list[str]:
-    """Return the first caveat, and how many more there are; of a file, only its name."""
+    """Return the most urgent caveat, and how many more there are; of a file, only its name."""
     if not notes:
         return []
-    path, colon, words = notes[0].partition(": ")
-    first = f"{PurePath(path).name}{colon}{words}" if colon and "/" in path else notes[0]
+    urgent = next((note for note in notes if any(word in note for word in _URGENT)), notes[0])
+    path, colon, words = urgent.partition(": ")
+    first = f"{PurePath(path).name}{colon}{words}" if colon and "/" in path else urgent
     more = f" ({len(notes) - 1:,} more: -v)" if len(notes) > 1 else ""
     return [f"{first}{more}"]
 

@@ -129,7 +129,7 @@ def _higher(gap: Any) -> str:
 
 
 class _Field(NamedTuple):
-    """What became of a field, and its score; or two scores and their difference."""
+    """Outcomes of a field with its score, or with two scores and their difference."""
 
     counts: Any
     score: Any = None
