@@ -203,7 +203,7 @@ def test_folders_in_a_folder_are_told(run, files):
     gold, old, _ = files
     (old.parent / "inner").mkdir()
     (old.parent / ".hidden").mkdir()
-    told = run("rank", gold, old.parent, "-f", "json").err
+    told = run("rank", gold, old.parent, "-f", "json", "-v").err
     assert f"{old.parent.name}: folders in it are passed over: inner" in told
 
 
