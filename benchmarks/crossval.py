@@ -19,7 +19,7 @@ from timing import Line, seconds, show
 
 import probative as pv
 from probative.learners.crf import CRFChunker
-from probative.matching.rules import encode
+from probative.matching.schemes import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from timing import Line, show
 
-from probative.inference.judged import correct
-from probative.inference.means import MeanScore
+from probative.inference.means import MeanScore, correct
 
 if TYPE_CHECKING:
     from collections.abc import Callable

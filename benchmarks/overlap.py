@@ -15,9 +15,8 @@ import numpy as np
 from nervaluate import Evaluator
 from timing import Line, seconds
 
-from probative.matching.rules import MatchRule
 from probative.matching.schemes import decode
-from probative.matching.spans import match_spans
+from probative.matching.spans import MatchRule, match_spans
 from probative.reading.formats import Options, open_input, read
 
 TYPES = ("person", "location", "group", "product", "corporation", "creative-work")

@@ -19,7 +19,7 @@ import numpy as np
 
 from probative.crossval.corpus import Corpus, read_corpus
 from probative.learners.crf import CRFChunker
-from probative.matching.rules import encode
+from probative.matching.schemes import encode
 
 SCHEME = "iob2"
 Features = Callable[[list[str]], list[tuple[str, ...]]]

@@ -29,7 +29,7 @@ import polars as pl
 
 from probative.errors import InputError
 from probative.matching.matched import match_inputs
-from probative.matching.rules import encode
+from probative.matching.schemes import encode
 
 LABELS = (
     "yes", "no", "Yes", "NO", "1", "01", "1.0", "a,b", "a;b", 'say "x"', "ü", "北京", " x", "x ",

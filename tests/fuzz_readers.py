@@ -29,7 +29,7 @@ from probative.errors import InputError
 from probative.jobs.score import score
 from probative.matching.check import check
 from probative.matching.matched import match_inputs
-from probative.reading import FORMATS, TASKS, Options, read, read_pair
+from probative.reading.formats import FORMATS, TASKS, Options, read, read_pair
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("PROBATIVE_SHARED", ROOT.parent / "shared")) / "data"

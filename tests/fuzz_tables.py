@@ -22,7 +22,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from probative.errors import InputError
-from probative.reading import Options, read_pair
+from probative.reading.formats import Options, read_pair
 from probative.reading.inputs import annotations_of
 
 TEXTS = (

@@ -24,7 +24,7 @@ from probative.inference.groups import (
 )
 from probative.inference.posterior.student import StudentPosterior
 from probative.reporting.render import render
-from probative_studies.datasets import dataset_study
+from probative_studies.gates import dataset_study
 
 P = st.floats(1e-6, 1)
 

@@ -16,7 +16,7 @@ from scipy import stats
 import probative as pv
 from probative.cli import main
 from probative.errors import InputError
-from probative.inference.judged import correct
+from probative.inference.means import correct
 from probative.tables import TallyWarning
 
 LOGS = Path(__file__).parent / "data" / "logs"
@@ -523,7 +523,7 @@ def test_human_scores_are_found_by_their_ids(tmp_path, capsys):
 def test_kappa_of_yes_and_no_is_cohens():
     from sklearn.metrics import cohen_kappa_score
 
-    from probative.inference.judged import judge_agreement
+    from probative.inference.means import judge_agreement
 
     rng = np.random.default_rng(2)
     people = (rng.random(200) < 0.6).astype(float)

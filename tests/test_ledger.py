@@ -224,7 +224,7 @@ import os, signal, sys
 sys.path.insert(0, {tests!r})
 from probative.jobs import ledger
 from test_ledger import asked, one
-def half(file, path, end, uses):
+def half(file, end, uses):
     lines, _ = ledger._lines_of(uses, end.check)
     file.seek(end.size)
     file.write(lines[: len(lines) // 2])
@@ -277,7 +277,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(ledger_files.os, "fsync", full)
-    with pytest.raises(InputError, match="cannot be written: No space left"):
+    with pytest.raises(InputError, match="cannot be written: the disk is full"):
         one(path, asked(0.5, "next"))
     assert path.read_bytes() == before
 

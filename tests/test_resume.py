@@ -27,7 +27,7 @@ PART = {"fold": 1, "model": "a"}
 
 def sealed(content):
     """A file with a checksum that fits, whatever is in it."""
-    return resume._sealed(content)
+    return resume._seal(resume._json(content))
 
 
 def test_what_is_kept_comes_back(tmp_path):

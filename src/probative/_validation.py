@@ -90,10 +90,7 @@ def open_probability(parameter: str, value: Any) -> float:
 
 
 def positive(parameter: str, value: Any, *, zero: bool = False) -> float:
-    """Return `value` as a finite number above 0 (with `zero`, 0 is allowed, too).
-
-    Refuse numbers whose square would overflow or underflow.
-    """
+    """Return `value` as a finite number above 0 (with `zero`, 0 is allowed, too)."""
     number = one_number(parameter, value)
     if not math.isfinite(number) or number < 0 or (number == 0 and not zero):
         sign = ">=" if zero else ">"

@@ -117,17 +117,30 @@ def by_first_appearance(name: str, units: Any) -> tuple[NDArray[np.int64], int]:
     return rank[group], len(distinct)
 
 
+_FEWEST_KEYS_SORTED = 1 << 16  # a table of fewer keys fits into the cache
+
+
 def _distinct_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the index of the first of each distinct row, and the code of every row."""
     size = rows.max(axis=0, initial=0) + 1
-    if np.prod(size) < 2**53 and np.array_equal(rows, np.round(rows)):
-        # small whole numbers: one integer per row sorts many times faster than eight columns
-        place = np.concatenate([[1.0], np.cumprod(size[:-1])])
-        keys = rows @ place
-        _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-    else:
+    if np.prod(size) >= 2**53 or not np.array_equal(rows, np.round(rows)):
         _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    return first, group.reshape(-1)
+        return first, group.reshape(-1)
+    # small whole numbers: one integer per row
+    keys, place = np.zeros(len(rows), dtype=np.int64), 1
+    for column, values in zip(rows.T, size.astype(np.int64).tolist(), strict=True):
+        keys += column.astype(np.int64) * place
+        place *= values
+    if place > max(_FEWEST_KEYS_SORTED, len(rows)):
+        _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+        return first, group
+    # a table of all keys finds the distinct ones without sorting
+    first_of = np.full(place, -1)
+    first_of[keys[::-1]] = np.arange(len(rows))[::-1]  # the last value written is the first row
+    known = np.flatnonzero(first_of >= 0)
+    code = np.empty(place, dtype=np.int64)
+    code[known] = np.arange(len(known))
+    return first_of[known], code[keys]
 
 
 # --- Counts of one system, and of two
@@ -343,11 +356,9 @@ _CASES_B = {"tp": (2, 4), "fp": (3, 5), "fn": (0, 6), "tn": (1, 7)}
 
 
 class ItemCounts:
-    """Numbers of items that have graded scores, and of those left out without one.
+    """Numbers of items that have graded scores, and of those left out without one."""
 
-    `repeats` and `share_of_repeats`: where an item's score is the mean of repeated answers, their
-    mean number and the share of the variance of the mean score that they make; None otherwise.
-    """
+    # where scores are means of repeated answers: their mean number, their share of the variance
 
     def __init__(
         self,
@@ -675,29 +686,16 @@ def paired_of(parameter: str, value: object) -> PairedCounts:
 
 @dataclass(frozen=True, eq=False)
 class LabelCounts:
-    """Counts of one system in every cell of units and labels that holds an item.
+    """Counts of one system in every cell of units and labels that holds an item."""
 
-    A full table of units and labels would be nearly empty: 100,000 labels on 100,000 units have
-    10^10 cells.
+    # a full table would be nearly empty: 100,000 labels on 100,000 units have 10^10 cells
 
-    Attributes
-    ----------
-    unit, label
-        The unit and the label of every cell.
-    counts
-        The counts of every cell.
-    n_units, n_labels
-        The number of units and labels, with or without items.
-    number
-        The number of equal units that each unit stands for; None if it is one.
-    """
-
-    unit: NDArray[Any]
-    label: NDArray[Any]
-    counts: Counts
-    n_units: int
-    n_labels: int
-    number: NDArray[Any] | None = None
+    unit: NDArray[Any]  # of every cell
+    label: NDArray[Any]  # of every cell
+    counts: Counts  # of every cell
+    n_units: int  # with or without items
+    n_labels: int  # with or without items
+    number: NDArray[Any] | None = None  # equal units that each unit stands for; None if one
 
     @classmethod
     def from_table(cls, counts: Counts) -> LabelCounts:
@@ -713,11 +711,8 @@ class LabelCounts:
 
     @classmethod
     def from_classes(cls, gold: NDArray[Any], given: NDArray[Any], n_labels: int) -> LabelCounts:
-        """Make the cells of items with one gold label and one given label each, as codes.
-
-        An item is a unit, with its missed label and the wrong one; equal items are one unit, with
-        their number.
-        """
+        """Make the cells of items with one gold label and one given label each, as codes."""
+        # an item is a unit, with its missed label and the wrong one; equal items are one unit
         pair = gold.astype(np.int64) * n_labels
         pair += given
         if n_labels**2 <= len(pair):
@@ -741,11 +736,9 @@ class LabelCounts:
 
     @cached_property
     def kinds(self) -> tuple[LabelCounts, NDArray[np.float64]]:
-        """Return the distinct kinds of cells (label and counts), and the number of cells of each.
-
-        Sentences are small: a million tokens have a few hundred kinds of cells. If there would be
-        more kinds than cells, or counts are fractions, every cell is a kind.
-        """
+        """Return the distinct kinds of cells (label and counts) and the number of each."""
+        # a million tokens have a few hundred kinds; if there would be more kinds than cells, or
+        # counts are fractions, every cell is a kind
         counts = self.counts
         cells_of = (counts.tp, counts.fp, counts.fn, counts.tn)
         parts = [np.asarray(part) for part in cells_of if part is not None]

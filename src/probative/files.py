@@ -20,12 +20,13 @@ from glob import glob
 from importlib import metadata
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import IO, TYPE_CHECKING, Any, NoReturn
+from typing import IO, TYPE_CHECKING, Any
 
 from probative.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
+    from zipfile import ZipFile
 
 
 _KINDS = (
@@ -43,21 +44,14 @@ def find_paths(pattern: str, *, recursive: bool = False) -> list[str]:
 
 
 def write_whole(path: Path | str, content: str | bytes) -> None:
-    """Write a file atomically, so that a failure leaves the old content.
-
-    A symbolic link stays a link, and its target is written. A device, a pipe, a socket or a
-    directory is never replaced.
-    """
+    """Write a file, or the target of a link, atomically; a failure leaves the old content."""
     target = check_target(path)
     with _beside(target, content, path) as temporary:
         temporary.replace(target)
 
 
 def create_whole(path: Path | str, content: str | bytes) -> bool:
-    """Create a file atomically; return False and leave it unchanged if it exists.
-
-    If several processes try at once, one succeeds.
-    """
+    """Create a file atomically; return False and leave it unchanged if it exists."""
     target = Path(path)
     with _beside(target, content, path) as temporary:
         try:
@@ -88,14 +82,11 @@ def _beside(target: Path, content: str | bytes, path: Path | str) -> Iterator[Pa
         finally:
             temporary.unlink(missing_ok=True)
     except OSError as error:
-        raise InputError(f"cannot be written: {_reason(error)}", path) from None
+        raise InputError(f"cannot be written: {reason_of(error)}", path) from None
 
 
 def check_target(path: Path | str) -> Path:
-    """Return the file that writing to this path would create or replace; refuse an unusable path.
-
-    Nothing is opened or changed, so that a command can check before it starts to work.
-    """
+    """Return the file that writing to this path would create or replace; change nothing."""
     try:
         target = Path(os.path.realpath(path))
         parent = target.parent.stat()
@@ -105,7 +96,7 @@ def check_target(path: Path | str) -> Path:
     except NotADirectoryError:
         raise InputError("cannot be written: its folder is not a directory", path) from None
     except (OSError, ValueError) as error:
-        raise InputError(f"cannot be written: {_reason(error)}", path) from None
+        raise InputError(f"cannot be written: {reason_of(error)}", path) from None
     if not stat.S_ISDIR(parent.st_mode):
         raise InputError("cannot be written: its folder is not a directory", path)
     if mode is not None and not stat.S_ISREG(mode):
@@ -126,7 +117,7 @@ def check_folder(path: Path | str) -> None:
             folder = folder.parent
         mode = _file_mode(folder)
     except (OSError, ValueError) as error:
-        raise InputError(f"cannot be made: {_reason(error)}", path) from None
+        raise InputError(f"cannot be made: {reason_of(error)}", path) from None
     what = "cannot be used: it" if folder == Path(path) else f"cannot be made: {folder}"
     if mode is None or not stat.S_ISDIR(mode):
         raise InputError(f"{what} is not a directory", path)
@@ -140,7 +131,7 @@ def make_folder(path: Path | str) -> None:
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"cannot be made: {_reason(error)}", path) from None
+        raise InputError(f"cannot be made: {reason_of(error)}", path) from None
 
 
 def _file_mode(path: Path) -> int | None:
@@ -161,7 +152,7 @@ def _mode(target: Path, default: int = 0o666) -> int:
     return default & ~mask
 
 
-def _reason(error: OSError | ValueError) -> str:
+def reason_of(error: OSError | ValueError) -> str:
     """Return the reason of an error in words, without the path."""
     if isinstance(error, OSError) and error.errno is not None:
         return os.strerror(error.errno) if error.errno != errno.ENOSPC else "the disk is full"
@@ -171,12 +162,14 @@ def _reason(error: OSError | ValueError) -> str:
 def source_date() -> str | None:
     """Return the day of SOURCE_DATE_EPOCH in UTC; None if it is not set."""
     fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
-    if not fixed:
-        return None
     try:
-        return utc_day(int(fixed)) if fixed.isdecimal() else _no_seconds(fixed)
+        if not fixed:
+            return None
+        if fixed.isdecimal():
+            return utc_day(int(fixed))
     except (ValueError, OverflowError, OSError):
-        return _no_seconds(fixed)
+        pass
+    raise InputError(f"SOURCE_DATE_EPOCH: {fixed!r:.60}; expected a number of seconds")
 
 
 def utc_day(seconds: float) -> str:
@@ -184,13 +177,124 @@ def utc_day(seconds: float) -> str:
     return time.strftime("%Y-%m-%d", time.gmtime(seconds))
 
 
-def _no_seconds(text: str) -> NoReturn:
-    raise InputError(f"SOURCE_DATE_EPOCH: {text!r:.60}; expected a number of seconds")
+# --- Locks, which end with the process, however that ends
+
+_OFFSET_OF_LOCK = 2**40  # a byte behind all content: on Windows a lock keeps others from reading
+
+
+def lock(
+    file: IO[bytes], path: Path | str, *, shared: bool = False, busy: InputError | None = None
+) -> None:
+    """Lock an open file until it is closed; wait for that, or raise `busy` if it is held."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        while True:
+            file.seek(_OFFSET_OF_LOCK)
+            try:
+                place = file.fileno()
+                msvcrt.locking(place, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+            except OSError:
+                if busy is not None:
+                    raise busy from None
+                time.sleep(0.05)
+            else:
+                return
+    try:
+        kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+        fcntl.flock(file, kind if busy is None else kind | fcntl.LOCK_NB)
+    except OSError as error:
+        if busy is not None and isinstance(error, BlockingIOError):
+            raise busy from None
+        raise InputError(
+            f"cannot be locked ({reason_of(error)}), and two writers could spoil it; expected a "
+            f"file system that has locks",
+            path,
+        ) from None
+
+
+@contextmanager
+def open_locked(path: Path | str, busy: InputError | None = None) -> Iterator[IO[bytes]]:
+    """Open a file, created if it is missing, with an exclusive lock."""
+    target = check_target(path)
+    fresh = not target.exists()
+    try:
+        descriptor = os.open(target, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+    except OSError as error:
+        raise InputError(f"cannot be written: {reason_of(error)}", path) from None
+    with os.fdopen(descriptor, "r+b", buffering=0) as file:
+        lock(file, path, busy=busy)
+        if fresh:
+            _keep_name(target.parent)
+        yield file
+
+
+def _keep_name(folder: Path) -> None:
+    """Write the entry of a new file to the disk, where the system can do that."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:  # Windows opens no folders
+        return
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _is_still(place: Path, file: IO[bytes]) -> bool:
+    """Return True if the path still names the open file."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), place.stat())
+    except FileNotFoundError:
+        return False
+
+
+@contextmanager
+def hold(place: Path, busy: InputError | None = None) -> Iterator[None]:
+    """Hold the lock of a file that is made for it, and removed in the end."""
+    while True:
+        with open_locked(place, busy) as file:
+            if not _is_still(place, file):  # the previous holder has removed it meanwhile
+                continue
+            try:
+                yield
+            finally:
+                with suppress(PermissionError):  # Windows cannot remove an open file
+                    place.unlink(missing_ok=True)  # while we still hold the lock
+            return
+
+
+# --- Archives of models
+
+LARGEST_MODEL = 2 << 30  # most bytes of an unpacked model
+
+
+def check_size(archive: ZipFile, path: Path | str) -> None:
+    """Refuse an archive whose declared size is larger than a model may be."""
+    size = sum(entry.file_size for entry in archive.infolist())
+    if size > LARGEST_MODEL:
+        raise InputError(
+            f"holds {size:,} bytes when unpacked; expected a model of at most {LARGEST_MODEL:,}",
+            path,
+        )
+
+
+def member(archive: ZipFile, name: str) -> bytes:
+    """Return a file of an archive, cut off at its declared size."""
+    entry = archive.getinfo(name)
+    with archive.open(entry) as file:
+        return file.read(entry.file_size)
 
 
 # --- Digests that identify values and code, also in another process
 
 _PLAIN = (bool, int, float, str, bytes, tuple, frozenset, type(None))
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def digest(parameter: str, value: Any) -> str:
@@ -212,7 +316,7 @@ def code_digest(parameter: str, value: Any) -> str:
         code.follow(collector.used)
     except Exception as error:
         raise _unknowable(parameter, value, error) from error
-    return hashlib.sha256("\n".join(sorted(code.pieces)).encode()).hexdigest()[:40]
+    return _sha256("\n".join(sorted(code.pieces)).encode())[:40]
 
 
 def _unknowable(parameter: str, value: Any, error: Exception) -> InputError:
@@ -248,7 +352,7 @@ class _Code:
         waiting = list(things)
         while waiting:
             thing = waiting.pop()
-            if id(thing) in self._seen:
+            if id(thing) in self._seen or not isinstance(thing, (ModuleType, type, FunctionType)):
                 continue
             self._seen.add(id(thing))
             if isinstance(thing, ModuleType):
@@ -266,43 +370,31 @@ class _Code:
         if top in sys.stdlib_module_names or module.__name__ == "__main__":
             return []
         file = getattr(module, "__file__", None)
-        version = _version(top) if top == "probative" or _installed(file) else None
+        installed = {"site-packages", "dist-packages"} & set(Path(file or "").parts)
+        version = _version(top) if top == "probative" or installed else None
         if version is not None:
             self.pieces.add(f"{top} {version}")
             return []
         if file is not None:
-            content = hashlib.sha256(Path(file).read_bytes()).hexdigest()
-            self.pieces.add(f"{module.__name__} {content}")
+            self.pieces.add(f"{module.__name__} {_sha256(Path(file).read_bytes())}")
         elif not hasattr(module, "__path__"):
             raise OSError(f"module {module.__name__!r} has no file")
-        return _parts(vars(module).values())
+        return list(vars(module).values())
 
     def _piece(self, thing: Any) -> list[Any]:
         """Add a class or function of a script; return the objects that its code mentions."""
-        functions = (
-            [f for f in map(inspect.unwrap, _functions(thing)) if isinstance(f, FunctionType)]
-            if isinstance(thing, type)
-            else [thing]
-        )
+        functions = [thing]
+        if isinstance(thing, type):  # the functions in its properties and methods
+            inner = [getattr(value, "fget", None) or value for value in vars(thing).values()]
+            plain = [inspect.unwrap(getattr(value, "__func__", value)) for value in inner]
+            functions = [value for value in plain if isinstance(value, FunctionType)]
         self.pieces.add(f"{thing.__qualname__} {_source(thing, functions)}")
         known = vars(sys.modules["__main__"])
         mentioned = {name for f in functions for name in _names(f.__code__)} & set(known)
         for name in mentioned:
             if isinstance(known[name], _PLAIN):
                 self.pieces.add(f"{name} {digest(name, known[name])}")
-        return _parts(known[name] for name in mentioned)
-
-
-def _parts(values: Any) -> list[Any]:
-    return [value for value in values if isinstance(value, (ModuleType, type, FunctionType))]
-
-
-def _functions(thing: type) -> list[Any]:
-    """Return the functions that a class defines, unwrapped from properties and methods."""
-    return [
-        getattr(value, "fget", None) or getattr(value, "__func__", value)
-        for value in vars(thing).values()
-    ]
+        return [known[name] for name in mentioned]
 
 
 def _source(thing: Any, functions: list[FunctionType]) -> str:
@@ -321,11 +413,6 @@ def _names(code: CodeType) -> set[str]:
     """Return the names that code mentions, with those of nested functions."""
     inner = (const for const in code.co_consts if isinstance(const, CodeType))
     return set(code.co_names).union(*map(_names, inner))
-
-
-def _installed(file: str | None) -> bool:
-    """Return True if a file belongs to an installed package."""
-    return file is not None and bool({"site-packages", "dist-packages"} & set(Path(file).parts))
 
 
 def _version(package: str) -> str | None:
@@ -349,13 +436,10 @@ _ELSEWHERE = "expected another folder"
 
 
 class ResumableFolder:
-    """Folder with one file for every finished part of a run, each written atomically.
+    """Folder with one file for every finished part of a run, each with a checksum."""
 
-    Every file holds a checksum of its content and names its run and part; both are checked when it
-    is read. The first user writes `run` (data, models, options) into the folder, and a folder of
-    another run is refused. The entries of `run` named in `adopt` are replaced by those of the
-    folder. `run` is an attribute, too.
-    """
+    # The first user writes `run` (data, models, options) into the folder, and a folder of another
+    # run is refused. The entries of `run` named in `adopt` are replaced by those of the folder.
 
     def __init__(self, path: Path | str, run: dict[str, Any], *, adopt: Collection[str] = ()):
         self.path = Path(path)
@@ -364,7 +448,7 @@ class ResumableFolder:
             self.path.mkdir(parents=True, exist_ok=True)
             if not record.exists():
                 self._refuse_strangers(record)
-                create_whole(record, _sealed(run))
+                create_whole(record, _seal(_json(run)))
         except (OSError, ValueError) as error:
             raise _unusable(error, self.path) from None
         recorded = _open(record, _ELSEWHERE)
@@ -372,7 +456,7 @@ class ResumableFolder:
             raise InputError(f"does not say which run this is; {_ELSEWHERE}", record)
         self.run = run | {name: recorded.get(name) for name in adopt}
         _refuse_another(recorded, self.run, self.path)
-        self._run_digest = hashlib.sha256(_json(self.run)).hexdigest()
+        self._run_digest = _sha256(_json(self.run))
 
     def check_writable(self) -> None:
         """Refuse a folder that cannot be written, before any work is done."""
@@ -386,11 +470,7 @@ class ResumableFolder:
         return self.path / f"{name}.json"
 
     def load(self, name: str, part: dict[str, Any]) -> Any:
-        """Return the stored result of a part, or None.
-
-        `name` is the name of its file; `part` describes the part, and a file of another part is
-        refused.
-        """
+        """Return the stored result of a part, or None; refuse a file that holds another part."""
         path = self.file(name)
         if not path.exists():
             return None
@@ -413,7 +493,7 @@ class ResumableFolder:
         """Store the result of a part, which JSON must be able to hold."""
         path = self.file(name)
         try:
-            content = _sealed({"run": self._run_digest, "part": part, "result": result})
+            content = _seal(_json({"run": self._run_digest, "part": part, "result": result}))
         except (TypeError, ValueError, RecursionError) as error:
             raise InputError(f"cannot hold this result: {error}", path) from None
         write_whole(path, content)
@@ -438,13 +518,9 @@ def _json(content: Any) -> bytes:
     return json.dumps(content).encode()
 
 
-def _sealed(content: Any) -> bytes:
-    """Return content as JSON with its own checksum."""
-    return _seal(_json(content))
-
-
 def _seal(body: bytes) -> bytes:
-    head = {"format": _FORMAT, "sha256": hashlib.sha256(body).hexdigest(), "content": None}
+    """Return JSON with its own checksum."""
+    head = {"format": _FORMAT, "sha256": _sha256(body), "content": None}
     return _json(head).removesuffix(b"null}") + body + b"}\n"
 
 
@@ -508,51 +584,12 @@ def real_site(path: Path | str) -> Path:
 
 @contextmanager
 def locked(site: Path) -> Iterator[None]:
-    """Lock the site against other builds, and clean up after a build that was killed.
-
-    The lock ends with the process, however that ends.
-    """
+    """Lock the site against other builds, and clean up after a build that was killed."""
     make_folder(site.parent)
-    place = site.with_name(f".{site.name}.lock")
-    file = _acquire(place, site)
-    try:
+    busy = InputError("is being built by another process; wait until that has ended", site)
+    with hold(site.with_name(f".{site.name}.lock"), busy):
         _restore(site)
         yield
-    finally:
-        with suppress(PermissionError):  # Windows cannot remove an open file
-            place.unlink(missing_ok=True)  # while we still hold the lock
-        file.close()
-
-
-def _acquire(place: Path, site: Path) -> IO[bytes]:
-    """Open and lock the lock file; refuse if another process holds it."""
-    while True:
-        try:
-            file = place.open("ab")
-        except OSError as error:
-            raise InputError(f"cannot be built: {_reason(error)}", site) from None
-        try:
-            _lock(file)
-        except OSError:
-            file.close()
-            raise InputError(
-                "is being built by another process; wait until that has ended", site
-            ) from None
-        # the previous holder may have removed the file between opening and locking
-        if place.exists() and os.path.samestat(os.fstat(file.fileno()), place.stat()):
-            return file
-        file.close()
-
-
-def _lock(file: IO[bytes]) -> None:
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        import msvcrt
-
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-    else:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def check_site(site: Path) -> None:
@@ -600,7 +637,7 @@ def replace_site(site: Path, files: Mapping[str, str]) -> None:
         finally:
             shutil.rmtree(new, ignore_errors=True)
     except OSError as error:
-        raise InputError(f"cannot be written: {_reason(error)}", site) from None
+        raise InputError(f"cannot be written: {reason_of(error)}", site) from None
 
 
 def _write(folder: Path, files: Mapping[str, str]) -> None:
@@ -650,7 +687,3 @@ def _restore(site: Path) -> None:
             if (path / "site").is_dir() and not site.exists():
                 (path / "site").rename(site)
             shutil.rmtree(path, ignore_errors=True)
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()

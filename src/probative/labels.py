@@ -41,10 +41,8 @@ _SHORT_TABLE = 2**16  # of all integers between the least and the largest label
 
 
 def label_text(value: Any) -> str | None:
-    """Return the text of a label; None for a missing one: None, NaN, NA, infinity, empty text.
-
-    Raise TypeError or ValueError unless it is text, a number, a truth value, a date or a UUID.
-    """
+    """Return the text of a label; None for a missing one: None, NaN, NA, infinity, empty text."""
+    # raises TypeError or ValueError unless it is text, a number, a truth value, a date or a UUID
     if isinstance(value, bytes):
         value = value.decode()
     if isinstance(value, str):
@@ -135,10 +133,8 @@ class Column:
 
 
 def items_of(name: str, values: Any) -> Any:
-    """Return the values of a list, an array or a column as Python objects, masked ones as None.
-
-    Integers and truth values of NumPy and pandas stay an array: `factorise` needs no objects.
-    """
+    """Return the values of a list, an array or a column as Python objects, masked ones as None."""
+    # integers and truth values of NumPy and pandas stay an array: `factorise` needs no objects
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise InputError(f"{name}: shape {values.shape}; expected one label per item")
     dtype = getattr(values, "dtype", None)
@@ -210,11 +206,9 @@ _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 def refuse_continuous(
     values: Sequence[Any], error: Callable[[str], InputError], items: int
 ) -> None:
-    """Refuse distinct numbers that are not all whole as classes of gold.
-
-    Texts may be classes, and numbers among texts; but not decimal numbers most of which occur once
-    among so many `items`, as files without types hold them.
-    """
+    """Refuse distinct numbers that are not all whole as classes of gold."""
+    # Texts may be classes, and numbers among texts; but not decimal numbers most of which occur
+    # once among so many `items`, as files without types hold them.
     kinds = set(map(type, values))
     if kinds == {str}:
         if len(values) < max(_DIFFERENT_DECIMALS, items / 2):
@@ -255,11 +249,7 @@ def factorise_labels(
 def named(
     codes: Ints, values: Sequence[Any], error: Callable[[str], InputError], item: str = "item"
 ) -> tuple[Ints, tuple[str, ...]]:
-    """Merge codes of values that have the same text; return the codes and the sorted texts.
-
-    Refuse missing labels and values that are not labels. `error` makes an error of a message, and
-    `item` names the places of labels in it.
-    """
+    """Merge codes of values that have the same text; return the codes and the sorted texts."""
     texts = []
     for code, value in enumerate(values):
         try:

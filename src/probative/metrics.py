@@ -110,10 +110,8 @@ def _markedness_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
 
 
 def _mcc_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    """Return the correlation of gold and system.
-
-    Its absolute value is the geometric mean of those of informedness and markedness.
-    """
+    """Return the correlation of gold and system."""
+    # its absolute value is the geometric mean of those of informedness and markedness
     surplus = np.multiply(1.0 * tp, tn) - np.multiply(1.0 * fp, fn)
     informed = _divide(surplus, (1.0 * tp + fn) * (fp + tn))
     marked = _divide(surplus, (1.0 * tp + fp) * (fn + tn))
@@ -178,20 +176,9 @@ def _linearised(
     *,
     whole: bool,
 ) -> tuple[Array, Array]:
-    """Return x and y of rows of cells, whose ratio has the value and derivatives of a score.
-
-    Parameters
-    ----------
-    rows
-        The cells of each row.
-    cells
-        The table at which value and derivatives agree.
-    value, slopes
-        The score.
-    whole
-        Whether the rows are the units of the table. If the score is undefined without one of them,
-        that unit alone gets all of the denominator.
-    """
+    """Return x and y of rows, whose ratio has value and derivatives of a score at `cells`."""
+    # `whole`: the rows are the units of the table; if the score is undefined without one of them,
+    # that unit alone gets all of the denominator
     score = float(value(*cells))
     if np.isnan(score):
         return np.zeros(rows.shape[:-1]), np.zeros(rows.shape[:-1])
@@ -686,10 +673,7 @@ def score_of_table(table: Array, metric: str) -> Any:
 
 
 def score_of_margins(right: Any, said: Array, answer: Array, metric: str) -> Any:
-    """Return R_K or kappa from the number of right items and the counts of each class.
-
-    `said` and `answer` count how often the system and gold have each class.
-    """
+    """Return R_K or kappa from the number of right items and the counts of each class."""
     n = answer.sum(axis=-1)
     chance = (said * answer).sum(axis=-1)
     top = n * right - chance

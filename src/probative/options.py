@@ -564,7 +564,7 @@ class ReadingOptions(Options):
         "RULE",
         "When a span is right: strict, exact, partial, type or boundary:K (both ends within "
         "K); or count tokens or characters of spans.",
-        among="matching.rules:MATCHES",
+        among="matching.spans:MATCHES",
         tasks=_ENTITIES,
     )
     ignore_type: bool = _rarely(False, "", "Count boundaries, whatever the type.", tasks=_ENTITIES)

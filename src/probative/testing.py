@@ -6,7 +6,7 @@ the uncertainty into account, and a failure prints the verdict.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from probative._validation import flag, fraction, shown
 from probative.errors import InputError
@@ -74,8 +74,9 @@ def assert_not_worse(
     new scores 10.9 points higher than old (F1 90.9 against 80.0; ...
     """
     __tracebackhide__ = True  # pytest shows the line of the test
-    asked = _Gate("require-not-worse", margin, confidence, ledger, candidates, hide_scores)
-    return _assert_gate(asked, gold, old, new, how)
+    asked: dict[str, Any] = {"margin": margin, "confidence": confidence, "ledger": ledger}
+    asked |= {"candidates": candidates, "hide_scores": hide_scores}
+    return _assert_gate("require-not-worse", asked, gold, old, new, how)
 
 
 def assert_better(
@@ -110,8 +111,9 @@ def assert_better(
     AssertionError: old and new gave identical outputs: ...
     """
     __tracebackhide__ = True
-    asked = _Gate("require-better", margin, confidence, ledger, candidates, hide_scores)
-    return _assert_gate(asked, gold, old, new, how)
+    asked: dict[str, Any] = {"margin": margin, "confidence": confidence, "ledger": ledger}
+    asked |= {"candidates": candidates, "hide_scores": hide_scores}
+    return _assert_gate("require-better", asked, gold, old, new, how)
 
 
 def assert_score_at_least(
@@ -173,30 +175,19 @@ def assert_score_at_least(
     return found
 
 
-class _Gate(NamedTuple):
-    """Arguments of `probative.gate`."""
-
-    kind: str
-    margin: float
-    confidence: float
-    ledger: str | PathLike[str] | None
-    candidates: str
-    hide_scores: bool
-
-
 def _assert_gate(
-    asked: _Gate, gold: Any, old: Any, new: Any, how: dict[str, Any]
+    kind: str, asked: dict[str, Any], gold: Any, old: Any, new: Any, how: dict[str, Any]
 ) -> Comparisons | None:
     """Compare the systems, and fail with the verdict if the gate does not pass."""
     __tracebackhide__ = True
-    check_gate(asked.kind, asked.margin, asked.confidence)
-    check_ledger_options(asked.kind, asked.ledger, asked.candidates)
-    hidden = flag("hide_scores", asked.hide_scores)
+    check_gate(kind, asked["margin"], asked["confidence"])
+    check_ledger_options(kind, asked["ledger"], asked["candidates"])
+    hidden = flag("hide_scores", asked["hide_scores"])
     names = how.pop("names", None)
     names = _names(old, new) if names is None else names
-    usual = {"examples": False, "fingerprints": asked.ledger is not None}
+    usual = {"examples": False, "fingerprints": asked["ledger"] is not None}
     found = compare(gold, old, new, names=names, **(usual | how))
-    (verdict,) = gate(found, **asked._asdict())
+    (verdict,) = gate(found, kind, **asked)
     if not verdict.passed:
         said = [] if hidden else [found.verdicts[0]]
         said += [str(verdict), *([] if verdict.use is None else [f"({verdict.use})"])]

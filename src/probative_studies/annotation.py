@@ -216,11 +216,9 @@ def make_items(
 
 
 class ItemQuestion:
-    """One question about a pool of items, and how `sample` places so many labels for it.
+    """One question about a pool of items, and how `sample` places so many labels for it."""
 
-    Strata are those of `sample`, parted where the systems say different things of their items: all
-    items of a part have the same answers, as `estimate` wants it.
-    """
+    # strata are those of `sample`, parted so that all items of a part have the same answers
 
     def __init__(
         self, pool: _ItemPool, question: str, n: int, *, by_confidence: bool, random: bool

@@ -9,9 +9,6 @@ cases 0 to 3, and B is better by moving a part of case 0 to case 2.
 
 "Before" is what this package did at first: a linearised variance, as many degrees of freedom as
 units less one (empty ones included), and independence where all items are right or all wrong.
-
-All test sets of a condition are worked on at once; the tests see to it that the limits are those
-of `interval` and `difference`.
 """
 
 from __future__ import annotations
@@ -199,14 +196,11 @@ class _Limits:
 
 @dataclass(frozen=True)
 class _Kinds:
-    """Contributions of an item of each of the seven cases to the scores x/y of A and B.
-
-    `share` has the numerator and denominator of the binomial proportion behind each score.
-    """
+    """Contributions of an item of each of the seven cases to the scores x/y of A and B."""
 
     x: Array
     y: Array
-    share: tuple[Array, Array]
+    share: tuple[Array, Array]  # parts of the binomial proportion behind each score
     f1: bool
 
     @classmethod

@@ -25,7 +25,7 @@ from probative.errors import InputError
 from probative.inference.intervals import interval, methods_for
 from probative.metrics import TABLE, Composite, Share
 from probative.reporting.document import Document, Table, payload
-from probative.reporting.figures import COLOURS, new_figure
+from probative.reporting.pictures import COLOURS, new_figure
 from probative.wording.numbers import number
 from probative_studies.harness import Report, Row, quiet
 
@@ -69,17 +69,12 @@ def operating_characteristics(
         raise InputError(f"n: {n!r} is not a whole number >= 1")
     cells = _check_cells(probabilities)
     found = _sums(int(n), cells, methods, metric, level)
-    about = {"metric": metric, "level": level}
-    return [
-        Row(
-            scenario=scenario,
-            n=int(n),
-            method=method,
-            **dict(zip(_QUANTITIES, events, strict=True)),
-            **about,
-        )
-        for method, events in zip(methods, found, strict=True)
-    ]
+    results = []
+    for method, events in zip(methods, found, strict=True):
+        own = dict(zip(_QUANTITIES, events, strict=True))
+        about = {"scenario": scenario, "n": int(n), "method": method}
+        results.append(Row(**about, **own, metric=metric, level=level))
+    return results
 
 
 def _sums(
@@ -264,11 +259,8 @@ def _pairs(n: int, chance: float, share: float) -> Iterator[tuple[Any, Any, Any]
 
 
 def _binomial(trials: Array, chance: Array) -> tuple[Array, Array]:
-    """Return, in a row for each binomial, the successes that matter and their weights.
-
-    The weights are products of the ratios of neighbours, scaled to add up to 1: unlike gamma
-    functions they lose no digits when the numbers are large.
-    """
+    """Return, in a row for each binomial, the successes that matter and their weights."""
+    # products of ratios of neighbours: unlike gamma functions they lose no digits
     rare = np.minimum(chance, 1 - chance)
     reach = _reach(trials, rare)
     first = np.floor(np.maximum(0, trials * rare - reach))

@@ -1,5 +1,7 @@
 """Word segmentation with the CRF chunker (extra ``crf``)."""
 
+# a module of its own: folders of finished runs know a segmenter by the code of its module
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -50,10 +52,7 @@ class CRFSegmenter:
         return [from_spans(text, spans) for text, spans in zip(seen, predicted, strict=True)]
 
     def predict_proba(self, texts: Sequence[str]) -> list[Array]:
-        """Return the marginal probability of a boundary for each inner position of each text.
-
-        It is the probability of the tags with which a word begins.
-        """
+        """Return the probability of tags that begin a word, for inner positions of each text."""
         seen = [self._seen(text) for text in texts]
         rows = []
         for text, tokens in zip(seen, self.chunker.predict_proba(seen), strict=True):

@@ -24,25 +24,17 @@ from numpy.random import Generator
 from scipy import special
 
 from probative._validation import RNG, Array, Ints, Mask, one_of, open_probability, whole_number
-from probative.inference.curve_difference import compare_ranked
 from probative.inference.curves import (
     Ranked,
     average_precision_interval,
     best_threshold,
     calibration,
+    compare_ranked,
     pointwise_band,
     roc_auc_interval,
     simultaneous_band,
 )
-from probative_studies.harness import (
-    Report,
-    Row,
-    checked,
-    mean,
-    monte_carlo_error,
-    one_stream,
-    quiet,
-)
+from probative_studies.harness import Report, Row, checked, mean, one_stream, quiet, share_error
 
 KINDS = ("continuous", "tied", "coarse", "missed", "units")
 _GRIDS = {"tied": 0.5, "coarse": 2.0}
@@ -71,11 +63,9 @@ class Truth:
     @property
     def distance(self) -> float:
         """Return how far the other positives lie above negatives."""
-        return (
-            _DISTANCE_OF_FOUND
-            if self.kind == "missed"
-            else math.sqrt(2) * float(special.ndtri(self.area))
-        )
+        if self.kind == "missed":
+            return _DISTANCE_OF_FOUND
+        return math.sqrt(2) * float(special.ndtri(self.area))
 
     def _above(self, t: Any, mean: float) -> Any:
         edge = np.ceil(np.asarray(t) / self.grid) * self.grid - self.grid / 2 if self.grid else t
@@ -183,8 +173,7 @@ def _order(
 
 def _with_truth(condition: Mapping[str, Any], means: dict[str, float]) -> dict[str, float]:
     truth = _truth_of(condition)
-    true = {"average_precision": truth.average_precision, "roc_auc": truth.roc_auc}
-    return true | means
+    return {"average_precision": truth.average_precision, "roc_auc": truth.roc_auc} | means
 
 
 def _truth_of(condition: Mapping[str, Any]) -> Truth:
@@ -438,6 +427,6 @@ def curve_study(
             columns = np.mean([list(one.values()) for one in found], axis=0).tolist()
             means = dict(zip(found[0], columns, strict=True))
             means = means if finish is None else finish(condition, means)
-            error = monte_carlo_error(replicates)
+            error = share_error(0.95, replicates)
             results[question].append(Row(**condition, **means, standard_error=error))
     return results

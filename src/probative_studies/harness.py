@@ -1,24 +1,20 @@
 """Simulate, judge, count, tabulate: everything that the studies share.
 
-A study draws test sets under several conditions (`streams`, `one_stream`), judges each, counts how
-often something happened (`share_of`, `summary`), and returns one `Row` per condition. Its function
-takes, beside the conditions, the `level` of intervals, the number of `replicates` under each, a
-seed `rng`, and `report`, called with the number done and of all; what each choice means stands in
-`options`, which is the help of its command. `simulation` declares that command.
+A study draws test sets under several conditions, judges each, counts how often something happened,
+and returns one `Row` per condition. `commands` declares its options, table and notes.
 """
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
 from probative._validation import open_probability, random_generator, whole_number
-from probative.errors import InputError
 from probative.results import Result, jsonable
 from probative.results.base import numbers_of
 
@@ -71,16 +67,9 @@ def part(report: Report, place: int, parts: int) -> Report:
     return lambda done, total: report(place * total + done, parts * total)
 
 
-def checked(level: float, replicates: int) -> tuple[float, int]:
+def checked(level: float, replicates: int, least: int = 1) -> tuple[float, int]:
     """Return the level and the number of replicates, or refuse them."""
-    return open_probability("level", level), whole_number("replicates", replicates)
-
-
-def two_or_more(replicates: int) -> int:
-    """Return the number of replicates, or refuse it."""
-    if replicates != int(replicates) or replicates < 2:
-        raise InputError(f"replicates: {replicates!r} is not a whole number >= 2")
-    return int(replicates)
+    return open_probability("level", level), whole_number("replicates", replicates, least=least)
 
 
 def streams(conditions: Iterable[Any], rng: int, report: Report) -> Iterator[tuple[Any, Generator]]:
@@ -105,29 +94,36 @@ def one_stream(
 
 
 def study(
-    conditions: Iterable[Any], drawn: Callable[..., Any] = one_stream, *, replicates: int = 1000
+    conditions: Any,
+    drawn: Callable[..., Any] = one_stream,
+    *,
+    replicates: int = 1000,
+    least: int = 1,
 ) -> Callable[[Callable[..., Iterable[Row]]], Callable[..., list[Row]]]:
-    """Make a study of a function that yields the rows of one condition.
-
-    The function takes the condition, the level, the number of replicates, and a generator; the
-    study takes other conditions than these, too.
-    """
-    usual, number = conditions, replicates
+    """Make a study of a function that yields the rows of one condition."""
+    # `conditions` are usual ones, in whose place others may be given, or a function that makes
+    # them from the options of the study; there are `least` replicates or more
+    number, usual = replicates, None if callable(conditions) else conditions
 
     def decorate(judge: Callable[..., Iterable[Row]]) -> Callable[..., list[Row]]:
         def run(
-            conditions: Iterable[Any] = usual,
-            *,
+            *given: Any,
             level: float = 0.95,
             replicates: int = number,
             rng: Any = 0,
             report: Report = quiet,
+            **options: Any,
         ) -> list[Row]:
-            level, replicates = checked(level, replicates)
-            cases = drawn(conditions, rng, report)
+            level, replicates = checked(level, replicates, least)
+            made = conditions(*given, **options) if usual is None else (*given, usual)[0]
+            cases = drawn(made, rng, report)
             return [row for case, own in cases for row in judge(case, level, replicates, own)]
 
         run.__module__, run.__name__, run.__doc__ = judge.__module__, judge.__name__, judge.__doc__
+        shared = inspect.signature(run).parameters.values()
+        own = inspect.signature(conditions).parameters.values() if usual is None else ()
+        named = [*own, *(one for one in shared if one.kind is one.KEYWORD_ONLY)]
+        run.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]  # for readers
         return run
 
     return decorate
@@ -147,18 +143,13 @@ def share_of(events: Any) -> tuple[float, float]:
     return found, share_error(found, len(events))
 
 
-def monte_carlo_error(times: int) -> float:
-    """Return the standard error of a share of 0.95 in so many test sets."""
-    return math.sqrt(0.95 * 0.05 / times)
-
-
 def summary(intervals: Sequence[Any], truth: float) -> dict[str, float]:
     """Return the coverage of the truth, its error, the mean length, and the share with a note."""
     return {
         "covered": mean([one.low <= truth <= one.high for one in intervals]),
         "length": mean([one.high - one.low for one in intervals]),
         "noted": mean([one.note is not None for one in intervals]),
-        "standard_error": monte_carlo_error(len(intervals)),
+        "standard_error": share_error(0.95, len(intervals)),
     }
 
 
@@ -168,44 +159,6 @@ def mean(values: Any) -> float:
 
 
 # --- Tabulate
-
-
-def simulation(
-    kind: type[Options],
-    order: str,
-    path: str,
-    question: str,
-    *,
-    title: Any,
-    columns: Any,
-    notes: Any,
-    counting: str = "conditions",
-    out: Any = None,
-    name: str = "",
-) -> Callable[..., None]:
-    """Declare the command of a study that shows one row per condition.
-
-    `order` names the options as help lists them, `path` is the function, `question` the help.
-    Titles, columns and notes are texts, or functions of the options (notes: and of the results);
-    a study of several questions has titles and columns by question.
-    """
-    from probative.cli.output import RandomOutput
-    from probative_studies.options import chosen
-
-    module, function = path.split(".")
-    name = name or module
-
-    def command(given: Any, out: Output) -> None:
-        study = getattr(import_module(f"probative_studies.{module}"), function)
-        results = perform(study, given, out, counting)
-        emit(name, results, given, out, title=title, columns=columns, notes=notes)
-
-    command.__name__, command.__doc__ = name, question
-    command.__annotations__ = {
-        "given": Annotated[kind, chosen(kind, order)],
-        "out": out or RandomOutput,
-    }
-    return command
 
 
 def perform(

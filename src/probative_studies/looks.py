@@ -8,7 +8,7 @@ same of a fixed interval and of a fixed test that somebody looks at as often.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from scipy import special
 from probative._validation import Array, Ints, Mask, open_probability, whole_number
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
+from probative.inference.sampled import ERROR, LEVELS, MOST, limits_of_share, looks
 from probative.inference.sequential import (
     FEWEST,
     LabelledUnits,
@@ -107,25 +108,15 @@ def _units(
     for stream in range(streams):
         rows = PairedCounts(draw(rng, condition, shares))
         wrong[..., stream], once[stream] = _watched(rows, truths, level, batch)
-    said = (
-        f"F1 {condition.f1:g}, {condition.items} items per unit, {condition.sizes}, B - A = {gap:g}"
-    )
-    test = "test of exchangeable systems" if gap == 0 else "test finds B better"
-    number = units // batch
-    results = [
-        _ever_wrong(what, said, number, units, own[0], own[1], mean(once) if what == test else None)
-        for what, own in zip(("F1 of units", "difference", test), wrong, strict=True)
-    ]
-    return results if gap == 0 else results[1:]
+    kind = f"{condition.items} items per unit, {condition.sizes}"
+    return _results(condition, kind, units // batch, units, ("F1 of units",), wrong, once)
 
 
 def _watched(
     rows: PairedCounts, truths: tuple[float, float], level: float, batch: int
 ) -> tuple[Mask, bool]:
-    """Return whether score, difference and bets were ever wrong, and whether fixed ones were.
-
-    What `SequentialTest` does at every look, without sorting all units again for each.
-    """
+    """Return whether score, difference and bets were ever wrong, and whether fixed ones were."""
+    # what `SequentialTest` does at every look, without sorting all units again for each
     wrong, once = np.zeros((3, 2), dtype=bool), False
     z = float(-special.ndtri((1 - level) / 2))
     (xa, ya), (xb, yb) = (
@@ -162,12 +153,9 @@ def _ever_wrong(
     units: int,
     wrong: Mask,
     fixed: Mask,
-    once: float | None = None,
+    once: float | None = None,  # how often the fixed test decides at the end, looked at once
 ) -> Row:
-    """Count the streams in which something was ever wrong, and in which fixed limits were.
-
-    `once` is how often the fixed test decides at the end, looked at once.
-    """
+    """Count the streams in which something was ever wrong, and in which fixed limits were."""
     share, streams = mean(wrong), len(wrong)
     about = {"what": what, "condition": condition, "looks": looks, "units": units}
     error = share_error(share, streams, least=1 / streams)
@@ -225,7 +213,9 @@ def watching_study(
             report(place * number + stream, len(parts) * number)
             rows = draw(generator, own, case_shares(own))
             wrong[..., stream], once[stream] = _follow(rows, level, units, batch, generator)
-        results += _results(own, units, batch, wrong, once)
+        kind = "single items" if own.sizes == "item" else f"{own.items} items per unit"
+        ends = "F1 of the pool", _DECIDED
+        results += _results(own, kind, math.ceil(units / batch), units, ends, wrong, once)
     return results
 
 
@@ -304,14 +294,141 @@ def _strata(rows: Array) -> tuple[Ints, Ints]:
     return stratum.reshape(-1), np.array(mirror)
 
 
-def _results(condition: Condition, units: int, batch: int, wrong: Mask, once: Mask) -> list[Row]:
-    """Return a row for the score of the pool, the difference, the test and the decision."""
-    kind = "single items" if condition.sizes == "item" else f"{condition.items} items per unit"
+def _results(
+    condition: Condition,
+    kind: str,
+    looks: int,
+    units: int,
+    ends: Sequence[str],
+    wrong: Mask,
+    once: Mask,
+) -> list[Row]:
+    """Return a row for the score, the difference, the test, and the decision if there is one."""
     said = f"F1 {condition.f1:g}, {kind}, B - A = {condition.gap:g}"
     test = "test of exchangeable systems" if condition.gap == 0 else "test finds B better"
-    looks = math.ceil(units / batch)
     results = [
         _ever_wrong(what, said, looks, units, own[0], own[1], mean(once) if what == test else None)
-        for what, own in zip(("F1 of the pool", "difference", test, _DECIDED), wrong, strict=True)
+        for what, own in zip((ends[0], "difference", test, *ends[1:]), wrong, strict=True)
     ]
     return results[:3] if condition.gap == 0 else results[1:]
+
+
+# --- When do sampled tests stop, and how often do they decide wrongly? Computed, not simulated.
+#
+# The number of extreme draws is a random walk. Its distribution at every look follows from that
+# of the walks that went on at the look before, so that the expected number of draws and the
+# probability of a wrong decision are sums, for any p-value that the test estimates.
+
+_SHARES = (
+    *(0.0001, 0.001, 0.005, 0.008, 0.009, 0.0099, 0.01, 0.0101, 0.011, 0.012, 0.015, 0.02, 0.03),
+    *(0.04, 0.045, 0.048, 0.0499, 0.05, 0.0501, 0.052, 0.055, 0.06, 0.07, 0.1, 0.2, 0.5),
+)
+_NEGLIGIBLE = 1e-40  # probabilities below this are left out
+_NEGLIGIBLE_FROM = 12.0  # standard deviations beyond which a walk has none
+
+
+def stopping_study(
+    shares: Sequence[float] | None = None, *, most: int = MOST, report: Report = quiet
+) -> list[Row]:
+    """Compute how sampled tests of these p-values end."""
+    most = whole_number("most", most)
+    shares = _SHARES if shares is None else shares
+    found = []
+    for done, share in enumerate(shares):
+        report(done, len(shares))
+        found.append(stopping(open_probability("shares", share), most=most))
+    return found
+
+
+def stopping(share: float, *, levels: Sequence[float] = LEVELS, most: int = MOST) -> Row:
+    """Compute how a sampled test ends whose p-value is `share`."""
+    planned = looks(most)
+    going = [(0, np.ones(1))]  # stretches of numbers of extreme draws: the first, probabilities
+    before, expected, wrong, undecided, at_first = 0, 0.0, 0.0, 0.0, 0.0
+    for end in planned:
+        total = sum(float(stretch.sum()) for _, stretch in going)
+        expected += total * (end - before)
+        start, chances = _walked(going, end - before, share)
+        extreme = start + np.arange(len(chances))
+        low, high = limits_of_share(extreme, end, ERROR / len(planned))
+        unclear = np.any([(low <= t) & (high > t) for t in levels], axis=0)
+        mistaken = np.any([(low > t) if share <= t else (high <= t) for t in levels], axis=0)
+        last = end == most
+        wrong += float(chances[mistaken & (~unclear | last)].sum())
+        at_first += float(chances[~unclear].sum()) if before == 0 else 0.0
+        undecided = float(chances[unclear].sum()) if last else 0.0
+        going = list(_stretches(start, np.where(chances > _NEGLIGIBLE, chances, 0.0), unclear))
+        before = end
+        if not going:
+            break
+    wrong *= 1e6  # of a million
+    return Row(
+        share=share, draws=round(expected), at_first=at_first, wrong=wrong, undecided=undecided
+    )
+
+
+def _walked(going: Sequence[tuple[int, Array]], steps: int, share: float) -> tuple[int, Array]:
+    """Return where walks are `steps` later: the lowest place, and the probabilities from there."""
+    reach = _NEGLIGIBLE_FROM * np.sqrt(steps * share * (1 - share)) + 60
+    least = max(0, int(steps * share - reach))
+    ups = np.arange(least, min(steps, int(steps * share + reach)) + 1)
+    chance = np.exp(
+        _log_binomial(ups, steps) + special.xlogy(ups, share) + special.xlog1py(steps - ups, -share)
+    )
+    start = min(first for first, _ in going) + least
+    end = max(first + len(own) for first, own in going) + int(ups[-1])
+    total = np.zeros(end - start)
+    for first, own in going:
+        at = first + least - start
+        total[at : at + len(own) + len(ups) - 1] += np.convolve(own, chance)
+    return start, total
+
+
+def _stretches(start: int, chances: Array, unclear: Mask) -> Iterator[tuple[int, Array]]:
+    """Yield the stretches of places where walks go on."""
+    there = np.flatnonzero(unclear & (chances > 0))
+    if len(there):
+        for part in np.split(there, np.flatnonzero(np.diff(there) > 1) + 1):
+            yield start + int(part[0]), chances[part]
+
+
+def size_of_estimate(*, levels: Sequence[float] = LEVELS, most: int = MOST) -> tuple[Array, Array]:
+    """Return all x that the estimate can be, and how often it is at most x if p is uniform."""
+    # a valid p-value is at most x with a probability of x or less
+    planned = looks(most)
+    values, masses = [], []
+    extreme, chances, before = np.zeros(1, dtype=np.int64), np.ones(1), 0
+    for end in planned:
+        chances = _urn(extreme, chances, before, end)
+        extreme = np.flatnonzero(chances)
+        chances = chances[extreme]
+        low, high = limits_of_share(extreme, end, ERROR / len(planned))
+        going = np.any([(low <= t) & (high > t) for t in levels], axis=0) & (end < most)
+        values.append((extreme[~going] + 1) / (end + 1))
+        masses.append(chances[~going])
+        extreme, chances, before = extreme[going], chances[going], end
+    value, mass = np.concatenate(values), np.concatenate(masses)
+    order = np.argsort(value)
+    return value[order], np.cumsum(mass[order])
+
+
+def _urn(extreme: Ints, chances: Array, before: int, end: int) -> Array:
+    """Return where walks are whose share of steps up is uniform: the urn of Pólya."""
+    if before == 0:
+        return np.full(end + 1, 1 / (end + 1))
+    steps = end - before
+    mean = steps * (extreme + 1) / (before + 2)
+    reach = _NEGLIGIBLE_FROM * np.sqrt(mean * (1 + steps / before)) + 60
+    least = np.maximum(0, mean - reach).astype(np.int64)
+    most = np.minimum(steps, mean + reach).astype(np.int64)
+    total = np.zeros(int((extreme + most).max(initial=0)) + 1)
+    for x, chance, low, high in zip(extreme, chances, least, most, strict=True):
+        ups = np.arange(low, high + 1)
+        a, b = x + 1, before - x + 1
+        log = _log_binomial(ups, steps) + special.betaln(ups + a, steps - ups + b)
+        total[x + ups] += chance * np.exp(log - special.betaln(a, b))
+    return total
+
+
+def _log_binomial(k: Ints, n: int) -> Array:
+    return np.asarray(special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1))

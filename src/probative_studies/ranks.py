@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -88,19 +89,12 @@ def rank_study(
             known = evidence_of(table, n_jobs=1, tested=tested)
             right[i, 0], right[i, 1], decided[i] = _judge(known, scores, level, adjust, generator)
         sets, limits = (share_of(own) for own in right.T)
-        row = RankCoverage(
-            systems=k,
-            truth=truth,
-            units=unit,
-            level=level,
-            rank_sets=math.nan if limits_only else sets[0],
-            rank_error=math.nan if limits_only else sets[1],
-            limits=limits[0],
-            limits_error=limits[1],
-            decided=math.nan if limits_only else mean(decided),
-            replicates=replicates,
-        )
-        coverages.append(row)
+        values: dict[str, Any] = {"systems": k, "truth": truth, "units": unit, "level": level}
+        values |= {"rank_sets": math.nan if limits_only else sets[0]}
+        values |= {"rank_error": math.nan if limits_only else sets[1], "limits": limits[0]}
+        values |= {"limits_error": limits[1], "decided": math.nan if limits_only else mean(decided)}
+        values |= {"replicates": replicates}
+        coverages.append(RankCoverage(**values))
     return coverages
 
 
@@ -124,10 +118,8 @@ def true_scores(skill: Array, mended: Array | None = None) -> Array:
 
 
 def draw(skill: Array, units: str, rng: Generator, mended: Array | None = None) -> PooledScore:
-    """Draw a test set, and what each system has right and wrong on it.
-
-    With `mended` all systems are the first one, but for this share of the units, put right.
-    """
+    """Draw a test set, and what each system has right and wrong on it."""
+    # with `mended` all systems are the first one, but for this share of the units, put right
     n = int(units.split()[0])
     mean = np.full(n, 1.6)
     if units.endswith("documents"):

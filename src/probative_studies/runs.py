@@ -5,9 +5,6 @@ gets an item right depends on a sum of normal variables: how hard the unit and t
 both systems, and for one of them; what this run makes of the unit and of the item; and how good
 the run turned out, which its seed decides. Every item is as often right as any other, so a run's
 true F1 is its share of right items, and the mean over seeds is known exactly.
-
-How far seeds spread is told beside the test set: the variance of a run's true score over the
-variance that the difference of two runs has from one test set of this size to another.
 """
 
 from __future__ import annotations
@@ -31,16 +28,7 @@ from probative.inference.intervals import interval
 from probative.inference.pooled import overlap
 from probative.inference.runs import Runs, Spread, add_squares, score_repeats
 from probative.inference.units import student_quantile
-from probative_studies.harness import (
-    Report,
-    Row,
-    checked,
-    mean,
-    quiet,
-    share_error,
-    share_of,
-    streams,
-)
+from probative_studies.harness import Row, mean, share_error, share_of, streams, study
 
 _SEEDS = ("alike", "paired", "one", "failing")
 _ITEMS = 5  # of either kind in a unit, at most
@@ -205,58 +193,54 @@ def _seeds(
     return a, b
 
 
-def runs_study(
+_Case = tuple[Population, list[tuple[int, int]]]  # and the numbers of runs of A and of B
+
+
+def _populations(
     runs: Sequence[int] = (3, 5, 10),
     ratios: Sequence[float] = (0.0, 0.1, 1.0, 4.0),
     units: Sequence[int] = (20, 200, 1000),
     scores: Sequence[float] = (0.5, 0.75, 0.9),
     seeds: Sequence[str] = _SEEDS,
-    *,
-    level: float = 0.95,
-    replicates: int = 1000,
-    rng: int = 0,
-    report: Report = quiet,
-) -> list[Row]:
+) -> Iterator[_Case]:
+    numbers = sorted({whole_number("runs", number, least=2) for number in runs})
+    alike = [(number, number) for number in numbers]
+    uneven = [(numbers[0], numbers[-1])] if len(numbers) > 1 else []
+    middle = sorted(scores)[len(scores) // 2]
+    for kind in seeds:
+        of_kind = scores if one_of("seeds", kind, _SEEDS) == "alike" else [middle]
+        for f1, n, ratio in product(of_kind, units, ratios):
+            if positive("ratios", ratio, zero=True) > 0 or kind in ("alike", "paired"):
+                size = whole_number("units", n, least=2)
+                population = Population(fraction("scores", f1), size, ratio, kind)
+                yield population, alike + (uneven if kind == "alike" else [])
+
+
+@study(_populations, streams)
+def runs_study(case: _Case, level: float, replicates: int, rng: Generator) -> Iterator[Row]:
     """Simulate the coverage of the limits for procedures.
 
     >>> found = runs_study([3], [1.0], [50], [0.75], ["alike"], replicates=100)
     >>> found[0].coverage > 0.85 > found[0].ignoring - 0.1
     True
     """
-    level, replicates = checked(level, replicates)
-    numbers = sorted({whole_number("runs", number, least=2) for number in runs})
-    middle = sorted(scores)[len(scores) // 2]
-    populations = [
-        Population(fraction("scores", f1), whole_number("units", n, least=2), ratio, kind)
-        for kind in seeds
-        for f1 in (scores if one_of("seeds", kind, _SEEDS) == "alike" else [middle])
-        for n in units
-        for ratio in (positive("ratios", r, zero=True) for r in ratios)
-        if ratio > 0 or kind in ("alike", "paired")
-    ]
-    results = []
-    for population, generator in streams(populations, rng, report):
-        designs = [(number, number) for number in numbers]
-        if population.seeds == "alike" and len(numbers) > 1:
-            designs.append((numbers[0], numbers[-1]))
-        trials = []
-        for start in range(0, replicates, _BLOCK):
-            some = min(_BLOCK, replicates - start)
-            a, b = draw(generator, population, numbers[-1] + 1, some)
-            trials.append([_try(population, a, b, design, level) for design in designs])
-        for (runs_a, runs_b), *own in zip(designs, *trials, strict=True):
-            means = {key: mean(np.concatenate([one[key] for one in own])) for key in own[0]}
-            row = Row(
-                **{name: getattr(population, name) for name in ("seeds", "f1", "units", "ratio")},
-                runs_a=runs_a,
-                runs_b=runs_b,
-                **means,
-                level=level,
-                replicates=replicates,
-                standard_error=share_error(means["coverage"], replicates),
-            )
-            results.append(row)
-    return results
+    population, designs = case
+    most = max(max(design) for design in designs)
+    trials = []
+    for start in range(0, replicates, _BLOCK):
+        a, b = draw(rng, population, most + 1, min(_BLOCK, replicates - start))
+        trials.append([_try(population, a, b, design, level) for design in designs])
+    for (runs_a, runs_b), *own in zip(designs, *trials, strict=True):
+        means = {key: mean(np.concatenate([one[key] for one in own])) for key in own[0]}
+        yield Row(
+            **{name: getattr(population, name) for name in ("seeds", "f1", "units", "ratio")},
+            runs_a=runs_a,
+            runs_b=runs_b,
+            **means,
+            level=level,
+            replicates=replicates,
+            standard_error=share_error(means["coverage"], replicates),
+        )
 
 
 def _try(
@@ -311,56 +295,42 @@ def _models(
 _OF_SAMPLE, _OF_ANSWER = 1.0, 0.5
 
 
-def repeats_study(
+def _conditions(
     samples: Sequence[int] = (50, 200, 1000),
     repeats: Sequence[int] = (1, 5, 20),
     scores: Sequence[float] = (0.5, 0.75, 0.9),
-    *,
-    level: float = 0.95,
-    replicates: int = 1000,
-    rng: int = 0,
-    report: Report = quiet,
-) -> list[Row]:
-    """Simulate the coverage of the limits for repeated answers.
+) -> Iterator[tuple[str, float, int, int]]:
+    for kind, f1, n, k in product(("pass rate", "f1"), scores, samples, repeats):
+        yield kind, fraction("scores", f1), whole_number("samples", n), whole_number("repeats", k)
 
-    For the pass rate an answer is right or wrong; for F1 it has items as in the study of runs.
+
+@study(_conditions, streams)
+def repeats_study(
+    case: tuple[str, float, int, int], level: float, replicates: int, rng: Generator
+) -> Iterator[Row]:
+    """Simulate the coverage of the limits for repeated answers.
 
     >>> found = repeats_study([50], [5], [0.75], replicates=100)
     >>> [one.score for one in found if one.coverage > 0.85]
     ['pass rate', 'f1']
     """
-    level, replicates = checked(level, replicates)
-    conditions = [
-        (kind, fraction("scores", f1), whole_number("samples", n), whole_number("repeats", k))
-        for kind, f1, n, k in product(("pass rate", "f1"), scores, samples, repeats)
-    ]
-    results = []
-    for (kind, truth, n, k), generator in streams(conditions, rng, report):
-        metric, items = ("recall", 1) if kind == "pass rate" else ("f1", _ITEMS)
-        holds, ignoring, shares = [], [], []
-        for _ in range(replicates):
-            counts = _answers(generator, truth, n, k, items)
-            own = score_repeats(counts, metric, level=level)
-            alone = interval(counts.sum(), metric, level=level)
-            holds.append(own.low <= truth <= own.high)
-            ignoring.append(alone.low <= truth <= alone.high)
-            shares.append(own.share_of_answers)
-        coverage, error = share_of(holds)
-        told = [part for part in shares if part is not None]
-        row = Row(
-            score=kind,
-            samples=n,
-            repeats=k,
-            truth=truth,
-            coverage=coverage,
-            ignoring=mean(ignoring),
-            share_of_answers=mean(told) if told else math.nan,
-            level=level,
-            replicates=replicates,
-            standard_error=error,
-        )
-        results.append(row)
-    return results
+    kind, truth, n, k = case
+    metric, items = ("recall", 1) if kind == "pass rate" else ("f1", _ITEMS)
+    holds, ignoring, shares = [], [], []
+    for _ in range(replicates):
+        counts = _answers(rng, truth, n, k, items)
+        own = score_repeats(counts, metric, level=level)
+        alone = interval(counts.sum(), metric, level=level)
+        holds.append(own.low <= truth <= own.high)
+        ignoring.append(alone.low <= truth <= alone.high)
+        shares.append(own.share_of_answers)
+    coverage, error = share_of(holds)
+    told = [part for part in shares if part is not None]
+    values: dict[str, Any] = {"score": kind, "samples": n, "repeats": k, "truth": truth}
+    values |= {"coverage": coverage, "ignoring": mean(ignoring)}
+    values |= {"share_of_answers": mean(told) if told else math.nan, "level": level}
+    values |= {"replicates": replicates, "standard_error": error}
+    yield Row(**values)
 
 
 def _answers(rng: Generator, truth: float, samples: int, repeats: int, items: int) -> Counts:

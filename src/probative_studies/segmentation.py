@@ -10,33 +10,176 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import json
 import math
 import platform
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from probative._validation import one_of, whole_number
+from probative._validation import Array, one_of, whole_number
 from probative.errors import InputError
 from probative.files import ResumableFolder, code_digest
 from probative.jobs.compare import compare
 from probative.jobs.score import score
 from probative.jobs.sweep import segmentation_sweep, segmented
 from probative.learners.words import MaxMatchSegmenter, split, without_spaces
+from probative.options import sign
 from probative.reading.annotations import Segmented
-from probative.reading.segmented import texts_of
-from probative.results import Comparisons
-from probative_studies.segmentation_report import (
-    CurvePoint,
-    Reversal,
-    SegmentationStudy,
-    SegmenterRun,
+from probative.reading.lines import texts_of
+from probative.reporting.curve_report import (
+    NAMES,
+    best_table,
+    score_cells,
+    score_series,
+    sweep_picture,
+    sweep_table,
 )
+from probative.reporting.document import Document, Table, payload
+from probative.reporting.pictures import Lines, figure, figure_bytes
+from probative.reporting.render import as_json, as_markdown
+from probative.results import Comparison, Comparisons, Result, SegmentationSweep, SystemScores
+from probative.wording.numbers import number, points
+from probative_studies.crf_segmenter import CRFSegmenter
+
+# --- Results
+
+_SCORES = tuple(NAMES)
+_TREEBANKS = "Published figures are of Universal Dependencies 2.0; later releases differ from it."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SegmenterRun(Result):
+    """A segmenter that was trained, and what it made of the test set."""
+
+    system: str  # the segmenter, and how many sentences it was trained on
+    sentences: int
+    seconds: float  # for training and prediction
+    machine: str  # what they were spent on
+    # for the network: training and development loss of each epoch
+    losses: tuple[tuple[float, float], ...] | None = None
+    best_epoch: int | None = None  # for the network: the epoch whose weights were kept
+    # its segmentation of the test set: one list of words per sentence
+    words: Sequence[Sequence[str]] = field(default=(), repr=False)
+    # of a boundary at every inner position, where the segmenter gives them and they were kept
+    probabilities: Sequence[Array] | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.system}, trained on {self.sentences:,} sentences in {self.seconds:.0f} s "
+            f"({self.machine})"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CurvePoint(Result):
+    """Scores of a segmenter trained on so many sentences."""
+
+    sentences: int  # the size of the training set
+    scores: SystemScores  # counts and scores on the test set
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a dictionary for each score."""
+        return [{"sentences": self.sentences, **record} for record in self.scores.records()]
+
+    def __str__(self) -> str:
+        return f"{self.sentences:,} sentences: {self.scores}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reversal(Result):
+    """Two training sizes between which recall rises and precision falls."""
+
+    smaller: int  # the sizes
+    larger: int
+    recall: Comparison  # the two models compared on the test set
+    precision: Comparison
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a dictionary for each of the two comparisons."""
+        sizes = {"smaller": self.smaller, "larger": self.larger}
+        return [{**sizes, **c.records()[0]} for c in (self.recall, self.precision)]
+
+    def __str__(self) -> str:
+        return (
+            f"from {self.smaller:,} to {self.larger:,} sentences: "
+            f"recall {100 * self.recall.difference:+.2f} points (p = {self.recall.pvalue:.3g}), "
+            f"precision {100 * self.precision.difference:+.2f} (p = {self.precision.pvalue:.3g})"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SegmentationStudy(Result):
+    """Segmenters on one language: their scores and differences, the sweep, the learning curve."""
+
+    corpus: dict[str, dict[str, str | int]]  # the files, and how many sentences and words they have
+    seed: int  # of whatever is random
+    runs: tuple[SegmenterRun, ...]  # what was trained
+    comparisons: Comparisons  # scores of the systems trained on everything, and all pairs compared
+    # the threshold sweep, and whose it is; None where no system gives probabilities
+    sweep: SegmentationSweep | None
+    sweep_system: str | None
+    # the learning curve, smallest training set first, and whose it is
+    curve: tuple[CurvePoint, ...]
+    curve_system: str | None
+    reversals: tuple[Reversal, ...]  # where recall rises and precision falls on that curve
+
+    @property
+    def observations(self) -> tuple[str, ...]:
+        """Say what became of the two observations of Shao, Hardmeier and Nivre."""
+        return tuple(text for text in (self._peaks(), self._falls()) if text)
+
+    def _peaks(self) -> str:
+        if self.sweep is None:
+            return ""
+        precision, recall = (self.sweep.best_of(name) for name in ("precision", "recall"))
+        holds = "confirmed" if precision.finest_share < recall.finest_share else "not confirmed"
+        return (
+            f"Precision peaks at a smaller λ than recall: {holds} ({self.sweep_system}: "
+            f"λ = {precision.finest_share:.4f} against {recall.finest_share:.4f} of all λ; "
+            f"{precision.share:g} against {recall.share:g} of the steps)."
+        )
+
+    def _falls(self) -> str:
+        if len(self.curve) < 2:
+            return ""
+        steps = f"{len(self.reversals)} of {len(self.curve) - 1} steps of the learning curve"
+        if not self.reversals:
+            return f"Precision can fall while recall rises: not confirmed, in {steps}."
+        clear = sum(reversal.precision.pvalue <= 0.05 for reversal in self.reversals)
+        return (
+            f"Precision can fall while recall rises: confirmed, in {steps}: "
+            f"{'; '.join(map(str, self.reversals))}. The fall by itself is significant "
+            f"(p ≤ 0.05) in {clear} of them."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, ready for JSON."""
+        entry = super().to_dict()
+        comparisons = entry.pop("comparisons")
+        kept = ("systems", "comparisons", "verdicts", "level", "units", "unit")
+        return {
+            **entry,
+            **{key: comparisons[key] for key in kept},
+            "observations": list(self.observations),
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a dictionary for each comparison."""
+        return self.comparisons.records()
+
+    def _document(self) -> Document:
+        return study_document(self, {}, html=True)
+
+    def __str__(self) -> str:
+        return " ".join((str(self.comparisons), *self.observations))
+
 
 # --- Training a segmenter and asking it for the test set; what is done is kept in a folder.
 
@@ -131,8 +274,6 @@ def _segmenter(system: str, options: dict[str, Any]) -> Any:
     if system == "maxmatch":
         return MaxMatchSegmenter(spaces=options["spaces"])
     if system == "crf":
-        from probative_studies.crf_segmenter import CRFSegmenter
-
         return CRFSegmenter(spaces=options["spaces"], **_CRF)
     from probative.learners.bigru import BiGRUSegmenter
 
@@ -256,9 +397,6 @@ def segmentation_study(
 ) -> SegmentationStudy:
     """Train segmenters, compare them, sweep the threshold, draw the learning curve.
 
-    Inputs are files (CoNLL-U, columns, segmented text) or lists of words. Finished runs are kept in
-    `folder`; systems and sizes may be added later.
-
     >>> sentences = [["to", "be"], ["or", "not"], ["not", "to", "be"]] * 10
     >>> study = segmentation_study(
     ...     sentences, sentences[:5], [["be", "or", "not"]] * 3, systems=["maxmatch"]
@@ -348,3 +486,217 @@ def _curve(
             found = compare(gold, *outputs, names=names, metric=pair, **how).comparisons
             reversals.append(Reversal(*sizes, *found))
     return tuple(points), tuple(reversals)
+
+
+# --- The study as a document, figures and files
+
+
+def study_document(
+    study: SegmentationStudy,
+    published: Mapping[str, Any],
+    *,
+    html: bool = False,
+    signature: str = "",
+) -> Document:
+    """Show a study."""
+    signature = signature or sign("segmentation", f"level:{study.comparisons.level:g}")
+    tables = [_table2(study, published), _differences(study.comparisons.comparisons)]
+    if study.sweep is not None:
+        tables += [sweep_table(study.sweep), best_table(study.sweep)]
+    if study.curve:
+        tables += [_curve_table(study)]
+    if study.reversals:
+        pairs = [c for reversal in study.reversals for c in (reversal.recall, reversal.precision)]
+        tables.append(_differences(pairs, title="Where recall rises and precision falls"))
+    tables.append(_runs(study))
+    notes = [*study.comparisons.verdicts, *study.observations]
+    if published:
+        notes.append(_TREEBANKS)
+    return Document(
+        title=f"Word segmentation of {study.corpus['test']['file']}",
+        payload=payload(
+            "study segmentation", signature, **study.to_dict(), published=dict(published)
+        ),
+        tables=tuple(table for table in tables if table.rows),
+        records=tuple(_records(study)),
+        notes=(*notes, signature),
+        pictures=tuple(_pictures(study).values()) if html else (),
+    )
+
+
+def _table2(study: SegmentationStudy, published: Mapping[str, Any]) -> Table:
+    """Show the systems, and the published scores of the network below them."""
+    comparisons = study.comparisons
+    level = f"{100 * comparisons.level:g} %"
+    rows = [
+        (
+            system.name,
+            *(cell for name in _SCORES for cell in score_cells(system[name])),
+            number(system.splitting_bias),
+            points(system["oov_recall"].estimate),
+        )
+        for system in comparisons.systems
+    ]
+    rows += [
+        (
+            f"published, {figures['language']}",
+            *(cell for name in _SCORES for cell in (points(figures[name]), "")),
+            "",
+            "",
+        )
+        for figures in published.values()
+    ]
+    heads = (head for name in _SCORES for head in (NAMES[name], level))
+    train, test = study.corpus["train"], study.corpus["test"]
+    note = (
+        f"Trained on {train['sentences']:,} sentences of {train['file']}, tested on "
+        f"{test['sentences']:,} sentences ({test['words']:,} words) of {test['file']}. Unknown "
+        f"words: recall of words that the training set has not. Read the recall: precision and F1 "
+        f"reward splitting too little."
+    )
+    return Table(
+        ("system", *heads, "splitting bias", "unknown words"),
+        tuple(rows),
+        title="Scores in points (table 2)",
+        notes=(note,),
+    )
+
+
+def _differences(
+    comparisons: Sequence[Comparison], title: str = "Differences of the systems"
+) -> Table:
+    adjusted = any(c.p_adjusted is not None for c in comparisons)
+    rows = tuple(
+        (
+            f"{c.b} − {c.a}",
+            NAMES[c.metric],
+            *(points(value) for value in (c.difference, c.low, c.high)),
+            _p(c.pvalue),
+            *((_p(c.p_adjusted),) if adjusted else ()),
+            number(c.p_b_better),
+        )
+        for c in comparisons
+    )
+    head = ("comparison", "score", "difference", "low", "high", "p")
+    return Table(
+        (*head, *(("p adjusted",) if adjusted else ()), "P(first better)"),
+        rows,
+        title=title,
+        notes=("In points. p: exact two-sided randomisation test by sentence.",),
+        text_columns=2,
+    )
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return ""
+    if value == 0:
+        return "< 1e−300"  # too small for a floating-point number
+    return f"{value:.1e}".replace("-", "−") if value < 0.0001 else number(value, 4)
+
+
+def _curve_table(study: SegmentationStudy) -> Table:
+    marked = {reversal.larger for reversal in study.reversals}
+    rows = tuple(
+        (
+            f"{point.sentences:,}",
+            *(cell for name in _SCORES for cell in score_cells(point.scores[name])),
+            number(point.scores.splitting_bias),
+            "recall up, precision down" if point.sentences in marked else "",
+        )
+        for point in study.curve
+    )
+    level = f"{100 * study.comparisons.level:g} %"
+    heads = (head for name in _SCORES for head in (NAMES[name], level))
+    return Table(
+        ("sentences", *heads, "splitting bias", "step"),
+        rows,
+        title=f"Learning curve of {study.curve_system}, in points",
+        text_columns=0,
+        closing_words=True,
+    )
+
+
+def _runs(study: SegmentationStudy) -> Table:
+    rows = tuple(
+        (
+            run.system,
+            f"{run.sentences:,}",
+            number(run.seconds, 1),
+            "" if run.best_epoch is None else f"{run.best_epoch} of {len(run.losses or ())}",
+            run.machine,
+        )
+        for run in study.runs
+    )
+    return Table(
+        ("system", "sentences", "seconds", "best epoch", "computed on"),
+        rows,
+        title=f"What was trained (seed {study.seed})",
+        closing_words=True,
+    )
+
+
+def _records(study: SegmentationStudy) -> list[dict[str, Any]]:
+    size = study.corpus["train"]["sentences"]
+    systems = [(system.name, size, system) for system in study.comparisons.systems]
+    systems += [(study.curve_system or "", p.sentences, p.scores) for p in study.curve]
+    return [
+        {"system": name, "training_sentences": sentences, **score.to_dict()}
+        for name, sentences, system in systems
+        for score in system.scores
+    ]
+
+
+def _curve_picture(study: SegmentationStudy) -> Lines:
+    """Picture the scores by training sentences; shade where recall rises and precision falls."""
+    title = f"Scores of {study.curve_system} in points against training sentences."
+    if study.reversals:
+        title += " Shaded: recall rises and precision falls."
+    columns = {name: _column([point.scores[name] for point in study.curve]) for name in _SCORES}
+    series = score_series([point.sentences for point in study.curve], columns)
+    steps = tuple((reversal.smaller, reversal.larger) for reversal in study.reversals)
+    return Lines(
+        [replace(series[0], ranges=steps), *series[1:]],
+        axis="training sentences",
+        up="score in points",
+        title=title,
+        description=" ".join(study.observations),
+        note=f"{study.curve_system}{'; shaded: recall up, precision down' * bool(steps)}",
+    )
+
+
+def _column(scores: Sequence[Any]) -> SimpleNamespace:
+    """Return the estimates and intervals of one score along the learning curve."""
+    ends = ("estimate", "low", "high")
+    return SimpleNamespace(**{end: [getattr(score, end) for score in scores] for end in ends})
+
+
+def _pictures(study: SegmentationStudy) -> dict[str, Lines]:
+    """Return the pictures of the page and the files, by what they show."""
+    pictures = {}
+    if study.sweep is not None:
+        pictures["Scores against λ"] = sweep_picture(study.sweep, str(study.sweep_system))
+    if study.curve:
+        pictures["Scores against training sentences"] = _curve_picture(study)
+    return pictures
+
+
+def output_files(study: SegmentationStudy, document: Document) -> dict[str, str | bytes]:
+    """Return everything that a study leaves behind, by file name."""
+    files: dict[str, str | bytes] = {
+        "study.json": as_json(document),
+        "tables.md": as_markdown(document),
+    }
+    names = {"Scores against λ": "figure1", "Scores against training sentences": "figure2"}
+    for title, picture in _pictures(study).items():
+        for form in ("png", "svg"):
+            files[f"{names[title]}.{form}"] = figure_bytes(figure(picture), form)
+    size = study.corpus["train"]["sentences"]
+    for run in study.runs:
+        if run.sentences == size:
+            files[f"{run.system}.txt"] = "".join(" ".join(words) + "\n" for words in run.words)
+            if run.system == study.sweep_system:
+                files["probabilities.jsonl"] = "".join(
+                    json.dumps(row.tolist()) + "\n" for row in run.probabilities or ()
+                )
+    return files

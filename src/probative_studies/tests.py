@@ -28,7 +28,7 @@ from probative.inference.planning import plan
 from probative.inference.units import Dependence, dependence_of_difference, student_quantile
 from probative.jobs.demo import shared_task
 from probative.reporting.document import Document, Table, payload
-from probative.reporting.figures import COLOURS, new_figure
+from probative.reporting.pictures import COLOURS, new_figure
 from probative.wording.numbers import number
 from probative_studies.coverage import add_legend
 from probative_studies.harness import Report, Row, checked, mean, part, quiet, share_of
@@ -171,12 +171,9 @@ def size_and_power(
 
 
 def case_probabilities(true_difference: float) -> Array:
-    """Return the shares of cases 0 to 6 for which F1 of B minus F1 of A is this.
-
-    Moving a share s from case 0 to case 2 gives B what it takes from A. Where either system had
-    X true positives and Y predicted and positive ones, the difference becomes
-    2(X+s)/(Y+s) - 2(X-s)/(Y-s) = 4s(Y-X)/(Y²-s²).
-    """
+    """Return the shares of cases 0 to 6 for which F1 of B minus F1 of A is this."""
+    # Moving a share s from case 0 to case 2 gives B what it takes from A: with X true positives and
+    # Y predicted and positive ones, 2(X+s)/(Y+s) - 2(X-s)/(Y-s) = 4s(Y-X)/(Y²-s²).
     x = _CASES[0] + _CASES[4]
     y = x + _CASES[1] + _CASES[5] + _CASES[[0, 2, 4, 6]].sum()
     d = float(true_difference)
@@ -252,15 +249,10 @@ def power_check(
         sample = PairedCounts(rows[drawn > 0], drawn[drawn > 0])
         rejected.append(randomization_test(sample, "f1", by="unit").pvalue <= 1 - level)
     simulated, error = share_of(rejected)
-    return Row(
-        pilot=pilot,
-        difference=wanted.difference or 0.0,
-        units=units,
-        planned=power,
-        simulated=simulated,
-        standard_error=error,
-        replicates=replicates,
-    )
+    values: dict[str, Any] = {"pilot": pilot, "difference": wanted.difference or 0.0}
+    values |= {"units": units, "planned": power, "simulated": simulated, "standard_error": error}
+    values |= {"replicates": replicates}
+    return Row(**values)
 
 
 def planning_study(
@@ -271,11 +263,7 @@ def planning_study(
     rng: RNG | None = 0,
     report: Report = quiet,
 ) -> list[Row]:
-    """Check plans from pilots: the best of the WNUT 2017 shared task against the six others.
-
-    Their differences are small and large. One pair is also planned by item, and there is a
-    made-up pilot of 400 sentences.
-    """
+    """Check plans from pilots: the best of the WNUT 2017 shared task against the six others."""
     task = shared_task()
     best = task.names.index("uh_ritual")
     others = [k for k in range(len(task.names)) if k != best]

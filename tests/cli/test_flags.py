@@ -37,9 +37,9 @@ NOT_OURS = {
             "tests them."
         ),
     ),
-    ("matching/record_schemas.py", "--field '"),
-    ("matching/record_schemas.py", "--open-map "),
-    ("matching/record_schemas.py", "--unique "),
+    ("matching/check.py", "--field '"),
+    ("matching/check.py", "--open-map "),
+    ("matching/check.py", "--unique "),
 }
 
 TAGS = "Ada B-PER\nmet O\n\nBob B-PER\n"

@@ -19,7 +19,7 @@ from crossval.models import Least
 
 import probative as pv
 from probative.cli import main
-from probative.cli.app import COMMANDS
+from probative.cli.app import COMMANDS, MODULES
 from probative.cli.options import as_command
 from probative.options import Options
 from probative_studies.commands import STUDIES
@@ -489,7 +489,7 @@ def function_of(words):
     *_, name = words.split()
     if words.startswith("study "):
         return name, STUDIES[name]
-    module = {"app": "web"}.get(name, name)  # cli/app.py builds the command line
+    module = MODULES.get(name, name)
     return name, getattr(import_module(f"probative.cli.{module}"), name)
 
 
@@ -619,19 +619,19 @@ def test_a_changed_choice_changes_the_signature(words):
 @pytest.mark.parametrize(
     ("words", "study"),
     [
-        ("study pairing", "pairing.pairing_study"),
+        ("study pairing", "bayes.pairing_study"),
         ("study planning", "tests.planning_study"),
-        ("study sequential", "sequential.stopping_study"),
-        ("study macro", "macro.macro_coverage"),
+        ("study sequential", "looks.stopping_study"),
+        ("study macro", "metrics.macro_coverage"),
         ("study metrics", "metrics.metric_study"),
-        ("study training", "training.training_study"),
+        ("study training", "bayes.training_study"),
         ("study gates", "gates.gate_study"),
-        ("study datasets", "datasets.dataset_study"),
+        ("study datasets", "gates.dataset_study"),
         ("study curves", "curves.curve_study"),
-        ("study agreement", "agreement.agreement_study"),
-        ("study graded", "graded.graded_study"),
-        ("study judges", "graded.judge_study"),
-        ("study overlap", "overlap.overlap_study"),
+        ("study agreement", "kinds.agreement_study"),
+        ("study graded", "kinds.graded_study"),
+        ("study judges", "kinds.judge_study"),
+        ("study overlap", "kinds.overlap_study"),
         ("study ranks", "ranks.rank_study"),
         ("study runs", "runs.runs_study"),
         ("study repeats", "runs.repeats_study"),

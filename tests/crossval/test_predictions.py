@@ -7,9 +7,14 @@ from pathlib import Path
 import pytest
 
 import probative as pv
-from probative.crossval.corpus import read_corpora, read_corpus
-from probative.crossval.fold_files import judge_predictions, read_manifest, write_folds
-from probative.matching.rules import encode
+from probative.crossval.corpus import (
+    judge_predictions,
+    read_corpora,
+    read_corpus,
+    read_manifest,
+    write_folds,
+)
+from probative.matching.schemes import encode
 
 
 @pytest.fixture

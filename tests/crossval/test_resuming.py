@@ -31,7 +31,7 @@ def change(path, **changes):
     """Change what a file holds, with a checksum that fits."""
     content = json.loads(path.read_text())["content"]
     content["result"] |= changes
-    path.write_bytes(resume._sealed(content))
+    path.write_bytes(resume._seal(resume._json(content)))
 
 
 @pytest.mark.parametrize(
@@ -43,10 +43,10 @@ def change(path, **changes):
         ({"predictions": [[[0, 99, "PER"]]] * 20}, r"sentence 1: span \[0, 99, 'PER'\]; expected"),
         ({"predictions": [[[0, 1, 3]]] * 20}, r"sentence 1: span \[0, 1, 3\]; expected"),
         ({"predictions": None}, "predictions: None is no list"),
-        ({"seconds": "1"}, "seconds: '1' is no number"),
-        ({"seconds": True}, "seconds: True is no number"),
-        ({"seconds": -1}, "seconds: -1 is not finite and >= 0"),
-        ({"seconds": float("nan")}, "seconds: nan is not finite"),
+        ({"seconds": "1"}, "seconds: '1' is not a number"),
+        ({"seconds": True}, "seconds: True is not a number"),
+        ({"seconds": -1}, "seconds: -1 is not a finite number >= 0"),
+        ({"seconds": float("nan")}, "seconds: nan is not a finite number"),
         ({"more": 1}, "it has no seconds and predictions"),
     ],
 )

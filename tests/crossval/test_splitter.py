@@ -156,7 +156,7 @@ def test_what_is_no_class_is_not_balanced():
 
 def entity_units(path):
     from probative.matching.schemes import decode
-    from probative.reading import Options, read
+    from probative.reading.formats import Options, read
 
     spans = decode(read(path, Options(task="entities")), scheme="iob2")
     units = np.zeros((spans.n_sentences, len(spans.labels)))

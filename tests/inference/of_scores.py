@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 
 from probative._validation import whole_number
@@ -12,12 +10,7 @@ from probative.inference.compare import Choices, compare_runs_of
 from probative.inference.macro_comparison import MacroScore
 from probative.inference.pooled import PooledScore
 from probative.inference.rank import evidence_of
-from probative.inference.sampled import (
-    LEVELS,
-    levels_at,
-    sampled_pair_tests,
-    sampled_tests,
-)
+from probative.inference.sampled import LEVELS, levels_at, sampled_tests
 
 
 def macro_tests(pairs, metric="f1", *, levels=LEVELS, n_resamples=None, rng=None, n_jobs=1, **how):
@@ -39,13 +32,7 @@ def macro_test(a, b, metric="f1", **how):
 
 def pair_tests(score, pairs, **how):
     """Test pairs of systems of a score by exchanges that they share."""
-    shared, few = score.shared()
-
-    @cache
-    def alone(test):
-        return score.exchange(*pairs[test])
-
-    return sampled_pair_tests(shared, alone, pairs, few=few, **how)
+    return score.test_pairs(pairs, **how)
 
 
 def macro_pair_tests(cells, pairs, metric="f1", *, labels, beta=1.0, own_labels=False, **how):

@@ -15,8 +15,8 @@ from scipy import stats
 
 import probative as pv
 from probative.inference.differences import mover
-from probative.inference.posterior.clustered import posterior_of_difference
 from probative.inference.posterior.paired import PairedPosterior
+from probative.inference.posterior.student import posterior_of_difference
 from probative.inference.units import (
     ONE_UNIT,
     correlation,

@@ -23,7 +23,7 @@ from probative.inference.classes import (
 )
 from probative.inference.intervals import methods_for
 from probative.inference.planning import plan
-from probative.inference.posterior.composite import CompositePairedPosterior
+from probative.inference.posterior.paired import CompositePairedPosterior
 from probative.inference.posterior.single import CompositePosterior
 from probative.inference.units import dependence_of_score
 from probative.metrics import (

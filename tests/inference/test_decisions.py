@@ -12,7 +12,7 @@ import probative as pv
 from probative.errors import InputError
 from probative.inference.compare import Choices
 from probative.inference.differences import student_pvalue, unit_test
-from probative.inference.posterior.clustered import posterior_of_difference
+from probative.inference.posterior.student import posterior_of_difference
 from probative.jobs.compare import compare_cases
 from probative.options import CompareOptions
 

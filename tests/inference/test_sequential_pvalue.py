@@ -22,7 +22,7 @@ from probative.inference.sampled import (
     sequential_pvalue,
     sequential_pvalues,
 )
-from probative_studies.sequential import size_of_estimate, stopping, stopping_study
+from probative_studies.looks import size_of_estimate, stopping, stopping_study
 
 
 def bernoulli(share):
@@ -173,7 +173,7 @@ def by_hand(share, planned, levels, error):
 
 @pytest.mark.parametrize("share", [0.02, 0.2, 0.3, 0.45])
 def test_the_computed_end_is_that_of_all_walks(share, monkeypatch):
-    from probative_studies import sequential as study
+    from probative_studies import looks as study
 
     monkeypatch.setattr(study, "looks", lambda most: [12, 24, 40])
     monkeypatch.setattr(study, "ERROR", 0.05)

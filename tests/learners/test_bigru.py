@@ -238,10 +238,10 @@ def test_code_inside_an_archive_of_weights_is_not_executed(trained, tmp_path):
 
 
 def test_an_archive_of_weights_has_a_largest_size(trained, tmp_path, monkeypatch):
-    from probative.learners import archives
+    from probative import files
 
     trained.save(tmp_path / "model.pt")
-    monkeypatch.setattr(archives, "LARGEST", 1000)
+    monkeypatch.setattr(files, "LARGEST_MODEL", 1000)
     with pytest.raises(pv.InputError, match=r"model\.pt: holds [0-9,]+ bytes when unpacked"):
         BiGRUSegmenter.load(tmp_path / "model.pt")
 

@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import probative as pv
+from probative.learners import model_of
 from probative.learners.crf import CRFChunker
-from probative.learners.specs import model_of
-from probative.matching.rules import encode
-from probative.matching.schemes import decode_tags
+from probative.matching.schemes import decode_tags, encode
 
 pycrfsuite = pytest.importorskip("pycrfsuite", reason="python-crfsuite is not installed")
 

@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("pycrfsuite", reason="python-crfsuite is not installed")
 
 import probative as pv
-from probative.learners import archives
+from probative import files
 from probative.learners import crf as crf_file
 from probative.learners.crf import CRFChunker
 
@@ -139,7 +139,7 @@ def test_parameters_that_are_none(tmp_path, content):
 
 def test_an_archive_has_a_largest_size(tmp_path, monkeypatch):
     path = tmp_path / "large"
-    monkeypatch.setattr(archives, "LARGEST", 1 << 20)
+    monkeypatch.setattr(files, "LARGEST_MODEL", 1 << 20)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("chunker.json", "{}")
         archive.writestr("model.crfsuite", bytes(2 << 20))

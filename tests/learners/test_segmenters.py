@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import probative as pv
 from probative.jobs.sweep import segmented
-from probative.learners.specs import model_of
+from probative.learners import model_of
 from probative.learners.words import (
     MaxMatchSegmenter,
     SegmentingChunker,
@@ -19,7 +19,7 @@ from probative.learners.words import (
     to_spans,
     without_spaces,
 )
-from probative.reading.segmented import texts_of
+from probative.reading.lines import texts_of
 
 SENTENCES = [["我", "来到", "北京"], ["北京", "好"], ["我们", "来", "了", "。"], ["好", "了"]]
 

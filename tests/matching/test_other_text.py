@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from probative.errors import InputError
 from probative.matching.segmentation import carried_over
-from probative.reading.segmented import segmented_from_lists
+from probative.reading.lines import segmented_from_lists
 
 letters = st.text("abc１1", min_size=1, max_size=4)
 sentences = st.lists(st.lists(letters, min_size=1, max_size=6), min_size=1, max_size=4)

@@ -10,8 +10,15 @@ from seqeval.metrics.sequence_labeling import get_entities
 
 from probative.errors import InputError
 from probative.matching.items import GROUPINGS
-from probative.matching.rules import SCHEMES, encode
-from probative.matching.schemes import REPAIRS, decode, decode_tags, invalid, recognise
+from probative.matching.schemes import (
+    REPAIRS,
+    SCHEMES,
+    decode,
+    decode_tags,
+    encode,
+    invalid,
+    recognise,
+)
 from probative.matching.spans import match_spans
 from probative.reading.sequences import tagged_from_lists
 

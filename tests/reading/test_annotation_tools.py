@@ -77,7 +77,7 @@ def test_label_studio_predictions_in_the_same_tasks(write):
         ("old", EXPECTED), ("new", pv.Counts(3, 0, 0))
     ]  # fmt: skip
     del document[1]["predictions"][0]
-    with pytest.raises(InputError, match=r"1 of 3 tasks have no prediction of 'old' \(2\)"):
+    with pytest.raises(InputError, match=r"1 of 3 tasks have no prediction of 'old' \('2'\)"):
         pv.compare(write("both.json", document))
 
 

@@ -6,8 +6,8 @@ import pytest
 
 import probative as pv
 from probative.errors import InputError
+from probative.reading.formats import Options, read
 from probative.reading.source import is_brat_folder
-from probative.reading.tools import read_brat
 
 TEXT = "Low and High Haven wait.\nAda Quill sails.\n"
 ANN = (
@@ -18,6 +18,10 @@ ANN = (
     "R1\tNear Arg1:T1 Arg2:T2\n"
     "#1\tAnnotatorNotes T1\tsure\n"
 )
+
+
+def read_brat(path):
+    return read(path, Options(input_format="brat"))
 
 
 @pytest.fixture
@@ -74,8 +78,8 @@ def test_documents_of_one_side_only_are_counted(folder):
         pv.score(gold, pred)
     assert str(error.value).endswith(
         "4 of the 5 documents of "
-        f"{gold} are missing ('b', 'c', 'd', …) and 1 are not in {gold} ('f'); expected the same "
-        "documents"
+        f"{gold} are missing ('b', 'c', 'd', …) and 1 of its 2 are not in {gold} ('f'); expected "
+        "the same documents"
     )
 
 
@@ -99,5 +103,5 @@ def test_bad_lines_are_named(folder, line, message):
 def test_other_folders_are_none(tmp_path):
     assert not is_brat_folder(tmp_path)
     assert not is_brat_folder(tmp_path / "nowhere")
-    with pytest.raises(InputError, match=r"holds no \.ann files"):
+    with pytest.raises(InputError, match=r"is a directory"):
         read_brat(tmp_path)

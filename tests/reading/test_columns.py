@@ -10,8 +10,8 @@ import pytest
 import probative as pv
 from probative.errors import InputError
 from probative.matching.schemes import decode
-from probative.reading import Options, Segmented, Spans, Tagged, read, read_pair
-from probative.reading.annotations import Labels
+from probative.reading.annotations import Labels, Segmented, Spans, Tagged
+from probative.reading.formats import Options, read, read_pair
 
 
 def tags_of(tagged: Tagged) -> list[list[str]]:

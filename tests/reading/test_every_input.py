@@ -12,7 +12,7 @@ from conftest import ROOT
 from recipes.sentences import GOLD, NAMES, PREDICTED, TEXTS, TOKENS, numbers, places, spans
 
 import probative as pv
-from probative.reading import FORMATS
+from probative.reading.formats import FORMATS
 
 DATA = ROOT / "tests" / "data"
 LOGS, STUDIO, DOCCANO = DATA / "logs", DATA / "label_studio", DATA / "doccano"

@@ -7,10 +7,10 @@ import pytest
 
 import probative as pv
 from probative.matching.segmentation import known_words
-from probative.reading import fields, read
+from probative.reading import fields
 from probative.reading.alignment import align
 from probative.reading.annotations import Text
-from probative.reading.formats import Options
+from probative.reading.formats import Options, read
 from probative.reading.inputs import annotations_of
 from probative.reading.source import Source
 

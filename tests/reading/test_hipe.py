@@ -6,7 +6,7 @@ import pytest
 
 import probative as pv
 from probative.errors import InputError
-from probative.reading import Options, read
+from probative.reading.formats import Options, read
 
 HEADER = (
     "TOKEN\tNE-COARSE-LIT\tNE-COARSE-METO\tNE-FINE-LIT\tNE-FINE-METO\tNE-FINE-COMP\tNE-NESTED\t"

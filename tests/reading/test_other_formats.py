@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 from probative.errors import InputError
-from probative.reading import Labels, Options, Segmented, Spans, Tagged, read, read_pair
-from probative.reading.formats import format_of
+from probative.reading.annotations import Labels, Segmented, Spans, Tagged
+from probative.reading.formats import Options, format_of, read, read_pair
 from probative.reading.inputs import annotations_of
 from probative.reading.source import Source
 

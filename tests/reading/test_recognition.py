@@ -10,8 +10,7 @@ import pytest
 
 import probative as pv
 from probative.errors import InputError
-from probative.reading import Options, read
-from probative.reading.formats import FORMATS, recognise
+from probative.reading.formats import FORMATS, Options, read, recognise
 from probative.reading.source import Source
 
 

@@ -13,18 +13,32 @@ import pytest
 
 from probative.errors import InputError
 from probative.matching.records import match_records
+from probative.reading.formats import Options
 from probative.reading.records import (
     DEEPEST,
-    Reading,
     join_records,
     parse_record,
-    read_columns,
-    read_records,
     records_from_objects,
+    records_of,
     why_records,
 )
+from probative.reading.records import read_columns as columns_of_source
+from probative.reading.source import Source, load
 
-GOLD = Reading(is_gold=True)
+GOLD = Options()
+
+
+def output(**choices):
+    return Options(predicted=True, **choices)
+
+
+def read_records(path, options=None):
+    source = Source(str(path), b"", path=path) if path.is_dir() else load(path)
+    return records_of(source, options or output())
+
+
+def read_columns(path, gold_column=None, columns=()):
+    return columns_of_source(load(path), output(), gold_column, columns)
 
 
 def parsed(text, **choices):
@@ -132,10 +146,10 @@ def test_json_lines_are_joined_by_id(tmp_path):
 
 def test_another_key_and_several(tmp_path):
     path = written(tmp_path, "a.jsonl", {"d": "x", "p": 1, "id": 7}, {"d": "x", "p": 2, "id": 7})
-    records = read_records(path, Reading(key=("d", "p")))
+    records = read_records(path, output(key=("d", "p")))
     assert records.documents == ({"id": 7}, {"id": 7})
     with pytest.raises(InputError, match=r"a\.jsonl:1: the record has no 'doc'"):
-        read_records(path, Reading(key=("doc",)))
+        read_records(path, output(key=("doc",)))
 
 
 def test_bad_outputs_are_counted(tmp_path):
@@ -161,7 +175,7 @@ def test_bad_outputs_are_counted(tmp_path):
 def test_bad_outputs_can_be_refused(tmp_path):
     path = written(tmp_path, "a.jsonl", {"id": 0, "v": 0}, "Sorry")
     with pytest.raises(InputError, match=r"a\.jsonl:2: .*not JSON.*expected a JSON object"):
-        read_records(path, Reading(on_malformed="error"))
+        read_records(path, output(on_malformed="error"))
 
 
 @pytest.mark.parametrize(
@@ -239,7 +253,7 @@ def test_a_column_of_records_is_found(tmp_path):
     assert (set(records.malformed), set(records.repaired), records.missing) == ({0}, {1}, {3})
     assert "column 'output'" in records.notes[0]
     with pytest.raises(InputError, match=r"no column 'outputs'.*did you mean 'output'"):
-        read_records(path, Reading(column="outputs"))
+        read_records(path, output(column="outputs"))
 
 
 def test_a_field_with_a_usual_name_stays_a_field(tmp_path):

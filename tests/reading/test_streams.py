@@ -14,7 +14,7 @@ import pytest
 
 import probative as pv
 from probative.errors import InputError
-from probative.reading import Input, Options, open_input, read
+from probative.reading.formats import Input, Options, open_input, read
 from probative.reading.source import load
 
 pytestmark = pytest.mark.skipif(not Path("/dev/fd").exists(), reason="needs /dev/fd")

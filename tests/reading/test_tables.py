@@ -18,7 +18,7 @@ import pytest
 import probative as pv
 from probative.errors import InputError
 from probative.labels import label_text
-from probative.reading import Options, read, read_pair
+from probative.reading.formats import Options, read, read_pair
 from probative.reading.inputs import annotations_of, both_of
 from probative.reading.source import Source
 from probative.reading.table_sides import read_table

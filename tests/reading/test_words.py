@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probative.errors import InputError
-from probative.reading import Options, read
+from probative.reading.formats import Options, read
 from probative.reading.inputs import annotations_of
 
 WORD = st.text("aß北😀\u00a0\u2028\u0085x", min_size=1, max_size=4)

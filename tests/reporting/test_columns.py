@@ -8,9 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from probative.reporting.document import Column, Strong, Table, Words
-from probative.reporting.figures import figure
-from probative.reporting.pictures import Bar, Forest, Lines, Series
-from probative.reporting.svg import svg
+from probative.reporting.pictures import Bar, Forest, Lines, Series, figure, svg
 from probative.wording.numbers import points
 
 

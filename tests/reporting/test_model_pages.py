@@ -10,8 +10,8 @@ import probative as pv
 from probative.cli import main
 from probative.crossval.runner import judge_folds
 from probative.reporting.bayes_report import crossval_document, crossval_figure, crossval_pictures
+from probative.reporting.pictures import svg
 from probative.reporting.render import as_text
-from probative.reporting.svg import svg
 from probative.results.crossval import FoldCounts
 from probative.wording.numbers import probability
 

@@ -103,7 +103,7 @@ def test_plots_survive_formulas_and_foreign_scripts():
     names = [r"$\frac{x$", "名前" * 40]
     found = pv.compare(GOLD, OLD, NEW, metric="recall", names=names)
     for axis in (*found.plot(), found.comparisons[0].plot()):
-        from probative.reporting.figures import figure_bytes
+        from probative.reporting.pictures import figure_bytes
 
         assert figure_bytes(axis.figure, "png").startswith(b"\x89PNG")
 

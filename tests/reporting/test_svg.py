@@ -19,8 +19,8 @@ from probative.reporting.pictures import (
     Histogram,
     Lines,
     Series,
+    svg,
 )
-from probative.reporting.svg import svg
 
 WORDS = {"axis": "difference, points", "title": "A figure", "description": "What it shows"}
 SVG = "{http://www.w3.org/2000/svg}"

@@ -19,7 +19,7 @@ import probative as pv
 from probative import results
 from probative.inference.planning import plan_runs
 from probative.results import Result
-from probative_studies import segmentation_report
+from probative_studies import segmentation
 
 GOLD = [["B-PER", "O", "B-LOC"], ["B-LOC", "O", "O"]] * 15
 OLD = [["B-PER", "O", "O"], ["O", "O", "B-PER"]] * 9 + GOLD[:12]
@@ -55,10 +55,10 @@ def study():
     words, other = [["ab", "c"], ["d", "e"]] * 9, [["a", "bc"], ["de"]] * 9
     how = {"task": "segmentation", "names": ["x", "y"], "train_words": [["ab", "de"]]}
     found = pv.compare(words, other, words, **how)
-    run = segmentation_report.SegmenterRun("x", 18, 1.5, "cpu")
-    point = segmentation_report.CurvePoint(18, found.systems[0])
-    reversal = segmentation_report.Reversal(9, 18, *found.comparisons[:1] * 2)
-    return segmentation_report.SegmentationStudy(
+    run = segmentation.SegmenterRun("x", 18, 1.5, "cpu")
+    point = segmentation.CurvePoint(18, found.systems[0])
+    reversal = segmentation.Reversal(9, 18, *found.comparisons[:1] * 2)
+    return segmentation.SegmentationStudy(
         {"train": CORPUS, "test": CORPUS},
         0,
         (run,),

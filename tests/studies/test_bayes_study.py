@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 import probative as pv
 from probative.inference.crossval import score_posteriors
 from probative_studies import bayes as study
-from probative_studies.pairing import CASES, pairing_study
+from probative_studies.bayes import CASES, pairing_study
 
 
 def test_the_tasks_carry_their_published_figures():

@@ -6,7 +6,7 @@ import pytest
 
 import probative as pv
 from probative.data import load
-from probative.matching.rules import encode
+from probative.matching.schemes import encode
 from probative_studies.chunking import TAG_SETS, chunking_study
 
 pytest.importorskip("pycrfsuite", reason="python-crfsuite is not installed")

@@ -10,7 +10,7 @@ import pytest
 
 import probative as pv
 from probative.errors import InputError
-from probative.inference.posterior.clustered import posterior_of_difference
+from probative.inference.posterior.student import posterior_of_difference
 from probative.jobs.gate import GATES
 from probative_studies.clusters import Condition, case_shares, draw
 from probative_studies.gates import GateErrors, gate_study, probability_above

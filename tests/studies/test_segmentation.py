@@ -10,8 +10,7 @@ import pytest
 import probative as pv
 from probative import files as resume
 from probative_studies import segmentation as segmenter_runs
-from probative_studies.segmentation import segmentation_study
-from probative_studies.segmentation_report import SegmenterRun
+from probative_studies.segmentation import SegmenterRun, segmentation_study
 
 pytest.importorskip("pycrfsuite")
 
@@ -158,11 +157,11 @@ def test_what_is_kept_is_checked(tmp_path, changes, message):
     path = tmp_path / "crf-60.json"
     content = json.loads(path.read_text())["content"]
     content["result"] |= changes
-    path.write_bytes(resume._sealed(content))
+    path.write_bytes(resume._seal(resume._json(content)))
     with pytest.raises(pv.InputError, match=rf"crf-60\.json: cannot be read \(.*{message}"):
         segmentation_study(TRAIN, DEV, TEST, **how)
     del content["result"]["boundaries"]
-    path.write_bytes(resume._sealed(content))
+    path.write_bytes(resume._seal(resume._json(content)))
     with pytest.raises(pv.InputError, match=r"crf-60\.json: cannot be read \("):
         segmentation_study(TRAIN, DEV, TEST, **how)
 

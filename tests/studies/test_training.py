@@ -10,12 +10,12 @@ from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.tree import DecisionTreeClassifier
 
 import probative as pv
-from probative_studies import training as study
+from probative_studies import bayes as study
 
 
 @pytest.fixture(scope="module")
 def drawn():
-    x, y = study._draw(np.random.default_rng(3), 6, 400, (0.5, 0.5))
+    x, y = study._draw_sets(np.random.default_rng(3), 6, 400, (0.5, 0.5))
     return x.reshape(6, 400, 4)[..., :2], y.reshape(6, 400)
 
 
@@ -58,8 +58,8 @@ def test_a_stump_has_the_fewest_errors_in_training(drawn):
 
 @pytest.mark.parametrize("metric", study.PRF)
 def test_the_approximation_is_close_to_the_test_itself(metric):
-    x, y = study._draw(np.random.default_rng(1), 3, 400, (0.5, 0.75))
-    for folds in study._cross_validate(study._centroid, x, y):
+    x, y = study._draw_sets(np.random.default_rng(1), 3, 400, (0.5, 0.75))
+    for folds in study._paired_folds(study._centroid, x, y):
         published, adjusted, effect = study._judge(folds, metric)
         for tail, how in ((published, False), (adjusted, True)):
             test = pv.bayes_test(folds, metric=metric, training_variance=how)
@@ -68,9 +68,9 @@ def test_the_approximation_is_close_to_the_test_itself(metric):
 
 
 def test_folds_have_both_learners_on_the_same_items():
-    x, y = study._draw(np.random.default_rng(1), 2, 80, (0.5, 0.5))
+    x, y = study._draw_sets(np.random.default_rng(1), 2, 80, (0.5, 0.5))
     assert y.sum(axis=2).tolist() == [[10] * 4] * 2
-    for folds in study._cross_validate(study._centroid, x, y):
+    for folds in study._paired_folds(study._centroid, x, y):
         assert [fold.cases.sum() for fold in folds] == [40] * 6
         assert {fold.a.positives for fold in folds} == {20}
         assert folds[0].cases.tolist() != folds[1].cases.tolist()
@@ -121,8 +121,8 @@ def test_subsampled_copies_see_the_same_features_and_half_of_the_items():
         return np.zeros(new.shape[:2], dtype=bool)
 
     rng = np.random.default_rng(1)
-    x, y = study._draw(rng, 2, 80, (1.0, 1.0))
-    assert len(list(study._cross_validate(spy, x, y, rng))) == 2
+    x, y = study._draw_sets(rng, 2, 80, (1.0, 1.0))
+    assert len(list(study._paired_folds(spy, x, y, rng))) == 2
     (first, labels, new), (second, _, same) = seen[:2]
     assert np.array_equal(new, same)
     assert first.shape == second.shape == (2, 20, 2)  # of the 40 items of a half

@@ -605,3 +605,25 @@ def test_annotations_in_another_vocabulary_are_refused():
     said = {"1": "yes", "0": "no"}
     with pytest.raises(InputError, match=r"old: has no label of gold \('no', 'yes'\), but '0', "):
         pv.estimate(drawn.design, [said[old[i]] for i in drawn.units], systems=[old, new])
+
+
+def test_a_judge_of_units_with_several_items_counts_their_negatives(tmp_path):
+    """Units of three decisions have up to three true negatives against the judge."""
+    rng = np.random.default_rng(1)
+    gold = rng.random(600) < 0.3
+    for name, errors in (("a", 0.2), ("b", 0.12), ("judge", 0.1)):
+        said = np.where(rng.random(600) < errors, ~gold, gold).astype(int)
+        rows = [f"d{i // 3},{i},{own}" for i, own in enumerate(said)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["doc,id,pred", *rows]) + "\n")
+    a, b, judge = (tmp_path / f"{name}.csv" for name in ("a", "b", "judge"))
+    how = {"unit_column": "doc", "columns": ["pred"], "positive": "1"}
+    sample = tmp_path / "sample.csv"
+    pv.sample(a, a, b, size=60, judge=judge, to=sample, **how)
+    head, *lines = sample.read_text().splitlines()
+    place = head.split(",").index("id")
+    filled = [f"{line}{int(gold[int(line.split(',')[place])])}" for line in lines]
+    (tmp_path / "annotated.csv").write_text("\n".join([head, *filled]) + "\n")
+    design = tmp_path / "sample.design.json"
+    found = pv.estimate(design, tmp_path / "annotated.csv", metric="specificity")
+    assert all(score.judge_width < 1 for score in found.scores)
+    assert found.comparisons[0].low > 0

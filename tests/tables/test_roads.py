@@ -19,7 +19,7 @@ import probative as pv
 from probative.errors import InputError
 from probative.labels import label_text
 from probative.tables import TallyWarning, count_tags
-from probative.tables.kinds import sql_text
+from probative.tables.query import sql_text
 
 duckdb = pytest.importorskip("duckdb")
 pa = pytest.importorskip("pyarrow")

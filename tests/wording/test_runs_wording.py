@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import probative as pv
-from probative.wording.verdict import runs_verdict, said_runs
+from probative.wording.numbers import in_words
+from probative.wording.verdict import runs_verdict
 
 
 def counts(seed: int, ability: float) -> pv.Counts:
@@ -95,7 +96,7 @@ def test_fewer_than_twenty_runs_say_how_often_they_hide_a_failure(runs, unseen):
 
 
 @pytest.mark.parametrize(
-    ("number", "words"), [(1, "one run"), (2, "two runs"), (10, "ten runs"), (11, "11 runs")]
+    ("number", "words"), [(1, "one"), (2, "two"), (10, "ten"), (11, "11"), (1100, "1,100")]
 )
 def test_numbers_in_words(number, words):
-    assert said_runs(number) == words
+    assert in_words(number, 10) == words

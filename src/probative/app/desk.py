@@ -48,28 +48,14 @@ class _File:
 
 @dataclass
 class Desk:
-    """Files, choices and results of one page.
-
-    Attributes
-    ----------
-    folder
-        Its folder: files in ``files``, and what workers write.
-    gold, outputs
-        The files; the first output is the baseline.
-    job
-        The command to run; "" chooses by the number of outputs.
-    choices
-        The options by name, as text.
-    results
-        The jobs that were run, in order.
-    """
+    """Files, choices and results of one page."""
 
     name: str
-    folder: Path
+    folder: Path  # files in `files`, and what workers write
     gold: _File | None = None
-    outputs: list[_File] = field(default_factory=list)
-    job: str = ""
-    choices: dict[str, str] = field(default_factory=dict)
+    outputs: list[_File] = field(default_factory=list)  # the first one is the baseline
+    job: str = ""  # the command to run; "" chooses by the number of outputs
+    choices: dict[str, str] = field(default_factory=dict)  # the options by name, as text
     results: list[Job] = field(default_factory=list)
     message: str = ""
     numbered: int = 0

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import re
 import secrets
 import shutil
 import signal
 import socket
 import tempfile
 import time
+from base64 import b64encode
 from collections import OrderedDict
 from contextlib import asynccontextmanager, suppress
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,13 +35,15 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from probative.app.desk import JOBS, Desk
-from probative.app.pages import asset, page, policy, with_bar
 from probative.app.workers import CANCELLED, Job, Workers
 from probative.errors import InputError
+from probative.reporting.document import Document, payload
+from probative.reporting.render import templates
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
+    from jinja2 import Environment
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _HOST = "127.0.0.1"
@@ -121,25 +128,69 @@ def _too_large(most: int) -> str:
     )
 
 
+# --- Pages, with the templates of reports
+
+_PROMISE = "Files stay on this computer: this page is served by it and asks no other for anything."
+_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+_STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import ChoiceLoader, PackageLoader
+
+    own = PackageLoader("probative.app")
+    loaders = [own, *filter(None, [templates().loader])]
+    return templates().overlay(loader=ChoiceLoader(loaders))
+
+
+def page(template: str, title: str, **content: Any) -> str:
+    """Render a page of the app."""
+    document = Document(title, payload("app", _PROMISE), (), ())
+    return _environment().get_template(template).render(document=document, **content)
+
+
+def with_bar(html: str, template: str, **content: Any) -> str:
+    """Put something of the app above the page of a result."""
+    head = _environment().get_template("head.html").render(**content)
+    bar = _environment().get_template(template).render(**content)
+    return html.replace("</head>", f"{head}</head>", 1).replace("<main", f"{bar}\n<main", 1)
+
+
+@cache
+def asset(name: str) -> str:
+    """Return the style sheet or the script of the app."""
+    return files("probative.app").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def policy(html: str) -> str:
+    """Return the content policy of a page: its own style, known scripts, this server.
+
+    The places of dots in tables are attributes of style, which results need.
+    """
+    styles = "".join(f" '{_digest(text)}'" for text in _STYLE.findall(html)[:1])
+    known = templates().get_template("ranking.js").render().strip()
+    inline = [text for text in _SCRIPT.findall(html) if text.strip() == known]
+    scripts = "".join(f" '{_digest(text)}'" for text in inline)
+    return (
+        f"default-src 'none'; script-src 'self'{scripts}; style-src 'self'{styles}; "
+        f"style-src-attr 'unsafe-inline'; connect-src 'self'; img-src data:; form-action 'self'; "
+        f"base-uri 'none'; frame-ancestors 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
 # --- The app
 
 
 class App:
-    """Desks, workers and routes of one server.
+    """Desks, workers and routes of one server."""
 
-    Parameters
-    ----------
-    worker, fields
-        The program of a worker, and the options that the page offers; see `probative.cli.web`.
-    folder
-        An empty folder for everything; whoever made it removes it.
-    port
-        The port in the addresses that are answered.
-    max_bytes
-        The most that all files together may have.
-    workers
-        Other limits of workers, for tests.
-    """
+    # `worker` is the program of a worker and `fields` the options that the page offers, both of
+    # `probative.cli.web`; all files together may have `max_bytes`
 
     def __init__(
         self,

@@ -22,20 +22,10 @@ WAITING, RUNNING, DONE, CANCELLED = "waiting", "running", "done", "cancelled"
 
 
 class Workers:
-    """The worker processes of an app.
+    """The worker processes of an app, limited in number, seconds and bytes of memory."""
 
-    Parameters
-    ----------
-    program
-        The words that start a worker. It reads an order from standard input, JSON with `requests`,
-        `folder` and `memory`, and writes ``answer.json`` and ``progress`` into the folder.
-    most
-        How many may run at the same time; by default as many as there are cores.
-    seconds
-        How long one may run.
-    memory
-        How many bytes one may take; by default three quarters of the computer's memory.
-    """
+    # a worker reads an order from standard input, JSON with requests, folder and memory, and writes
+    # answer.json and progress into the folder
 
     def __init__(
         self,
@@ -58,17 +48,7 @@ class Workers:
 
 
 class Job:
-    """Work of one process.
-
-    Attributes
-    ----------
-    folder
-        The folder for what it writes.
-    state
-        One of waiting, running, done and cancelled.
-    answers
-        One dictionary for each request, once it is done.
-    """
+    """Work of one process, and its answers: one for each request, once it is done."""
 
     def __init__(self, workers: Workers, order: Mapping[str, Any], folder: Path, files: Path):
         self.workers, self.order, self.folder, self.files = workers, order, folder, files

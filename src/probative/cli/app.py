@@ -36,7 +36,12 @@ COMMANDS = (
     "demo",
     "study",
 )
-_MODULES = {"app": "web"}  # a command whose module has another name
+# commands whose module has another name
+MODULES = {
+    "app": "web",
+    **dict.fromkeys(("sample", "estimate", "watch"), "surveys"),
+    **dict.fromkeys(("agreement", "check", "demo", "ledger", "plan", "split", "sweep"), "tools"),
+}
 
 
 def call(arguments: Sequence[str]) -> int:
@@ -84,7 +89,7 @@ class _Commands(_Listed):
             return None
         if name == "study":
             return _Studies()
-        module = import_module(f"probative.cli.{_MODULES.get(name, name)}")
+        module = import_module(f"probative.cli.{MODULES.get(name, name)}")
         return as_command(name, getattr(module, name))
 
 

@@ -76,7 +76,7 @@ def _from_predictions(
     predictions: dict[str, str | None], given: BayesOptions, plot: str, out: Output
 ) -> None:
     """Score predictions for folds that were written earlier, and test."""
-    from probative.crossval.fold_files import judge_predictions
+    from probative.crossval.corpus import judge_predictions
     from probative.files import find_paths
     from probative.reporting.bayes_report import (
         crossval_document,

@@ -57,8 +57,7 @@ def compare(
     ] = False,
     names: Names = None,
     gold: Annotated[
-        str | None,
-        shared("FILE", "The same as GOLD.", heading=INPUT, rare=True, excludes=DATASETS),
+        str | None, shared("FILE", "The same as GOLD.", heading=INPUT, rare=True, excludes=DATASETS)
     ] = None,
     baseline: Annotated[
         str | None,
@@ -95,10 +94,7 @@ def compare(
     by_label: Annotated[
         bool,
         shared(
-            "",
-            "Print scores by label, too.",
-            heading=OUTPUT,
-            excludes=(*_ONE_INPUT, "hide_scores"),
+            "", "Print scores by label, too.", heading=OUTPUT, excludes=(*_ONE_INPUT, "hide_scores")
         ),
     ] = False,
     buckets: Annotated[

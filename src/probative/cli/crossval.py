@@ -34,7 +34,7 @@ def crossval(
     """
     from probative.crossval.corpus import read_corpora
     from probative.crossval.runner import compare_models
-    from probative.learners.specs import model_of
+    from probative.learners import model_of
     from probative.reporting.bayes_report import (
         crossval_document,
         crossval_figure,
@@ -42,9 +42,7 @@ def crossval(
     )
 
     corpora = read_corpora(
-        corpus,
-        features=given.features,
-        **{name: getattr(given, name) for name in _CORPUS},
+        corpus, features=given.features, **{name: getattr(given, name) for name in _CORPUS}
     )
     data = corpora.select(only=given.only, ignore_type=given.ignore_type)
     data.check_size(given.m)
@@ -70,10 +68,7 @@ def crossval(
             **{name: getattr(given, name) for name in _JUDGING},
         )
     signature = given.signature(
-        data.task,
-        ",".join(result.metrics),
-        f"{given.m}x2-block-regularised",
-        f"seed:{result.seed}",
+        data.task, ",".join(result.metrics), f"{given.m}x2-block-regularised", f"seed:{result.seed}"
     )
     pictures = crossval_pictures(result) if out.html else ()
     signed = replace(result, task=data.task, signature=signature)

@@ -190,7 +190,7 @@ def check_paths(parameters: Sequence[click.Parameter], values: Mapping[str, Any]
 def _check_file(name: str, path: Path, read: Mapping[Any, str], kept: Sequence[Path]) -> Path:
     """Check one file that is to be written; return its real path."""
     if name == "figure":
-        from probative.reporting.figures import figure_format
+        from probative.reporting.pictures import figure_format
 
         figure_format(path)
     folder_will_be_made = (

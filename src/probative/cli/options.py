@@ -571,8 +571,7 @@ Processes = Annotated[
     int, shared("N", "Processes at once; -1 for all cores.", rare=True, parser=_workers)
 ]
 Resume = Annotated[
-    Path | None,
-    shared("DIR", "A folder for what is done; a run that was stopped continues there."),
+    Path | None, shared("DIR", "A folder for what is done; a run that was stopped continues there.")
 ]
 Judge = Annotated[str | None, shared("FILE", "The opinion of a judge on all units of the pool.")]
 

@@ -39,26 +39,13 @@ if TYPE_CHECKING:
 
 @dataclass
 class _State:
-    """State of this process.
+    """State of this process."""
 
-    Attributes
-    ----------
-    ours
-        True if the process was started for one command, with its streams and signals.
-    pressed
-        True if Ctrl-C was pressed.
-    ending
-        The time when it began to end, by itself or by Ctrl-C, in seconds of the monotonic clock.
-    diverted
-        The stream of the results, if standard output is left to a model.
-    receiver, reporter
-        Functions that take documents, and progress, instead of standard output and error.
-    """
-
-    ours: bool = False
-    pressed: bool = False
-    ending: float | None = None
-    diverted: TextIO | None = None
+    ours: bool = False  # it was started for one command, with its streams and signals
+    pressed: bool = False  # Ctrl-C was pressed
+    ending: float | None = None  # the monotonic time when it began to end, by itself or by Ctrl-C
+    diverted: TextIO | None = None  # the stream of the results, if models may print
+    # functions that take documents, and progress, instead of standard output and error
     receiver: Callable[[Document], None] | None = None
     reporter: Callable[[int, int], None] | None = None
 
@@ -68,19 +55,9 @@ _OBJECTS_PER_COLLECTION = 50_000  # of garbage
 _SECONDS_TO_END = 3.0  # after Ctrl-C; later, the next Ctrl-C kills the command
 
 
-def _process_is_ours() -> bool:
-    """Return True if the process runs one command, so that nothing must be undone."""
-    return _state.ours
-
-
 def results() -> TextIO | None:
     """Return the stream of the results: standard output, unless models may print there."""
     return _state.diverted or sys.stdout
-
-
-def _divert(stream: TextIO | None) -> None:
-    """Send results to another stream, or with None to standard output again."""
-    _state.diverted = stream
 
 
 def hand_over(receiver: Callable[[Document], None], reporter: Callable[[int, int], None]) -> None:
@@ -89,10 +66,7 @@ def hand_over(receiver: Callable[[Document], None], reporter: Callable[[int, int
 
 
 def say(text: str, stream: TextIO | None) -> None:
-    """Print, and be silent from then on if the reader has closed the pipe.
-
-    The command continues and ends with its usual exit status.
-    """
+    """Print, and be silent from then on if the reader has closed the pipe."""
     if stream is None:
         return
     try:
@@ -246,7 +220,7 @@ class Output(Options):
             _state.receiver(document)
             return
         if self.figure and draw:
-            from probative.reporting.figures import save_figure
+            from probative.reporting.pictures import save_figure
 
             save_figure(draw(), self.figure)
             self.remark(_wrote(self.figure))
@@ -420,11 +394,8 @@ _STDOUT, _STDERR = 1, 2
 
 @contextmanager
 def output_aside() -> Iterator[None]:
-    """Send everything printed from now on, also in C and in child processes, to standard error.
-
-    Results go to the stream of `results`. In a process of our own this holds to its end, because
-    threads and exit functions of a model may print at any time.
-    """
+    """Send everything printed from now on, also in C and in child processes, to standard error."""
+    # in a process of our own to its end: threads and exit functions of a model may print any time
     before = sys.stdout
     before.flush()
     try:
@@ -433,17 +404,17 @@ def output_aside() -> Iterator[None]:
     except OSError:  # a stream is closed, so there is nothing to protect
         yield
         return
-    _divert(_same_place(before, number))
+    _state.diverted = _same_place(before, number)
     sys.stdout = sys.stderr
     try:
         yield
     finally:
-        if not _process_is_ours():
+        if not _state.ours:
             with suppress(OSError, AttributeError, TypeError):
                 ctypes.CDLL(None).fflush(None)  # flush what C code has printed
             os.dup2(number, _STDOUT)
             sys.stdout = before
-            _divert(None)
+            _state.diverted = None
             os.close(number)
 
 

@@ -1,29 +1,40 @@
-"""Read a corpus to train on: sentences, their spans, and their lines in the file."""
+"""Read a corpus to train on, write its folds as files, and score predictions on them."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative.crossval.splitter import number_of_blocks
+from probative._validation import one_of
+from probative._version import __version__
+from probative.crossval.runner import MODELS, LabelTask, distinct_names, judge_folds
+from probative.crossval.splitter import BlockRegularizedCV, number_of_blocks, splits
 from probative.errors import InputError, suggestion
+from probative.files import write_whole
+from probative.matching.labels import positive_class
+from probative.matching.matched import match_inputs
 from probative.matching.schemes import decode
+from probative.metrics import PRF
 from probative.reading.annotations import Labels, LabelSets, Segmented, Spans, Tagged
 from probative.reading.columns import column_of, read_tags
-from probative.reading.formats import FORMATS, Input, Options, open_input, read
-from probative.reading.logs import Samples
+from probative.reading.formats import FORMATS, TASKS, Input, Options, open_input, read, read_pair
 from probative.reading.rows import IGNORED
 from probative.reading.source import refuse_repeats
+from probative.results.crossval import FoldCounts, ModelComparison
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
+    from probative.counts import PairedCounts
     from probative.reading.columns import Layout
     from probative.reading.source import Source
 
@@ -64,12 +75,10 @@ class Corpus:
                     + suggestion(label, present),
                     self.name,
                 )
-        spans = [
-            [(start, end, "_" if ignore_type else label) for start, end, label in sentence
-             if not only or label in only]
-            for sentence in self.spans
-        ]  # fmt: skip
-        return replace(self, spans=spans)
+        kept = [[span for span in own if not only or span[2] in only] for own in self.spans]
+        if ignore_type:
+            kept = [[(start, end, "_") for start, end, _ in own] for own in kept]
+        return replace(self, spans=kept)
 
     def check_size(self, m: int) -> None:
         """Refuse a corpus with fewer sentences than m repetitions need blocks."""
@@ -133,35 +142,21 @@ def read_corpus(
     features: Sequence[int] = (),
     **how: Any,
 ) -> Corpus:
-    """Read a corpus of any known format.
-
-    Parameters
-    ----------
-    path
-        The file, or the result of `probative.reading.formats.open_input`.
-    scheme
-        The tag scheme of a column file; by default it is recognised.
-    features
-        Further columns (from 1) that a token's features use, such as its part of
-        speech; then a token is a tuple.
-    **how
-        `task`, `input_format`, `encoding`, `tag_column`, `comments` and `column`, as
-        in `probative.reading.Options`.
-    """
+    """Read a corpus of any known format; `features` (columns from 1) make tokens tuples."""
     opened = path if isinstance(path, Input) else open_input(path, Options(**how))
     source, form = opened.source, opened.kind
     if form in _COLUMNS and opened.options.task in (None, "entities"):
-        return _tagged_corpus(
-            source, form, opened.layout, opened.options.tag_column, scheme, features
-        )
+        return _tagged_corpus(opened, scheme, features)
     if features:
         raise source.error(
             f"features: column numbers apply to column files with tags, not to {form}"
         )
-    _refuse_other_tools(opened)
+    if form not in _IN_LINES or (form == "rows" and source.is_parquet):
+        raise source.error(
+            f"is {FORMATS[form].title}; expected a corpus in lines: columns, segmented "
+            f"text, a list or table of labels, JSON lines"
+        )
     annotations = read(opened)
-    if isinstance(annotations, Samples):
-        raise source.error("is a log, which holds no texts to learn from; expected a corpus")
     if isinstance(annotations, Tagged) and IGNORED in annotations.names:
         raise source.error("has tokens without a tag (-100); expected a tag for each")
     if isinstance(annotations, LabelSets):
@@ -171,46 +166,27 @@ def read_corpus(
     if scheme is not None and isinstance(annotations, (Segmented, Labels)):
         raise source.error(f"scheme: applies to tags, not to {form}")
     if isinstance(annotations, Segmented):
-        return _segmented_corpus(source, form, annotations)
+        spans = annotations.spans()
+        texts = [annotations.sentence_text(i) for i in range(annotations.n_sentences)]
+        content = texts, _by_sentence(spans), annotations.document, annotations.notes
+        return Corpus(source.name, "segmentation", form, *content, source, spans.text.raw)
     if isinstance(annotations, Labels):
         return _label_corpus(source, form, annotations)
     return _span_corpus(source, form, annotations, scheme)
 
 
-def _refuse_other_tools(opened: Input) -> None:
-    """Refuse formats that cannot be split by lines, each a sentence or a token."""
-    in_lines = opened.kind in _IN_LINES and not (opened.kind == "rows" and opened.source.is_parquet)
-    if not in_lines and opened.kind != "log":
-        raise opened.source.error(
-            f"is {FORMATS[opened.kind].title}; expected a corpus in lines: columns, segmented "
-            f"text, a list or table of labels, JSON lines"
-        )
-
-
-def _tagged_corpus(
-    source: Source,
-    form: str,
-    shape: Layout,
-    tag_column: int | str | None,
-    scheme: str | None,
-    features: Sequence[int],
-) -> Corpus:
+def _tagged_corpus(opened: Input, scheme: str | None, features: Sequence[int]) -> Corpus:
     """Build the corpus of a column file with tags."""
+    source, shape = opened.source, opened.layout
     text = shape.text
-    spans = decode(read_tags(shape, tag_column), scheme=scheme)
+    spans = decode(read_tags(shape, opened.options.tag_column), scheme=scheme)
     sentences: list[Any] = [list(text.words(i)) for i in range(text.n_sentences)]
-    for column in features:
-        values = _column(shape, column)
-        first = text.first.tolist()
-        sentences = [
-            [
-                (*(t if isinstance(t, tuple) else (t,)), values[first[i] + k])
-                for k, t in enumerate(s)
-            ]
-            for i, s in enumerate(sentences)
-        ]
+    if features:
+        columns = [_column(shape, column) for column in features]
+        tokens = zip((word for words in sentences for word in words), *columns, strict=True)
+        sentences = [list(islice(tokens, len(words))) for words in sentences]
     content = sentences, _by_sentence(spans), text.document, spans.notes
-    return Corpus(source.name, "entities", form, *content, source, text.raw)
+    return Corpus(source.name, "entities", opened.kind, *content, source, text.raw)
 
 
 def _column(shape: Layout, column: int) -> list[str]:
@@ -236,14 +212,6 @@ def _span_corpus(source: Source, form: str, annotations: Any, scheme: str | None
     return Corpus(source.name, "entities", form, *content, source, lambda i: lines[at[i]])
 
 
-def _segmented_corpus(source: Source, form: str, words: Segmented) -> Corpus:
-    """Build the corpus of segmented text."""
-    spans = words.spans()
-    texts = [words.sentence_text(i) for i in range(words.n_sentences)]
-    content = texts, _by_sentence(spans), words.document, words.notes
-    return Corpus(source.name, "segmentation", form, *content, source, spans.text.raw)
-
-
 def _label_corpus(source: Source, form: str, labels: Labels) -> Corpus:
     """Build the corpus of items with labels, one per line."""
     lines = [line for line in source.data.split(b"\n") if line.strip()]
@@ -252,8 +220,7 @@ def _label_corpus(source: Source, form: str, labels: Labels) -> Corpus:
         raise source.error(
             f"has {len(lines)} lines for {len(labels)} items; expected one item per line"
         )
-    names = [labels.names[code] for code in labels.codes.tolist()]
-    content = rows, names, labels.units, labels.notes
+    content = rows, _values(labels), labels.units, labels.notes
     header = lines[0] if len(lines) > len(labels) else b""
     return Corpus(source.name, "labels", form, *content, source, lambda i: rows[i], header)
 
@@ -261,3 +228,289 @@ def _label_corpus(source: Source, form: str, labels: Labels) -> Corpus:
 def _by_sentence(spans: Spans) -> list[list[tuple[int, int, str]]]:
     """Return the spans of every sentence."""
     return [spans.of(i) for i in range(spans.n_sentences)]
+
+
+# --- Folds as files, to train elsewhere
+
+_MANIFEST = "manifest.json"
+
+
+def write_folds(
+    corpus: Corpus,
+    folder: Path | str,
+    *,
+    m: int = 3,
+    rng: int | None = None,
+    regularize: Sequence[str] = ("entities", "tokens"),
+    keep_documents: bool = False,
+    reading: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Write training and validation files of 2m folds into a new folder; return the manifest."""
+    target = Path(folder)
+    if corpus.source is None or corpus.raw is None:
+        raise InputError(
+            "cannot be split into files; expected a corpus in a text file", corpus.name
+        )
+    groups = corpus.groups(keep_documents=keep_documents)
+    corpus.check_size(m)
+    encoding = (reading or {}).get("encoding")
+    _check_encoding(corpus.source, encoding)
+    _new_folder(target)
+    seed = int(np.random.default_rng().integers(2**31)) if rng is None else rng
+    cv = BlockRegularizedCV(m, random_state=seed, regularize=corpus.strata(regularize))
+    block = cv.blocks(corpus.sentences, groups=groups)
+    folds = []
+    width = len(str(2 * m))
+    suffix = Path(corpus.name.removesuffix(".gz")).suffix or ".txt"
+    for number, halves in enumerate(splits(block, m), 1):
+        fold: dict[str, Any] = {"fold": number}
+        for part, positions in zip(("train", "validation"), halves, strict=True):
+            path = target / f"fold-{number:0{width}d}-{part}{suffix}"
+            lines = map(corpus.raw, positions.tolist())
+            content = _join(corpus.source.data, corpus, lines, encoding)
+            write_whole(path, content)
+            checksum = hashlib.sha256(content).hexdigest()
+            fold[part] = {"file": path.name, "sentences": len(positions), "sha256": checksum}
+        folds.append(fold)
+    manifest = {
+        "probative": __version__,
+        "corpus": Path(corpus.name).name,
+        "corpus_sha256": hashlib.sha256(corpus.source.data).hexdigest(),
+        "task": corpus.task,
+        "reading": {"input_format": corpus.form, "task": corpus.task, **(reading or {})},
+        "sentences": len(corpus),
+        "m": m,
+        "seed": seed,
+        "regularize": list(regularize),
+        "keep_documents": keep_documents,
+        "balance": cv.balance(corpus.sentences, groups=groups, blocks=block).to_dict(),
+        "folds": folds,
+    }
+    write_whole(target / _MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1) + "\n")
+    return manifest
+
+
+def _check_encoding(source: Source, encoding: str | None) -> None:
+    """Refuse an encoding in which the corpus cannot be written as it was read."""
+    if encoding is None:
+        return
+    text = source.data.decode()
+    try:
+        same = text.encode(encoding).decode(encoding).removeprefix("\ufeff") == text
+    except UnicodeError:
+        same = False
+    if not same:
+        raise InputError(
+            f"encoding: {encoding!r} cannot encode this corpus; expected a text encoding such as "
+            "utf-8, latin-1, gb18030"
+        )
+
+
+def _new_folder(target: Path) -> None:
+    """Create a folder; refuse one that is not empty."""
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        content = next(target.iterdir(), None)
+    except OSError as error:
+        raise InputError(f"cannot be used: {error.strerror}", target) from None
+    if content is not None:
+        raise InputError(f"holds {content.name!r}; expected a new or an empty folder", target)
+
+
+def _join(data: bytes, corpus: Corpus, lines: Iterable[bytes], encoding: str | None) -> bytes:
+    """Return the lines of some sentences, joined as in the data of the corpus."""
+    end = b"\r\n" if b"\r\n" in data[:10_000] else b"\n"
+    between = end + end if corpus.form in ("columns", "conllu") else end
+    parts = [*([corpus.header] if corpus.header else []), *lines]
+    content = b"".join(part.rstrip(b"\r\n") + between for part in parts)
+    return content if encoding is None else content.decode().encode(encoding)
+
+
+def read_manifest(folder: Path | str) -> dict[str, Any]:
+    """Read the manifest of a folder that `write_folds` made; refuse changed files."""
+    path = Path(folder) / _MANIFEST
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        _check_manifest(manifest)
+        for fold in manifest["folds"]:
+            validation = fold["validation"]
+            file = path.parent / validation["file"]
+            if hashlib.sha256(file.read_bytes()).hexdigest() != validation["sha256"]:
+                raise InputError(
+                    "was changed since the folds were made (its checksum differs); expected the "
+                    "file that 'probative split' wrote",
+                    file,
+                )
+    except OSError as error:
+        raise InputError(
+            f"cannot be read ({error.strerror}); expected a folder that 'probative split' wrote",
+            error.filename or path,
+        ) from None
+    except InputError as error:
+        raise error if error.path else _no_manifest(path, str(error)) from None
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise _no_manifest(path, f"{type(error).__name__}: {error}") from None
+    return dict(manifest)
+
+
+def _no_manifest(path: Path, why: str) -> InputError:
+    """Return the error for a file that is no manifest."""
+    return InputError(
+        f"is no manifest of folds ({why:.100}); expected the file that 'probative split' wrote",
+        path,
+    )
+
+
+def _check_manifest(manifest: Any) -> None:
+    """Check all that is used later: KeyError, TypeError, ValueError, or InputError for options."""
+    folds = manifest["folds"]
+    one_of("task", manifest["task"], TASKS)
+    _whole(manifest["seed"])
+    if not isinstance(folds, list) or len(folds) < 2 or len(folds) % 2:
+        raise ValueError("there are no two folds per repetition")
+    for fold in folds:
+        _whole(fold["fold"])
+        for part in ("train", "validation"):
+            _whole(fold[part]["sentences"])
+            name = fold[part]["file"]
+            if Path(name).name != name:
+                raise ValueError(f"{name!r} is no file of this folder")
+    Options(**manifest["reading"])
+    for name, value in manifest["reading"].items():
+        kind = {"tag_column": int, "comments": bool}.get(name, str)
+        if value is not None and type(value) is not kind:
+            raise ValueError(f"{name}: {value!r}")
+
+
+def _whole(value: Any) -> None:
+    """Refuse a value that is no whole number >= 0."""
+    if type(value) is not int or value < 0:
+        raise ValueError(f"{value!r} is not a whole number >= 0")
+
+
+# --- Predictions that were made elsewhere
+
+
+def judge_predictions(
+    folder: Path | str,
+    preds_a: Sequence[Path | str],
+    preds_b: Sequence[Path | str],
+    *,
+    metrics: Sequence[str] | None = None,
+    names: tuple[str, str] = ("A", "B"),
+    only: Sequence[str] = (),
+    ignore_type: bool = False,
+    **how: Any,
+) -> ModelComparison:
+    """Score predictions, one file per fold, on the folds of a folder and run the Bayes test."""
+    names = distinct_names(names)
+    manifest = read_manifest(folder)
+    folds = manifest["folds"]
+    options = Options(**manifest["reading"])
+    paths = [Path(folder) / fold["validation"]["file"] for fold in folds]
+    golds = [read(path, options) for path in paths]
+    sides = [
+        _in_order(golds, paths, sorted(map(str, files)), options, parameter)
+        for parameter, files in (("preds_a", preds_a), ("preds_b", preds_b))
+    ]
+    tables, metric_names = _tables(golds, sides, only, ignore_type=ignore_type)
+    records = []
+    for fold, table in zip(folds, tables, strict=True):
+        train, validation = (fold[part]["sentences"] for part in ("train", "validation"))
+        for name, counts in zip(names, (table.a, table.b), strict=True):
+            records.append(FoldCounts(fold["fold"], name, train, validation, counts))
+    return judge_folds(
+        tables,
+        metrics or metric_names,
+        names=names,
+        task=manifest["task"],
+        folds=tuple(records),
+        seed=manifest["seed"],
+        **how,
+    )
+
+
+def _tables(
+    golds: Sequence[Any], sides: Sequence[Sequence[Any]], only: Sequence[str], *, ignore_type: bool
+) -> tuple[list[PairedCounts], tuple[str, ...]]:
+    """Count the eight cases of every fold; return also the default metrics."""
+    if isinstance(golds[0], Labels):
+        if only or ignore_type:
+            raise InputError("only, ignore_type: apply to spans, and these folds have labels")
+        task = LabelTask(positive_class(*golds))
+        triples = zip(*(map(_values, side) for side in (golds, *sides)), strict=True)
+        return [task.cases(*triple) for triple in triples], task.metrics
+    how: Any = {"names": MODELS, "only": only, "ignore_type": ignore_type}
+    matches = [match_inputs(gold, [a, b], **how) for gold, a, b in zip(golds, *sides, strict=True)]
+    return [matched.items.paired(0, 1, by=None) for matched in matches], PRF
+
+
+def _values(labels: Labels) -> list[str]:
+    """Return labels as texts."""
+    return [labels.names[code] for code in labels.codes.tolist()]
+
+
+def _in_order(
+    golds: Sequence[Any], paths: Sequence[Path], files: Sequence[str], options: Options, name: str
+) -> list[Any]:
+    """Read the predictions, one file per fold, and return them in the order of the folds."""
+    if len(files) != len(golds):
+        raise InputError(f"{name}: {len(files)} files; expected {len(golds)}, one per fold")
+    if isinstance(golds[0], Labels):
+        return [_labels_of(*triple, options) for triple in zip(golds, paths, files, strict=True)]
+    fold_of = {_text_digest(gold): number for number, gold in enumerate(golds)}
+    placed: dict[int, tuple[str, Any]] = {}
+    for expected, file in enumerate(files):
+        # predictions may have another format than the folds
+        annotations = read(file, Options(task=options.task, encoding=options.encoding))
+        number = fold_of.get(_text_digest(annotations))
+        if number is None:
+            raise _stranger(golds[expected], paths[expected], annotations, file)
+        if number in placed:
+            raise InputError(
+                f"has the text of fold {number + 1}, as {placed[number][0]} has; expected one "
+                f"file per fold",
+                file,
+            )
+        placed[number] = (file, annotations)
+    return [placed[number][1] for number in range(len(golds))]
+
+
+def _text_digest(annotations: Any) -> str:
+    """Return a digest of the text of a file: its tokens or characters, sentence by sentence."""
+    digest = hashlib.sha256()
+    if isinstance(annotations, Segmented):
+        digest.update(annotations.characters.tobytes())
+        digest.update(annotations.byte_first.astype("int64").tobytes())
+        return digest.hexdigest()
+    text = annotations.text
+    if text.n_tokens and not text.words(0):
+        raise InputError("has no tokens, so its fold is unknown", text.name)
+    for sentence in range(text.n_sentences):
+        digest.update("\n".join(text.words(sentence)).encode("utf-8", "replace") + b"\n\n")
+    return digest.hexdigest()
+
+
+def _stranger(gold: Any, path: Path, annotations: Any, file: str) -> InputError:
+    """Return the error for a file of no fold, compared with the fold in the same place."""
+    try:
+        match_inputs(gold, [annotations], names=["a"])
+    except InputError as error:
+        return InputError(f"{error} (the file belongs to no fold; compared with {path.name})")
+    return InputError("belongs to no fold", file)
+
+
+def _labels_of(gold: Labels, path: Path, file: str, options: Options) -> Labels:
+    """Read the predicted labels of a fold from a table that repeats its gold labels."""
+    answer, (predicted, *_), _ = read_pair(
+        file, Options(task="labels", encoding=options.encoding), gold=options.column
+    )
+    if not isinstance(answer, Labels) or not isinstance(predicted, Labels):
+        raise InputError("holds no labels", file)
+    if _values(answer) != _values(gold):
+        raise InputError(
+            f"does not repeat the labels of {path.name}; expected the lines of that file with a "
+            f"predicted column",
+            file,
+        )
+    return predicted

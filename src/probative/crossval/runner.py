@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 import time
 from collections.abc import Iterable
 from contextlib import nullcontext
@@ -35,13 +34,11 @@ if TYPE_CHECKING:
     from probative._validation import Instances, Labels, Model, Strata
     from probative.inference.crossval import Weight
 
-
-# --- Training and validating copies of two models, in parallel by joblib
-
-if TYPE_CHECKING:
     Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
     Outcome = dict[str, Any]
 
+
+# --- Training and validating copies of two models, in parallel by joblib
 
 MODELS = ("a", "b")
 
@@ -134,13 +131,10 @@ def _restore(folder: ResumableFolder, fits: _Fits, fold: int, which: str, kept: 
     if not isinstance(kept, dict) or set(kept) != {"seconds", "predictions"}:
         raise folder.damage(name, "it has no seconds and predictions")
     seconds, predictions = kept["seconds"], kept["predictions"]
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
-        raise folder.damage(name, f"seconds: {seconds!r:.40} is no number")
-    if not 0 <= seconds < math.inf:
-        raise folder.damage(name, f"seconds: {seconds!r:.40} is not finite and >= 0")
     if not isinstance(predictions, list):
         raise folder.damage(name, f"predictions: {predictions!r:.40} is no list")
     try:
+        positive_number("seconds", seconds, zero=True)
         checked = fits.task.check_predictions(predictions, fits.validation_instances(fold))
     except InputError as error:
         raise folder.damage(name, str(error)) from None
@@ -213,12 +207,9 @@ _CLASSES_SHOWN = 5  # most classes named in a message
 
 @dataclass(frozen=True)
 class LabelTask:
-    """One label per instance.
+    """One label per instance."""
 
-    Without a positive class all classes count. Then every error is a false positive of one class
-    and a false negative of another, so that micro-averaged scores are all equal to the accuracy.
-    """
-
+    # None: all classes count; then micro-averaged scores are all equal to the accuracy
     positive: Any = None
     classes: tuple[str, ...] | None = None  # the texts of those that a model may predict, if known
     name = "labels"

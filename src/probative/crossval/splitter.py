@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,17 +22,15 @@ if TYPE_CHECKING:
     from probative._validation import RNG, Instances, Labels
     from probative._validation import Strata as StrataLike
 
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.intp]
+
 
 # --- The blocks of m×2 block-regularised cross-validation
 # The data are cut into 2^⌈log2(m+1)⌉ blocks. Each of m different parity columns of the Hadamard
 # array assigns half of the blocks to the first half and half to the second; any two columns share
 # exactly a quarter of the blocks. *Regularised* means that the blocks hold as equal a share of
 # chosen strata (classes, entity types, tokens) as the data allow.
-
-if TYPE_CHECKING:
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.intp]
-
 
 _MOST_SUBSETS_TRIED = 20_000  # subsets of blocks: all, or this many random ones
 _EXCHANGE_CANDIDATES = 128  # instances of each of two blocks among which to find the best exchange
@@ -62,11 +58,9 @@ def splits(block: Ints, m: int) -> Iterator[tuple[Ints, Ints]]:
 
 
 def _balanced_blocks(kind: Ints, strata: Floats, m: int, rng: np.random.Generator) -> Ints:
-    """Assign every instance to a block: sizes equal within 1, strata as equal as the data allow.
-
-    `kind` is the row of `strata` (distinct rows of counts) of every instance; instances with equal
-    rows are assigned at random.
-    """
+    """Assign every instance to a block: sizes equal within 1, strata as equal as the data allow."""
+    # `kind` is the row of `strata` (distinct rows of counts) of every instance; instances with
+    # equal rows are assigned at random
     n_blocks = number_of_blocks(m)
     order = rng.permutation(len(kind))
     order = order[np.argsort(kind[order], kind="stable")]
@@ -79,17 +73,16 @@ def _balanced_blocks(kind: Ints, strata: Floats, m: int, rng: np.random.Generato
     whole = rank < (number - number % n_blocks)[sorted_kind]
     block[order[whole]] = rank[whole] % n_blocks
     rest = order[~whole]
-    scaled = _scale(strata, number)
+    total = number @ strata
+    # squared imbalances are chi-square terms
+    scaled = strata / np.sqrt(np.where(total > 0, total, 1))
     _deal(block, rest, scaled[kind[rest]], kind[rest], m, rng)
     _exchange(block, kind, scaled, n_blocks, rng)
     return block
 
 
 def _blocks_of_groups(strata: Floats, sizes: Floats, m: int, rng: np.random.Generator) -> Ints:
-    """Assign every group to a block, so that strata and numbers of instances are balanced.
-
-    `strata` has one row of counts per group; `sizes` is the number of instances of each.
-    """
+    """Assign every group to a block, so that strata and numbers of instances are balanced."""
     n_blocks = number_of_blocks(m)
     groups = len(sizes)
     # an empty place is a group without members: exchanging a group with it moves the group
@@ -102,19 +95,11 @@ def _blocks_of_groups(strata: Floats, sizes: Floats, m: int, rng: np.random.Gene
     return _balanced_blocks(kind, rows * weight, m, rng)[:groups]
 
 
-def _scale(strata: Floats, number: NDArray[Any]) -> Floats:
-    """Scale counts of strata so that squared imbalances are chi-square terms."""
-    total = number @ strata
-    return np.asarray(strata / np.sqrt(np.where(total > 0, total, 1)))
-
-
 def _deal(
     block: Ints, instances: Ints, rows: Floats, kind: Ints, m: int, rng: np.random.Generator
 ) -> None:
-    """Assign instances in rounds, one per block, each round where it reduces imbalance most.
-
-    Large rows come first, so that small ones can even out the rest.
-    """
+    """Assign instances in rounds, one per block, each round where it reduces imbalance most."""
+    # large rows come first, so that small ones can even out the rest
     from scipy.optimize import linear_sum_assignment
 
     n_blocks = number_of_blocks(m)
@@ -180,10 +165,8 @@ def _exchange(
 
 
 def _best_exchange(rows_a: Floats, rows_b: Floats, gap: Floats) -> tuple[int, int, float]:
-    """Return the pair whose exchange reduces the sum of squared excesses most, and the reduction.
-
-    An exchange changes the sum by 2d² − 2d·gap, where d is the difference of the two rows.
-    """
+    """Return the pair whose exchange reduces the sum of squared excesses most, and by how much."""
+    # an exchange changes the sum by 2d² − 2d·gap, where d is the difference of the two rows
     worth_a = rows_a @ gap - (rows_a**2).sum(axis=1)
     worth_b = -(rows_b @ gap) - (rows_b**2).sum(axis=1)
     gain = worth_a[:, None] + worth_b + 2 * (rows_a @ rows_b.T)
@@ -196,30 +179,19 @@ def _best_exchange(rows_a: Floats, rows_b: Floats, gap: Floats) -> tuple[int, in
 _MOST_CLASSES = 4000  # the matrix of classes is dense
 
 
-@dataclass(frozen=True, eq=False)
-class _Strata:
-    """Counts of strata of instances.
+class _Strata(NamedTuple):
+    """Counts of strata of instances."""
 
-    Attributes
-    ----------
-    kind
-        The row of `rows` that every instance has.
-    rows
-        Distinct rows of counts of strata.
-    names
-        The names of the strata.
-    """
+    kind: Ints  # the row of `rows` that every instance has
+    rows: Floats  # distinct rows of counts of strata
+    names: tuple[str, ...]  # of the strata
 
-    kind: NDArray[np.intp]
-    rows: NDArray[np.float64]
-    names: tuple[str, ...]
-
-    @cached_property
-    def totals(self) -> NDArray[np.float64]:
+    @property
+    def totals(self) -> Floats:
         """Return the total count of every stratum."""
         return np.asarray(np.bincount(self.kind, minlength=len(self.rows)) @ self.rows)
 
-    def by_group(self, group: NDArray[np.intp], n_groups: int) -> NDArray[np.float64]:
+    def by_group(self, group: Ints, n_groups: int) -> Floats:
         """Return the counts of strata of every group (or block) of instances."""
         weights = (self.rows[self.kind, stratum] for stratum in range(len(self.names)))
         columns = [np.bincount(group, weights=w, minlength=n_groups) for w in weights]
@@ -238,16 +210,15 @@ def length_of(name: str, data: Any) -> int:
 
 
 def _strata_of(regularize: Any, y: Any, n: int, n_blocks: int) -> _Strata:
-    """Return the strata of `regularize`: classes, a matrix, named counts, or False for none.
-
-    None uses the classes in `y`. It holds classes if its values are words or integers that occur on
-    average at least as often as there are blocks.
-    """
+    """Return the strata of `regularize`: classes, a matrix, named counts, or False for none."""
+    none = _Strata(np.zeros(n, dtype=np.intp), np.zeros((1, 0)), ())
     if regularize is False:
-        return _none(n)
+        return none
     if regularize is None:
+        # `y` holds classes if its values are words or integers that occur on average at least as
+        # often as there are blocks
         labels = _labels(y, n)
-        return _none(n) if labels is None else _classes(labels, most=n // n_blocks) or _none(n)
+        return none if labels is None else _classes(labels, most=n // n_blocks) or none
     matrix, names = _matrix(regularize)
     if matrix.shape[:1] != (n,) or matrix.ndim > 2:
         raise InputError(
@@ -275,11 +246,6 @@ def _matrix(regularize: Any) -> tuple[NDArray[Any], Any]:
     if hasattr(regularize, "toarray"):  # a sparse matrix
         return regularize.toarray(), None
     return np.asarray(regularize), getattr(regularize, "columns", None)
-
-
-def _none(n: int) -> _Strata:
-    """Return no strata."""
-    return _Strata(np.zeros(n, dtype=np.intp), np.zeros((1, 0)), ())
 
 
 def _labels(y: Any, n: int) -> NDArray[Any] | None:
@@ -313,16 +279,9 @@ _RANDOM_SPLITS = 20  # random splits whose mean imbalance is shown
 
 
 def _measure_balance(
-    block: NDArray[np.intp],
-    strata: _Strata,
-    group: NDArray[np.intp] | None,
-    m: int,
-    rng: np.random.Generator,
+    block: Ints, strata: _Strata, group: Ints | None, m: int, rng: np.random.Generator
 ) -> SplitBalance:
-    """Measure the balance of a split, and the average of random ones with the same block sizes.
-
-    Random splits keep groups whole, too.
-    """
+    """Measure the balance of a split, and the average of random ones with the same block sizes."""
     sizes = np.bincount(block, minlength=number_of_blocks(m))
     deviation, chi_square = _imbalance(strata.by_group(block, len(sizes)), m)
     by_chance = [
@@ -346,9 +305,7 @@ def _measure_balance(
     )
 
 
-def _imbalance(
-    counts: NDArray[np.float64], m: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _imbalance(counts: Floats, m: int) -> tuple[Floats, Floats]:
     """Return the largest relative deviation of a half from total/2, and chi-square, by stratum."""
     total = counts.sum(axis=0)
     some = np.where(total > 0, total, 1)
@@ -359,9 +316,7 @@ def _imbalance(
     return deviation, chi_square
 
 
-def _random_blocks(
-    block: NDArray[np.intp], group: NDArray[np.intp] | None, rng: np.random.Generator
-) -> NDArray[np.intp]:
+def _random_blocks(block: Ints, group: Ints | None, rng: np.random.Generator) -> Ints:
     """Assign instances, or whole groups, to blocks at random."""
     if group is None:
         return rng.permutation(block)

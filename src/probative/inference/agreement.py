@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 MISSING = -1
 _SHORT_TABLE = 2**16  # of all kinds of items
-_METHOD = "logit"
 # A note appears with fewer disputed items (or units with some) if their share is at most this.
 _FEW_DISPUTED, _SMALL_DISPUTED_SHARE = 5, 0.05
 _NO_PAIRS = "undefined: no item has the labels of two annotators"
@@ -41,22 +40,11 @@ _ONE_LABEL = "undefined: everything has one label"
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """The labels that annotators give to items.
+    """The labels that annotators give to items."""
 
-    Attributes
-    ----------
-    codes
-        The number of the label that each annotator (row) gives to each item (column);
-        `MISSING` where there is none.
-    n_labels
-        The number of labels.
-    units
-        The number of each item's unit, from 0; None where items are independent.
-    """
-
-    codes: NDArray[np.int64]
+    codes: NDArray[np.int64]  # of the label of each annotator (row) for each item; or `MISSING`
     n_labels: int
-    units: NDArray[np.int64] | None = None
+    units: NDArray[np.int64] | None = None  # of each item, from 0; None: items are independent
 
     def __post_init__(self) -> None:
         if self.codes.ndim != 2 or len(self.codes) < 2:
@@ -66,10 +54,8 @@ class Ratings:
 
     @cached_property
     def kinds(self) -> tuple[Array, NDArray[np.intp]]:
-        """Return how often every label was given to a kind of item, and the kind of every item.
-
-        Items with the same labels are of one kind, if a table of all possible kinds is short.
-        """
+        """Return how often every label was given to a kind of item, and the kind of every item."""
+        # items with the same labels are of one kind, if a table of all possible kinds is short
         annotators, n_items = self.codes.shape
         base = self.n_labels + 1
         if base**annotators > max(_SHORT_TABLE, n_items):
@@ -102,14 +88,14 @@ def krippendorff_alpha(ratings: Ratings) -> float:
 
 def alpha_interval(ratings: Ratings, *, level: float = 0.95) -> Interval:
     """Compute Krippendorff's alpha with an interval that allows for units."""
-    level = open_probability("level", level)
+    head = "alpha", "logit", open_probability("level", level)
     number, kind = ratings.kinds
     rows, times = _contributions(number), np.bincount(kind)
     agreement, by_label = _sums(rows, times)
     estimate = _alpha(agreement, by_label)
     if np.isnan(estimate):
-        note = _ONE_LABEL if by_label.sum() else _NO_PAIRS
-        return Interval("alpha", _METHOD, level, np.nan, -1.0, 1.0, note)
+        why = _ONE_LABEL if by_label.sum() else _NO_PAIRS
+        return Interval(*head, np.nan, -1.0, 1.0, why)
     labelled = number.sum(axis=1)
     paired = labelled > 1
     rows, times = rows[paired], times[paired]
@@ -117,26 +103,18 @@ def alpha_interval(ratings: Ratings, *, level: float = 0.95) -> Interval:
     if ratings.units is not None:
         there = paired[kind]
         place = (np.cumsum(paired) - 1)[kind[there]]
-        units = _added_up(rows[place], ratings.units[there])
+        group = np.unique(ratings.units[there], return_inverse=True)[1]
+        units = np.column_stack([np.bincount(group, column) for column in rows[place].T])
         repeats = np.ones(len(units), dtype=np.intp)
     freedom = effective_units(units[:, 1:].sum(axis=1), repeats) - 1
     if not freedom > 0:
-        return Interval("alpha", _METHOD, level, estimate, -1.0, 1.0, ONE_UNIT, np.nan)
+        return Interval(*head, estimate, -1.0, 1.0, ONE_UNIT, np.nan)
     low, high = _limits(units, repeats, freedom, level)
     effect = None
     if ratings.units is not None:
         effect = _variance(units, repeats) / _variance(rows, times)
-    disputed = (paired & (number.max(axis=1, initial=0) < labelled))[kind]
-    return Interval(
-        "alpha",
-        _METHOD,
-        level,
-        estimate,
-        min(low, estimate),
-        max(high, estimate),
-        doubt(disputed, ratings.units),
-        effect,
-    )
+    note = doubt((paired & (number.max(axis=1, initial=0) < labelled))[kind], ratings.units)
+    return Interval(*head, estimate, min(low, estimate), max(high, estimate), note, effect)
 
 
 def doubt(disputed: NDArray[np.bool_], units: NDArray[np.int64] | None = None) -> str | None:
@@ -152,10 +130,8 @@ def doubt(disputed: NDArray[np.bool_], units: NDArray[np.int64] | None = None) -
 
 
 def _contributions(number: Array) -> Array:
-    """Return what each item adds to the sums: its agreement, and how often it has each label.
-
-    Items with fewer than two labels add nothing.
-    """
+    """Return what each item adds to the sums: its agreement, and how often it has each label."""
+    # items with fewer than two labels add nothing
     size = number.sum(axis=1, keepdims=True)
     agreement = (number * (number - 1)).sum(axis=1, keepdims=True) / np.maximum(size - 1, 1)
     return np.where(size > 1, np.hstack([agreement, number]), 0.0)
@@ -181,16 +157,8 @@ def _slopes(agreement: float, by_label: Array) -> Array:
     return np.concatenate([[(n - 1) / bottom], in_labels])
 
 
-def _added_up(rows: Array, unit: NDArray[np.int64]) -> Array:
-    _, group = np.unique(unit, return_inverse=True)
-    return np.column_stack([np.bincount(group, column) for column in rows.T])
-
-
 def _variance(units: Array, times: NDArray[np.intp]) -> float:
-    """Return the variance of alpha from the contributions of the units to the sums.
-
-    `times` is the number of equal units.
-    """
+    """Return the variance of alpha from the contributions of the units to the sums."""
     return _spread(units @ _slopes(*_sums(units, times)), times)
 
 
@@ -217,5 +185,6 @@ def _limits(
     centre = float(np.clip(_alpha(added[0], added[1:]), -0.999999, 0.999999))
     t = float(student_quantile(level, freedom))
     reach = t * np.sqrt(variance) * 2 / (1 - centre**2)
-    limits: Any = 2 * special.expit(2 * np.arctanh(centre) + np.array([-reach, reach])) - 1
-    return float(limits[0]), float(limits[1])
+    middle = 2 * np.arctanh(centre)
+    low, high = (2 * float(special.expit(middle + end)) - 1 for end in (-reach, reach))
+    return low, high

@@ -18,17 +18,19 @@ from probative.inference.crossval import (
     with_training_variance,
 )
 from probative.inference.intervals import interval
-from probative.inference.posterior.clustered import posterior_of_difference
-from probative.inference.posterior.composite import CompositeIndependentPosterior, paired_posterior
-from probative.inference.posterior.independent import IndependentPosterior
-from probative.inference.posterior.paired import LEAST_PRIOR
+from probative.inference.posterior.independent import (
+    CompositeIndependentPosterior,
+    IndependentPosterior,
+    computed,
+)
+from probative.inference.posterior.paired import LEAST_PRIOR, paired_posterior
 from probative.inference.posterior.single import (
     CompositePosterior,
     posterior,
     prior_weight,
     recall_weight,
 )
-from probative.inference.posterior.student import computed
+from probative.inference.posterior.student import posterior_of_difference
 from probative.metrics import METRICS, TABLE, score
 from probative.options import BayesOptions
 from probative.results import BayesTest
@@ -36,9 +38,9 @@ from probative.results import BayesTest
 if TYPE_CHECKING:
     from probative._validation import RNG
     from probative.inference.crossval import Weight
-    from probative.inference.posterior.clustered import ClusteredPosterior
     from probative.inference.posterior.paired import PairedPosterior
     from probative.inference.posterior.single import Posterior
+    from probative.inference.posterior.student import ClusteredPosterior
 
     Gap = (
         IndependentPosterior | CompositeIndependentPosterior | PairedPosterior | ClusteredPosterior

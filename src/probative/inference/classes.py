@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -54,22 +54,12 @@ _ONE_ANSWER = "gold has only one class: the interval allows for others in new da
 
 @dataclass(frozen=True, eq=False)
 class ConfusedItems:
-    """The gold class of every item and the class that a system says.
+    """The gold class of every item and the class that a system says."""
 
-    Attributes
-    ----------
-    answer, said
-        Gold and predicted class of every item, as codes from 0.
-    n_classes
-        The number of classes.
-    units
-        The unit of every item, as a code from 0; None if items are independent.
-    """
-
-    answer: Codes
+    answer: Codes  # gold and predicted class of every item, as codes from 0
     said: Codes
     n_classes: int
-    units: Codes | None = None
+    units: Codes | None = None  # of every item; None if items are independent
 
     def __post_init__(self) -> None:
         if len(self.answer) != len(self.said):
@@ -86,6 +76,11 @@ class ConfusedItems:
     def n_units(self) -> int:
         """Return the number of units; the number of items if items are independent."""
         return len(self.answer) if self.units is None else int(self.units.max(initial=-1)) + 1
+
+    @property
+    def unit_of_item(self) -> Codes:
+        """Return the unit of every item; its own if items are independent."""
+        return np.arange(len(self.answer)) if self.units is None else self.units
 
     @property
     def sums(self) -> Array:
@@ -124,15 +119,11 @@ def confusion_interval(
 
 @dataclass(frozen=True)
 class Worth:
-    """The effect of units on the variance of a score.
-
-    Items are divided by `divisor`, which is the design effect but at least 1; `freedom` are the
-    degrees of freedom, Kish's effective number of units less one.
-    """
+    """The effect of units on the variance of a score."""
 
     design_effect: float | None
-    divisor: float
-    freedom: float
+    divisor: float  # of items: the design effect, at least 1
+    freedom: float  # Kish's effective number of units less one
 
     @classmethod
     def of(
@@ -144,11 +135,9 @@ class Worth:
         independent: float | None = None,
         runs: float = 1.0,
     ) -> Worth:
-        """Compute the effect from the items' units, their moves of the score, and their number.
-
-        `independent` is the variance with independent items, by default that of the moves; several
-        runs count for at most this effective number of `runs`.
-        """
+        """Compute the effect from the items' units, their moves of the score, and their number."""
+        # `independent` is the variance with independent items, by default that of the moves;
+        # several runs count for at most this effective number of `runs`
         if units is None:
             return cls(None, 1.0, np.inf)
         moved, size = np.bincount(units, moves), np.bincount(units).astype(np.float64)
@@ -175,14 +164,18 @@ class Worth:
         """Return the ends of the interval of a table's score at its effective sample size."""
         if not self.freedom > 0:
             return -1.0, 1.0
-        endless = np.isinf(self.freedom)
-        z = normal_quantile(level) if endless else float(student_quantile(level, self.freedom))
-        return _limits_of_table(table / self.divisor, metric, z)
+        return _limits_of_table(table / self.divisor, metric, _quantile(level, self.freedom))
+
+
+def _quantile(level: float, freedom: float) -> float:
+    """Return Student's quantile, or the normal one if the degrees of freedom are infinite."""
+    endless = np.isinf(freedom)
+    return normal_quantile(level) if endless else float(student_quantile(level, freedom))
 
 
 def _limits_of_table(table: Array, metric: str, z: float) -> tuple[float, float]:
     """Return the ends of the interval of a table's score at a normal or Student quantile."""
-    if _has_one_label(table):
+    if _note_on_labels(table):
         return _limits_of_one_label(table, metric, z)
     chance = table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True)
     by_chance = table + _ADDED_ITEMS * chance / table.sum() ** 2
@@ -201,23 +194,15 @@ def _logit_limit(table: Array, metric: str, z: float) -> float:
     return float(np.tanh(np.arctanh(score) + reach / 2))
 
 
-def _has_one_label(table: Array) -> bool:
-    """Return True if gold has one class or the system says one class only; kappa is then 0."""
-    return any(np.count_nonzero(table.sum(axis=axis)) == 1 for axis in (0, 1))
-
-
 def _note_on_labels(table: Array) -> str | None:
-    """Return a note if gold or the system has a single class."""
-    if not _has_one_label(table):
-        return None
-    return _ONE_ANSWER if np.count_nonzero(table.sum(axis=1)) == 1 else _ONE_LABEL
+    """Return a note if gold or the system has a single class; kappa is then 0."""
+    said, answer = (np.count_nonzero(table.sum(axis=axis)) for axis in (0, 1))
+    return _ONE_ANSWER if answer == 1 else _ONE_LABEL if said == 1 else None
 
 
 def _limits_of_one_label(table: Array, metric: str, z: float) -> tuple[float, float]:
-    """Return the lowest and highest score if some items were labelled otherwise.
-
-    None of n items was; by Clopper and Pearson up to 1 - tail^(1/n) of all items may be.
-    """
+    """Return the lowest and highest score if some items were labelled otherwise."""
+    # none of n items was; by Clopper and Pearson up to 1 - tail^(1/n) of all items may be
     if np.count_nonzero(table) == 1:
         return -1.0, 1.0
     if np.count_nonzero(table.sum(axis=1)) == 1:  # the score is symmetric in gold and system
@@ -233,61 +218,7 @@ def _limits_of_one_label(table: Array, metric: str, z: float) -> tuple[float, fl
     wronged = min(moved, answer[label])
     worst[label, label] -= wronged
     worst[label] += wronged * others / others.sum()
-    low, high = (float(score_of_table(one, metric)) for one in (worst, best))
-    return low, high
-
-
-def _difference_of_tables(
-    tables: tuple[Array, Array], metric: str, level: float, worth: Worth, r: float
-) -> Difference:
-    """Compute a MOVER interval for the difference of two tables' scores, correlated by `r`.
-
-    `worth` is the effect of units on the variance of the difference.
-    """
-    score_a, score_b = (float(score_of_table(table, metric)) for table in tables)
-    gap, most = score_b - score_a, span(metric)
-
-    def result(low: float, high: float, note: str | None) -> Difference:
-        effect = worth.design_effect
-        return Difference(metric, "mover", level, gap, low, high, score_a, score_b, r, effect, note)
-
-    if np.isnan(gap):
-        return result(-most, most, _UNDEFINED)
-    if not worth.freedom > 0:
-        return result(-most, most, worth.note)
-    singles = []
-    for table, score in zip(tables, (score_a, score_b), strict=True):
-        low, high = worth.limits(table, metric, level)
-        own = Interval(metric, METHOD, level, score, min(low, score), max(high, score))
-        singles.append(own)
-    return result(*mover(singles[0], singles[1], r), worth.note)
-
-
-def _posterior_of_gap(gap: Difference, freedom: float) -> StudentPosterior:
-    """Return Student's distribution about a difference, with the width of its interval.
-
-    The interval also allows for items that happen to move neither score here.
-    """
-    most = span(gap.metric)
-    if np.isnan(gap.estimate):
-        return StudentPosterior(np.nan, 0.0, np.inf, most=most)
-    freedom = max(freedom, 1e-3)
-    reach = (
-        float(student_quantile(gap.level, freedom))
-        if np.isfinite(freedom)
-        else normal_quantile(gap.level)
-    )
-    return StudentPosterior(gap.estimate, (gap.high - gap.low) / 2 / reach, freedom, most=most)
-
-
-def _correlation_of_moves(aa: float, ab: float, bb: float, extra: float) -> float:
-    """Return the correlation of two scores from the sums of products of their moves.
-
-    An extra item moves one score alone, as much as the items that move it most: the correlation is
-    never taken to be exactly 1.
-    """
-    bottom = np.sqrt((aa + extra) * (bb + extra))
-    return ab / float(bottom) if bottom > 0 else 0.0
+    return float(score_of_table(worst, metric)), float(score_of_table(best, metric))
 
 
 # --- The score of several systems, each with one run or several
@@ -304,12 +235,9 @@ _KINDS_PER_SQUARED_CLASSES = 3 / 2
 
 @dataclass(frozen=True, eq=False)
 class ClassScore(SampledScore):
-    """Kappa or Matthews' coefficient of several systems on the same items.
+    """Kappa or Matthews' coefficient of several systems on the same items."""
 
-    `systems` holds the runs of every system. Gold and units are the same in all of them.
-    """
-
-    systems: tuple[tuple[ConfusedItems, ...], ...]
+    systems: tuple[tuple[ConfusedItems, ...], ...]  # the runs of every system
     metric: str = "kappa"
     by: str = "item"
 
@@ -319,19 +247,14 @@ class ClassScore(SampledScore):
         one_of("metric", self.metric, OF_TABLES)
 
     @property
-    def most(self) -> float:  # type: ignore[override]
+    def most(self) -> float:
         """Return the largest possible difference of two systems."""
         return span(self.metric)
 
     @cached_property
     def tables(self) -> list[Array]:
         """Return the mean table of the runs of every system."""
-        return [
-            np.asarray(sum(own.table for own in runs) / len(runs))
-            if len(runs) > 1
-            else runs[0].table
-            for runs in self.systems
-        ]
+        return [np.asarray(sum(own.table for own in runs) / len(runs)) for runs in self.systems]
 
     @cached_property
     def estimates(self) -> Array:
@@ -349,15 +272,12 @@ class ClassScore(SampledScore):
 
     @cached_property
     def _units(self) -> tuple[NDArray[np.intp], NDArray[np.int64], Array]:
-        """Return the kind of unit of each item, the number of units of each kind, and their sizes.
-
-        Single items with the same gold class and the same predictions of all systems are of one
-        kind; what several runs say of an item is one unit.
-        """
+        """Return the kind of unit of each item, the number of units of each kind, their sizes."""
+        # Single items with the same gold class and the same predictions of all systems are of one
+        # kind; what several runs say of an item is one unit.
         first = self._first
         if first.units is not None or not self._single:
-            codes = np.arange(len(first.answer)) if first.units is None else first.units
-            _, kinds, size = np.unique(codes, return_inverse=True, return_counts=True)
+            _, kinds, size = np.unique(first.unit_of_item, return_inverse=True, return_counts=True)
             return kinds.ravel(), np.ones(len(size), dtype=np.int64), size.astype(np.float64)
         kinds = first.answer.astype(np.int64)
         for (own,) in self.systems:
@@ -374,11 +294,6 @@ class ClassScore(SampledScore):
     def sizes(self) -> Array:
         """Return the items of a unit, the same for all systems."""
         return np.tile(self._units[2], (len(self.systems), 1))
-
-    @property
-    def observed_units(self) -> int:
-        """Return the number of units."""
-        return int(self.number.sum())
 
     @cached_property
     def moves(self) -> Array:
@@ -412,20 +327,34 @@ class ClassScore(SampledScore):
         """Return the difference of system j minus system i, with its MOVER interval."""
         level = open_probability("level", level)
         worth, r = self._worth(i, j)
-        tables = self.tables[i], self.tables[j]
-        return _difference_of_tables(tables, self.metric, level, worth, r)
+        a, b = float(self.estimates[i]), float(self.estimates[j])
+        low, high = -self.most, self.most
+        if not np.isnan(b - a) and worth.freedom > 0:
+            singles = []
+            for table, score in ((self.tables[i], a), (self.tables[j], b)):
+                ends = worth.limits(table, self.metric, level)
+                own = min(ends[0], score), max(ends[1], score)
+                singles.append(Interval(self.metric, METHOD, level, score, *own))
+            low, high = mover(singles[0], singles[1], r)
+        note = _UNDEFINED if np.isnan(b - a) else worth.note
+        effect = worth.design_effect
+        return Difference(self.metric, "mover", level, b - a, low, high, a, b, r, effect, note)
 
     def posterior(self, i: int, j: int) -> StudentPosterior:
-        """Return Student's distribution about the difference of system j minus system i."""
-        return _posterior_of_gap(self.difference(i, j, 0.95), self._worth(i, j)[0].freedom)
+        """Return Student's distribution about the difference, with the width of its interval."""
+        # the interval also allows for items that happen to move neither score here
+        gap = self.difference(i, j, 0.95)
+        if np.isnan(gap.estimate):
+            return StudentPosterior(np.nan, 0.0, np.inf, most=self.most)
+        freedom = max(self._worth(i, j)[0].freedom, 1e-3)
+        deviation = (gap.high - gap.low) / 2 / _quantile(gap.level, freedom)
+        return StudentPosterior(gap.estimate, deviation, freedom, most=self.most)
 
     def _worth(self, i: int, j: int) -> tuple[Worth, float]:
-        """Return the effect of the units on a difference and the correlation of the two scores.
-
-        The design effect compares the variance of the difference with that of one run of each
-        system on independent items. More runs reduce it, at most to one over the effective number
-        of runs.
-        """
+        """Return the effect of the units on a difference and the correlation of the two scores."""
+        # The design effect compares the variance of the difference with that of one run of each
+        # system on independent items. More runs reduce it, at most to one over their effective
+        # number.
         nothing = Worth(None, 1.0, np.inf), 0.0
         if np.isnan(self.estimates[i] + self.estimates[j]):
             return nothing
@@ -440,12 +369,16 @@ class ClassScore(SampledScore):
         else:
             runs = 1.0
             if len(moves[0]) > 1 or len(moves[1]) > 1:
-                runs = float(self._spread(i, j).worth())
-            codes = np.arange(n) if units is None else units
+                a, b = (self._runs(self.systems[k]) for k in (i, j))
+                runs = float(Spread.of(a, b).worth())
+            codes = self._first.unit_of_item
             independent = squares[0] + squares[1] - 2 * product
             worth = Worth.of(codes, means[1] - means[0], n, independent=independent, runs=runs)
-        r = _correlation_of_moves(squares[0], product, squares[1], most * worth.divisor)
-        return worth, r
+        # an extra item moves one score alone, as much as the items that move it most: the
+        # correlation is never taken to be exactly 1
+        extra = most * worth.divisor
+        bottom = float(np.sqrt((squares[0] + extra) * (squares[1] + extra)))
+        return worth, product / bottom if bottom > 0 else 0.0
 
     def pilot(self, i: int, j: int) -> Pilot:
         """Return each unit's part in the difference, by the derivatives at the mean of both."""
@@ -468,8 +401,7 @@ class ClassScore(SampledScore):
         return self._runs([self.systems[place][0] for place in places])
 
     def _runs(self, runs: Sequence[ConfusedItems]) -> Runs:
-        codes = np.arange(len(runs[0].answer)) if runs[0].units is None else runs[0].units
-        units = np.unique(codes, return_inverse=True)[1].ravel()
+        units = np.unique(runs[0].unit_of_item, return_inverse=True)[1].ravel()
         size = np.bincount(units).astype(np.float64)
         scores = np.array([float(score_of_table(own.table, self.metric)) for own in runs])
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -477,19 +409,16 @@ class ClassScore(SampledScore):
             left_out = -moves.mean(axis=0) / (1 - size / size.sum())
         return Runs(scores, moves, left_out, size)
 
-    def _spread(self, i: int, j: int) -> Spread:
-        return Spread.of(self._runs(self.systems[i]), self._runs(self.systems[j]))
-
     def pooled(self, groups: Sequence[Sequence[int]]) -> ClassScore:
         """Return the score of systems whose runs are the systems at these places."""
         systems = tuple(
             tuple(run for place in places for run in self.systems[place]) for places in groups
         )
-        return ClassScore(systems, self.metric, self.by)
+        return replace(self, systems=systems)
 
     def only(self, i: int, j: int) -> ClassScore:
         """Return the score of two systems alone."""
-        return ClassScore((self.systems[i], self.systems[j]), self.metric, self.by)
+        return replace(self, systems=(self.systems[i], self.systems[j]))
 
     def exchange(self, i: int, j: int, *, keep: bool = False) -> SampledExchange:
         """Return the exchanges of single items, or of whole units, all runs at once."""
@@ -519,8 +448,7 @@ class ClassScore(SampledScore):
 
     def shared(self) -> tuple[SharedExchanges, int]:
         """Return the exchanges of all pairs: right items and said classes by system and unit."""
-        first, units = self._first, self._first.units
-        rows = np.arange(len(first.answer)) if units is None else units
+        first, rows = self._first, self._first.unit_of_item
         times, width = math.lcm(*map(len, self.systems)), first.n_classes + 1
         differences = []
         for system, runs in enumerate(self.systems):
@@ -541,50 +469,39 @@ class ClassScore(SampledScore):
         scores = _TableScores(first.table.sum(axis=1) * times, self.metric)
         # single items have few distinct exchanges, units mostly one each
         few = 1
-        if units is None and self._single:
+        if first.units is None and self._single:
             few = int(len(first.answer) / _KINDS_PER_SQUARED_CLASSES / first.n_classes**2)
         return SharedExchanges.of(differences, totals, first.n_units, scores), max(1, few)
 
     def resampled(self, known: NDArray[np.intp], weights: Array) -> Array:
         """Return the scores of the known systems with weighted units; gold is reweighted, too."""
-        parts = np.asarray(weights @ self._sums_of(tuple(known.tolist())))
-        parts = parts.reshape(len(weights), len(known) + 1, -1)
-        scores = score_of_margins(parts[:, 1:, 0], parts[:, 1:, 1:], parts[:, :1, 1:], self.metric)
+        parts = np.asarray(weights @ self._sums).reshape(len(weights), len(self.systems) + 1, -1)
+        own = parts[:, 1 + known]
+        scores = score_of_margins(own[:, :, 0], own[:, :, 1:], parts[:, :1, 1:], self.metric)
         return np.asarray(np.nan_to_num(scores))
 
     @cached_property
-    def _sums_cache(self) -> dict[tuple[int, ...], Any]:
-        return {}
-
-    def _sums_of(self, known: tuple[int, ...]) -> Any:
-        """Return the sums that one unit of each kind adds (rows) for gold, then for each system.
-
-        Gold stands first, as a system that is always right.
-        """
-        if known not in self._sums_cache:
-            units, number, _ = self._units
-            answer, width = self._first.answer, self._first.n_classes + 1
-            rows, columns, values = [], [], []
-            everyone = [[answer], *([run.said for run in self.systems[i]] for i in known)]
-            for place, said_by_run in enumerate(everyone):
-                for said in said_by_run:
-                    right = np.flatnonzero(said == answer)
-                    rows += [units, units[right]]
-                    columns += [place * width + 1 + said, np.full(len(right), place * width)]
-                    share = 1 / len(said_by_run) / number
-                    values += [share[units], share[units[right]]]
-            places = np.concatenate(rows), np.concatenate(columns)
-            shape = (len(number), (len(known) + 1) * width)
-            table = sparse.coo_array((np.concatenate(values), places), shape=shape)
-            self._sums_cache[known] = table.tocsc()
-        return self._sums_cache[known]
+    def _sums(self) -> Any:
+        """Return the sums that one unit of each kind adds (rows) for gold, then for each system."""
+        # gold is a system that is always right
+        units, number, _ = self._units
+        answer, width = self._first.answer, self._first.n_classes + 1
+        rows, columns, values = [], [], []
+        everyone = [[answer], *([run.said for run in runs] for runs in self.systems)]
+        for place, said_by_run in enumerate(everyone):
+            for said in said_by_run:
+                right = np.flatnonzero(said == answer)
+                rows += [units, units[right]]
+                columns += [place * width + 1 + said, np.full(len(right), place * width)]
+                share = 1 / len(said_by_run) / number
+                values += [share[units], share[units[right]]]
+        places = np.concatenate(rows), np.concatenate(columns)
+        shape = (len(number), len(everyone) * width)
+        return sparse.coo_array((np.concatenate(values), places), shape=shape).tocsc()
 
 
 class _TableScores:
-    """Scores from the number of right items and how often each class is said.
-
-    `answer` holds the number of items of each gold class. An undefined score counts as 0.
-    """
+    """Scores from the number of right items and how often each class is said."""
 
     def __init__(self, answer: Array, metric: str):
         self.answer, self.metric = answer, metric

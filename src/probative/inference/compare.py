@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Choices:
-    """Choices shared by all pairs of a comparison.
-
-    `in_group` adds the standard errors that groups are weighted by.
-    """
+    """Choices shared by all pairs of a comparison."""
 
     unit: str
     level: float
@@ -122,12 +119,7 @@ def _compare_pair(
 
 
 class RunsCompared(NamedTuple):
-    """Comparisons of two systems with several runs each.
-
-    `models` compares these trained models: only the test set is random. `procedures` compares the
-    procedures that trained them: runs are random, too. It is None if that cannot be judged, which
-    the note of `models` explains.
-    """
+    """Comparisons of two systems with several runs each."""
 
     models: Comparison
     procedures: Comparison | None

@@ -13,9 +13,9 @@ from scipy import special
 from probative._validation import finite, numbers, one_of, positive
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
-from probative.inference.posterior.clustered import ClusteredPosterior
+from probative.inference.posterior.independent import computed
 from probative.inference.posterior.single import posterior
-from probative.inference.posterior.student import computed
+from probative.inference.posterior.student import ClusteredPosterior
 from probative.inference.units import Dependence, influence, student_quantile
 from probative.metrics import COMPOSITES, PRF, TABLE, Composite, ratio, score
 from probative.results import ScorePosteriors, SignificanceTest
@@ -103,11 +103,11 @@ def score_posteriors(
     """Return the posteriors of each score by model and by way to add up its folds."""
 
     def of_model(tables: Sequence[Counts], metric: str) -> dict[str, Any]:
-        counts = {
-            str(weight): effective_counts(tables, weight=weight) if len(tables) > 1 else tables[0]
-            for weight in weights
-        }
-        return {w: posterior(c, metric, prior=prior, beta=beta) for w, c in counts.items()}
+        found = {}
+        for weight in weights:
+            own = effective_counts(tables, weight=weight) if len(tables) > 1 else tables[0]
+            found[str(weight)] = posterior(own, metric, prior=prior, beta=beta)
+        return found
 
     return tuple(
         ScorePosteriors(metric, {name: of_model(own, metric) for name, own in folds.items()})
@@ -232,10 +232,9 @@ def with_training_variance(
     signature = f"{test.signature}|training-variance:yes"
     effect = math.nan if test.fold_design_effect is None else float(test.fold_design_effect)
     dependence = fold_dependence(effect, len(folds) // 2)
+    test = replace(test, interval_a=of_a, interval_b=of_b)
     if math.isinf(dependence.degrees_of_freedom):
-        return replace(
-            test, interval_a=of_a, interval_b=of_b, note=dependence.note, signature=signature
-        )
+        return replace(test, note=dependence.note, signature=signature)
     table = effective_counts(folds, weight=weight)
     difference = ClusteredPosterior(table, test.metric, dependence, prior=test.prior, beta=beta)
     a_better, equivalent, b_better = difference.probabilities(test.rope)
@@ -246,8 +245,6 @@ def with_training_variance(
         p_h0=p_h0,
         p_h1=p_h1,
         decision="H1" if p_h1 - p_h0 > _TIE else "H0",
-        interval_a=of_a,
-        interval_b=of_b,
         p_a_better=a_better,
         p_equivalent=equivalent,
         p_b_better=b_better,
@@ -304,9 +301,7 @@ def _variance(counts: Counts, metric: str, beta: float) -> Any:
     """Return the variance of one score over tables of independent items."""
     tn = 0.0 * counts.tp if counts.tn is None else counts.tn
     number = np.array([counts.tp, counts.fp, counts.fn, tn])
-    kinds = _OF_EACH_KIND
-    if counts.shape:
-        kinds = kinds.reshape(4, *(1 for _ in counts.shape))
+    kinds = _OF_EACH_KIND.reshape(4, *(1 for _ in counts.shape))
     return (number * _influence(kinds, counts, metric, beta) ** 2).sum(axis=0)
 
 
@@ -361,7 +356,6 @@ def five_by_two_t_test(
     >>> round(test.statistic, 3), round(test.pvalue, 4)
     (2.301, 0.0697)
     """
-    one_of("alternative", alternative, ("two-sided", "greater", "less"))
     d = _fold_differences(a, b, repetitions=5)
     return _t_test("5x2cv t", float(d[0, 0]), float(np.mean(_within(d))), 5, alternative)
 
@@ -445,7 +439,6 @@ def block_regularized_t_test(
     >>> round(test.statistic, 3), round(test.pvalue, 4)
     (2.04, 0.0968)
     """
-    one_of("alternative", alternative, ("two-sided", "greater", "less"))
     if not 0 <= correlation < 1:
         raise InputError(f"correlation: {correlation!r} is not in [0, 1)")
     d = _fold_differences(a, b)
@@ -486,6 +479,7 @@ def _t_test(
     name: str, effect: float, variance: float, freedom: int, alternative: str
 ) -> SignificanceTest:
     """Return the t-test of an effect with an estimated variance."""
+    one_of("alternative", alternative, ("two-sided", "greater", "less"))
     if variance == 0:
         return _without_variance(name, effect, alternative, float(freedom))
     t = effect / math.sqrt(variance)

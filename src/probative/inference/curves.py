@@ -1,4 +1,4 @@
-"""Judge curves of precision and recall: areas, best threshold, bands, calibration."""
+"""Judge and compare curves of precision and recall: areas, best threshold, bands, calibration."""
 
 from __future__ import annotations
 
@@ -11,17 +11,28 @@ import numpy as np
 from scipy import optimize, special
 
 from probative.counts import Counts
+from probative.inference.differences import mover
 from probative.inference.intervals import interval
+from probative.inference.posterior.student import StudentPosterior
 from probative.inference.proportions import clopper_pearson, normal_quantile, wilson
+from probative.inference.sampled import SampledPvalue, levels_at, sequential_pvalues
 from probative.inference.units import effective_units, student_quantile
-from probative.results import Band, BestThreshold, Calibration, CalibrationBin, Interval
+from probative.results import (
+    Band,
+    BestThreshold,
+    Calibration,
+    CalibrationBin,
+    Comparison,
+    Interval,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from probative._validation import Array
+    from probative._validation import RNG, Array
+    from probative.results import Curve
 
 
 # --- Items in the order of their scores
@@ -32,24 +43,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """Items ranked by their scores, with their gold labels.
+    """Items ranked by their scores, with their gold labels."""
 
-    Attributes
-    ----------
-    is_positive
-        The gold label of every item.
-    step
-        The step of every item, from 0: the highest score.
-    thresholds
-        The score of every step, descending.
-    unit
-        The unit of every item as a code from 0, or None if items are independent.
-    """
-
-    is_positive: NDArray[np.bool_]
-    step: NDArray[np.int64]
-    thresholds: Array
-    unit: NDArray[np.int64] | None = None
+    is_positive: NDArray[np.bool_]  # the gold label of every item
+    step: NDArray[np.int64]  # the step of every item, from 0: the highest score
+    thresholds: Array  # the score of every step, descending
+    unit: NDArray[np.int64] | None = None  # of every item, from 0; None: items are independent
 
     @classmethod
     def of(
@@ -89,6 +88,11 @@ class Ranked:
     def predicted(self) -> Array:
         """Return the number of items predicted positive at the threshold of each step."""
         return np.cumsum(self.new_items)
+
+    @property
+    def new_negatives(self) -> Array:
+        """Return the number of negative items at each step."""
+        return self.new_items - self.new_positives
 
     @property
     def fp(self) -> Array:
@@ -144,23 +148,25 @@ class Ranked:
 
     @cached_property
     def negative_units(self) -> float:
-        """Return Kish's effective number of units for the negatives; 0 without any."""
-        return self._units_of(~self.is_positive) if self.negatives else 0.0
+        """Return Kish's effective number of units for the negatives."""
+        return self._units_of(~self.is_positive)
 
     @property
     def fewest(self) -> float:
-        """Return the smaller effective number of units of the two classes.
-
-        With one or fewer, nothing is known about the variance.
-        """
+        """Return the smaller effective number of units of the two classes."""
+        # with one or fewer, nothing is known about the variance
         return min(self.positive_units, self.negative_units)
+
+    @property
+    def by(self) -> str:
+        """Return what is independent: each item, or each unit."""
+        return "item" if self.unit is None else "unit"
 
     def _units_of(self, chosen: NDArray[np.bool_]) -> float:
         """Return Kish's effective number of units for the chosen items."""
         if self.unit is None:
             return float(np.count_nonzero(chosen))
-        own = self.by_unit(chosen.astype(float))
-        return effective_units(own)
+        return effective_units(self.by_unit(chosen.astype(float)))
 
 
 def _cumulated_from_below(values: Array) -> Array:
@@ -179,35 +185,18 @@ _MOST_STEPS, _MOST_UNITS = 2_000, 4_000  # rows and columns; more are merged
 
 @dataclass(frozen=True, eq=False)
 class WeightedCurves:
-    """Sparse tables of positives and items by step (rows) and unit (columns).
-
-    `last_step` is the last of the curve's own steps in each row.
-    """
+    """Sparse tables of positives and items by step (rows) and unit (columns)."""
 
     positives: Any
     items: Any
-    last_step: NDArray[np.int64]
+    last_step: NDArray[np.int64]  # the last of the curve's own steps in each row
 
     @classmethod
-    def of(
-        cls, ranked: Ranked, block: NDArray[np.int64] | None = None, *, most: int = _MOST_STEPS
-    ) -> WeightedCurves:
-        """Build the tables of a curve, with `most` rows at most.
-
-        `block` is the column of every unit; by default `blocks_of` them.
-        """
-        from scipy import sparse
-
-        block = blocks_of(ranked.n_units) if block is None else block
-        last = _spread(ranked.predicted, most)
+    def of(cls, ranked: Ranked, block: NDArray[np.int64]) -> WeightedCurves:
+        """Build the tables of a curve; `block` is the column of every unit."""
+        last = _spread(ranked.predicted)
         row = np.searchsorted(last, np.arange(len(ranked.thresholds)))[ranked.step]
-        column = block[ranked.units]
-        shape = (len(last), int(block.max()) + 1)
-        ones = np.ones(ranked.items)
-        items = sparse.csr_matrix((ones, (row, column)), shape)
-        own = ranked.is_positive
-        positives = sparse.csr_matrix((ones[own], (row[own], column[own])), shape)
-        return cls(positives, items, last)
+        return cls(*_tables(ranked, row, len(last), block), last)
 
     @property
     def n_units(self) -> int:
@@ -228,22 +217,35 @@ class WeightedCurves:
             return np.asarray((gained * share).sum(axis=0) / tp[-1])
 
 
-def blocks_of(units: int, most: int = _MOST_UNITS) -> NDArray[np.int64]:
-    """Assign units to at most `most` blocks, at random but always in the same way."""
-    if units <= most:
+def _tables(
+    ranked: Ranked, row: NDArray[np.int64], rows: int, block: NDArray[np.int64]
+) -> tuple[Any, Any]:
+    """Return sparse tables of positives and of items, from the row of every item."""
+    from scipy import sparse
+
+    column, shape = block[ranked.units], (rows, int(block.max()) + 1)
+    ones, own = np.ones(ranked.items), ranked.is_positive
+    positives = sparse.csr_matrix((ones[own], (row[own], column[own])), shape)
+    return positives, sparse.csr_matrix((ones, (row, column)), shape)
+
+
+def _blocks_of(ranked: Ranked) -> NDArray[np.int64]:
+    """Return the column of every unit; merge many at random, but always in the same way."""
+    units = ranked.n_units
+    if units <= _MOST_UNITS:
         return np.arange(units)
-    return np.random.default_rng(units).permutation(units) % most
+    return np.random.default_rng(units).permutation(units) % _MOST_UNITS
 
 
-def _spread(predicted: Array, most: int) -> NDArray[np.int64]:
-    """Return all steps, or `most` of them with about equal numbers of items between them."""
-    if len(predicted) <= most:
+def _spread(predicted: Array) -> NDArray[np.int64]:
+    """Return the steps to keep: all, or some with about equal numbers of items between them."""
+    if len(predicted) <= _MOST_STEPS:
         return np.arange(len(predicted))
-    places = np.searchsorted(predicted, np.linspace(0, predicted[-1], most + 1)[1:])
+    places = np.searchsorted(predicted, np.linspace(0, predicted[-1], _MOST_STEPS + 1)[1:])
     return np.unique(np.minimum(places, len(predicted) - 1))
 
 
-def fbeta_of(tp: Array, predicted: Array, positives: Any, beta: float) -> Array:
+def _fbeta_of(tp: Array, predicted: Array, positives: Any, beta: float) -> Array:
     """Compute F-beta from true positives, predicted items and positives; 0 for 0/0."""
     below = beta**2 * positives + predicted
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -258,16 +260,13 @@ def fbeta_of(tp: Array, predicted: Array, positives: Any, beta: float) -> Array:
 _ADDED_POSITIVES = 0.5
 _FEW_POSITIVES = "few positive items: the interval rests on {}"
 _ONE_OF_A_CLASS = "one {} {}: its variation cannot be estimated"
-_NO_NEGATIVE = "no negative item: nothing to distinguish"
 
 
 def influence_on_average_precision(ranked: Ranked) -> Array:
-    """Compute the derivative of the average precision by each item's weight.
-
-    A positive item adds its own precision and raises the precision of all positives below it and
-    the number of positives; a negative item lowers the precision of the positives below it. The
-    derivatives sum to 0.
-    """
+    """Compute the derivative of the average precision by each item's weight."""
+    # A positive item adds its own precision and raises the precision of all positives below it and
+    # the number of positives; a negative item lowers the precision of the positives below it. The
+    # derivatives sum to 0.
     added, predicted = ranked.new_positives, ranked.predicted
     raised = _cumulated_from_below(added / predicted)
     lowered = _cumulated_from_below(added * ranked.precision / predicted)
@@ -276,46 +275,36 @@ def influence_on_average_precision(ranked: Ranked) -> Array:
 
 
 def average_precision_interval(ranked: Ranked, level: float) -> Interval:
-    """Compute the logit interval of average precision, corrected for small-sample bias.
-
-    Centre and standard error come from the jackknife over units, Student's quantile from the
-    effective number of units of the positives. The lower limit allows for half a positive at the
-    very end, the upper limit for half a positive at the very top.
-    """
-    estimate = ranked.average_precision
-    unit = "item" if ranked.unit is None else "unit"
-    freedom = ranked.positive_units - 1
-    if not ranked.negatives or not ranked.fewest > 1:
-        alone = _ONE_OF_A_CLASS.format("negative" if freedom > 0 else "positive", unit)
-        why = alone if ranked.negatives else _NO_NEGATIVE
-        return Interval("average_precision", "logit-jackknife", level, estimate, 0.0, 1.0, why)
-    jackknife = _without_one(ranked)
-    deviation = max(
-        jackknife.deviation, standard_error(ranked, influence_on_average_precision(ranked))
-    )
-    centre = min(max(jackknife.centre, 0.0), 1.0)
+    """Compute the logit interval of average precision, corrected for small-sample bias."""
+    # Centre and standard error come from the jackknife over units, Student's quantile from the
+    # effective number of units of the positives.
+    head, estimate = ("average_precision", "logit-jackknife", level), ranked.average_precision
+    if ranked.fewest <= 1:
+        return Interval(*head, estimate, 0.0, 1.0, _why_no_interval(ranked))
+    influence = influence_on_average_precision(ranked)
+    jackknifed, deviation = _without_one(ranked)
+    deviation = max(deviation, standard_error(ranked, influence))
+    centre = min(max(jackknifed, 0.0), 1.0)
     chance = ranked.positives / ranked.items
     worth = ranked.positive_units
     unseen = _ADDED_POSITIVES / (worth + _ADDED_POSITIVES)
     missed, gained = unseen * max(0.0, centre - chance), unseen * (1 - centre)
-    quantile = float(student_quantile(level, freedom))
+    quantile = float(student_quantile(level, worth - 1))
     low, _ = _logit_limits(centre - missed, math.hypot(deviation, missed), quantile)
     _, high = _logit_limits(centre + gained, math.hypot(deviation, gained), quantile)
-    few = worth < 5
-    note = _FEW_POSITIVES.format(f"{worth:.3g} of them") if few else None
-    low, high = min(low, estimate), max(high, estimate)
-    effect = None if ranked.unit is None else _design_effect(ranked)
-    return Interval(
-        "average_precision", "logit-jackknife", level, estimate, low, high, note, effect
+    note = _FEW_POSITIVES.format(f"{worth:.3g} of them") if worth < 5 else None
+    effect = None
+    if ranked.unit is not None:
+        alone, together = float(influence @ influence), ranked.by_unit(influence)
+        effect = float(together @ together) / alone if alone > 0 else math.nan
+    return Interval(*head, estimate, min(low, estimate), max(high, estimate), note, effect)
+
+
+def _why_no_interval(ranked: Ranked) -> str:
+    """Return the note on a curve with a single unit of a class."""
+    return _ONE_OF_A_CLASS.format(
+        "positive" if ranked.positive_units <= 1 else "negative", ranked.by
     )
-
-
-def _design_effect(ranked: Ranked) -> float:
-    """Return the design effect of the units on the average precision."""
-    influence = influence_on_average_precision(ranked)
-    alone = float(influence @ influence)
-    together = ranked.by_unit(influence)
-    return float(together @ together) / alone if alone > 0 else math.nan
 
 
 def _logit_limits(centre: float, deviation: float, quantile: float) -> tuple[float, float]:
@@ -334,18 +323,12 @@ def standard_error(ranked: Ranked, influence: Array) -> float:
     return math.sqrt(n / (n - 1) * float(units @ units)) if n > 1 else math.inf
 
 
-@dataclass(frozen=True)
-class _Jackknife:
-    centre: float
-    deviation: float
-
-
-def _without_one(ranked: Ranked) -> _Jackknife:
+def _without_one(ranked: Ranked) -> tuple[float, float]:
     """Return centre and standard error of the jackknife over items or units."""
     if ranked.unit is None:
         estimate, values = ranked.average_precision, _without_each_item(ranked)
     else:
-        curves = WeightedCurves.of(ranked)
+        curves = WeightedCurves.of(ranked, _blocks_of(ranked))
         n = curves.n_units
         estimate = float(curves.average_precision(np.ones((n, 1)))[0])
         values = np.concatenate(
@@ -361,7 +344,7 @@ def _without_one(ranked: Ranked) -> _Jackknife:
     # correct for the difference between the merged steps and the curve itself
     centre += ranked.average_precision - estimate
     spread = float(((values - mean) ** 2).sum())
-    return _Jackknife(centre, math.sqrt((n - 1) / n * spread))
+    return centre, math.sqrt((n - 1) / n * spread)
 
 
 def _without_each_item(ranked: Ranked) -> Array:
@@ -390,62 +373,43 @@ def _without_each_item(ranked: Ranked) -> Array:
 # McNeil) is used, too, with the long tail above for positives or below for negatives, and the
 # widest interval counts.
 
-_METRIC, _METHOD = "roc_auc", "delong-score"
 _EDGE = 1e-12  # areas closer to 0 or 1 have no variance
 
 
 def roc_auc(ranked: Ranked) -> float:
-    """Compute the share of pairs of a positive and a negative in which the positive scores higher.
-
-    A tie counts half. NaN if a class has no items.
-    """
-    if not ranked.negatives:
-        return math.nan
-    right = ranked.new_positives @ (ranked.negatives - ranked.fp + _new_negatives(ranked) / 2)
+    """Compute the share of pairs in which the positive scores higher; a tie counts half."""
+    right = ranked.new_positives @ (ranked.negatives - ranked.fp + ranked.new_negatives / 2)
     return float(right / (ranked.positives * ranked.negatives))
 
 
-def _new_negatives(ranked: Ranked) -> Array:
-    """Return the number of negative items at each step."""
-    return ranked.new_items - ranked.new_positives
-
-
 def influence_on_roc_auc(ranked: Ranked) -> Array:
-    """Compute DeLong's components: each item's share of rightly ordered pairs, less the area.
-
-    They are divided by the number of items of the class, so that their squares add up to the
-    variance (but for the degree of freedom of each class).
-    """
+    """Compute DeLong's components: each item's share of rightly ordered pairs, less the area."""
+    # divided by the number of items of the class: their squares add up to the variance (but for
+    # the degree of freedom of each class)
     area, p, n = roc_auc(ranked), ranked.positives, ranked.negatives
-    beaten = (n - ranked.fp + _new_negatives(ranked) / 2) / n
+    beaten = (n - ranked.fp + ranked.new_negatives / 2) / n
     beating = (ranked.tp - ranked.new_positives / 2) / p
     own = np.where(ranked.is_positive, beaten[ranked.step], beating[ranked.step])
     return np.asarray((own - area) / np.where(ranked.is_positive, p, n))
 
 
 def roc_auc_interval(ranked: Ranked, level: float) -> Interval:
-    """Compute the score interval of the area under the ROC curve.
-
-    Items of units count with their effective sample size: their number over the design effect.
-    """
-    estimate = roc_auc(ranked)
-    if math.isnan(estimate):
-        return Interval(_METRIC, _METHOD, level, math.nan, 0.0, 1.0, _NO_NEGATIVE)
+    """Compute the score interval of the area under the ROC curve."""
+    head, estimate = ("roc_auc", "delong-score", level), roc_auc(ranked)
     if ranked.fewest <= 1:
-        classes = "positive" if ranked.positive_units <= 1 else "negative"
-        note = _ONE_OF_A_CLASS.format(classes, "item" if ranked.unit is None else "unit")
-        return Interval(_METRIC, _METHOD, level, estimate, 0.0, 1.0, note)
+        return Interval(*head, estimate, 0.0, 1.0, _why_no_interval(ranked))
     variance, freedom, effect = _variance(ranked)
     quantile = float(student_quantile(level, freedom))
+    # items of units count with their effective sample size: their number over the design effect
     p, n = (max(1.0, own / effect) for own in (ranked.positives, ranked.negatives))
-    limits = [_with_exponential_scores(estimate, p, n, quantile)]
-    limits.append(_with_exponential_scores(estimate, n, p, quantile))
+    limits = [_with_exponential_scores(estimate, *pn, quantile) for pn in ((p, n), (n, p))]
     if variance > 0:
         worth = estimate * (1 - estimate) / variance
         limits.append(wilson(estimate * worth, worth, quantile))
     low, high = float(min(own[0] for own in limits)), float(max(own[1] for own in limits))
-    shown_effect = None if ranked.unit is None else effect
-    return Interval(_METRIC, _METHOD, level, estimate, low, high, None, shown_effect)
+    return Interval(
+        *head, estimate, low, high, None, design_effect=None if ranked.unit is None else effect
+    )
 
 
 def _variance(ranked: Ranked) -> tuple[float, float, float]:
@@ -506,55 +470,61 @@ _FEWEST_POSITIVES_FOR_A_THRESHOLD = 30  # below, the interval of the score has a
 _FEW_FOR_A_THRESHOLD = "few positive items: the interval of the score elsewhere is rough"
 
 
-def best_threshold(
-    ranked: Ranked, level: float, beta: float, rng: np.random.Generator
-) -> BestThreshold:
+def best_threshold(ranked: Ranked, level: float, beta: float, seed: RNG | None) -> BestThreshold:
     """Choose the threshold with the highest F-beta, and estimate its F-beta on other data."""
+    rng = np.random.default_rng(seed)
     metric = "f1" if beta == 1 else "fbeta"
-    along = fbeta_of(ranked.tp, ranked.predicted, ranked.positives, beta)
+    along = _fbeta_of(ranked.tp, ranked.predicted, ranked.positives, beta)
     at = int(np.argmax(along))
+    apparent = float(along[at])
     naive = _interval_at(ranked, at, metric, level, beta)
-    curves = WeightedCurves.of(ranked)
+    apparent_low, apparent_high = float(naive.low), float(naive.high)
+    curves = WeightedCurves.of(ranked, _blocks_of(ranked))
     fitted = _cross_fitted(curves, beta, rng)
     # a single unit cannot be held out: the optimism is unknown
-    optimism = math.nan if math.isnan(fitted) else max(0.0, float(along[at]) - fitted)
-    tp, predicted = curves.cumulated(weights_of_units(curves.n_units, rng))
-    drawn = fbeta_of(tp, predicted, tp[-1], beta)
+    unknown = math.isnan(fitted)
+    optimism = math.nan if unknown else max(0.0, apparent - fitted)
+    drawn = _drawn_fbeta(curves, _weights_of_units(curves.n_units, rng), beta)
     first, last = _rivals(curves, along, level, ranked.positive_units - 1, drawn)
     is_inner = last + 1 < len(ranked.thresholds)  # all thresholds between two scores are equivalent
-    below = math.hypot(float(along[at]) - float(naive.low), optimism)
-    low = min(float(naive.low), float(along[at]) - below) - optimism
+    low = min(apparent_low, apparent - math.hypot(apparent - apparent_low, optimism)) - optimism
+    few = ranked.positive_units < _FEWEST_POSITIVES_FOR_A_THRESHOLD
     return BestThreshold(
         metric=metric,
         beta=beta,
         threshold=float(ranked.thresholds[at]),
         threshold_low=float(ranked.thresholds[last + 1]) if is_inner else -math.inf,
         threshold_high=float(ranked.thresholds[first]),
-        estimate=float(along[at]) - optimism,
-        low=0.0 if math.isnan(optimism) else max(0.0, low),
-        high=1.0 if math.isnan(optimism) else float(naive.high),
-        apparent=float(along[at]),
-        apparent_low=float(naive.low),
-        apparent_high=float(naive.high),
+        estimate=apparent - optimism,
+        low=0.0 if unknown else max(0.0, low),
+        high=1.0 if unknown else apparent_high,
+        apparent=apparent,
+        apparent_low=apparent_low,
+        apparent_high=apparent_high,
         optimism=optimism,
         precision=float(ranked.precision[at]),
         recall=float(ranked.recall[at]),
         level=level,
-        note=_FEW_FOR_A_THRESHOLD
-        if ranked.positive_units < _FEWEST_POSITIVES_FOR_A_THRESHOLD
-        else None,
+        note=_FEW_FOR_A_THRESHOLD if few else None,
     )
 
 
-def _interval_at(ranked: Ranked, at: int, metric: str, level: float, beta: float) -> Any:
+def _interval_at(ranked: Ranked, at: int, metric: str, level: float, beta: float) -> Interval:
     """Compute the interval of F-beta at a threshold, as if it had not been chosen by its score."""
     yes, taken = ranked.is_positive, ranked.step <= at
     cells = (yes & taken, ~yes & taken, yes & ~taken)
-    if ranked.unit is None:
-        counts = Counts(*(float(np.count_nonzero(cell)) for cell in cells))
-        return interval(counts, metric, level=level, beta=beta)
-    counts = Counts(*(ranked.by_unit(cell.astype(float)) for cell in cells))
-    return interval(counts, metric, level=level, beta=beta, clustered=True)
+    return _interval_of_units(cells, ranked.unit, metric, level, beta)
+
+
+def _interval_of_units(
+    cells: Sequence[NDArray[Any]], unit: Any, metric: str, level: float, beta: float = 1.0
+) -> Interval:
+    """Compute the interval of a score from a mark per item for tp, fp and fn."""
+    if unit is None:
+        counts = Counts(*(float(np.sum(cell)) for cell in cells))
+    else:
+        counts = Counts(*(np.asarray(np.bincount(unit, weights=cell)) for cell in cells))
+    return interval(counts, metric, level=level, beta=beta, clustered=unit is not None)
 
 
 def _cross_fitted(curves: WeightedCurves, beta: float, rng: np.random.Generator) -> float:
@@ -570,30 +540,33 @@ def _cross_fitted(curves: WeightedCurves, beta: float, rng: np.random.Generator)
         fold = rng.permutation(n) % folds
         kept = (fold[:, None] != np.arange(folds)).astype(float)
         tp, predicted = curves.cumulated(kept)
-        at = np.argmax(fbeta_of(tp, predicted, tp[-1], beta), axis=0)
+        at = np.argmax(_fbeta_of(tp, predicted, tp[-1], beta), axis=0)
         column = np.arange(folds)
         right, taken = (
             (own[at, 0] - part[at, column]).sum()
             for own, part in zip(everything, (tp, predicted), strict=True)
         )
-        scores.append(float(fbeta_of(right, taken, positives, beta)))
+        scores.append(float(_fbeta_of(right, taken, positives, beta)))
     return float(np.mean(scores))
 
 
-def weights_of_units(n: int, rng: np.random.Generator, draws: int = _BOOTSTRAP_DRAWS) -> Array:
+def _weights_of_units(n: int, rng: np.random.Generator) -> Array:
     """Draw weights of units for the Bayesian bootstrap, one column per draw."""
-    return rng.standard_exponential((n, draws))
+    return rng.standard_exponential((n, _BOOTSTRAP_DRAWS))
+
+
+def _drawn_fbeta(curves: WeightedCurves, weights: Array, beta: float) -> Array:
+    """Return F-beta by row of the curves and draw."""
+    tp, predicted = curves.cumulated(weights)
+    return _fbeta_of(tp, predicted, tp[-1], beta)
 
 
 def _rivals(
     curves: WeightedCurves, along: Array, level: float, freedom: float, drawn: Array
 ) -> tuple[int, int]:
-    """Return the first and last step whose F-beta is not clearly lower than the best one.
-
-    Clearly lower: by more than Student's quantile times the standard deviation of the difference
-    under other weights of the units. `along` is F-beta at every step, `drawn` F-beta by row of
-    `curves` and draw.
-    """
+    """Return the first and last step whose F-beta is not clearly lower than the best one."""
+    # clearly lower: by more than Student's quantile times the standard deviation of the difference
+    # under other weights of the units
     own = along[curves.last_step]
     best = int(np.argmax(own))
     deviation = (drawn[best] - drawn).std(axis=1)
@@ -613,10 +586,6 @@ def _rivals(
 # same for all systems; ties make it conservative. Both bands and an exact interval of the share of
 # positives give the band of precision. Items of units count with their effective sample size:
 # their number over the largest design effect along the curve.
-
-if TYPE_CHECKING:
-    Limits = tuple[Any, Any]
-
 
 _UNIFORM_DRAWS, _SEED = 4_000, 20_250  # of uniform samples: local levels are the same in every call
 _MOST_SCORES_WITHOUT_ROUNDING = 30  # beyond, the number of scores is rounded for a local level
@@ -638,7 +607,14 @@ def pointwise_band(ranked: Ranked, level: float) -> Band:
         precision = wilson(ranked.tp, ranked.predicted, z)
         recall = wilson(ranked.tp, float(ranked.positives), z)
         return Band("pointwise", "wilson", level, *precision, *recall, few)
-    return Band("pointwise", "wilson", level, *_limits_of_units(ranked, level), few)
+    sums = _UnitSums(ranked)
+    precision = _limits_of_ratio(
+        ranked.tp, ranked.predicted, sums.precision_spread(), sums.sizes, level
+    )
+    recall = _limits_of_ratio(
+        ranked.tp, float(ranked.positives), sums.recall_spread(), sums.recall_sizes, level
+    )
+    return Band("pointwise", "wilson", level, *precision, *recall, few)
 
 
 def simultaneous_band(ranked: Ranked, level: float) -> Band:
@@ -666,13 +642,9 @@ def _precision(share: Any, found: Array, false: Array) -> Array:
 # --- Equal local levels
 
 
-def _limits_of_share(taken: Array, total: int, level: float, effect: float) -> Limits:
-    """Return simultaneous limits of the share of scores above each threshold.
-
-    They use the effective number of independent scores: their number over the design effect.
-    """
-    if not total:
-        return np.zeros(len(taken)), np.ones(len(taken))
+def _limits_of_share(taken: Array, total: int, level: float, effect: float) -> tuple[Array, Array]:
+    """Return simultaneous limits of the share of scores above each threshold."""
+    # the effective number of independent scores is their number over the design effect
     taken, n = taken / effect, max(1, int(total / effect))
     shares = np.minimum(taken / n, 1.0)
     if n <= _MOST_SCORES_WITH_ALL_LIMITS:
@@ -684,7 +656,7 @@ def _limits_of_share(taken: Array, total: int, level: float, effect: float) -> L
     return np.maximum(low, shares - reach), np.minimum(high, shares + reach)
 
 
-def _limits_by_order(taken: Array, n: int, level: float) -> Limits:
+def _limits_by_order(taken: Array, n: int, level: float) -> tuple[Array, Array]:
     """Return limits of the share of scores above each threshold, from its order statistics."""
     grid, tail = _grid(n), local_level(_rounded_up(n), level) / 2
     low, high = special.betaincinv(grid, n + 1 - grid, [[tail], [1 - tail]])
@@ -698,21 +670,14 @@ def _rounded_up(n: int) -> int:
     """Round a number of scores up to a coarse scale; its local level is slightly smaller."""
     if n <= _MOST_SCORES_WITHOUT_ROUNDING:
         return n
-    return (
-        int(
-            _MOST_SCORES_WITHOUT_ROUNDING
-            * 1.1 ** np.ceil(np.log(n / _MOST_SCORES_WITHOUT_ROUNDING) / np.log(1.1) - 1e-9)
-        )
-        + 1
-    )
+    power = np.ceil(np.log(n / _MOST_SCORES_WITHOUT_ROUNDING) / np.log(1.1) - 1e-9)
+    return int(_MOST_SCORES_WITHOUT_ROUNDING * 1.1**power) + 1
 
 
 @lru_cache(maxsize=256)
 def local_level(n: int, level: float) -> float:
-    """Return the level of each single limit at which all together hold with probability `level`.
-
-    It comes from samples of the order statistics of `n` uniform variables, the same in every call.
-    """
+    """Return the level of each single limit at which all together hold with probability `level`."""
+    # from samples of the order statistics of n uniform variables, the same in every call
     grid = _grid(n)
     rng = np.random.default_rng(_SEED)
     steps = np.diff(np.append(grid, n + 1), prepend=0)
@@ -733,30 +698,11 @@ def _grid(n: int) -> NDArray[np.int64]:
 # --- Bands with units
 
 
-def _limits_of_units(ranked: Ranked, level: float) -> tuple[Any, Any, Any, Any]:
-    """Return Wilson limits of precision and recall at the effective sample size of the units."""
-    sums = _UnitSums(ranked)
-    recall = _limits_of_ratio(
-        ranked.tp, float(ranked.positives), sums.recall_spread(), sums.recall_sizes, level
-    )
-    precision = _limits_of_ratio(
-        ranked.tp, ranked.predicted, sums.precision_spread(), sums.sizes, level
-    )
-    return *precision, *recall
-
-
 def _limits_of_ratio(
-    tp: Array,
-    total: Any,
-    spread: tuple[Array, Any],
-    sizes: Any,
-    level: float,
-) -> Limits:
-    """Return Wilson limits of tp / total at the effective sample size of its units.
-
-    `spread` holds the sum of squared deviations of units and their number; `sizes` is the sum of
-    the squared sizes of units.
-    """
+    tp: Array, total: Any, spread: tuple[Array, Any], sizes: Any, level: float
+) -> tuple[Array, Array]:
+    """Return Wilson limits of tp / total at the effective sample size of its units."""
+    # `sizes` is the sum of the squared sizes of units
     squares, units = spread
     share = tp / total
     alone = share * (1 - share) * total
@@ -816,7 +762,7 @@ class _UnitSums:
 
 def _class_effect(ranked: Ranked) -> float:
     """Return the largest design effect of the recall along the curve, except near its ends."""
-    if ranked.unit is None or not ranked.positives:
+    if ranked.unit is None:
         return 1.0
     sums = _UnitSums(ranked)
     squares, units = sums.recall_spread()
@@ -830,7 +776,7 @@ def _class_effect(ranked: Ranked) -> float:
 
 def _share_effect(ranked: Ranked) -> float:
     """Return the design effect of the share of positives."""
-    if ranked.unit is None or not ranked.negatives or ranked.n_units < 2:
+    if ranked.unit is None or ranked.n_units < 2:
         return 1.0
     share = ranked.positives / ranked.items
     deviations = ranked.by_unit(ranked.is_positive.astype(float) - share)
@@ -839,11 +785,10 @@ def _share_effect(ranked: Ranked) -> float:
     return max(1.0, together / (ranked.items * share * (1 - share)))
 
 
-# -----------------------------------------------------------------------------
-# Compute the calibration of probabilities: reliability, calibration errors, the Brier score.
-# -----------------------------------------------------------------------------
+# --- Calibration of probabilities: reliability, calibration errors, the Brier score
 
 _FEWEST_ITEMS_PER_BIN = 5  # on average
+_LARGEST_VARIANCE = 0.25  # of a share that is seen in one item
 _CALIBRATION_DEPENDENT = (
     "items are grouped in units: the interval of the calibration error may be too narrow"
 )
@@ -858,27 +803,28 @@ def calibration(
     bins: int,
     unit: NDArray[np.int64] | None = None,
 ) -> Calibration:
-    """Compare probabilities with gold in at most `bins` bins of about equally many items.
-
-    Equal probabilities stay in one bin, and a bin has at least five items on average.
-    """
-    group = _equal_mass(
-        probabilities, min(bins, max(1, len(probabilities) // _FEWEST_ITEMS_PER_BIN))
-    )
+    """Compare probabilities with gold in at most `bins` bins of about equally many items."""
+    bins = min(bins, max(1, len(probabilities) // _FEWEST_ITEMS_PER_BIN))
+    group = _equal_mass(probabilities, bins)
     all_bins = [
         _bin(group == k, is_positive, probabilities, unit, level) for k in range(group.max() + 1)
     ]
     share = np.array([bin_.items for bin_ in all_bins]) / len(probabilities)
     gap = np.array([bin_.share - bin_.mean for bin_ in all_bins])
     # noise of the share of positives per bin: as observed, and if every probability were right
-    noise = np.array([_calibration_variance(bin_) for bin_ in all_bins])
+    noise = np.array(
+        [
+            _variance_of_share(bin_, bin_.share) if bin_.items > 1 else _LARGEST_VARIANCE
+            for bin_ in all_bins
+        ]
+    )
     expected = np.bincount(group, weights=probabilities * (1 - probabilities))
     chance = np.sqrt(expected) / np.array([bin_.items for bin_ in all_bins])
     error = float(share @ np.abs(gap))
     debiased = _debiased(share, gap, np.sqrt(noise))
     together = 1.0 if unit is None else _together(is_positive, group, gap, unit)
     low, high = _limits_of_error(all_bins, share, gap, together, level)
-    brier, parts = _brier(is_positive, probabilities)
+    brier, miscalibration, discrimination, uncertainty = _brier(is_positive, probabilities)
     return Calibration(
         bins=tuple(all_bins),
         ece=error,
@@ -888,9 +834,9 @@ def calibration(
         ece_high=max(high, debiased),
         squared_error=float(share @ (gap**2 - noise)),
         brier=brier,
-        miscalibration=parts[0],
-        discrimination=parts[1],
-        uncertainty=parts[2],
+        miscalibration=miscalibration,
+        discrimination=discrimination,
+        uncertainty=uncertainty,
         level=level,
         note=None if unit is None else _CALIBRATION_DEPENDENT,
     )
@@ -903,16 +849,13 @@ def _equal_mass(values: Array, bins: int) -> Any:
     return np.unique(group, return_inverse=True)[1].reshape(-1)
 
 
-def _bin(chosen: Any, is_positive: Any, probabilities: Array, unit: Any, level: float) -> Any:
+def _bin(
+    chosen: Any, is_positive: Any, probabilities: Array, unit: Any, level: float
+) -> CalibrationBin:
+    """Return the items of one bin, with the interval of their share of positives."""
     said, came = probabilities[chosen], is_positive[chosen].astype(float)
-    right, wrong = came, 1.0 - came
-    if unit is None:
-        counts, clustered = Counts(float(right.sum()), 0.0, float(wrong.sum())), False
-    else:
-        sums = (np.bincount(unit[chosen], weights=w) for w in (right, wrong))
-        right, wrong = (np.asarray(s) for s in sums)
-        counts, clustered = Counts(right, np.zeros_like(right), wrong), True
-    limits = interval(counts, "recall", level=level, clustered=clustered)
+    of_items = None if unit is None else unit[chosen]
+    limits = _interval_of_units((came, 0 * came, 1 - came), of_items, "recall", level)
     return CalibrationBin(
         low_edge=float(said.min()),
         high_edge=float(said.max()),
@@ -926,22 +869,18 @@ def _bin(chosen: Any, is_positive: Any, probabilities: Array, unit: Any, level: 
     )
 
 
-def _calibration_variance(bin_: CalibrationBin) -> float:
-    """Return an unbiased estimate of the variance of the share; for one item, the largest."""
-    if bin_.items < 2:
-        return 0.25
+def _variance_of_share(bin_: CalibrationBin, share: float) -> float:
+    """Return an unbiased estimate of the variance of a bin's share of positives."""
     effect = bin_.design_effect
     factor = 1.0 if effect is None or math.isnan(effect) else max(1.0, effect)
-    return factor * bin_.share * (1 - bin_.share) / (bin_.items - 1)
+    return factor * share * (1 - share) / max(1, bin_.items - 1)
 
 
 def _debiased(share: Array, gap: Array, deviation: Array) -> float:
-    """Return the calibration error without the part that chance adds.
-
-    Absolute gaps are too large on average, because chance makes gaps where there are none. The gaps
-    are shrunk by one factor such that, with noise of the observed size, the expected error is the
-    observed one; the result is 0 if noise alone gives as much.
-    """
+    """Return the calibration error without the part that chance adds."""
+    # Absolute gaps are too large on average, because chance makes gaps where there are none. They
+    # are shrunk by one factor such that, with noise of the observed size, the expected error is the
+    # observed one; the result is 0 if noise alone gives as much.
     seen = float(share @ np.abs(gap))
 
     def shown(factor: float) -> float:
@@ -952,32 +891,22 @@ def _debiased(share: Array, gap: Array, deviation: Array) -> float:
     return seen * (float(optimize.brentq(shown, 0.0, 1.0)) if shown(1.0) > 0 else 1.0)
 
 
-def _likely(bin_: CalibrationBin) -> float:
-    """Return the standard error of the share; half an item more of each kind keeps it above 0."""
-    effect = bin_.design_effect
-    factor = 1.0 if effect is None or math.isnan(effect) else max(1.0, effect)
-    share = (bin_.positives + 0.5) / (bin_.items + 1)
-    return math.sqrt(factor * share * (1 - share) / max(1, bin_.items - 1))
-
-
 def _limits_of_error(
     bins: Sequence[CalibrationBin], share: Array, gap: Array, together: float, level: float
 ) -> tuple[float, float]:
-    """Return the interval of the calibration error.
-
-    Lower end: all gaps are moved towards 0, at most to 0, by the number of standard errors for
-    which the observed error is at its upper quantile. Upper end, by MOVER: every gap may be as
-    large as the Wilson interval of its bin allows. The variance is that of the bins times
-    `together`.
-    """
+    """Return the interval of the calibration error."""
+    # Lower end: all gaps are moved towards 0, at most to 0, by the number of standard errors for
+    # which the observed error is at its upper quantile. Upper end, by MOVER: every gap may be as
+    # large as the Wilson interval of its bin allows. The variance is that of the bins times
+    # `together`. Half an item more of each kind keeps the standard errors above 0.
     size, seen = np.abs(gap), float(share @ np.abs(gap))
-    deviation = np.array([_likely(bin_) for bin_ in bins])
+    more = [(bin_, (bin_.positives + 0.5) / (bin_.items + 1)) for bin_ in bins]
+    deviation = np.sqrt([_variance_of_share(bin_, part) for bin_, part in more])
 
     def nearer(by: float) -> Array:
         return np.maximum(0.0, size - by * deviation)
 
     def beyond(by: float) -> float:
-        """Return the upper quantile of the error with these gaps minus the observed error."""
         mean = _mean_of_absolute(nearer(by), deviation)
         variance = share**2 @ np.maximum(0.0, nearer(by) ** 2 + deviation**2 - mean**2)
         chance = math.sqrt(together * float(variance))
@@ -993,10 +922,8 @@ def _limits_of_error(
 
 
 def _together(is_positive: Any, group: Any, gap: Array, unit: Any) -> float:
-    """Return the ratio of the variance of the error to that of independent bins, at least 1.
-
-    Items of one unit that lie in several bins move their gaps together.
-    """
+    """Return the ratio of the variance of the error to that of independent bins, at least 1."""
+    # items of one unit that lie in several bins move their gaps together
     share = np.bincount(group, weights=is_positive) / np.bincount(group)
     moves = np.sign(gap)[group] * (is_positive - share[group])
     cells = np.unique(unit * len(gap) + group, return_inverse=True)[1]
@@ -1014,13 +941,10 @@ def _mean_of_absolute(mean: Array, deviation: Array) -> Array:
     return np.where(deviation > 0, folded, np.abs(mean))
 
 
-def _brier(is_positive: Any, probabilities: Array) -> tuple[float, tuple[float, float, float]]:
-    """Return the Brier score, and its parts by the best monotone recalibration.
-
-    Miscalibration is the gain of recalibration, discrimination the gain of the recalibrated
-    probabilities over the share of positives. The score is miscalibration minus discrimination plus
-    the uncertainty of that share.
-    """
+def _brier(is_positive: Any, probabilities: Array) -> tuple[float, float, float, float]:
+    """Return the Brier score: miscalibration minus discrimination plus uncertainty, and these."""
+    # Miscalibration is the gain of the best monotone recalibration, discrimination the gain of the
+    # recalibrated probabilities over the share of positives.
     came = is_positive.astype(float)
     order = np.argsort(probabilities, kind="stable")
     _, first, number = np.unique(probabilities[order], return_index=True, return_counts=True)
@@ -1031,4 +955,223 @@ def _brier(is_positive: Any, probabilities: Array) -> tuple[float, tuple[float, 
     best = float(np.mean((recalibrated - came[order]) ** 2))
     share = float(came.mean())
     uncertain = share * (1 - share)
-    return brier, (max(0.0, brier - best), max(0.0, uncertain - best), uncertain)
+    return brier, max(0.0, brier - best), max(0.0, uncertain - best), uncertain
+
+
+# --- Comparison of the curves of two systems on the same items: intervals and a randomisation test
+#
+# The scores of two systems need not be on one scale, and average precision, the area under the ROC
+# curve and the highest F-beta depend only on the order of the items. So the test exchanges ranks
+# between the systems, item by item or unit by unit: under the null hypothesis, exchanging the ranks
+# of an item within the two systems changes nothing in distribution.
+
+_MOST_RANK_CLASSES = 2_000  # more take time and hardly change the result
+_MOST_UNITS_ENUMERATED = 13  # units that an exchange changes; beyond, exchanges are sampled
+_EXCHANGES_AT_ONCE = 256
+_MOST_CELLS = 10**11  # of the curves, over all exchanges
+
+
+def compare_ranked(
+    ranked: Sequence[Ranked],
+    curves: Sequence[Curve],
+    *,
+    level: float,
+    beta: float,
+    rope: float,
+    rng: np.random.Generator,
+    most: int | None = None,
+) -> tuple[Comparison, ...]:
+    """Compare average precision, the area under the ROC curve and the highest F-beta, B minus A."""
+    # both systems on the same items, the baseline first; `most` is the largest number of exchanges
+    first, second = ranked
+    same = exact = np.array_equal(first.step, second.step)
+    tests: Sequence[SampledPvalue | None] = [None] * 3
+    if not same:
+        tests, exact = _exchange_ranks(first, second, level, beta, rng, most)
+    pairs = _pairs(ranked, curves, level, beta, rng)
+    freedom = max(1e-3, first.positive_units - 1)
+    # a single item or unit of a class shows nothing about the variance
+    alone = first.fewest <= 1
+    found = []
+    for (a, b, correlation, deviation), test in zip(pairs, tests, strict=True):
+        difference = float(b.estimate) - float(a.estimate)
+        low, high = (0.0, 0.0) if same else mover(a, b, correlation)
+        posterior = StudentPosterior(difference, deviation, freedom)
+        unknown = not same and (alone or math.isnan(difference))
+        chances = (math.nan,) * 3 if unknown else None
+        worse, equal, better = chances or posterior.probabilities(rope)
+        drawn = None if exact else test
+        found.append(
+            Comparison(
+                a=curves[0].name,
+                b=curves[1].name,
+                metric=a.metric,
+                difference=difference,
+                low=-1.0 if unknown else low,
+                high=1.0 if unknown else high,
+                method="mover",
+                pvalue=1.0 if test is None or math.isnan(difference) else test.pvalue,
+                p_adjusted=None,
+                test="exact" if exact else "sampled",
+                draws=None if drawn is None else drawn.draws,
+                pvalue_low=None if drawn is None else drawn.low,
+                pvalue_high=None if drawn is None else drawn.high,
+                by=first.by,
+                design_effect=None,
+                p_a_better=worse,
+                p_equivalent=equal,
+                p_b_better=better,
+                rope=rope,
+                posterior=posterior,
+                score_a=float(a.estimate),
+                score_b=float(b.estimate),
+                level=level,
+                positives=first.positives,
+                identical=same,
+                note=None if test is None or test.clear else str(test),
+            )
+        )
+    return tuple(found)
+
+
+def _pairs(
+    ranked: Sequence[Ranked],
+    curves: Sequence[Curve],
+    level: float,
+    beta: float,
+    rng: np.random.Generator,
+) -> list[tuple[Interval, Interval, float, float]]:
+    """Return both scores, their correlation and the error of their difference, by metric."""
+    first, second = ranked
+    one, other = curves
+    pairs = []
+    for metric, influence in (
+        ("average_precision", influence_on_average_precision),
+        ("roc_auc", influence_on_roc_auc),
+    ):
+        a, b = getattr(one, metric), getattr(other, metric)
+        mine, theirs = influence(first), influence(second)
+        together = _correlation(first.by_unit(mine), second.by_unit(theirs))
+        pairs.append((a, b, together, standard_error(first, theirs - mine)))
+    best_a, best_b = (
+        Interval(f"best_{own.metric}", "cross-fitted", level, own.estimate, own.low, own.high)
+        for own in (one.best, other.best)
+    )
+    block = _blocks_of(first)
+    weights = _weights_of_units(int(block.max()) + 1, rng)
+    of_systems = (WeightedCurves.of(system, block) for system in ranked)
+    draws = [_drawn_fbeta(system, weights, beta).max(axis=0) for system in of_systems]
+    # the optimism of the two scores is known only to about its own size
+    corrected = one.best.optimism - other.best.optimism
+    spread = math.hypot(float(np.std(draws[1] - draws[0])), corrected)
+    together = _correlation(*(own - own.mean() for own in draws))
+    return [*pairs, (best_a, best_b, together, spread)]
+
+
+def _correlation(x: Array, y: Array) -> float:
+    """Return the correlation of deviations from 0; 0 if one of them is all 0."""
+    size = math.sqrt(float(x @ x) * float(y @ y))
+    return min(1.0, max(-1.0, float(x @ y) / size)) if size > 0 else 0.0
+
+
+def _exchange_ranks(
+    a: Ranked, b: Ranked, level: float, beta: float, rng: np.random.Generator, most: int | None
+) -> tuple[list[SampledPvalue], bool]:
+    """Return the p-values of the three differences, and True if all exchanges were enumerated."""
+    block = _blocks_of(a)
+    codes = _common_ranks(a, b)
+    rows = int(max(code.max() for code in codes)) + 1
+    sides = [_tables(a, code, rows, block) for code in codes]
+    exchange = _RankExchange(sides[0], sides[1], a.positives, a.negatives, beta)
+    columns = int(block.max()) + 1
+    observed = np.abs(exchange.differences(np.zeros((columns, 1))))
+
+    def extreme(flips: Array) -> NDArray[np.int64]:
+        far = np.abs(exchange.differences(flips)) >= observed - _ROUNDING
+        return np.asarray(np.count_nonzero(far, axis=1))
+
+    def draw(
+        generator: np.random.Generator, number: int, tests: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        found = np.zeros(3, dtype=np.int64)
+        for start in range(0, number, _EXCHANGES_AT_ONCE):
+            size = (columns, min(_EXCHANGES_AT_ONCE, number - start))
+            found += extreme(generator.integers(0, 2, size).astype(float))
+        return found[tests]
+
+    moving = exchange.moving
+    if len(moving) <= _MOST_UNITS_ENUMERATED:
+        return _all_exchanges(extreme, moving, columns, levels_at(level)), True
+    work = rows + sides[0][1].nnz
+    most = most or int(min(10**6, max(10_000, _MOST_CELLS // (10 * work))))
+    # each metric is a question of its own: p-values are not adjusted for each other
+    found = sequential_pvalues(
+        draw, 3, levels=levels_at(level), adjust=None, most=most, rng=rng, n_jobs=-1
+    )
+    return found, False
+
+
+def _all_exchanges(
+    extreme: Callable[[Array], NDArray[np.int64]],
+    moving: NDArray[np.int64],
+    columns: int,
+    levels: tuple[float, ...],
+) -> list[SampledPvalue]:
+    """Enumerate all exchanges of the moving units; by symmetry, one unit stays in place."""
+    total = 2 ** max(0, len(moving) - 1)  # one exchange if no unit moves
+    found = np.zeros(3, dtype=np.int64)
+    for start in range(0, total, _EXCHANGES_AT_ONCE):
+        code = np.arange(start, min(start + _EXCHANGES_AT_ONCE, total))
+        flips = np.zeros((columns, len(code)))
+        flips[moving[1:]] = (code >> np.arange(len(moving) - 1)[:, None]) & 1
+        found += extreme(flips)
+    shares = (found / total).tolist()
+    return [
+        SampledPvalue(p, p, p, total, int(k), levels) for p, k in zip(shares, found, strict=True)
+    ]
+
+
+def _common_ranks(a: Ranked, b: Ranked) -> list[NDArray[np.int64]]:
+    """Return the midrank of every item within each system, as classes shared by both."""
+    middles = []
+    for system in (a, b):
+        twice = 2 * system.predicted - system.new_items  # twice the midrank of a step
+        middles.append(twice[system.step])
+    values = np.unique(np.concatenate(middles))
+    if len(values) <= _MOST_RANK_CLASSES:
+        return [np.searchsorted(values, own) for own in middles]
+    width = 2 * a.items / _MOST_RANK_CLASSES
+    return [np.minimum((own / width).astype(np.int64), _MOST_RANK_CLASSES - 1) for own in middles]
+
+
+class _RankExchange:
+    """The three differences, B minus A, under any exchange of ranks between two systems."""
+
+    def __init__(
+        self, a: tuple[Any, Any], b: tuple[Any, Any], positives: int, negatives: int, beta: float
+    ):
+        self._sums = [np.asarray(table.sum(axis=1)) for table in (*a, *b)]
+        self._moved = [(theirs - own).tocsr() for own, theirs in zip(a, b, strict=True)]
+        self._positives, self._negatives, self._beta = positives, negatives, beta
+
+    @property
+    def moving(self) -> NDArray[np.int64]:
+        """Return the units (columns) in which an exchange changes anything."""
+        return np.unique(np.concatenate([change.nonzero()[1] for change in self._moved]))
+
+    def differences(self, flips: Array) -> Array:
+        """Return the differences, one row per metric and one column per exchange."""
+        moved = [change @ flips for change in self._moved]
+        mine = self._scores(self._sums[0] + moved[0], self._sums[1] + moved[1])
+        theirs = self._scores(self._sums[2] - moved[0], self._sums[3] - moved[1])
+        return np.asarray(theirs - mine)
+
+    def _scores(self, gained: Array, items: Array) -> Array:
+        """Return the three scores from positives and items by rank class."""
+        tp, predicted = np.cumsum(gained, axis=0), np.cumsum(items, axis=0)
+        precision = np.where(predicted > 0, tp / np.maximum(predicted, 1), 0.0)
+        average = (gained * precision).sum(axis=0) / self._positives
+        below = self._negatives - (predicted - tp) + (items - gained) / 2
+        area = (gained * below).sum(axis=0) / (self._positives * self._negatives)
+        best = _fbeta_of(tp, predicted, self._positives, self._beta).max(axis=0)
+        return np.stack([average, area, best])

@@ -12,7 +12,7 @@ from scipy import special
 from probative._validation import one_of, open_probability, positive
 from probative.counts import PairedCounts, paired_of
 from probative.inference.intervals import default_method, interval, limits_of_units
-from probative.inference.posterior.clustered import ClusteredPosterior
+from probative.inference.posterior.student import ClusteredPosterior
 from probative.inference.units import (
     contributions,
     correlation,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from probative._validation import one_of, positive, random_generator, whole_numb
 from probative.counts import PairedCounts, paired_of
 from probative.errors import InputError
 from probative.inference.posterior import log_odds
-from probative.inference.sampled import sequential_pvalue
+from probative.inference.sampled import sequential_pvalue, symmetric_histogram
 from probative.inference.score_differences import AffineDifference, score_difference
 from probative.inference.walks import (
     BYTES_A_FREQUENCY,
@@ -24,6 +23,7 @@ from probative.inference.walks import (
     Lattice,
     TiltedWalk,
     TooLargeError,
+    Walk,
     significant_share,
     tilt_onto,
     walk_of_units,
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
     from probative._validation import RNG, Array
     from probative.inference.score_differences import Exact, ScoreDifference
-    from probative.inference.walks import Walk
 
     Credits = Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]
 
@@ -80,169 +79,6 @@ _EXACT_ERRORS = np.array(
 )
 
 
-# --- Randomisation test by item: an exact sum over two binomials
-#
-# Random exchanges of items credit the baseline with t4 + U true and t5 + V false positives, where
-# U ~ Bin(t0 + t2, ½) and V ~ Bin(t1 + t3, ½). For every U the extreme V are a tail.
-#
-# If U ~ Bin(n, ½) has millions of values with a probability that matters, the probability of an
-# extreme difference given U is a smooth function of U, but for the rounding of the first extreme V
-# to a whole number. Equally spaced stretches of consecutive values average over both: they
-# integrate the smooth part like a trapezoid rule, and sample the roundings.
-
-_STRETCHES, _STRETCH_LENGTH = 400, 1024
-# In standard deviations: the probability beyond the first is 1e-19, that beyond the second is too
-# small for a double.
-_REACH, _REACH_FOR_SMALL_PVALUES = 9.5, 39.0
-_MOST_ITEMS_SUMMED = 10**8  # exchanged items; with more, stretches of values are summed
-
-
-@dataclass(frozen=True)
-class ItemExchange:
-    """The exchange of every item of a table with probability ½."""
-
-    cases: NDArray[np.int64]
-    gap: ScoreDifference
-
-    def tail(self, threshold: Exact) -> float:
-        """Return P(difference >= threshold)."""
-        if self.is_huge and self._counts_items:
-            return self._linear_tail(threshold)
-        within = self._sampled_tail_within if self.is_huge else self._tail_within
-        pvalue, left_out = within(_REACH, threshold), 4 * math.exp(-(_REACH**2) / 2)
-        enough = left_out < (1e-12 if self.is_huge else 1e-15) * pvalue
-        return pvalue if enough else within(_REACH_FOR_SMALL_PVALUES, threshold)
-
-    def tails(self) -> Callable[[Exact], float]:
-        """Return the function `tail`, for many thresholds."""
-        return self.tail
-
-    @property
-    def is_huge(self) -> bool:
-        """Return True if U and V have too many values that matter to sum over all."""
-        return bool(self.cases[:4].sum() > _MOST_ITEMS_SUMMED)
-
-    @property
-    def sampled(self) -> tuple[int, float] | None:
-        """Return the number of values summed for all and a bound on the relative error, or None."""
-        # the bound is the effect of one value of V more or less
-        fewer, more = sorted((int(self.cases[[0, 2]].sum()), int(self.cases[[1, 3]].sum())))
-        if not self.is_huge or self._counts_items:
-            return None
-        values, share = _stretches(fewer, _REACH)
-        return None if share == 1 else (len(values), 1 / math.sqrt(more))
-
-    def deviation(self) -> float:
-        """Return the approximate standard deviation of the difference."""
-        t = self.cases
-        centre = np.array(self.gap.total) / 2
-        variance = np.array([t[0] + t[2], t[1] + t[3]]) / 4
-        return float(np.sqrt(variance @ self.gap.gradient(*centre) ** 2))
-
-    def step(self) -> Fraction:
-        """Return the distance of neighbouring differences if it is constant, else 0."""
-        t = self.cases
-        steps = {(1, 0): t[0] + t[2], (0, 1): t[1] + t[3]}
-        return self.gap.spacing(step for step, number in steps.items() if number)
-
-    def sample(self, n_resamples: int, rng: np.random.Generator) -> Credits:
-        """Draw the true and false positives that A is credited with."""
-        t = self.cases
-        x = t[4] + rng.binomial(t[0] + t[2], 0.5, n_resamples)
-        f = t[5] + rng.binomial(t[1] + t[3], 0.5, n_resamples)
-        yield x, f
-
-    def _tail_within(self, reach: float, threshold: Exact) -> float:
-        """Return the tail, summed within `reach` standard deviations."""
-        t = self.cases
-        n_true, n_false = int(t[0] + t[2]), int(t[1] + t[3])
-        u, v = _window(n_true, reach), _window(n_false, reach)
-        tail_of_v = np.append(np.cumsum(half_binomial(v, n_false)[::-1])[::-1], 0.0)
-        first = self.gap.first_extreme(
-            t[4] + u, lambda v: t[5] + v, int(v[0]), int(v[-1]), threshold
-        )
-        return float(np.sum(half_binomial(u, n_true) * tail_of_v[first - v[0]]))
-
-    def _sampled_tail_within(self, reach: float, threshold: Exact) -> float:
-        """Return the tail of a huge table, summed over stretches of the smaller binomial."""
-        t = self.cases.astype(np.float64)
-        numbers = int(t[0] + t[2]), int(t[1] + t[3])
-        bases = t[4], t[5]
-        # sum over the values of the smaller binomial; the other one contributes a tail
-        own = 0 if numbers[0] <= numbers[1] else 1
-        values, share = _stretches(numbers[own], reach)
-        edge = self._edge(own, bases[own] + values, float(threshold)) - bases[1 - own]
-        # A's score rises with true positives and falls with false ones; the slack makes ties count
-        # as extreme despite rounding
-        n = numbers[1 - own]
-        slack = min(0.25, 1e-15 * float(t.sum()))
-        least = np.ceil(edge - slack) if own == 0 else n - np.floor(edge + slack)
-        return float(np.sum(half_binomial(values, numbers[own]) * _upper_tail(least, n)) * share)
-
-    @property
-    def _counts_items(self) -> bool:
-        """Return True if the difference is a number of items over a constant."""
-        line = self.gap.line
-        return line is not None and max(map(abs, line)) <= 1
-
-    def _linear_tail(self, threshold: Exact) -> float:
-        """Return P(difference >= threshold) if the difference counts items: one binomial."""
-        t = [int(x) for x in self.cases]
-        assert isinstance(self.gap, AffineDifference)  # noqa: S101  # others have no line
-        (a, b, _), total = self.gap.top, self.gap.total
-        most = math.floor((a * total[0] + b * total[1] - threshold * self.gap.bottom[2]) / 2)
-        # A's credit is a·(t4 + U) + b·(t5 + V), with a of 0 or 1 and b of 0 or -1
-        n_true, n_false = a * (t[0] + t[2]), -b * (t[1] + t[3])
-        n = n_true + n_false
-        most += n_false - a * t[4] - b * t[5]
-        return _half_tail(n - most, n)
-
-    def _edge(self, own: int, given: Array, threshold: float) -> Array:
-        """Find by Newton's method the other count at which the difference equals the threshold."""
-        # `given` are A's true (`own` 0) or false positives
-        other = np.full(len(given), self.gap.total[1 - own] / 2)
-        for _ in range(30):
-            point = (given, other) if own == 0 else (other, given)
-            excess = self.gap.difference(*point) - threshold
-            slope = self.gap.gradient(*point)[1 - own]
-            # if the difference does not change, either all values are extreme or none is
-            far = np.where((excess >= 0) == (own == 0), np.inf, -np.inf)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                move = np.where(slope != 0, excess / slope, far)
-            other = np.clip(other - move, 0, self.gap.total[1 - own])
-            if np.max(np.abs(move)) < 0.01:
-                break
-        return other
-
-
-def _window(n: int, reach: float) -> NDArray[np.int64]:
-    """Return the values of Bin(n, ½) within `reach` standard deviations of the mean."""
-    distance = math.ceil(reach * math.sqrt(n) / 2) + 1
-    return np.arange(max(0, n // 2 - distance), min(n, n // 2 + distance) + 1)
-
-
-def _stretches(n: int, reach: float) -> tuple[NDArray[np.int64], float]:
-    """Return the values of Bin(n, ½) to sum over, and how many values each stands for."""
-    distance = min(math.ceil(reach * math.sqrt(n) / 2) + 1, (n + 1) // 2)
-    if 2 * distance <= 2 * _STRETCHES * _STRETCH_LENGTH:
-        return np.arange(max(0, n // 2 - distance), min(n, n // 2 + distance) + 1), 1.0
-    spacing = 2 * distance // _STRETCHES
-    starts = n // 2 - distance + spacing * np.arange(_STRETCHES, dtype=np.int64)
-    return (starts[:, None] + np.arange(_STRETCH_LENGTH)).ravel(), spacing / _STRETCH_LENGTH
-
-
-def _upper_tail(least: Array, n: int) -> Array:
-    """Return P(V >= least) for V ~ Bin(n, ½)."""
-    a = np.clip(least, 1, max(n, 1))
-    values = log_odds.cdf(a, n - a + 1, np.zeros(len(a))) if n > 0 else a
-    return np.where((least > 0) & (least <= n), values, np.where(least > n, 0.0, 1.0))
-
-
-def _half_tail(least: int, n: int) -> float:
-    """Return P(X >= least) for X ~ Bin(n, ½)."""
-    return float(_upper_tail(np.array([float(least)]), n)[0])
-
-
 # --- Randomisation test by unit: an exact tail probability of a lattice walk
 
 _MOST_OUTCOMES_ENUMERATED = 2**12  # up to so many, enumerating is quicker than convolving
@@ -264,7 +100,7 @@ class UnitExchange:
     @classmethod
     def of(cls, walk: Walk, gap: ScoreDifference, memory_limit: float) -> UnitExchange:
         """Build the exchange, projected onto a line if one number determines the difference."""
-        if gap.line is not None:
+        if isinstance(gap, AffineDifference) and gap.line is not None:
             line = walk.projected(*gap.line)
             # with large weights the line may have more points than the plane
             if _spread(line) <= _spread(walk) or max(map(abs, gap.line)) <= 1:
@@ -291,10 +127,7 @@ class UnitExchange:
         return self._ready(walk).tail(walk.first_extreme(self.gap, threshold))
 
     def tails(self, near: Exact | None = None) -> Callable[[Exact], float]:
-        """Return a function for P(difference >= threshold), with a small absolute error.
-
-        For thresholds about `near`, the relative error is small, too.
-        """
+        """Return a function for P(difference >= threshold), with a small absolute error."""
         if self.walk.has_at_most(_MOST_OUTCOMES_ENUMERATED):
             return self.tail
         tau = np.zeros(2) if near is None else tilt_onto(self.walk, self.gap, near)
@@ -309,7 +142,7 @@ class UnitExchange:
 
     def step(self) -> Fraction:
         """Return the distance of neighbouring differences if it is constant, else 0."""
-        return self.gap.spacing(self.walk.steps.tolist())
+        return self.gap.spacing(self.walk.steps[self.walk.times > 0].tolist())
 
     def sample(self, n_resamples: int, rng: np.random.Generator) -> Credits:
         """Draw the positives that A is credited with: a binomial draw per distinct step."""
@@ -347,6 +180,156 @@ def _tail_by_enumeration(walk: Walk, gap: ScoreDifference, threshold: Exact) -> 
         ends = (ends[:, None, :] + taken[:, None] * step).reshape(-1, 2)
         probability = np.outer(probability, half_binomial(taken, n)).reshape(-1)
     return float(np.sum(probability[gap.at_least(ends[:, 0], ends[:, 1], threshold)]))
+
+
+# --- Randomisation test by item: an exact sum over two binomials
+#
+# Random exchanges of items credit the baseline with t4 + U true and t5 + V false positives, where
+# U ~ Bin(t0 + t2, ½) and V ~ Bin(t1 + t3, ½). For every U the extreme V are a tail.
+#
+# If U ~ Bin(n, ½) has millions of values with a probability that matters, the probability of an
+# extreme difference given U is a smooth function of U, but for the rounding of the first extreme V
+# to a whole number. Equally spaced stretches of consecutive values average over both: they
+# integrate the smooth part like a trapezoid rule, and sample the roundings.
+
+_STRETCHES, _STRETCH_LENGTH = 400, 1024
+# In standard deviations: the probability beyond the first is 1e-19, that beyond the second is too
+# small for a double.
+_REACH, _REACH_FOR_SMALL_PVALUES = 9.5, 39.0
+_MOST_ITEMS_SUMMED = 10**8  # exchanged items; with more, stretches of values are summed
+
+
+@dataclass(frozen=True)
+class ItemExchange(UnitExchange):
+    """The exchange of every item of a table with probability ½."""
+
+    items: float = 0.0  # of the table, which bound the rounding errors of a huge one
+
+    @classmethod
+    def of_cases(cls, cases: Array, gap: ScoreDifference) -> ItemExchange:
+        """Build the exchange of single items from the eight cases."""
+        t = cases.astype(np.int64)
+        walk = Walk(np.eye(2, dtype=np.int64), t[:2] + t[2:4], t[4:6])
+        return cls(walk, gap, math.inf, float(cases.sum()))
+
+    def tail(self, threshold: Exact) -> float:
+        """Return P(difference >= threshold)."""
+        if self.is_huge and self._counts_items:
+            return self._linear_tail(threshold)
+        within = self._sampled_tail_within if self.is_huge else self._tail_within
+        pvalue, left_out = within(_REACH, threshold), 4 * math.exp(-(_REACH**2) / 2)
+        enough = left_out < (1e-12 if self.is_huge else 1e-15) * pvalue
+        return pvalue if enough else within(_REACH_FOR_SMALL_PVALUES, threshold)
+
+    def tails(self, near: Exact | None = None) -> Callable[[Exact], float]:  # noqa: ARG002
+        """Return the function `tail`, for many thresholds."""
+        return self.tail
+
+    @property
+    def is_huge(self) -> bool:
+        """Return True if U and V have too many values that matter to sum over all."""
+        return bool(self.walk.times.sum() > _MOST_ITEMS_SUMMED)
+
+    @property
+    def sampled(self) -> tuple[int, float] | None:
+        """Return the number of values summed for all and a bound on the relative error, or None."""
+        # the bound is the effect of one value of V more or less
+        fewer, more = sorted(self.walk.times.tolist())
+        if not self.is_huge or self._counts_items:
+            return None
+        values, share = _stretches(fewer, _REACH)
+        return None if share == 1 else (len(values), 1 / math.sqrt(more))
+
+    def sample(self, n_resamples: int, rng: np.random.Generator) -> Credits:
+        """Draw the true and false positives that A is credited with."""
+        drawn = (rng.binomial(number, 0.5, n_resamples) for number in self.walk.times)
+        x, f = (base + own for base, own in zip(self.walk.base, drawn, strict=True))
+        yield x, f
+
+    def _tail_within(self, reach: float, threshold: Exact) -> float:
+        """Return the tail, summed within `reach` standard deviations."""
+        (n_true, n_false), (x, f) = self.walk.times.tolist(), self.walk.base
+        u, v = _window(n_true, reach), _window(n_false, reach)
+        tail_of_v = np.append(np.cumsum(half_binomial(v, n_false)[::-1])[::-1], 0.0)
+        first = self.gap.first_extreme(x + u, lambda v: f + v, int(v[0]), int(v[-1]), threshold)
+        return float(np.sum(half_binomial(u, n_true) * tail_of_v[first - v[0]]))
+
+    def _sampled_tail_within(self, reach: float, threshold: Exact) -> float:
+        """Return the tail of a huge table, summed over stretches of the smaller binomial."""
+        numbers, bases = self.walk.times.tolist(), self.walk.base.astype(np.float64)
+        # sum over the values of the smaller binomial; the other one contributes a tail
+        own = 0 if numbers[0] <= numbers[1] else 1
+        values, share = _stretches(numbers[own], reach)
+        edge = self._edge(own, bases[own] + values, float(threshold)) - bases[1 - own]
+        # A's score rises with true positives and falls with false ones; the slack makes ties count
+        # as extreme despite rounding
+        n = numbers[1 - own]
+        slack = min(0.25, 1e-15 * self.items)
+        least = np.ceil(edge - slack) if own == 0 else n - np.floor(edge + slack)
+        return float(np.sum(half_binomial(values, numbers[own]) * _upper_tail(least, n)) * share)
+
+    @property
+    def _counts_items(self) -> bool:
+        """Return True if the difference is a number of items over a constant."""
+        line = self.gap.line if isinstance(self.gap, AffineDifference) else None
+        return line is not None and max(map(abs, line)) <= 1
+
+    def _linear_tail(self, threshold: Exact) -> float:
+        """Return P(difference >= threshold) if the difference counts items: one binomial."""
+        (n_true, n_false), (x, f) = self.walk.times.tolist(), self.walk.base.tolist()
+        assert isinstance(self.gap, AffineDifference)  # noqa: S101  # others have no line
+        (a, b, _), total = self.gap.top, self.gap.total
+        most = math.floor((a * total[0] + b * total[1] - threshold * self.gap.bottom[2]) / 2)
+        # A's credit is a·(x + U) + b·(f + V), with a of 0 or 1 and b of 0 or -1
+        n_true, n_false = a * n_true, -b * n_false
+        n = n_true + n_false
+        most += n_false - a * x - b * f
+        return _half_tail(n - most, n)
+
+    def _edge(self, own: int, given: Array, threshold: float) -> Array:
+        """Find by Newton's method the other count at which the difference equals the threshold."""
+        # `given` are A's true (`own` 0) or false positives
+        other = np.full(len(given), self.gap.total[1 - own] / 2)
+        for _ in range(30):
+            point = (given, other) if own == 0 else (other, given)
+            excess = self.gap.difference(*point) - threshold
+            slope = self.gap.gradient(*point)[1 - own]
+            # if the difference does not change, either all values are extreme or none is
+            far = np.where((excess >= 0) == (own == 0), np.inf, -np.inf)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                move = np.where(slope != 0, excess / slope, far)
+            other = np.clip(other - move, 0, self.gap.total[1 - own])
+            if np.max(np.abs(move)) < 0.01:
+                break
+        return other
+
+
+def _window(n: int, reach: float) -> NDArray[np.int64]:
+    """Return the values of Bin(n, ½) within `reach` standard deviations of the mean."""
+    distance = math.ceil(reach * math.sqrt(n) / 2) + 1
+    return np.arange(max(0, n // 2 - distance), min(n, n // 2 + distance) + 1)
+
+
+def _stretches(n: int, reach: float) -> tuple[NDArray[np.int64], float]:
+    """Return the values of Bin(n, ½) to sum over, and how many values each stands for."""
+    distance = min(math.ceil(reach * math.sqrt(n) / 2) + 1, (n + 1) // 2)
+    if 2 * distance <= 2 * _STRETCHES * _STRETCH_LENGTH:
+        return _window(n, reach), 1.0
+    spacing = 2 * distance // _STRETCHES
+    starts = n // 2 - distance + spacing * np.arange(_STRETCHES, dtype=np.int64)
+    return (starts[:, None] + np.arange(_STRETCH_LENGTH)).ravel(), spacing / _STRETCH_LENGTH
+
+
+def _upper_tail(least: Array, n: int) -> Array:
+    """Return P(V >= least) for V ~ Bin(n, ½)."""
+    a = np.clip(least, 1, max(n, 1))
+    values = log_odds.cdf(a, n - a + 1, np.zeros(len(a))) if n > 0 else a
+    return np.where((least > 0) & (least <= n), values, np.where(least > n, 0.0, 1.0))
+
+
+def _half_tail(least: int, n: int) -> float:
+    """Return P(X >= least) for X ~ Bin(n, ½)."""
+    return float(_upper_tail(np.array([float(least)]), n)[0])
 
 
 # --- The public randomisation test
@@ -451,17 +434,8 @@ def randomization_test(
     table = paired.total()
     game = score_difference(table, metric, beta)
     observed = game.exact_difference(int(table.a.tp), int(table.a.fp))
-    result = partial(
-        RandomizationTest,
-        metric=metric,
-        alternative=alternative,
-        by=by,
-        statistic=float(observed),
-        n_units=paired.n_units if by == "unit" else int(table.cases.sum()),
-    )
-    exchange: ItemExchange | UnitExchange
     if by == "item":
-        exchange = ItemExchange(table.cases.astype(np.int64), game)
+        exchange: UnitExchange = ItemExchange.of_cases(table.cases, game)
     else:
         number = paired.multiplicity
         number = np.ones(len(paired.cases), dtype=np.int64) if number is None else number
@@ -471,29 +445,15 @@ def randomization_test(
         for name, counts in (("A", table.a), ("B", table.b))
         if math.isnan(score(counts, metric, beta=beta))
     ]
+    found: dict[str, Any] = {}
+    choices: dict[str, Any] = {"alternative": alternative, "beta": beta}
     if method != "sampled":
         try:
-            pvalue = exact_pvalue(exchange, observed, alternative)
-            if pvalue == 0:
-                notes.append("the p-value is not 0 but below 1e-300")
-            sampled = exchange.sampled if isinstance(exchange, ItemExchange) else None
-            how: dict[str, Any] = {"method": "exact"}
-            if sampled:
-                size, error = sampled
-                how = {"method": "sampled", "n_resamples": size, "standard_error": error * pvalue}
-                notes.append(
-                    f"so many items that {size:,} equally spaced groups of exchanges represent "
-                    f"all: relative error below {error:.0e}"
-                )
-            return result(
-                **how,
-                pvalue=pvalue,
-                note="; ".join(notes) or None,
-                signature=ExchangeOptions(alternative=alternative, beta=beta).signature(
-                    "randomization-test", metric, f"{how['method']}-by-{by}"
-                ),
-                null=null_distribution(exchange, observed) if null else None,
-            )
+            found = {
+                "method": "exact",
+                "pvalue": exact_pvalue(exchange, observed, alternative),
+                "null": null_distribution(exchange, observed) if null else None,
+            }
         except TooLargeError as problem:
             if method == "exact":
                 raise InputError(
@@ -502,22 +462,42 @@ def randomization_test(
                     f"method='sampled'"
                 ) from None
             notes.append(f"sampled, because the exact test needs {problem}")
-    differences: list[Array] = []
-    draw = drawing(exchange, observed, alternative, differences if null else None)
-    sampled_p = sequential_pvalue(draw, n_resamples=n_resamples, rng=generator, n_jobs=-1)
-    notes.append(str(sampled_p))
-    return result(
-        method="sampled",
-        pvalue=sampled_p.pvalue,
-        n_resamples=sampled_p.draws,
-        standard_error=sampled_p.standard_error,
-        pvalue_low=sampled_p.low,
-        pvalue_high=sampled_p.high,
-        note="; ".join(notes),
-        signature=ExchangeOptions(
-            alternative=alternative, beta=beta, n_resamples=n_resamples, rng=rng
-        ).signature("randomization-test", metric, f"sampled-by-{by}"),
-        null=null_distribution(exchange, observed, differences) if null else None,
+    if not found:
+        differences: list[Array] = []
+        draw = drawing(exchange, observed, alternative, differences if null else None)
+        own = sequential_pvalue(draw, n_resamples=n_resamples, rng=generator, n_jobs=-1)
+        notes.append(str(own))
+        choices |= {"n_resamples": n_resamples, "rng": rng}
+        found = {
+            "method": "sampled",
+            "pvalue": own.pvalue,
+            "n_resamples": own.draws,
+            "standard_error": own.standard_error,
+            "pvalue_low": own.low,
+            "pvalue_high": own.high,
+            "null": null_distribution(exchange, observed, differences) if null else None,
+        }
+    elif found["pvalue"] == 0:
+        notes.append("the p-value is not 0 but below 1e-300")
+    if found["method"] == "exact" and isinstance(exchange, ItemExchange) and exchange.sampled:
+        size, error = exchange.sampled
+        found |= {"method": "sampled", "n_resamples": size}
+        found["standard_error"] = error * found["pvalue"]
+        notes.append(
+            f"so many items that {size:,} equally spaced groups of exchanges represent all: "
+            f"relative error below {error:.0e}"
+        )
+    return RandomizationTest(
+        metric=metric,
+        alternative=alternative,
+        by=by,
+        statistic=float(observed),
+        n_units=paired.n_units if by == "unit" else int(table.cases.sum()),
+        note="; ".join(notes) or None,
+        signature=ExchangeOptions(**choices).signature(
+            "randomization-test", metric, f"{found['method']}-by-{by}"
+        ),
+        **found,
     )
 
 
@@ -533,7 +513,7 @@ def _whole_cases(paired: PairedCounts, by: str) -> PairedCounts:
     return scaled
 
 
-def exact_pvalue(exchange: ItemExchange | UnitExchange, observed: Exact, alternative: str) -> float:
+def exact_pvalue(exchange: UnitExchange, observed: Exact, alternative: str) -> float:
     """Compute the exact p-value of the observed difference, symmetric under the null hypothesis."""
     if alternative == "two-sided":
         value = 1.0 if observed == 0 else 2 * exchange.tail(abs(observed))
@@ -543,7 +523,7 @@ def exact_pvalue(exchange: ItemExchange | UnitExchange, observed: Exact, alterna
 
 
 def drawing(
-    exchange: ItemExchange | UnitExchange,
+    exchange: UnitExchange,
     observed: Exact,
     alternative: str,
     differences: list[NDArray[np.float64]] | None = None,
@@ -570,7 +550,7 @@ def drawing(
     return draw
 
 
-def _edges(exchange: ItemExchange | UnitExchange, observed: Exact) -> list[Fraction]:
+def _edges(exchange: UnitExchange, observed: Exact) -> list[Fraction]:
     """Return equally spaced positive bin edges, one of them at the observed difference."""
     # differences that come in steps lie half-way between edges, so that all bins hold equally many
     if not isinstance(observed, Fraction):  # an irrational number is rounded towards 0
@@ -588,7 +568,7 @@ def _edges(exchange: ItemExchange | UnitExchange, observed: Exact) -> list[Fract
 
 
 def null_distribution(
-    exchange: ItemExchange | UnitExchange, observed: Exact, differences: list[Array] | None = None
+    exchange: UnitExchange, observed: Exact, differences: list[Array] | None = None
 ) -> NullDistribution:
     """Compute the null distribution as a histogram, exactly or from sampled differences."""
     edges = _edges(exchange, observed)
@@ -600,13 +580,7 @@ def null_distribution(
         size = np.sort(np.abs(np.concatenate(differences)))
         # a difference within rounding error of an edge counts as on the edge
         tails = (1 - np.searchsorted(size, positive_edges * (1 - 1e-12)) / len(size)) / 2
-    # the distribution is symmetric
-    outer = np.append(-np.diff(tails)[:-1], tails[-2:-1])
-    middle = 1 - 2 * tails[0] if len(edges) > 1 else 1.0
-    return NullDistribution(
-        edges=np.concatenate([-positive_edges[::-1], positive_edges]),
-        probabilities=np.concatenate([outer[::-1], [middle], outer]),
-    )
+    return symmetric_histogram(positive_edges, tails)
 
 
 # --- McNemar's test of the accuracies of two systems
@@ -654,7 +628,7 @@ def mcnemar_test(
     """
     paired_of("paired", paired)
     one_of("method", method, ("exact", "mid-p"))
-    one_of("alternative", alternative, ("two-sided", "greater", "less"))
+    one_of("alternative", alternative, _ALTERNATIVES)
     t = paired.total().cases
     if any(float(value) != round(value) for value in t[:4]):
         raise InputError("paired: fractions of items cannot be tested; expected whole cases")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from math import isqrt
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +11,8 @@ from scipy import special
 
 from probative._validation import amounts, one_of, open_probability
 from probative.errors import InputError
+from probative.inference.posterior.independent import Outcomes
 from probative.inference.posterior.single import plain
-from probative.inference.posterior.student import Outcomes
 from probative.results import Heterogeneity
 
 if TYPE_CHECKING:
@@ -25,22 +25,18 @@ if TYPE_CHECKING:
 
 
 # --- Heterogeneity of a difference between groups: Cochran's Q with Welch's correction
+#
+# W. G. Cochran, "The combination of estimates from different experiments", 1954. B. L. Welch, "On
+# the comparison of several mean values: an alternative approach", 1951. J. P. T. Higgins &
+# S. G. Thompson, "Quantifying heterogeneity in a meta-analysis", 2002.
 
 
 def heterogeneity(
     differences: ArrayLike, standard_errors: ArrayLike, degrees_of_freedom: ArrayLike
 ) -> Heterogeneity | None:
-    """Test whether all groups have the same difference, and estimate the share of real spread (I²).
-
-    The squared distances of the differences from their mean, weighted by w = 1/se², add up to Q.
-    With equal differences and known standard errors, Q would have a chi-squared distribution.
-    Standard errors estimated from few units make Q too large; Welch's F of a one-way layout with
-    unequal variances corrects for that with their degrees of freedom.
-
-    Reference: W. G. Cochran, "The combination of estimates from different experiments", 1954. B. L.
-    Welch, "On the comparison of several mean values: an alternative approach", 1951. J. P. T.
-    Higgins & S. G. Thompson, "Quantifying heterogeneity in a meta-analysis", 2002.
-    """
+    """Test whether all groups have the same difference; estimate the share of real spread (I²)."""
+    # Q is chi-squared if standard errors are known. Those of few units make it too large: Welch's F
+    # of a one-way layout with unequal variances corrects for that with their degrees of freedom.
     d, se, freedom = (
         np.asarray(values, dtype=np.float64)
         for values in (differences, standard_errors, degrees_of_freedom)
@@ -77,12 +73,8 @@ _GRID_STEPS = 2048
 def mean_limits(
     differences: Sequence[tuple[float, float, float]], *, most: float = 1.0
 ) -> tuple[float, float, float]:
-    """Return the mean of independent differences and the two ends of its interval.
-
-    Variances add, divided by n². They are recovered from the interval of every difference,
-    separately below and above. Therefore the interval for a single data set is its own, and the
-    interval for several allows for asymmetry and for few units as the single ones do.
-    """
+    """Return the mean of independent differences and the two ends of its interval."""
+    # variances are recovered from each interval, separately below and above (MOVER)
     d, low, high = np.asarray(differences, dtype=np.float64).T
     mean, n = float(d.mean()), len(d)
     if math.isnan(mean):
@@ -92,81 +84,52 @@ def mean_limits(
 
 
 class MeanPosterior(Outcomes):
-    """The posterior of the mean of independent differences.
-
-    Parameters
-    ----------
-    posteriors
-        The posterior of the difference on every data set. A single one is used unchanged.
-    most
-        The largest possible difference.
-
-    Examples
-    --------
-    >>> import probative as pv
-    >>> from probative.inference.posterior.clustered import posterior_of_difference
-    >>> from probative.inference.groups import MeanPosterior
-    >>> one = posterior_of_difference(pv.PairedCounts([3, 2, 8, 1, 40, 6, 7, 300]))
-    >>> mean = MeanPosterior([one, one, one])
-    >>> round(one.sf(0), 3), round(mean.sf(0), 3)
-    (0.945, 0.997)
-    """
+    """The posterior of the mean of independent differences."""
 
     kind = "mean"
 
     def __init__(self, posteriors: Sequence[DifferencePosterior], *, most: float = 1.0):
         self.posteriors = tuple(posteriors)
         self.most = most
-        self._table: tuple[Any, Any] | None = None
 
     def cdf(self, d: ArrayLike) -> Number:
         """Return the probability of a mean difference of at most d."""
         if len(self.posteriors) == 1:
             return self.posteriors[0].cdf(d)
-        places, below = self._grid()
-        return plain(np.interp(np.asarray(d, dtype=np.float64), places, below, left=0.0, right=1.0))
+        places, below = self._grid
+        return plain(np.interp(np.asarray(d, float), places, below, left=0.0, right=1.0))
 
     def sf(self, d: ArrayLike) -> Number:
         """Return the probability of a mean difference above d."""
         if len(self.posteriors) == 1:
             return self.posteriors[0].sf(d)
-        places, below = self._grid()
-        return plain(
-            np.interp(np.asarray(d, dtype=np.float64), places, 1 - below, left=1.0, right=0.0)
-        )
+        places, below = self._grid
+        return plain(np.interp(np.asarray(d, float), places, 1 - below, left=1.0, right=0.0))
 
     def pdf(self, d: ArrayLike) -> Number:
         """Return the density at d."""
         if len(self.posteriors) == 1:
             return self.posteriors[0].pdf(d)
-        places, below = self._grid()
+        places, below = self._grid
         density = np.diff(below) / np.diff(places)
         middles = (places[1:] + places[:-1]) / 2
-        return plain(
-            np.interp(np.asarray(d, dtype=np.float64), middles, density, left=0.0, right=0.0)
-        )
+        return plain(np.interp(np.asarray(d, float), middles, density, left=0.0, right=0.0))
 
     def interval(self, level: float = 0.95) -> tuple[Number, Number]:
         """Return the equal-tailed interval with probability `level`."""
         if len(self.posteriors) == 1:
             return self.posteriors[0].interval(level)
-        places, below = self._grid()
+        places, below = self._grid
         if np.isnan(below).any():
             return -self.most, self.most
         low, high = np.interp([(1 - level) / 2, (1 + level) / 2], below, places)
         return float(low), float(high)
 
+    @cached_property
     def _grid(self) -> tuple[Any, Any]:
         """Return grid points and the probability up to each, by convolution of the posteriors."""
-        if self._table is None:
-            self._table = self._add_up()
-        return self._table
-
-    def _add_up(self) -> tuple[Any, Any]:
         n = len(self.posteriors)
-        ends = np.array(
-            [posterior.interval(_LEVEL_OF_GRID) for posterior in self.posteriors], dtype=float
-        )
+        ends = np.array([own.interval(_LEVEL_OF_GRID) for own in self.posteriors], dtype=float)
         step = float((ends[:, 1] - ends[:, 0]).sum()) / _GRID_STEPS
         masses = np.ones(1)
         for posterior, (low, high) in zip(self.posteriors, ends, strict=True):
@@ -181,24 +144,20 @@ class MeanPosterior(Outcomes):
 
 
 # --- The number of data sets on which B is better, from partial-conjunction p-values
+#
+# Y. Benjamini & R. Heller, "Screening for partial conjunction hypotheses", 2008. R. Dror,
+# G. Baumer, M. Bogomolov & R. Reichart, "Replicability analysis for natural language processing",
+# 2017.
 
 METHODS = ("bonferroni", "fisher")
 
 
 def partial_conjunction(pvalues: ArrayLike, method: str = "bonferroni") -> NDArray[np.float64]:
-    """Compute the p-values of "at least u of these hypotheses are false", for u = 1, 2, … n.
-
-    Reference: Y. Benjamini & R. Heller, "Screening for partial conjunction hypotheses", 2008. R.
-    Dror, G. Baumer, M. Bogomolov & R. Reichart, "Replicability analysis for natural language
-    processing: testing significance with multiple datasets", 2017.
-    """
-    p = amounts("pvalues", pvalues)
-    if p.ndim != 1 or not len(p):
+    """Compute the p-values of "at least u of these hypotheses are false", for u = 1, 2, … n."""
+    p = np.sort(_checked(pvalues))
+    if not len(p):
         raise InputError(f"pvalues: shape {p.shape}; expected a sequence of p-values")
-    if np.any(p > 1):
-        raise InputError(f"pvalues: {p[p > 1][0]:g} is not between 0 and 1")
     one_of("method", method, METHODS)
-    p = np.sort(p)
     left = np.arange(len(p), 0, -1)  # n - u + 1, the number that are at least as large
     if method == "bonferroni":
         single = left * p
@@ -218,9 +177,7 @@ def count_of_conjunctions(
     return int(np.count_nonzero(partial_conjunction(pvalues, method) <= alpha * (1 + 1e-9)))
 
 
-# -----------------------------------------------------------------------------
-# Adjust p-values for multiple comparisons.
-# -----------------------------------------------------------------------------
+# --- Adjust p-values for multiple comparisons
 
 
 def adjust_pvalues(pvalues: ArrayLike, method: str = "holm") -> NDArray[np.float64]:
@@ -258,11 +215,7 @@ def adjust_pvalues(pvalues: ArrayLike, method: str = "holm") -> NDArray[np.float
     >>> pv.adjust_pvalues([0.01, 0.04, 0.03], "shaffer").tolist()
     [0.03, 0.04, 0.03]
     """
-    p = amounts("pvalues", pvalues)
-    if p.ndim != 1:
-        raise InputError(f"pvalues: shape {p.shape}; expected a sequence of p-values")
-    if np.any(p > 1):
-        raise InputError(f"pvalues: {p[p > 1][0]:g} is not between 0 and 1")
+    p = _checked(pvalues)
     one_of("method", method, ("holm", "shaffer", "benjamini-hochberg"))
     order = np.argsort(p)
     n = len(p)
@@ -277,9 +230,19 @@ def adjust_pvalues(pvalues: ArrayLike, method: str = "holm") -> NDArray[np.float
     return adjusted
 
 
+def _checked(pvalues: ArrayLike) -> NDArray[np.float64]:
+    """Return p-values as an array of numbers between 0 and 1."""
+    p = amounts("pvalues", pvalues)
+    if p.ndim != 1:
+        raise InputError(f"pvalues: shape {p.shape}; expected a sequence of p-values")
+    if np.any(p > 1):
+        raise InputError(f"pvalues: {p[p > 1][0]:g} is not between 0 and 1")
+    return p
+
+
 def _most_true(n_pairs: int) -> NDArray[np.int64]:
     """Return how many null hypotheses of pairs can be true at most if 0, 1, 2, … are false."""
-    k = (1 + isqrt(1 + 8 * n_pairs)) // 2
+    k = (1 + math.isqrt(1 + 8 * n_pairs)) // 2
     if k * (k - 1) // 2 != n_pairs:
         raise InputError(
             f"pvalues: {n_pairs} of them; expected those of all pairs of some systems: 1, 3, 6, …"
@@ -291,10 +254,8 @@ def _most_true(n_pairs: int) -> NDArray[np.int64]:
 
 
 def _possible_numbers(k: int) -> int:
-    """Return which numbers of pairs of k systems can be equal at once, as the set bits of a number.
-
-    Equal systems form groups: a group of j has j(j-1)/2 equal pairs.
-    """
+    """Return which numbers of pairs of k systems can be equal at once, as set bits."""
+    # equal systems form groups: a group of j has j(j-1)/2 equal pairs
     possible = [1]
     for size in range(1, k + 1):
         numbers = 0

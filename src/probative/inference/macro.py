@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from probative._validation import Array, Number
 
 
-# -----------------------------------------------------------------------------
-# The prior that the labels of one system share.
+# --- The prior that the labels of one system share
 #
 # The share J of a label's n items that the system gets right is drawn from a beta distribution
 # that all labels have in common, Beta(m·κ, (1 - m)·κ). Rare labels tend to be worse than frequent
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 # standard deviation ½, ln κ uniform between 0 and ln 100. Given (α, β, κ) the labels are
 # independent, and each has a beta posterior; a posteriori these three are integrated over: ln κ by
 # Gauss and Legendre's rule, α and β by Gauss and Hermite's, laid around their mode.
-# -----------------------------------------------------------------------------
 
 SLOPE_SPREAD, LARGEST_KAPPA = 0.5, 100.0
 _NODES = (6, 9, 5)  # of ln κ, α and β
@@ -45,21 +43,12 @@ _STEPS = 60
 _FARTHEST_STEP = 2.0
 
 
-@dataclass(frozen=True, eq=False)
-class _LabelPosteriors:
-    """Beta posteriors of the labels at every node (α, β, κ), and the weights of the nodes.
+class _LabelPosteriors(NamedTuple):
+    """Beta posteriors of the labels at every node (α, β, κ), and the weights of the nodes."""
 
-    Attributes
-    ----------
-    a, b
-        The parameters of the beta distributions: one row per node, one column per label.
-    weight
-        The posterior probability of the nodes, which sums to 1.
-    """
-
-    a: Array
+    a: Array  # one row per node, one column per label
     b: Array
-    weight: Array
+    weight: Array  # of the nodes; sums to 1
 
 
 def _label_posteriors(
@@ -73,12 +62,14 @@ def _label_posteriors(
     """Return the posteriors of shares that have a prior in common."""
     right, items = np.asarray(right, np.float64), np.asarray(items, np.float64)
     number = np.ones(len(right)) if number is None else np.asarray(number, np.float64)
-    knots, kappa_weight = _kappa_nodes()
+    knots, kappa_weight = np.polynomial.legendre.leggauss(_NODES[0])
     kappa = largest_kappa ** ((knots + 1) / 2)
     model = _Model(right, items, number, kappa, slope_spread)
     alpha, beta, log_weight = model.nodes(np.log(kappa_weight))
     weight = np.exp(log_weight - log_weight.max()).ravel()
-    kept = np.sort(np.argsort(-weight, kind="stable")[: _enough(weight)])
+    heaviest = np.argsort(-weight, kind="stable")
+    share = np.cumsum(weight[heaviest])
+    kept = np.sort(heaviest[: int(np.searchsorted(share, _KEPT * share[-1])) + 1])
     kappas = np.broadcast_to(kappa[:, None], alpha.shape).ravel()[kept, None]
     mean = special.expit(alpha.ravel()[kept, None] + beta.ravel()[kept, None] * model.size)
     return _LabelPosteriors(
@@ -86,12 +77,6 @@ def _label_posteriors(
         items - right + (1 - mean) * kappas,
         weight[kept] / weight[kept].sum(),
     )
-
-
-def _enough(weight: Array) -> int:
-    """Return how many of the heaviest nodes are needed."""
-    share = np.cumsum(np.sort(weight)[::-1])
-    return int(np.searchsorted(share, _KEPT * share[-1])) + 1
 
 
 class _Model:
@@ -120,10 +105,7 @@ class _Model:
         return alphas, betas, density + log_w + scale[:, None]
 
     def _log_density(self, alpha: Array, beta: Array) -> Array:
-        """Return the log of prior times beta-binomial likelihood, but for a constant.
-
-        α and β have one row per κ, and any number of columns or none.
-        """
+        """Return the log of prior times beta-binomial likelihood, but for a constant."""
         a, b = self._prior(alpha, beta)
         with np.errstate(invalid="ignore"):
             gain = special.betaln(self.right + a, self.wrong + b) - special.betaln(a, b)
@@ -200,12 +182,6 @@ class _Model:
 
 
 @cache
-def _kappa_nodes() -> tuple[Array, Array]:
-    knots, weight = np.polynomial.legendre.leggauss(_NODES[0])
-    return knots, weight
-
-
-@cache
 def _normal_nodes() -> tuple[tuple[Array, Array], Array]:
     """Return nodes of a standard normal pair, and the log weights that undo its density."""
     rules = [np.polynomial.hermite_e.hermegauss(number) for number in _NODES[1:]]
@@ -214,14 +190,12 @@ def _normal_nodes() -> tuple[tuple[Array, Array], Array]:
     return (x, y), np.log(weight) + (x**2 + y**2) / 2
 
 
-# -----------------------------------------------------------------------------
-# The posterior of a mean over labels, by convolution.
+# --- The posterior of a mean over labels, by convolution
 #
 # Given the prior that they share, the labels' shares are independent betas. The mean of their
 # scores is a sum of independent terms: its characteristic function is the product of theirs,
 # averaged over the nodes of the prior. Labels whose score is nearly known next to the rest enter
 # as normal terms with their exact means and variances; so do a hundred thousand labels at once.
-# -----------------------------------------------------------------------------
 
 _CELLS = 512  # of the grid
 _SPARE = 64  # cells left over for what rounding each term up to whole cells adds
@@ -233,43 +207,21 @@ _LARGE = 1e8  # items from which the variance is the delta method's, to ten digi
 
 @dataclass(frozen=True, eq=False)
 class MacroPosterior:
-    """The distribution of a mean over labels on a grid.
+    """The distribution of a mean over labels on a grid."""
 
-    Attributes
-    ----------
-    edges
-        The limits of the grid's cells.
-    below
-        The probability of at most each of them.
-    """
-
-    edges: Array
-    below: Array
-
-    def cdf(self, value: ArrayLike) -> Number:
-        """Return the probability of at most `value`."""
-        value = np.asarray(value, np.float64)
-        return plain(np.interp(value, self.edges, self.below, left=0.0, right=1.0))
+    edges: Array  # of the cells
+    below: Array  # probability of at most each of them
 
     def ppf(self, probability: ArrayLike) -> Number:
         """Return the value that is exceeded with probability 1 - `probability`."""
-        return plain(np.interp(np.asarray(probability, np.float64), *self._inverse))
+        rising = np.concatenate([[True], np.diff(self.below) > 0])
+        known = self.below[rising], self.edges[rising]
+        return plain(np.interp(np.asarray(probability, np.float64), *known))
 
     @property
     def mean(self) -> float:
         """Return the expected value."""
         return float(np.diff(self.below) @ (self.edges[1:] + self.edges[:-1]) / 2)
-
-    @property
-    def deviation(self) -> float:
-        """Return the standard deviation."""
-        middle = (self.edges[1:] + self.edges[:-1]) / 2
-        return float(np.sqrt(np.diff(self.below) @ (middle - self.mean) ** 2))
-
-    @property
-    def _inverse(self) -> tuple[Array, Array]:
-        rising = np.concatenate([[True], np.diff(self.below) > 0])
-        return self.below[rising], self.edges[rising]
 
 
 def macro_posterior(right: Array, items: Array, *, f1: bool, **prior: Any) -> MacroPosterior:
@@ -316,10 +268,8 @@ def macro_posterior(right: Array, items: Array, *, f1: bool, **prior: Any) -> Ma
 
 
 def _normal_masses(mean: Array, deviation: Array, step: float) -> Array:
-    """Return the probability of every cell for normal distributions, one row each.
-
-    One that is narrower than a cell is given its width: it lies somewhere in it.
-    """
+    """Return the probability of every cell for normal distributions, one row each."""
+    # one that is narrower than a cell is given its width: it lies somewhere in it
     edges = step * np.arange(_CELLS + 1)
     scale = np.maximum(deviation, step / 2)[:, None]
     return np.asarray(np.diff(special.ndtr((edges - mean[:, None]) / scale), axis=1))
@@ -330,7 +280,7 @@ def _cell_masses(a: Array, b: Array, low: float, step: float, *, f1: bool) -> Ar
     cells = min(_CELLS, int(np.ceil((1 - low) / step - 1e-9)))
     edges = np.minimum(low + step * np.arange(cells + 1), 1.0)
     middle = (edges[:-1] + edges[1:]) / 2
-    share = _macro_posterior_share(middle, f1=f1)
+    share = _share_of(middle, f1=f1)
     log_measure = np.log(np.diff(edges))
     if f1:
         log_measure = log_measure + np.log(2) - 2 * np.log(2 - middle)
@@ -338,12 +288,12 @@ def _cell_masses(a: Array, b: Array, low: float, step: float, *, f1: bool) -> Ar
     masses = np.exp(log_density + log_measure - special.betaln(a, b)[:, None])
     # a beta density may rise without bound at 0 and 1: there the exact masses
     for ends in (slice(0, 3), slice(max(0, cells - 3), cells)):
-        limits = _macro_posterior_share(edges[ends.start : ends.stop + 1], f1=f1)
+        limits = _share_of(edges[ends.start : ends.stop + 1], f1=f1)
         masses[:, ends] = np.diff(special.betainc(a[:, None], b[:, None], limits), axis=1)
     return np.asarray(masses / masses.sum(axis=1, keepdims=True))
 
 
-def _macro_posterior_share(score: Array, *, f1: bool) -> Array:
+def _share_of(score: Array, *, f1: bool) -> Array:
     return score / (2 - score) if f1 else score
 
 
@@ -355,11 +305,9 @@ def _ranges(labels: _LabelPosteriors, *, f1: bool) -> tuple[Array, Array]:
 
 
 def _moments(labels: _LabelPosteriors, *, f1: bool) -> tuple[Array, Array]:
-    """Return mean and variance of every label's score at every node.
-
-    With u = 1 - J, F1 = J/(1 - u/2): a series in u/2, whose terms have moments that follow from
-    one another.
-    """
+    """Return mean and variance of every label's score at every node."""
+    # with u = 1 - J, F1 = J/(1 - u/2): a series in u/2, whose terms have moments that follow from
+    # one another
     a, b = labels.a, labels.b
     size = a + b
     share = a / size
@@ -379,12 +327,10 @@ def _moments(labels: _LabelPosteriors, *, f1: bool) -> tuple[Array, Array]:
     return mean, np.where(size < _LARGE, np.maximum(variance, 0.0), spread * steep**2)
 
 
-# -----------------------------------------------------------------------------
-# What it costs, label by label, that the items of a unit are not independent.
+# --- What it costs, label by label, that the items of a unit are not independent
 #
 # The same quantities as `units.dependence_of_score` finds for one score, for every label at
 # once.
-# -----------------------------------------------------------------------------
 
 
 class _LabelDependence(NamedTuple):
@@ -423,20 +369,15 @@ def label_dependence(
 
 
 def is_at_once(metric: str) -> bool:
-    """Return True if `label_intervals` can compute the intervals of all labels at once (Wilson's).
-
-    True negatives are not counted by label, and F-beta has no such interval.
-    """
+    """Return True if `label_intervals` can compute all labels at once, by Wilson's intervals."""
+    # true negatives are not counted by label, and F-beta has no such interval
     score = TABLE[metric]
     by_wilson = default_method(metric).startswith("wilson")
     return by_wilson and not (score.needs_tn or score.depends_on_beta)
 
 
 def label_intervals(cells: LabelCounts, metric: str = "f1", *, level: float = 0.95) -> Interval:
-    """Return the clustered intervals of every label, as arrays, for a metric that `is_at_once`.
-
-    Each is `probative.interval(..., clustered=True)` of the units of that label.
-    """
+    """Return the clustered intervals of every label, as arrays, for a metric that `is_at_once`."""
     tables = cells.by_label()
     dependence = label_dependence(cells, metric)
     share = TABLE[metric].share()
@@ -496,24 +437,12 @@ def macro_interval(
 
 @dataclass(frozen=True, eq=False)
 class MacroEvidence:
-    """Evidence about one macro average.
-
-    Attributes
-    ----------
-    estimate
-        The average.
-    posterior
-        Its distribution, before Student's t allows for the number of units; None where there is
-        no evidence.
-    degrees_of_freedom
-        The effective number of units, less one.
-    note
-        What must be said, or None.
-    """
+    """Evidence about one macro average."""
 
     estimate: float
+    # before Student's t allows for the number of units; None without evidence
     posterior: MacroPosterior | None
-    degrees_of_freedom: float
+    degrees_of_freedom: float  # the effective number of units, less one
     note: str | None = None
 
     def limits(self, level: float) -> tuple[float, float]:
@@ -574,12 +503,9 @@ def _divisors(cells: LabelCounts, metric: str, beta: float) -> Array:
 
 
 def _proportions_of(tables: Counts, metric: str, beta: float) -> tuple[Array, Array]:
-    """Return how many items of each label are right, and how many there are.
-
-    F1 is a function of tp of tp + fp + fn. A score whose errors weigh differently, as those of
-    F-beta, is a function of no proportion: it is taken for one itself, of as many items as give it
-    the variance of the delta method.
-    """
+    """Return how many items of each label are right, and how many there are."""
+    # A score whose errors weigh differently, as those of F-beta, is a function of no proportion: it
+    # is taken for one itself, of as many items as give it the variance of the delta method.
     share = _share(metric, beta)
     if share is not None:
         right, items = share.proportion(tables)
@@ -604,11 +530,9 @@ def _share(metric: str, beta: float) -> Share | None:
 def shifts(
     cells: LabelCounts, sums: tuple[Any, Any], added: tuple[Any, Any], metric: str, beta: float
 ) -> tuple[Array, Array]:
-    """Return how far every cell, and an item of every kind and label, moves the mean of labels.
-
-    `sums` are the numerator and the denominator of every label's score, `added` what an item of
-    each kind would add to them, of which half a one has been added already.
-    """
+    """Return how far every cell, and an item of every kind and label, moves the mean of labels."""
+    # `sums`: numerator and denominator of every label's score; `added`: what an item of each kind
+    # would add to them, of which half a one has been added already
     x, y = ratio(cells.counts, metric, beta=beta)
     item_x, item_y = added
     top, bottom = (part + _HALF * item.sum() for part, item in zip(sums, added, strict=True))
@@ -624,11 +548,8 @@ def moves_of_units(
     beta: float,
     sums: tuple[Any, ...] | None = None,
 ) -> Array:
-    """Return how far every unit moves the mean over the labels of a system that count.
-
-    `sums` are the numerators and denominators near which the scores are taken to be linear; by
-    default the system's own.
-    """
+    """Return how far every unit moves the mean over the labels of a system that count."""
+    # linear near `sums`, numerators and denominators; by default the system's own
     totals = cells.by_label()
     _, added = _kinds_of_items(totals, metric, beta)
     near = ratio(totals, metric, beta=beta) if sums is None else (sums[0], sums[1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,18 +42,15 @@ if TYPE_CHECKING:
     from probative.inference.macro import MacroPosterior
 
 
-# -----------------------------------------------------------------------------
-# The difference of two macro averages on one test set.
+# --- The difference of two macro averages on one test set
 #
 # Each system's average has its own posterior (`macro_posterior`). Both were judged on the same
 # items, so their errors go together: the two posteriors are joined by a normal copula with the
 # correlation of the two estimates. Limits and probabilities come from that one distribution.
-# -----------------------------------------------------------------------------
 
 _MACRO_DIFFERENCE_REACH = 7.0  # the normal scores of the grid
 _CAUSES, _CHANCES = 71, 281  # how many of them: what both systems share, and what sets them apart
 _HALF = 0.5
-_MACRO_DIFFERENCE_FEW = 8  # differences that all rows of the grid are searched for at once
 
 
 def macro_difference(
@@ -75,7 +72,8 @@ def macro_difference(
     own = [cells.only(mask) for cells, mask in zip((cells_a, cells_b), chosen, strict=True)]
     first, second = known or [macro_evidence(cells, metric, beta=beta) for cells in own]
     r = _correlation((cells_a, cells_b), chosen, metric, beta)
-    posterior = _posterior(first, second, r, degrees_of_freedom(*own))
+    sides, freedom = (first.posterior, second.posterior), degrees_of_freedom(*own)
+    posterior = MacroDifferencePosterior(*sides, r, 0.0 if None in sides else freedom)
     estimate = second.estimate - first.estimate
     low, high = posterior.interval(level)
     if not math.isnan(estimate):
@@ -96,33 +94,14 @@ def macro_difference(
     return gap, posterior
 
 
-def _posterior(
-    first: MacroEvidence, second: MacroEvidence, correlation: float, freedom: float
-) -> MacroDifferencePosterior:
-    a, b = first.posterior, second.posterior
-    if a is None or b is None:
-        return MacroDifferencePosterior(None, None, correlation, 0.0)
-    return MacroDifferencePosterior(a, b, correlation, freedom)
-
-
 @dataclass(frozen=True, eq=False)
 class MacroDifferencePosterior:
-    """The posterior of the difference of two averages, B minus A.
+    """The posterior of the difference of two averages, B minus A."""
 
-    Attributes
-    ----------
-    a, b
-        The posteriors of the two averages; None where there is no evidence.
-    correlation
-        Of their normal scores.
-    degrees_of_freedom
-        Of Student's t, which takes the normal distribution's place: P = T(Φ⁻¹(P0)).
-    """
-
-    a: MacroPosterior | None
+    a: MacroPosterior | None  # None without evidence
     b: MacroPosterior | None
-    correlation: float
-    degrees_of_freedom: float
+    correlation: float  # of their normal scores
+    degrees_of_freedom: float  # of Student's t in place of the normal: P = T(Φ⁻¹(P0))
 
     kind = "hierarchical"
 
@@ -160,8 +139,8 @@ class MacroDifferencePosterior:
         """Return True if both averages have the same posterior."""
         if self.a is None or self.b is None:
             return False
-        pairs = (self.a.below, self.b.below), (self.a.edges, self.b.edges)
-        return all(np.array_equal(*pair) for pair in pairs)
+        same = np.array_equal(self.a.below, self.b.below)
+        return same and np.array_equal(self.a.edges, self.b.edges)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the equal-tailed limits between which the difference lies."""
@@ -222,27 +201,11 @@ def _below(grid: Array, d: Array) -> Array:
     causes, chances = _scores(_CAUSES), _scores(_CHANCES)
     weight = np.exp(-(causes**2) / 2)
     # the chance in favour of B at which the difference is d, for every common cause
-    if d.size > _MACRO_DIFFERENCE_FEW:
-        border = np.stack([np.interp(d.ravel(), row, chances) for row in grid])
-    else:
-        border = _interpolated(d.ravel(), grid, chances)
+    border = np.stack([np.interp(d.ravel(), row, chances) for row in grid])
     return np.asarray(weight @ special.ndtr(border) / weight.sum()).reshape(d.shape)
 
 
-def _interpolated(d: Array, grid: Array, chances: Array) -> Array:
-    """Interpolate as `np.interp` does, for all rows of the grid at once."""
-    # rows one after the other, each far above the last: one search finds the place in every row
-    above = 4.0 * np.arange(len(grid))[:, None]
-    place = np.searchsorted((grid + above).ravel(), d + above, side="right")
-    place -= np.arange(len(grid))[:, None] * len(chances)
-    last = np.clip(place, 1, len(chances) - 1)
-    low, high = (np.take_along_axis(grid, last - k, axis=1) for k in (1, 0))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.where(high > low, (d - low) / (high - low), 0.0)
-    between = chances[last - 1] + np.clip(share, 0, 1) * (chances[last] - chances[last - 1])
-    return np.asarray(np.where(place < len(chances), between, chances[-1]))
-
-
+@cache
 def _scores(number: int) -> Array:
     """Normal scores from -7 to 7, an odd number of them: the two halves alike."""
     half = np.linspace(0, _MACRO_DIFFERENCE_REACH, number // 2 + 1)
@@ -252,11 +215,9 @@ def _scores(number: int) -> Array:
 def _correlation(
     cells: tuple[LabelCounts, LabelCounts], labels: tuple[Mask, Mask], metric: str, beta: float
 ) -> float:
-    """Return the correlation of two estimates over test sets like this one.
-
-    What units move both ways, with half an item of every paired case added to each label: it is
-    never known that two systems err together always.
-    """
+    """Return the correlation of two estimates over test sets like this one."""
+    # Half an item of every paired case is added to each label: it is never known that two systems
+    # err together always.
     cases = PairedCounts(np.eye(7 if cells[0].counts.tn is None else 8))  # an item of each
     if not all(mask.any() for mask in labels):
         return 0.0
@@ -295,37 +256,17 @@ _MOST_UNITS = 10_000_000  # more would not fit into memory when all pairs are te
 
 @dataclass(frozen=True, eq=False)
 class MacroScore(SampledScore):
-    """The means of a score over labels, of several systems.
+    """The means of a score over labels, of several systems."""
 
-    Attributes
-    ----------
-    cells
-        The counts of every system in the same cells of units and labels.
-    labels
-        The labels that count for each system: one row per system.
-    score, beta
-        The score of a label.
-    answered, own_labels
-        The labels that count whatever is exchanged; and whether those that an output uses count
-        for it, too.
-    by
-        What the units are called.
-    name
-        The name of the mean, where it is not that of the score: balanced_accuracy is the mean
-        recall of the classes.
-    members
-        The runs of every system that `cells` add up; empty without several runs.
-    """
-
-    cells: tuple[LabelCounts, ...]
-    labels: NDArray[np.bool_]
-    score: str = "f1"
+    cells: tuple[LabelCounts, ...]  # of every system, in the same cells of units and labels
+    labels: NDArray[np.bool_]  # that count for each system: one row per system
+    score: str = "f1"  # of a label
     beta: float = 1.0
-    answered: NDArray[np.bool_] | None = None
-    own_labels: bool = False
+    answered: NDArray[np.bool_] | None = None  # labels that count whatever is exchanged
+    own_labels: bool = False  # True if those that an output uses count for it, too
     by: str = "unit"
-    name: str | None = None
-    members: tuple[tuple[LabelCounts, ...], ...] = ()
+    name: str | None = None  # balanced_accuracy is the mean recall of the classes
+    members: tuple[tuple[LabelCounts, ...], ...] = ()  # the runs that `cells` add up
 
     approximate = "macro average"
 
@@ -375,11 +316,6 @@ class MacroScore(SampledScore):
     def number(self) -> NDArray[Any]:
         """Return the number of units of each kind."""
         return self.cells[0].repeats
-
-    @property
-    def observed_units(self) -> int:
-        """Return the number of units."""
-        return int(self.number.sum())
 
     @cached_property
     def moves(self) -> Array:
@@ -468,11 +404,11 @@ class MacroScore(SampledScore):
         sums = tuple(np.asarray(x + y) / 2 for x, y in zip(*halves, strict=True))
         if not all(self.labels[k].any() for k in (i, j)):
             return Pilot.without_any(self.observed_units, UNDEFINED)
+        one, other = self.cells[i], self.cells[j]
         a, b = (
             moves_of_units(self.cells[k], self.labels[k], self.score, self.beta, sums)
             for k in (i, j)
         )
-        one, other = (self.cells[k] for k in (i, j))
         differ = one.sum_by_unit(
             (one.counts.tp != other.counts.tp) | (one.counts.fp != other.counts.fp)
         )
@@ -578,36 +514,27 @@ class MacroScore(SampledScore):
 
     def resampled(self, known: NDArray[np.intp], weights: Array) -> Array:
         """Return the means of the known systems with weighted units."""
-        parts = np.asarray(weights @ self._sums_of(tuple(known.tolist())))
-        parts = parts.reshape(len(weights), len(known), 2, -1)
+        parts = np.asarray(weights @ self._sums).reshape(len(weights), len(self.cells), 2, -1)
         columns = []
-        for at, i in enumerate(known.tolist()):
-            top, bottom = (parts[:, at, part][:, self.labels[i]] for part in (0, 1))
+        for i in known.tolist():
+            top, bottom = (parts[:, i, part][:, self.labels[i]] for part in (0, 1))
             with np.errstate(invalid="ignore", divide="ignore"):
                 columns.append(np.where(bottom > 0, top / bottom, 0.0).mean(axis=1))
         return np.stack(columns, axis=1)
 
     @cached_property
-    def _sums_cache(self) -> dict[tuple[int, ...], Any]:
-        return {}
-
-    def _sums_of(self, known: tuple[int, ...]) -> Any:
-        """Return numerator and denominator of every label's score, by system: one row per unit.
-
-        All of them in one table, so that weights of the units are multiplied with it once.
-        """
-        if known not in self._sums_cache:
-            blocks = []
-            for own in (self.cells[i] for i in known):
-                shape = (own.n_units, own.n_labels)
-                for part in ratio(own.counts, self.score, beta=self.beta):
-                    values = np.asarray(part, np.float64)
-                    blocks.append(sparse.coo_array((values, (own.unit, own.label)), shape=shape))
-            table = sparse.hstack(blocks, format="csc")
-            size = table.shape[0] * table.shape[1]
-            dense = _DENSE * size < table.nnz and size < _LARGE
-            self._sums_cache[known] = table.toarray() if dense else table
-        return self._sums_cache[known]
+    def _sums(self) -> Any:
+        """Return numerator and denominator of every label's score, by system: one row per unit."""
+        # all of them in one table, so that weights of the units are multiplied with it once
+        blocks = []
+        for own in self.cells:
+            shape = (own.n_units, own.n_labels)
+            for part in ratio(own.counts, self.score, beta=self.beta):
+                values = np.asarray(part, np.float64)
+                blocks.append(sparse.coo_array((values, (own.unit, own.label)), shape=shape))
+        table = sparse.hstack(blocks, format="csc")
+        size = table.shape[0] * table.shape[1]
+        return table.toarray() if _DENSE * size < table.nnz and size < _LARGE else table
 
 
 def _parts(cells: LabelCounts, metric: str, beta: float) -> Array:
@@ -617,10 +544,7 @@ def _parts(cells: LabelCounts, metric: str, beta: float) -> Array:
 
 
 def _distinct_moves(cells: LabelCounts, parts: Array) -> tuple[Any, NDArray[np.int64]]:
-    """Return the distinct changes that exchanging a unit makes, and how many units make each.
-
-    A row per part and label, a column per kind of unit.
-    """
+    """Return the distinct changes that exchanging a unit makes, and how many units make each."""
     columns = np.arange(len(parts))[:, None] * cells.n_labels + cells.label
     there = parts != 0
     rows = np.broadcast_to(cells.unit, columns.shape)[there]
@@ -640,17 +564,7 @@ def _distinct_moves(cells: LabelCounts, parts: Array) -> tuple[Any, NDArray[np.i
 
 
 class _Averages:
-    """The macro averages of sums by part, label and draw.
-
-    Parameters
-    ----------
-    always
-        Which labels count, whatever is exchanged.
-    own_labels
-        Whether those that are returned count, too.
-    defined
-        Whether no exchange can leave a label without a score.
-    """
+    """The macro averages of sums by part, label and draw."""
 
     def __init__(self, always: Mask, *, own_labels: bool, defined: bool):
         self.always, self.own_labels, self.defined = always, own_labels, defined

@@ -18,6 +18,7 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,31 +26,30 @@ from scipy import sparse
 
 from probative._validation import open_probability
 from probative.errors import InputError
-from probative.inference.differences import combine_arms
+from probative.inference.differences import UnitTest, combine_arms, student_pvalue
 from probative.inference.exchange import UnitExchange, exact_pvalue, null_distribution
-from probative.inference.planning import UNDEFINED, Pilot
-from probative.inference.pooled import pair_tests
+from probative.inference.planning import Pilot
 from probative.inference.posterior.student import StudentPosterior
 from probative.inference.proportions import wilson
 from probative.inference.runs import MOST_RUNS_COUNTED, Runs, permutation_pvalue
-from probative.inference.sampled import (
-    SampledExchange,
-    kinds_of,
-    levels_at,
-    limits_of_pairs,
-    sampled_tests,
-)
+from probative.inference.sampled import SampledExchange, kinds_of, levels_at, sampled_tests
 from probative.inference.score_differences import AffineDifference
-from probative.inference.scores import Score, ends_of_pair
+from probative.inference.scores import RatioScore, pair_tests
 from probative.inference.units import (
     ONE_UNIT,
     effective_units,
+    influence,
     jackknife_covariance,
-    leave_one_out,
     student_quantile,
 )
 from probative.inference.walks import TooLargeError, walk_of_credits
-from probative.results import Difference, Interval, NullDistribution, RandomizationTest
+from probative.results import (
+    Difference,
+    Interval,
+    JudgeAgreement,
+    NullDistribution,
+    RandomizationTest,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -57,8 +57,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative._validation import Array
-    from probative.inference.pooled import KnownTests
-    from probative.inference.sampled import KnownLimits
 
     Range = tuple[float, float]
 
@@ -77,17 +75,7 @@ _MOST_LEVELS = 20  # of a scale that has steps: ratings, halves, tenths
 
 
 def step_of(values: Array) -> float | None:
-    """Return the largest step of which all values are multiples, or None if there is none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from probative.inference.means import step_of
-    >>> step_of(np.array([0.5, 1.5, -2.0]))
-    0.5
-    >>> step_of(np.array([np.sqrt(2), 1.0])) is None
-    True
-    """
+    """Return the largest step of which all values are multiples, or None if there is none."""
     values = values[values != 0]
     if not values.size:
         return None
@@ -117,16 +105,14 @@ _MEMORY = 2**29  # bytes that one test may use
 
 @dataclass(frozen=True)
 class LinePvalue:
-    """The two-sided p-value of an exchange of units, with a bracket that holds it.
+    """The two-sided p-value of an exchange of units, with a bracket that holds it."""
 
-    `method` is "exact" on a lattice, "bracketed" on a grid. `walk` and `scale` give the null
-    distribution: differences of the walk times the scale are differences of sums.
-    """
+    # differences of the exchange's walk times the scale are differences of sums
 
     pvalue: float
     low: float
     high: float
-    method: str
+    method: str  # "exact" on a lattice, "bracketed" on a grid
     exchange: UnitExchange | None = None
     scale: float = 1.0
 
@@ -140,15 +126,7 @@ class LinePvalue:
 
 
 def exchange_pvalue(d: Array) -> LinePvalue | None:
-    """Compute P(|sum of ±d| >= |sum of d|) with fair signs; None if no bracket is narrow enough.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from probative.inference.means import exchange_pvalue
-    >>> exchange_pvalue(np.array([1.0, 0.5, 0.5])).pvalue
-    0.25
-    """
+    """Compute P(|sum of ±d| >= |sum of d|) with fair signs; None if no bracket is narrow enough."""
     d = d[d != 0]
     total = float(d.sum())
     if not d.size or abs(total) <= _ROUNDING * np.abs(d).sum():
@@ -180,11 +158,9 @@ def exchange_pvalue(d: Array) -> LinePvalue | None:
 
 
 def _cells_for(d: Array) -> int:
-    """Return a number of cells that should make the bracket of the p-value narrow enough.
-
-    Errors of rounding are uniform on a cell, so their squares add up to n/12. A normal p-value at
-    z standard deviations changes by less than a share z + 1 of itself per standard deviation.
-    """
+    """Return a number of cells that should make the bracket of the p-value narrow enough."""
+    # Errors of rounding are uniform on a cell, so their squares add up to n/12. A normal p-value at
+    # z standard deviations changes by less than a share z + 1 of itself per standard deviation.
     z = abs(float(d.sum())) / float(np.sqrt(d @ d))
     slack = math.sqrt((math.log(2 / _LEFT_TO_CHANCE) + z * z / 2) * len(d) / 6)
     needed = 2 * min(slack, len(d) / 4) * (z + 1) * _REACH / _CLOSE
@@ -192,11 +168,9 @@ def _cells_for(d: Array) -> int:
 
 
 def _bracket(d: Array, step: float) -> LinePvalue | None:
-    """Return the p-value on a grid with this step, and the bracket that its rounding leaves.
-
-    The errors e of the rounded differences add up to at most the sum of |e|; and, with signs by
-    chance, to more than sqrt(2·log(2/δ)·sum of e²) with probability δ at most (Hoeffding).
-    """
+    """Return the p-value on a grid with this step, and the bracket that its rounding leaves."""
+    # The errors e of the rounded differences add up to at most the sum of |e|; and, with signs by
+    # chance, to more than sqrt(2·log(2/δ)·sum of e²) with probability δ at most (Hoeffding).
     scaled = d / step
     whole = np.round(scaled).astype(np.int64)
     errors = np.abs(scaled - whole)
@@ -229,31 +203,16 @@ def _line(whole: NDArray[np.int64]) -> UnitExchange:
 
 
 @dataclass(frozen=True, eq=False)
-class MeanScore(Score):
-    """The mean score of several systems, with exact or bracketed exchange tests.
+class MeanScore(RatioScore):
+    """The mean score of several systems, with exact or bracketed exchange tests."""
 
-    Attributes
-    ----------
-    x, y
-        The summed scores of every unit and its number of items: one row per system.
-    range
-        The smallest and the largest possible score; None if there are none.
-    metric, by
-        The name of the score, and what a unit is.
-    squares
-        The summed squares of the scores of every unit, for design effects; None if units are items.
-    n_items
-        The number of items, if it is not the sum of y: several runs and means over units repeat or
-        merge items.
-    """
-
-    x: Array
-    y: Array
-    range: Range | None = (0.0, 1.0)
+    x: Array  # the summed scores of every unit: one row per system
+    y: Array  # its number of items
+    range: Range | None = (0.0, 1.0)  # of possible scores; None if there is none
     metric: str = "mean"
     by: str = "unit"
-    squares: Array | None = None
-    n_items: float | None = None
+    squares: Array | None = None  # summed, for design effects; None if units are items
+    n_items: float | None = None  # if not the sum of y: runs repeat items, means merge them
 
     def __post_init__(self) -> None:
         if self.x.shape != self.y.shape or self.x.ndim != 2:
@@ -263,36 +222,21 @@ class MeanScore(Score):
             )
 
     @property
-    def most(self) -> float:  # type: ignore[override]
+    def most(self) -> float:
         """Return the largest possible difference of two systems."""
         return math.inf if self.range is None else self.range[1] - self.range[0]
 
     @cached_property
-    def _units(self) -> tuple[Array, Array]:
-        """Return x and y of the units in which any system has an item."""
+    def parts(self) -> tuple[Array, Array, NDArray[np.int64]]:
+        """Return x and y of the units in which any system has an item, each a kind of its own."""
         there = np.any(self.y > 0, axis=0)
-        return self.x[:, there], self.y[:, there]
+        return self.x[:, there], self.y[:, there], np.ones(there.sum(), dtype=np.int64)
 
     @cached_property
     def estimates(self) -> Array:
         """Return the mean of every system."""
         with np.errstate(invalid="ignore"):
             return np.asarray(self.x.sum(axis=1) / self.y.sum(axis=1))
-
-    @property
-    def number(self) -> NDArray[np.int64]:
-        """Return the number of units of each kind: one."""
-        return np.ones(self._units[0].shape[1], dtype=np.int64)
-
-    @cached_property
-    def moves(self) -> Array:
-        """Return what leaving out a unit changes."""
-        return leave_one_out(*self._units, self.number)
-
-    @property
-    def sizes(self) -> Array:
-        """Return the items of every unit."""
-        return self._units[1]
 
     @property
     def observed_units(self) -> int:
@@ -312,10 +256,8 @@ class MeanScore(Score):
         return jackknife_covariance(self.moves[list(systems)][:, there], self.number[there])
 
     def _limits(self, mean: float, variance: float, units: float, t: float) -> Range:
-        """Return the interval of a mean, given Student's quantile: Wilson's, if there is a range.
-
-        If all scores are equal, there are as many effective scores as units.
-        """
+        """Return the interval of a mean by Student's quantile: Wilson's, if there is a range."""
+        # if all scores are equal, there are as many effective scores as units
         if self.range is None:
             reach = t * math.sqrt(variance)
             return mean - reach, mean + reach
@@ -358,11 +300,9 @@ class MeanScore(Score):
 
     @cached_property
     def step(self) -> float:
-        """Return a step of the scale: that of the scores, or a quarter of the range.
-
-        Without a range it is the standard deviation of a unit's mean.
-        """
-        x, y = self._units
+        """Return a step of the scale: that of the scores, or a quarter of the range."""
+        # without a range, the standard deviation of a unit's mean
+        x, y, _ = self.parts
         if self.range is None:
             with np.errstate(invalid="ignore"):
                 return float(np.nanstd(x / np.where(y > 0, y, np.nan)))
@@ -370,11 +310,9 @@ class MeanScore(Score):
         return found if found and self.most / found <= _MOST_LEVELS else self.most / 4
 
     def _spread(self, i: int, j: int) -> tuple[float, float, float, float]:
-        """Return the variances of two means, their covariance, and the floor of the difference.
-
-        Two systems that hardly differ here may differ elsewhere: one more unit in which an item
-        differs by a step of the scale is added to the variance of the difference.
-        """
+        """Return the variances of two means, their covariance, and the floor of the difference."""
+        # Two systems that hardly differ here may differ elsewhere: one more unit in which an item
+        # differs by a step of the scale is added to the variance of the difference.
         covariance = self._covariance(i, j)
         items = float(self.y[[i, j]].sum()) / 2 if self.n_items is None else self.n_items
         floor = (self.step / items) ** 2
@@ -415,15 +353,8 @@ class MeanScore(Score):
 
     def pilot(self, i: int, j: int) -> Pilot:
         """Return each unit's part in the difference, by the derivatives at the mean of both."""
-        x, y = self._units
-        total_x, total_y = (float(part[[i, j]].sum()) for part in (x, y))
-        if np.any(self.y[[i, j]].sum(axis=1) == 0):
-            return Pilot.without_any(self.observed_units, UNDEFINED)
-        dx, dy = x[j] - x[i], y[j] - y[i]
-        n_units = self.observed_units
-        added = n_units * (dx - total_x / total_y * dy) / (total_y / 2)
-        informative = float(np.count_nonzero((dx != 0) | (dy != 0)))
-        return Pilot.of_units(added, self.number, n_units, informative)
+        x, y, number = self.parts
+        return Pilot.of_ratios((x[i], y[i]), (x[j], y[j]), number, self.observed_units)
 
     # --- Several runs
 
@@ -443,12 +374,6 @@ class MeanScore(Score):
         squares = None if self.squares is None else self.squares[[i, j]]
         return replace(self, x=self.x[[i, j]], y=self.y[[i, j]], squares=squares)
 
-    def resampled(self, known: NDArray[np.intp], weights: Array) -> Array:
-        """Return the means of the known systems with weighted units."""
-        x, y = self._units
-        with np.errstate(invalid="ignore"):
-            return np.nan_to_num((weights @ x[known].T) / (weights @ y[known].T))
-
     # --- Tests
 
     def line(self, i: int, j: int) -> LinePvalue | None:
@@ -459,7 +384,7 @@ class MeanScore(Score):
 
     def exchange(self, i: int, j: int, *, keep: bool = False) -> SampledExchange:
         """Return the exchanges of one pair, to be sampled."""
-        x, y = self._units
+        x, y, _ = self.parts
         of_a, of_b = (np.array([x[k].sum(), y[k].sum()]) for k in (i, j))
         moves = np.stack([x[i] - x[j], y[i] - y[j]])
         there = moves.any(axis=0)
@@ -479,25 +404,15 @@ class MeanScore(Score):
         pairs: Sequence[tuple[int, int]],
         *,
         level: float,
-        rng: np.random.Generator,
         null: bool = False,
-        n_jobs: int | None = 1,
+        **how: Any,
     ) -> Iterable[RandomizationTest]:
         """Test pairs exactly or by a bracket; those for which that is impossible are sampled."""
         lines = [self.line(i, j) for i, j in pairs]
         left = [pair for pair, line in zip(pairs, lines, strict=True) if line is None]
-        drawn = iter(
-            sampled_tests(
-                [self.exchange(i, j, keep=null) for i, j in left],
-                self.metric,
-                by=self.by,
-                levels=levels_at(level),
-                rng=rng,
-                n_jobs=n_jobs,
-            )
-            if left
-            else ()
-        )
+        exchanges = [self.exchange(i, j, keep=null) for i, j in left]
+        how |= {"by": self.by, "levels": levels_at(level)}
+        drawn = iter(sampled_tests(exchanges, self.metric, **how) if left else ())
         return [
             next(drawn) if line is None else self._tested(i, j, line, null=null)
             for (i, j), line in zip(pairs, lines, strict=True)
@@ -521,36 +436,16 @@ class MeanScore(Score):
             null=line.null(float(self.y[i].sum()), observed) if null else None,
         )
 
-    def test_all(
-        self,
-        *,
-        level: float,
-        adjust: str,
-        seed: int,
-        n_jobs: int | None,
-        report: Callable[[int, int], None] | None,
-        tested: KnownTests | None,
-    ) -> dict[str, Any]:
+    def test_all(self, **how: Any) -> dict[str, Any]:
         """Test all pairs, in several processes where there are many."""
-        first = np.unique(self.kinds, return_index=True)[1]
         return pair_tests(
-            first,
-            self.kinds,
-            partial(_pvalues, self, first),
-            lambda i, j: self.exchange(int(first[i]), int(first[j])).extreme,
-            level=level,
-            adjust=adjust,
-            seed=seed,
-            n_jobs=n_jobs,
-            report=report,
-            tested=tested,
-        )._asdict()
+            self.kinds, self._pvalues, lambda i, j: self.exchange(i, j).extreme, **how
+        )
 
-    def simultaneous(
-        self, known: NDArray[np.intp], limited: KnownLimits | None, n_jobs: int | None
-    ) -> Callable[[float], tuple[Array, Array]]:
-        """Return the intervals of `difference` at the joint level."""
-        return limits_of_pairs(ends_of_pair, self.only, known.tolist(), limited, n_jobs=n_jobs)
+    def _pvalues(self, pairs: Sequence[tuple[int, int]]) -> list[float | None]:
+        """Return the p-values of some pairs; None where they must be sampled."""
+        lines = (self.line(i, j) for i, j in pairs)
+        return [None if line is None else line.pvalue for line in lines]
 
 
 _BRACKETED = "p between {:.4g} and {:.4g}, on a grid: the differences have no common step"
@@ -568,9 +463,245 @@ def _ratio(sums: Array) -> Array:
         return np.asarray(np.nan_to_num(sums[..., 0, :] / sums[..., 1, :]))
 
 
-def _pvalues(
-    score: MeanScore, first: NDArray[np.intp], pairs: Sequence[tuple[int, int]]
-) -> list[float | None]:
-    """Return the p-values of some pairs of distinct systems; None where they must be sampled."""
-    lines = (score.line(int(first[i]), int(first[j])) for i, j in pairs)
-    return [None if line is None else line.pvalue for line in lines]
+# --- A judge that errs, corrected by human scores of some items
+#
+# A judge (a language model, a cheap metric) scores all items, people score some of them, drawn at
+# random. The corrected mean is H - s·(F_L - F): the mean H of the human scores, the judge's means
+# F_L on the same items and F on all, and the slope s that makes its variance smallest. A constant
+# bias of the judge cancels; a useless judge has a slope near 0 and changes nothing
+# (prediction-powered inference with a tuned slope, the regression estimator of surveys).
+# Differences of two systems are corrected in the same way, item by item, so that a judge biased
+# towards one of them is found out.
+#
+# A. N. Angelopoulos, J. C. Duchi & T. Zrnic, "PPI++: Efficient prediction-powered inference", 2023.
+
+_FEW_LABELS = "few human labels: {} units have any"
+_UNITS_PER_SLOPE = 10  # with human labels; with fewer a slope is hardly known, and none is used
+_LEAST_LEFT = 0.1  # of one, less the leverage of a unit
+_CORRECTED = "prediction-powered"
+
+
+@dataclass(frozen=True, eq=False)
+class Corrected:
+    """Corrected means: their values, what every unit adds to them, and degrees of freedom."""
+
+    estimates: Array
+    # one row per system; a variance, of a mean or a difference, is the sum of their squares
+    residuals: Array
+    freedom: float
+
+    def of(self, i: int, j: int | None = None) -> tuple[float, float]:
+        """Return value and variance of the mean of i, or of that of j minus that of i."""
+        if j is None:
+            return float(self.estimates[i]), float(self.residuals[i] @ self.residuals[i])
+        gap = self.residuals[j] - self.residuals[i]
+        return float(self.estimates[j] - self.estimates[i]), float(gap @ gap)
+
+
+def correct(judge: Array, items: Array, human: Array, judged: Array, labelled: Array) -> Corrected:
+    """Return the means of a judge's scores, corrected by human scores."""
+    # `human` and `judged` are sums over the labelled items of every unit. Slopes are fitted on the
+    # judge's scores of all systems, so that differences agree with means.
+    systems, total = len(judge), float(labelled.sum())
+    of_human, off = np.empty_like(judge), np.empty_like(judge)
+    for k in range(systems):
+        of_human[k] = influence(human[k], labelled, human[k].sum(), total)
+        on_same = influence(judged[k], labelled, judged[k].sum(), total)
+        off[k] = on_same - influence(judge[k], items, judge[k].sum(), items.sum())
+    units = float(np.count_nonzero(labelled))
+    slopes = np.zeros((systems, systems))
+    leverage = np.zeros(judge.shape[1])
+    used = 0
+    if units >= _UNITS_PER_SLOPE * systems:
+        inverse = np.linalg.pinv(off @ off.T)
+        slopes = of_human @ off.T @ inverse
+        leverage = np.einsum("ku,kl,lu->u", off, inverse, off)
+        used = systems
+    # a unit that decides the slopes has a small residual, which says little
+    residuals = (of_human - slopes @ off) / np.maximum(1 - leverage, _LEAST_LEFT)
+    residuals *= math.sqrt(units / max(units - 1, 1.0))
+    shift = judged.sum(axis=1) / total - judge.sum(axis=1) / items.sum()
+    estimates = human.sum(axis=1) / total - slopes @ shift
+    return Corrected(estimates, residuals, effective_units(labelled) - 1 - used)
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedScore(MeanScore):
+    """Means of a judge's scores, corrected by human scores of some items."""
+
+    human: Any = None  # summed over the labelled items of every unit: one row per system
+    judged_sums: Any = None  # the judge's scores of the same items
+    labelled: Any = None  # their number
+
+    approximate = "corrected by human labels"
+
+    @cached_property
+    def corrected(self) -> Corrected:
+        """Return the corrected means of all systems."""
+        return correct(self.x, self.y[0], self.human, self.judged_sums, self.labelled[0])
+
+    @property
+    def estimates(self) -> Array:
+        """Return the corrected mean of every system."""
+        return self.corrected.estimates
+
+    @property
+    def uncorrected(self) -> MeanScore:
+        """Return the score of the judge alone."""
+        return MeanScore(self.x, self.y, self.range, self.metric, self.by, self.squares)
+
+    def interval(self, i: int, level: float) -> Interval:
+        """Return the interval of the corrected mean of system i."""
+        mean, variance = self.corrected.of(i)
+        units = float(np.count_nonzero(self.labelled[i]))
+        note = _FEW_LABELS.format(int(units)) if units < _UNITS_PER_SLOPE else None
+        ends, freedom = self._everything, self.corrected.freedom
+        if freedom > 0:
+            ends = self._limits(mean, variance, units, float(student_quantile(level, freedom)))
+        return Interval(self.metric, _CORRECTED, level, mean, *ends, note)
+
+    def freedom(self, i: int, j: int) -> float:  # noqa: ARG002
+        """Return the degrees of freedom of a difference: labelled units, less what slopes take."""
+        return self.corrected.freedom
+
+    def _judge_pair(self, i: int, j: int) -> tuple[float, float]:
+        """Return a corrected difference and its standard error."""
+        gap, variance = self.corrected.of(i, j)
+        floor = self.step / max(1.0, float(self.labelled[i].sum()))
+        return gap, math.sqrt(variance + floor**2)
+
+    def difference(self, i: int, j: int, level: float) -> Difference:
+        """Return the corrected difference of system j minus system i, with Student's interval."""
+        gap, error = self._judge_pair(i, j)
+        freedom, reach = self.corrected.freedom, math.inf
+        if freedom > 0:
+            reach = float(student_quantile(level, freedom)) * error
+        ends = max(-self.most, gap - reach), min(self.most, gap + reach)
+        a, b = (float(self.estimates[k]) for k in (i, j))
+        return Difference(self.metric, _CORRECTED, level, gap, *ends, a, b, 0.0)
+
+    def posterior(self, i: int, j: int) -> StudentPosterior:
+        """Return Student's distribution about the corrected difference."""
+        freedom = max(self.corrected.freedom, 1e-3)
+        return StudentPosterior(*self._judge_pair(i, j), freedom, most=self.most)
+
+    def unit_test(self, i: int, j: int) -> UnitTest:
+        """Test the corrected difference by Student's distribution over units."""
+        gap, error = self._judge_pair(i, j)
+        freedom = self.corrected.freedom
+        return UnitTest(float(student_pvalue(gap, error, freedom)), math.nan, error, freedom)
+
+    def pilot(self, i: int, j: int) -> Pilot:
+        """Return how much one unit adds to the corrected difference, with as many labels in it."""
+        spread = self.corrected.of(i, j)[1] * self.observed_units
+        return Pilot(self.observed_units, (spread, 0.0, 3 * spread**2), 1.0, None)
+
+    def tests(self, pairs: Sequence[tuple[int, int]], **how: Any) -> Iterable[RandomizationTest]:  # noqa: ARG002
+        """Test pairs by Student's distribution: corrected scores cannot be exchanged."""
+        return [self._tested_by_student(i, j) for i, j in pairs]
+
+    def _tested_by_student(self, i: int, j: int) -> RandomizationTest:
+        gap, pvalue = self.observed(i, j), self.unit_test(i, j).pvalue
+        return RandomizationTest(
+            metric=self.metric,
+            alternative="two-sided",
+            by=self.by,
+            method="student",
+            statistic=gap,
+            pvalue=pvalue,
+            n_units=int(np.count_nonzero(self.labelled[i])),
+            note=self._beside(i, j, gap, pvalue),
+        )
+
+    def _beside(self, i: int, j: int, gap: float, pvalue: float) -> str:
+        """Say what the judge alone would have shown, and whether that differs."""
+        alone = self.uncorrected
+        own, test = alone.difference(i, j, 0.95), alone.unit_test(i, j)
+        said = f"the judge alone: {own.estimate:+.4g} [{own.low:+.4g}, {own.high:+.4g}]"
+        said += f", p = {test.pvalue:.4g}"
+        decided = [p <= 0.05 for p in (pvalue, test.pvalue)]
+        if decided[0] != decided[1] or (all(decided) and gap * own.estimate < 0):
+            said += "; it would mislead"
+        return said
+
+    def note(self, test: RandomizationTest) -> str | None:
+        """Return what the judge alone would have shown."""
+        return f"corrected by {int(self.labelled[0].sum()):,} human labels; {test.note}"
+
+    def test_all(self, **how: Any) -> dict[str, Any]:
+        """Test all pairs by Student's distribution."""
+        pvalues, tested = np.ones((len(self.x), len(self.x))), how.get("tested")
+        for i, j in combinations(range(len(self.x)), 2):
+            pvalues[i, j] = pvalues[j, i] = self.unit_test(i, j).pvalue
+            if tested is not None:
+                tested[i, j] = pvalues[i, j], 0
+        return {"pvalues": pvalues, "sampled": 0, "unclear": 0}
+
+    def only(self, i: int, j: int) -> JudgedScore:
+        """Return the score of two systems alone."""
+        return self._with(super().only(i, j), lambda part: part[[i, j]])
+
+    def runs(self, places: Sequence[int]) -> Runs:
+        """Return the corrected mean of each run, and what every unit adds to it."""
+        moves = self.corrected.residuals[list(places)]
+        scores, size = self.corrected.estimates[list(places)], self.labelled[list(places)]
+        return Runs(scores, moves, -moves.mean(axis=0), size.mean(axis=0))
+
+    def pooled(self, groups: Sequence[Sequence[int]]) -> JudgedScore:
+        """Return the score of systems whose runs are the systems at these places, added up."""
+        return self._with(super().pooled(groups), lambda part: add_runs(part, groups))
+
+    def _with(self, own: Any, change: Callable[[Array], Array]) -> JudgedScore:
+        """Return a score with the human labels changed as the judge's scores are."""
+        parts = {n: change(getattr(self, n)) for n in ("human", "judged_sums", "labelled")}
+        found: JudgedScore = replace(own, **parts)
+        return found
+
+
+# --- Agreement of a judge with people
+
+
+def judge_agreement(
+    system: str, judge: Array, human: Array, unit: Array | None, level: float
+) -> JudgeAgreement:
+    """Compute bias, correlation and kappa of a judge from the items that people scored."""
+    # Kappa has quadratic weights; of yes and no it is Cohen's. Intervals leave out one unit at a
+    # time, correlation and kappa on Fisher's scale.
+    units = np.arange(len(judge)) if unit is None else np.unique(unit, return_inverse=True)[1]
+    n = int(units.max(initial=-1)) + 1
+    sums = np.array(
+        [
+            np.bincount(units, own, minlength=n)
+            for own in (np.ones(len(judge)), judge, human, judge**2, human**2, judge * human)
+        ]
+    )
+    total = sums.sum(axis=1, keepdims=True)
+    freedom = effective_units(sums[0]) - 1
+    t = float(student_quantile(level, freedom)) if freedom > 0 else math.inf
+
+    def limited(name: str, value: Any, back: Any) -> Interval:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            estimate = float(value(total)[0])
+            left = value(total - sums)
+            error = math.sqrt((n - 1) / n * float(np.sum((left - left.mean()) ** 2)))
+        low, high = (float(back(estimate + side * t * error)) for side in (-1, 1))
+        return Interval(name, "student", level, float(back(estimate)), low, high)
+
+    def moments(s: Array) -> tuple[Array, Array, Array, Array]:
+        f, h = s[1] / s[0], s[2] / s[0]
+        return f - h, s[3] / s[0] - f**2, s[4] / s[0] - h**2, s[5] / s[0] - f * h
+
+    def correlation(s: Array) -> Array:
+        _, v, w, c = moments(s)
+        return np.arctanh(np.clip(c / np.sqrt(v * w), -1 + 1e-12, 1 - 1e-12))
+
+    def kappa(s: Array) -> Array:
+        bias, v, w, c = moments(s)
+        return np.arctanh(np.clip(2 * c / (v + w + bias**2), -1 + 1e-12, 1 - 1e-12))
+
+    scores = (
+        limited("bias", lambda s: moments(s)[0], lambda x: x),
+        limited("correlation", correlation, np.tanh),
+        limited("kappa", kappa, np.tanh),
+    )
+    return JudgeAgreement(system, len(judge), scores)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -39,32 +40,17 @@ def plan(
     paired: PairedCounts,
     metric: str = "f1",
     *,
-    difference: float | None = None,
-    power: float | None = None,
-    units: int | None = None,
-    level: float = 0.95,
     beta: float = 1.0,
+    **wanted: Any,
 ) -> Plan:
-    """Compute sample size, power or smallest detectable difference from the cases of a pilot.
-
-    `probative.plan` calls this function and documents its arguments.
-    """
+    """Compute sample size, power or smallest detectable difference from the cases of a pilot."""
     paired_of("paired", paired)
     one_of("metric", metric, METRICS)
-    level = open_probability("level", level)
     beta = positive("beta", beta) if TABLE[metric].depends_on_beta else 1.0
     table = paired.total()
     observed = score(table.b, metric, beta=beta) - score(table.a, metric, beta=beta)
-    return plan_from_pilot(
-        Pilot.of(paired, metric, beta),
-        metric,
-        float(observed),
-        difference=difference,
-        power=power,
-        units=units,
-        level=level,
-        most=span(metric),
-    )
+    pilot = Pilot.of(paired, metric, beta)
+    return plan_from_pilot(pilot, metric, float(observed), most=span(metric), **wanted)
 
 
 def plan_from_pilot(
@@ -78,10 +64,7 @@ def plan_from_pilot(
     level: float = 0.95,
     most: float = 1.0,
 ) -> Plan:
-    """Compute the plan from the variation of the units in a pilot, for any kind of score.
-
-    `observed` is the difference in the pilot, `most` the largest possible difference.
-    """
+    """Compute the plan from the variation of the units in a pilot, for any kind of score."""
     level = open_probability("level", level)
     if difference is not None and power is not None and units is not None:
         raise InputError(
@@ -116,31 +99,27 @@ def _wanted_difference(difference: float, most: float) -> float:
 
 @dataclass(frozen=True)
 class Pilot:
-    """The variation of one unit in a pilot, and how often exchanging the systems changes anything.
+    """The variation of one unit in a pilot, and how often an exchange changes anything."""
 
-    Attributes
-    ----------
-    units
-        The number of units, including empty ones.
-    moments
-        The second, third and fourth central moments of the contribution of a unit to the
-        difference, in the direction of the observed difference.
-    informative
-        The share of the units in which exchanging A and B changes anything.
-    trouble
-        Why nothing can be planned, or None.
-    """
-
-    units: float
+    units: float  # with empty ones
+    # the second, third and fourth central moments of a unit's contribution to the difference, in
+    # the direction of the observed difference
     moments: tuple[float, float, float]
-    informative: float
-    trouble: str | None
+    informative: float  # share of the units in which exchanging A and B changes anything
+    trouble: str | None  # why nothing can be planned
 
     @classmethod
     def of(cls, paired: PairedCounts, metric: str, beta: float) -> Pilot:
         """Return the pilot from the cases of two systems."""
         (a, b), number = contributions(paired, metric, beta=beta, pooled=True)
         units = float(paired.n_units if paired.has_units else paired.cases.sum())
+        return cls.of_ratios(a, b, number, units)
+
+    @classmethod
+    def of_ratios(
+        cls, a: tuple[Any, Any], b: tuple[Any, Any], number: NDArray[Any], units: float
+    ) -> Pilot:
+        """Return the pilot from x and y of the units of two ratios, at the mean of both."""
         (x_a, y_a), (x_b, y_b) = ((number @ x, number @ y) for x, y in (a, b))
         if not (y_a > 0 and y_b > 0):
             return cls.without_any(units, UNDEFINED)
@@ -157,21 +136,13 @@ class Pilot:
         units: float,
         informative: float,
     ) -> Pilot:
-        """Return the pilot from the contributions of the units to the difference.
-
-        `added` is the contribution of a unit of each kind times the number of all units, `number`
-        the number of units of that kind, `informative` the number of units in which exchanging A
-        and B changes anything.
-        """
-        trouble = (
-            _SYSTEMS_NEVER_DIFFER
-            if not informative > 0
-            else _PILOT_OF_ONE_UNIT
-            if number.sum() < 2
-            else None
-        )
-        if trouble:
-            return cls.without_any(units, trouble)
+        """Return the pilot from the contributions of the units to the difference."""
+        # `added` is that of a unit of each kind times the number of all units; `informative` is a
+        # number of units
+        if not informative > 0:
+            return cls.without_any(units, _SYSTEMS_NEVER_DIFFER)
+        if number.sum() < 2:
+            return cls.without_any(units, _PILOT_OF_ONE_UNIT)
         # empty units add nothing but count, because a new sample will contain them, too
         added, number = np.append(added, 0.0), np.append(number, units - number.sum())
         mean = number @ added / units
@@ -204,14 +175,11 @@ class Pilot:
             return None, None
 
         def enough(units: float) -> bool:
-            return (
-                self._normal_power(difference, units, level) >= power
-                and self._possible(units, level) >= power
-            )
+            reached = self._normal_power(difference, units, level), self._possible(units, level)
+            return min(reached) >= power
 
-        if not enough(_MOST_UNITS):
-            return None, f"more than {_MOST_UNITS:.0e} units are needed"
-        return _least(enough, _fewest(level), _MOST_UNITS), None
+        needed = _least(enough, _fewest(level), _MOST_UNITS)
+        return needed, None if needed else f"more than {_MOST_UNITS:.0e} units are needed"
 
     def smallest_difference(
         self, power: float, units: int, level: float, most: float = 1.0
@@ -265,12 +233,11 @@ def _fewest(level: float) -> int:
     return math.ceil(1 - math.log2(1 - level))
 
 
-def _least(enough: Callable[[float], bool], low: int, high: int) -> int:
-    """Return the smallest whole number from `low` to `high` that is enough; `high` is enough."""
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle + 1, high)
-    return high
+def _least(enough: Callable[[float], Any], low: int, most: int) -> int | None:
+    """Return the smallest whole number from `low` on that is enough; None if `most` is not."""
+    if not enough(float(most)):
+        return None
+    return low + bisect_left(range(low, most), True, key=lambda number: bool(enough(float(number))))
 
 
 # --- Numbers of runs and units for a comparison of procedures
@@ -301,7 +268,7 @@ def plan_runs(
     assert parts is not None  # noqa: S101  # only comparisons of models have none
     level = pilot.level if level is None else open_probability("level", level)
     power = open_probability("power", power)
-    wanted = abs(pilot.difference if difference is None else _fraction(difference))
+    wanted = abs(pilot.difference) if difference is None else _wanted_difference(difference, 1.0)
     design = RunsDesign.of(parts)
     observed = sorted({parts.n_runs_a, parts.n_runs_b})
     tried = sorted({*(_RUNS_TRIED if runs is None else runs), *(observed if runs is None else ())})
@@ -351,38 +318,17 @@ def _surface(
     return RunsSurface(down, across, half_widths, design.power(difference, *grid, level))
 
 
-def _fraction(difference: Any) -> float:
-    wanted = one_number("difference", difference)
-    if not abs(wanted) <= 1:
-        raise InputError(
-            f"difference: {difference!r}; expected a fraction of 1, as 0.02 for two points"
-        )
-    return wanted
-
-
 def _rows(table: ArrayLike) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(row) for row in np.asarray(table, dtype=np.float64).tolist())
 
 
 @dataclass(frozen=True)
 class RunsDesign:
-    """The variances of one unit, one run, and one run on one unit.
-
-    Attributes
-    ----------
-    unit
-        The variance of the contribution of a unit to the difference, for any run.
-    run
-        The variance of the true score of a run; for paired runs, of the difference of two.
-    both
-        The variance of the interaction of a run (or a pair of runs) with a unit.
-    paired_runs
-        True if runs come in pairs.
-    """
+    """The variances of one unit, one run, and one run on one unit."""
 
     unit: float
-    run: float
-    both: float
+    run: float  # of the true score of a run; of the difference of two if runs come in pairs
+    both: float  # of the interaction of a run, or a pair of runs, with a unit
     paired_runs: bool
 
     @classmethod
@@ -431,25 +377,19 @@ class RunsDesign:
 
     def units_for(self, difference: float, power: float, runs: int, level: float) -> int | None:
         """Return the smallest number of units with that power; None if no number has it."""
-        return _least_runs(lambda n: self.power(difference, runs, runs, n, level) >= power)
+        return _least(
+            lambda n: self.power(difference, runs, runs, n, level) >= power,
+            2,
+            _MOST_UNITS_WITH_RUNS,
+        )
 
     def units_within(
         self, half_width: float, runs_a: int, runs_b: int, level: float, *, least: int = 2
     ) -> int | None:
         """Return the smallest number of units whose interval is no longer; None if none is."""
-        return _least_runs(
-            lambda n: self.half_width(runs_a, runs_b, n, level) <= half_width * (1 + 1e-12), least
+        enough = half_width * (1 + 1e-12)
+        return _least(
+            lambda n: self.half_width(runs_a, runs_b, n, level) <= enough,
+            least,
+            _MOST_UNITS_WITH_RUNS,
         )
-
-
-def _least_runs(enough: Callable[[float], Any], low: int = 2) -> int | None:
-    """Return the smallest whole number that is enough; None if none is."""
-    if not enough(float(_MOST_UNITS_WITH_RUNS)):
-        return None
-    high = low
-    while not enough(float(high)):
-        low, high = high + 1, min(2 * high, _MOST_UNITS_WITH_RUNS)
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(float(middle)) else (middle + 1, high)
-    return high

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import special
@@ -30,112 +29,36 @@ from probative.inference.exchange import (
 )
 from probative.inference.intervals import interval
 from probative.inference.planning import Pilot
-from probative.inference.posterior.clustered import posterior_of_difference
+from probative.inference.posterior.student import posterior_of_difference
 from probative.inference.runs import Runs, Spread
-from probative.inference.sampled import sequential_pvalues
+from probative.inference.sampled import kinds_of
 from probative.inference.score_differences import difference_of_totals
-from probative.inference.scores import Score
+from probative.inference.scores import RatioScore, pair_tests
 from probative.inference.units import (
-    effective_units_of_pairs,
     jackknife_covariance,
-    leave_one_out,
     pair_errors,
     student_quantile,
 )
 from probative.inference.walks import TooLargeError, walk_of_credits
 from probative.metrics import COMPOSITES, NEEDS_TN, contributions, ratio, score, span
-from probative.workers import in_processes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, MutableMapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from fractions import Fraction
 
     from numpy.typing import NDArray
 
     from probative._validation import Array, Mask
-    from probative.inference.posterior.clustered import ClusteredPosterior
-    from probative.inference.sampled import KnownLimits
+    from probative.inference.posterior.student import ClusteredPosterior
     from probative.results import Difference, Interval, RandomizationTest
 
 
-# --- Randomisation tests of all pairs of systems
+# --- Exact tests of pairs of systems
 #
 # The counts of each system on every unit are computed once. A test uses only the units on which
 # the two systems differ.
 
-if TYPE_CHECKING:
-    KnownTests = MutableMapping[tuple[int, int], tuple[float, int]]
-
-
-_PAIRS_PER_TASK = 64  # tested by a process in one go
-_FEWEST_PAIRS_FOR_PROCESSES = 400  # fewer are not worth starting other processes
 _MEMORY = 2**28  # bytes that one exact test may use for its tables
-
-
-class _PairTests(NamedTuple):
-    """The p-values of all pairs, as a symmetric table with ones on its diagonal.
-
-    `sampled` is the number of pairs without an exact p-value, `unclear` the number of those for
-    which the decision after drawing all exchanges is not yet certain.
-    """
-
-    pvalues: NDArray[np.float64]
-    sampled: int
-    unclear: int = 0
-
-
-def pair_tests(
-    first: NDArray[np.intp],
-    kind: NDArray[np.intp],
-    exact: Callable[[Sequence[tuple[int, int]]], list[float | None]],
-    draw: Callable[[int, int], Callable[[np.random.Generator, int], int]],
-    *,
-    level: float = 0.95,
-    adjust: str = "holm",
-    seed: int = 0,
-    n_jobs: int | None = -1,
-    report: Callable[[int, int], None] | None = None,
-    tested: KnownTests | None = None,
-) -> _PairTests:
-    """Test every pair of systems, two-sided and exactly.
-
-    `first` is the first system of each kind, `kind` the kind of every system; equal systems are of
-    one kind. `exact` returns the p-values of pairs of kinds, None where an exact test does not fit
-    into memory. There, exchanges are drawn by `draw` until the adjusted p-value is clearly above
-    or below the level. `tested` maps pairs of systems (lower index first) to the p-value and its
-    number of draws (0 if exact); known pairs are not tested again, new ones are added. `report`
-    receives the number of pairs done and their total.
-    """
-    tested = {} if tested is None else tested
-    everyone = list(combinations(range(len(first)), 2))
-    pairs = [(i, j) for i, j in everyone if (first[i], first[j]) not in tested]
-    progress = report or (lambda done, total: None)
-    done = 0
-    chunks = [
-        pairs[start : start + _PAIRS_PER_TASK] for start in range(0, len(pairs), _PAIRS_PER_TASK)
-    ]
-    jobs = n_jobs if len(pairs) >= _FEWEST_PAIRS_FOR_PROCESSES else 1
-    progress(0, len(pairs))
-    for chunk, answers in in_processes(exact, chunks, jobs):
-        tested.update(
-            ((int(first[i]), int(first[j])), (pvalue, 0))
-            for (i, j), pvalue in zip(chunk, answers, strict=True)
-            if pvalue is not None
-        )
-        done += len(chunk)
-        progress(done, len(pairs))
-    unclear = 0
-    too_large = [(i, j) for i, j in everyone if tested.get((first[i], first[j]), (0, 1))[1]]
-    if too_large:
-        drawings = {(int(first[i]), int(first[j])): draw(i, j) for i, j in too_large}
-        places = first[kind].tolist()
-        unclear = _sample(drawings, places, tested, (level, adjust), seed=seed, n_jobs=n_jobs)
-    pvalues, sampled = np.ones((len(first), len(first))), 0
-    for i, j in everyone:
-        pvalue, draws = tested[int(first[i]), int(first[j])]
-        pvalues[i, j] = pvalues[j, i] = pvalue
-        sampled += draws > 0
-    return _PairTests(pvalues[np.ix_(kind, kind)], sampled, unclear)
 
 
 def _test_pairs(
@@ -152,54 +75,9 @@ def _test_pairs(
     return answers
 
 
-def _sample(
-    drawings: dict[tuple[int, int], Callable[[np.random.Generator, int], int]],
-    places: Sequence[int],
-    tested: KnownTests,
-    rule: tuple[float, str],
-    *,
-    seed: int,
-    n_jobs: int | None,
-) -> int:
-    """Add sampled tests to the known ones, and return how many of them are not clear.
-
-    `drawings` draws exchanges for each pair of distinct systems. `places` gives, for every system,
-    the first system that it equals: the adjustment is for all pairs, including equal systems.
-    """
-    level, adjust = rule
-    family = [(min(a, b), max(a, b)) for a, b in combinations(places, 2)]
-    known = {t: tested[pair] for t, pair in enumerate(family) if pair in tested}
-    known |= {t: (1.0, 0) for t, (a, b) in enumerate(family) if a == b}
-
-    def draw(generator: np.random.Generator, number: int, tests: NDArray[np.int64]) -> list[int]:
-        # seeds for all pairs, so that a pair's draws do not depend on which others are open
-        seeds = dict(zip(drawings, generator.integers(2**63, size=len(drawings)), strict=True))
-        wanted = {family[t] for t in tests}
-        counts = {
-            pair: drawings[pair](np.random.default_rng(seeds[pair]), number) for pair in wanted
-        }
-        return [counts[family[t]] for t in tests]
-
-    results = sequential_pvalues(
-        draw,
-        len(family),
-        levels=(1 - level,),
-        adjust=adjust,
-        plain=False,
-        known=known,
-        rng=seed,
-        n_jobs=n_jobs,
-    )
-    of_pairs = {
-        pair: result for pair, result in zip(family, results, strict=True) if pair in drawings
-    }
-    tested.update((pair, (result.pvalue, result.draws)) for pair, result in of_pairs.items())
-    return sum(not result.clear for result in of_pairs.values())
-
-
 def _exchange(
     table: UnitTable, i: int, j: int, metric: str, beta: float
-) -> tuple[ItemExchange | UnitExchange, Fraction]:
+) -> tuple[UnitExchange, Fraction]:
     """Return the exchange of two systems and the difference of their scores."""
     positives = int(table.number @ table.positives)
     negatives = 0 if table.negatives is None else int(table.number @ table.negatives)
@@ -208,14 +86,9 @@ def _exchange(
     gap = difference_of_totals(positives, negatives, (x + u, f + v), metric, beta)
     observed = gap.exact_difference(x, f)
     if not table.by_item:
-        differ = np.any(a != b, axis=1)
-        walk = walk_of_credits(a[differ], b[differ], table.number[differ])
-        same = table.number[~differ] @ a[~differ]
-        return UnitExchange.of(walk.moved(same), gap, _MEMORY), observed
-    both = table.number @ (a & b)
-    only_a, only_b = table.number @ a - both, table.number @ b - both
-    cases = np.array([*only_a, *only_b, *both, 0, 0], dtype=np.int64)
-    return ItemExchange(cases, gap), observed
+        return UnitExchange.of(walk_of_credits(a, b, table.number), gap, _MEMORY), observed
+    only_a, only_b, both = (table.number @ own for own in (a & ~b, b & ~a, a & b))
+    return ItemExchange.of_cases(np.array([*only_a, *only_b, *both, 0, 0]), gap), observed
 
 
 # --- Counts of many systems on the units of one test set
@@ -226,27 +99,14 @@ def _exchange(
 
 @dataclass(frozen=True, eq=False)
 class UnitTable:
-    """The counts of several systems, unit by unit.
+    """The counts of several systems, unit by unit."""
 
-    Attributes
-    ----------
-    tp, fp
-        True and false positives: one row per system, one column per kind of unit.
-    positives, negatives
-        The items of every unit that are positive and negative in gold (negatives are None where
-        they cannot be counted).
-    number
-        The number of units of each kind.
-    by_item
-        True if every unit is a single item.
-    """
-
-    tp: NDArray[Any]
+    tp: NDArray[Any]  # one row per system, one column per kind of unit
     fp: NDArray[Any]
-    positives: NDArray[Any]
-    negatives: NDArray[Any] | None
-    number: NDArray[np.int64]
-    by_item: bool = False
+    positives: NDArray[Any]  # items of every unit, in gold
+    negatives: NDArray[Any] | None  # None if they cannot be counted
+    number: NDArray[np.int64]  # of units of each kind
+    by_item: bool = False  # True if every unit is a single item
 
     @classmethod
     def of_counts(cls, systems: Sequence[Counts], *, by_item: bool = False) -> UnitTable:
@@ -259,11 +119,6 @@ class UnitTable:
         positives = whole[0][0] + whole[0][2]
         number = np.ones(tp.shape[1], dtype=np.int64)
         return cls(tp, fp, positives, negatives, number, by_item)
-
-    @property
-    def n_systems(self) -> int:
-        """Return the number of systems."""
-        return len(self.tp)
 
     @property
     def n_units(self) -> int:
@@ -281,32 +136,15 @@ class UnitTable:
         stacked = np.ascontiguousarray(np.concatenate(rows).T)
         keys = stacked.view(np.dtype((np.void, stacked.itemsize * stacked.shape[1])))[:, 0]
         _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-        order = np.argsort(first)  # in the order of their first appearance
-        place = np.empty(len(order), dtype=np.intp)
-        place[order] = np.arange(len(order))
-        number = np.bincount(place[group], weights=self.number, minlength=len(first))
-        kept = first[order]
-        return UnitTable(
-            self.tp[:, kept],
-            self.fp[:, kept],
-            self.positives[kept],
-            None if self.negatives is None else self.negatives[kept],
-            number.astype(np.int64),
-            self.by_item,
+        kept, group = np.unique(first[group], return_inverse=True)
+        return replace(
+            self,
+            tp=self.tp[:, kept],
+            fp=self.fp[:, kept],
+            positives=self.positives[kept],
+            negatives=None if self.negatives is None else self.negatives[kept],
+            number=np.bincount(group, weights=self.number).astype(np.int64),
         )
-
-    def distinct(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the first system of each kind, and the kind of every system; copies share one."""
-        kinds: dict[bytes, int] = {}
-        first: list[int] = []
-        kind_of = np.empty(self.n_systems, dtype=np.intp)
-        for k in range(self.n_systems):
-            key = self.tp[k].tobytes() + self.fp[k].tobytes()
-            if key not in kinds:
-                kinds[key] = len(first)
-                first.append(k)
-            kind_of[k] = kinds[key]
-        return np.array(first, dtype=np.intp), kind_of
 
     def counts(self) -> Counts:
         """Return one table per system and kind of unit."""
@@ -327,11 +165,9 @@ class UnitTable:
             raise InputError(f"metric: {metric} needs tn, and these counts have none")
         if metric in COMPOSITES:
             rows, totals = self.counts(), self.totals(self.number)
-            parts = [
-                contributions(rows[k], metric, at=totals[k], units=True)
-                for k in range(self.n_systems)
-            ]
-            x, y = (np.stack([part[i] for part in parts]) for i in (0, 1))
+            tables = zip(rows, totals, strict=True)
+            own = (contributions(row, metric, at=total, units=True) for row, total in tables)
+            x, y = map(np.stack, zip(*own, strict=True))
             return x, y
         x, y = ratio(self.counts(), metric, beta=beta)
         return np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
@@ -352,11 +188,9 @@ def _whole(cells: NDArray[Any]) -> NDArray[np.int32]:
 
 
 def dispute(moved: Array, number: NDArray[Any]) -> Array:
-    """Return how many units the difference of every pair rests on.
-
-    With d the moves of a pair's difference, that is (sum d²)² / sum d⁴: the number of units in
-    dispute, were they all worth the same. It is infinite for a pair that no unit moves.
-    """
+    """Return how many units the difference of every pair rests on."""
+    # With d the moves of a pair's difference, (sum d²)² / sum d⁴: the number of units in dispute,
+    # were they all worth the same. It is infinite for a pair that no unit moves.
     first, second, third, fourth = (moved**power for power in (1, 2, 3, 4))
 
     def cross(a: Array, b: Array) -> Array:
@@ -377,22 +211,15 @@ def dispute(moved: Array, number: NDArray[Any]) -> Array:
 
 
 def simultaneous_reach(quantile: float, freedom: Array, disputed: Array) -> Array:
-    """Return how many standard errors the interval of each pair reaches, given the joint quantile.
-
-    Each pair has Student's quantile of the same tail with its own degrees of freedom. That errs on
-    the safe side: the largest of Student's variables that share their denominator is less extreme.
-
-    A variance that rests on m units in dispute is itself an estimate: as their number is random,
-    its variance is about 1/m of its square, and Satterthwaite's degrees of freedom are 2m. With
-    very few units Student's quantile has no bounds, and the variance at the limit is the better
-    guide: a difference that is farther off by h comes with more units in dispute. With u the
-    worth of one and V = m·u², the maximum-likelihood variance there is V/2 + √(V²/4 + u²h²)
-    (Tango's score interval, with the units in dispute on both sides alike), which makes
-    h = t·√(V + t²u²).
-
-    Reference: T. Tango, "Equivalence test and confidence interval for the difference in proportions
-    for the paired-sample design", 1998.
-    """
+    """Return how many standard errors the interval of each pair reaches, by the joint quantile."""
+    # Each pair has Student's quantile of the same tail with its own degrees of freedom. That errs
+    # on the safe side: the largest of Student's variables that share their denominator is less
+    # extreme. A variance that rests on m units in dispute is itself an estimate: its variance is
+    # about 1/m of its square, and Satterthwaite's degrees of freedom are 2m. With very few units
+    # Student's quantile has no bounds, and the variance at the limit is the better guide: with u
+    # the worth of a unit and V = m·u², the maximum-likelihood variance at a distance h is
+    # V/2 + √(V²/4 + u²h²), which makes h = t·√(V + t²u²) (T. Tango, "Equivalence test and
+    # confidence interval for the difference in proportions for the paired-sample design", 1998).
     level = float(special.erf(quantile / np.sqrt(2)))
     by_size = student_quantile(level, freedom)
     by_dispute = student_quantile(level, np.minimum(freedom, 2 * disputed))
@@ -407,45 +234,23 @@ _WITHOUT_POSITIVES = ("accuracy", "specificity", "npv")  # defined even without 
 
 
 @dataclass(frozen=True, eq=False)
-class PooledScore(Score):
-    """A score of pooled counts of several systems, with exact exchange tests.
-
-    Attributes
-    ----------
-    metric, scored
-        The name of the score, and the metric that is computed: over all classes of single-label
-        data, accuracy is recall.
-    n_systems
-        The number of systems.
-    counts_of
-        Returns the counts of a system, one row per unit.
-    cases_of
-        Returns the cases of two systems: one row per unit in the order of the counts, or one table
-        of single items; None if only counts are known. Then two systems are assumed to be right
-        together and wrong together as often as possible.
-    cases_of_runs
-        Returns the cases of every run of A beside every run of B, added up, divided by the
-        greatest common divisor of the two numbers of runs; by default from `cases_of`.
-    exchanged_of
-        Returns the cases that are exchanged, if these are not those of `cases_of`.
-    table_of
-        Returns the counts of all systems as a `UnitTable`, if units are single items.
-    multiplicity
-        The number of equal units that each row stands for; None if it is one.
-    weight
-        The weight of an item; dividing by it makes half items whole.
-    """
+class PooledScore(RatioScore):
+    """A score of pooled counts of several systems, with exact exchange tests."""
 
     metric: str
-    scored: str
+    scored: str  # what is computed: over all classes of single-label data, accuracy is recall
     n_systems: int
-    counts_of: Callable[[int], Counts]
+    counts_of: Callable[[int], Counts]  # of a system, one row per unit
+    # Cases of two systems: one row per unit in the order of the counts, or one table of single
+    # items. Without them, two systems are right together and wrong together as often as possible.
     cases_of: Callable[[int, int], PairedCounts] | None = None
+    # Cases of every run of A beside every run of B, added up, divided by the greatest common
+    # divisor of the two numbers of runs; by default from `cases_of`.
     cases_of_runs: Callable[[Sequence[int], Sequence[int]], PairedCounts] | None = None
-    exchanged_of: Callable[[int, int], PairedCounts] | None = None
-    table_of: Callable[[], UnitTable] | None = None
-    multiplicity: NDArray[Any] | None = None
-    weight: float = 1.0
+    exchanged_of: Callable[[int, int], PairedCounts] | None = None  # if not those of `cases_of`
+    table_of: Callable[[], UnitTable] | None = None  # of all systems, if units are single items
+    multiplicity: NDArray[Any] | None = None  # equal units that each row stands for
+    weight: float = 1.0  # of an item; dividing by it makes half items whole
     beta: float = 1.0
     prior: float = 1.0
 
@@ -469,7 +274,7 @@ class PooledScore(Score):
         )
 
     @property
-    def most(self) -> float:  # type: ignore[override]
+    def most(self) -> float:
         """Return the largest possible difference of two systems."""
         return span(self.scored)
 
@@ -498,36 +303,28 @@ class PooledScore(Score):
         return replace(table, number=np.asarray(self.multiplicity, dtype=np.int64))
 
     @cached_property
-    def _units(self) -> tuple[UnitTable, Mask, Array, Array]:
-        """Return the distinct units, in which anything counts, and their parts x and y."""
-        units = self.table.grouped()
-        x, y = units.contributions(self.scored, beta=self.beta)
-        there = np.any(y > 0, axis=0)
-        return units, there, x[:, there], y[:, there]
+    def units(self) -> UnitTable:
+        """Return the table with equal units merged."""
+        return self.table.grouped()
 
-    @property
-    def number(self) -> NDArray[np.int64]:
-        """Return the number of units of each kind in which anything counts."""
-        units, there, _, _ = self._units
-        return units.number[there]
+    @cached_property
+    def _contributions(self) -> tuple[Array, Array, Mask]:
+        """Return x and y of all kinds of units, and those in which anything counts."""
+        x, y = self.units.contributions(self.scored, beta=self.beta)
+        return x, y, np.any(y > 0, axis=0)
+
+    @cached_property
+    def parts(self) -> tuple[Array, Array, NDArray[np.int64]]:
+        """Return x and y of the kinds of units in which anything counts, and their numbers."""
+        x, y, there = self._contributions
+        return x[:, there], y[:, there], self.units.number[there]
 
     @cached_property
     def estimates(self) -> Array:
         """Return the score of every system."""
-        _, _, x, y = self._units
+        x, y, number = self.parts
         with np.errstate(invalid="ignore"):
-            return np.asarray((x @ self.number) / (y @ self.number))
-
-    @cached_property
-    def moves(self) -> Array:
-        """Return what leaving out a unit changes."""
-        _, _, x, y = self._units
-        return leave_one_out(x, y, self.number)
-
-    @property
-    def sizes(self) -> Array:
-        """Return each unit's part in the denominators."""
-        return self._units[3]
+            return np.asarray((x @ number) / (y @ number))
 
     @property
     def observed_units(self) -> int:
@@ -543,7 +340,9 @@ class PooledScore(Score):
     @property
     def kinds(self) -> NDArray[np.intp]:
         """Return the kind of every system."""
-        return self.table.distinct()[1]
+        return kinds_of(
+            tp.tobytes() + fp.tobytes() for tp, fp in zip(self.table.tp, self.table.fp, strict=True)
+        )
 
     def interval(self, i: int, level: float) -> Interval:
         """Return the interval of system i, with the items of a unit as dependent."""
@@ -586,10 +385,9 @@ class PooledScore(Score):
         self,
         pairs: Sequence[tuple[int, int]],
         *,
-        level: float,  # noqa: ARG002  # an exact test needs none
         rng: np.random.Generator,
         null: bool = False,
-        n_jobs: int | None = 1,  # noqa: ARG002
+        **_: Any,
     ) -> Iterator[RandomizationTest]:
         """Test pairs exactly, one by one."""
         for i, j in pairs:
@@ -606,8 +404,7 @@ class PooledScore(Score):
     def runs(self, places: Sequence[int]) -> Runs:
         """Return the score of each run, and each unit's move of it."""
         parts = [contributions(self.counts_of(k), self.scored, beta=self.beta) for k in places]
-        x, y = (np.array([part[k] for part in parts], dtype=np.float64) for k in (0, 1))
-        return Runs.of(x, y)
+        return Runs.of(*(np.array(part, dtype=np.float64) for part in zip(*parts, strict=True)))
 
     def pooled(self, groups: Sequence[Sequence[int]]) -> PooledScore:
         """Return the score of systems whose runs are the systems at these places, added up."""
@@ -649,40 +446,22 @@ class PooledScore(Score):
             table_of=None,
         )
 
-    def test_all(
-        self,
-        *,
-        level: float,
-        adjust: str,
-        seed: int,
-        n_jobs: int | None,
-        report: Callable[[int, int], None] | None,
-        tested: KnownTests | None,
-    ) -> dict[str, Any]:
+    def test_all(self, **how: Any) -> dict[str, Any]:
         """Test all pairs exactly, in several processes where there are many."""
-        first, kind = self.table.distinct()
-        distinct = self.table.only(first).grouped()
-        found = pair_tests(
-            first,
-            kind,
-            partial(_test_pairs, distinct, self.scored, self.beta),
-            lambda i, j: drawing(*_exchange(distinct, i, j, self.scored, self.beta), "two-sided"),
-            level=level,
-            adjust=adjust,
-            seed=seed,
-            n_jobs=n_jobs,
-            report=report,
-            tested=tested,
-        )
-        return found._asdict() | self._overstated(found.pvalues)
+        units, metric, beta = self.units, self.scored, self.beta
+
+        def draw(i: int, j: int) -> Callable[[np.random.Generator, int], int]:
+            return drawing(*_exchange(units, i, j, metric, beta), "two-sided")
+
+        exact = partial(_test_pairs, units, metric, beta)
+        found = pair_tests(self.kinds, exact, draw, **how)
+        return found | self._overstated(found["pvalues"])
 
     def _overstated(self, pvalues: Array) -> dict[str, Any]:
-        """Return how many pairs the exchange test alone would overstate, and the amounts returned.
-
-        The amounts are the ratio of the items that the two systems of such a pair return, at most.
-        """
+        """Return how many pairs the exchange test alone would overstate, with their amounts."""
+        # the ratio of the items that the two systems of such a pair return, at most
         known = np.flatnonzero(self.judged)
-        units, _, x, y = self._units
+        units, (x, y, _) = self.units, self.parts
         x, y = x[known], y[known]
         errors = pair_errors(jackknife_covariance(self.moves[known], self.number))
         gaps = np.subtract.outer(self.estimates[known], self.estimates[known])
@@ -701,23 +480,19 @@ class PooledScore(Score):
 
     def resampled(self, known: NDArray[np.intp], weights: Array) -> Array:
         """Return the scores of the known systems with weighted units."""
-        units, there, x, y = self._units
-        if self.scored in COMPOSITES:
-            drawn = np.zeros((len(weights), len(units.number)))
-            drawn[:, there] = weights
-            return np.nan_to_num(units.only(known).scores(self.scored, drawn))
-        return np.asarray((weights @ x[known].T) / (weights @ y[known].T))
+        if self.scored not in COMPOSITES:
+            return super().resampled(known, weights)
+        drawn = np.zeros((len(weights), len(self.units.number)))
+        drawn[:, self._contributions[2]] = weights
+        return np.nan_to_num(self.units.only(known).scores(self.scored, drawn))
 
     def simultaneous(
-        self,
-        known: NDArray[np.intp],
-        limited: KnownLimits | None,  # noqa: ARG002  # nothing here is slow
-        n_jobs: int | None,  # noqa: ARG002
+        self, known: NDArray[np.intp], *_: Any
     ) -> Callable[[float], tuple[Array, Array]]:
         """Return the intervals of all differences, from the standard errors of all pairs."""
         moved = self.moves[known]
         errors = pair_errors(jackknife_covariance(moved, self.number))
-        freedom = effective_units_of_pairs(self.sizes[known], self.number) - 1
+        freedom = self.freedoms(known.tolist())
         disputed = dispute(moved, self.number)
         gaps = np.subtract.outer(self.estimates[known], self.estimates[known])
         kind = self.kinds[known]
@@ -740,17 +515,14 @@ class PooledScore(Score):
         return limits
 
     def _arms(self, system: int, level: float) -> tuple[float, float]:
-        """Return how far the interval of a single score reaches below and above it.
-
-        Two systems that differ equally in every unit (all right and all wrong, say) have no
-        standard error: MOVER joins the two intervals, as if they were independent.
-        """
-        units = self._units[0]
+        """Return how far the interval of a single score reaches below and above it."""
+        # Two systems that differ equally in every unit have no standard error: MOVER joins the two
+        # intervals, as if they were independent.
+        units = self.units
         own = units.counts()[system]
+        rows = own._map(lambda cells: np.repeat(cells, units.number))
         alone = interval(
-            own._map(lambda cells: np.repeat(cells, units.number)).sum()
-            if units.by_item
-            else own._map(lambda cells: np.repeat(cells, units.number)),
+            rows.sum() if units.by_item else rows,
             self.scored,
             level=level,
             beta=self.beta,
@@ -760,27 +532,22 @@ class PooledScore(Score):
         return estimate - float(np.asarray(alone.low)), float(np.asarray(alone.high)) - estimate
 
     def _limits_of_copies(self, system: int, level: float) -> tuple[float, float]:
-        """Return the interval of the difference of two systems that no unit distinguishes.
-
-        That nothing differs here does not show that nothing would elsewhere.
-        """
-        units = self._units[0]
+        """Return the interval of the difference of two systems that no unit distinguishes."""
+        # that nothing differs here does not show that nothing would elsewhere
+        units = self.units
         own = units.counts()[system]
-        parts = [own.tp, own.fp, own.fn, *([] if own.tn is None else [own.tn])]
-        agreed = np.stack([np.asarray(part) for part in parts], axis=1)
-        cases = np.concatenate([np.zeros((len(agreed), 4)), agreed], axis=1)
-        paired = PairedCounts(cases, units.number)
+        paired = overlap(own, own, units.number)
         gap = difference(
             paired.total() if units.by_item else paired, self.scored, level=level, beta=self.beta
         )
         return gap.low, gap.high
 
 
-def overlap(a: Counts, b: Counts) -> PairedCounts:
+def overlap(a: Counts, b: Counts, number: NDArray[Any] | None = None) -> PairedCounts:
     """Return the cases of two systems that are right together and wrong together most often."""
     both, wrong = np.minimum(a.tp, b.tp), np.minimum(a.fp, b.fp)
     cases = [a.tp - both, a.fp - wrong, b.tp - both, b.fp - wrong, both, wrong]
     cases.append(a.positives - a.tp - b.tp + both)
     if a.tn is not None:
         cases.append(a.tn - b.fp + wrong)
-    return PairedCounts(np.stack(cases, axis=-1))
+    return PairedCounts(np.stack(cases, axis=-1), number)

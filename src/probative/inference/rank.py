@@ -22,14 +22,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative._validation import Array, Mask
-    from probative.inference.pooled import KnownTests
-    from probative.inference.sampled import KnownLimits
-    from probative.inference.scores import Score
+    from probative.inference.scores import KnownLimits, KnownTests, Score
 
 
-# -----------------------------------------------------------------------------
-# Ranks, tiers and who is best, from the decided pairs and from draws over the units.
-# -----------------------------------------------------------------------------
+# --- Ranks, tiers and who is best, from the decided pairs and from draws over the units
 
 N_NORMAL, N_BOOTSTRAP = 200_000, 20_000
 _NUMBERS_AT_ONCE = 2**22
@@ -38,22 +34,15 @@ _TIE = 1e-12  # scores that rounding alone sets apart are equal
 
 
 def rank_sets(better: Mask) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the least and the greatest rank that each system may have.
-
-    `better` is True where the system of the row is decided better than that of the column.
-
-    Reference: M. Mogstad, J. P. Romano, A. M. Shaikh & D. Wilhelm, "Inference for ranks with
-    applications to mobility across neighbourhoods and academic achievement across countries", 2024.
-    """
+    """Return the least and the greatest rank that each system may have."""
+    # M. Mogstad, J. P. Romano, A. M. Shaikh & D. Wilhelm, "Inference for ranks with applications to
+    # mobility across neighbourhoods and academic achievement across countries", 2024
     return 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
 
 
 def tiers(better: Mask) -> NDArray[np.int64]:
-    """Return the tier of each system, from 1; the systems are sorted, best first.
-
-    A new tier starts at the first system that every system of the tiers above is decided better
-    than.
-    """
+    """Return the tier of each system, from 1; the systems are sorted, best first."""
+    # a new tier starts at the first system that all systems above are decided better than
     tier = np.ones(len(better), dtype=np.int64)
     for k in range(1, len(better)):
         tier[k] = tier[k - 1] + bool(better[:k, k].all())
@@ -63,11 +52,8 @@ def tiers(better: Mask) -> NDArray[np.int64]:
 def simultaneous_quantile(
     covariance: Array, level: float, rng: np.random.Generator, n_draws: int = N_NORMAL
 ) -> float:
-    """Return the quantile of the largest |Z_i - Z_j| / se_ij of all pairs, Z ~ N(0, covariance).
-
-    It lies between the normal quantile, that of a single pair, and that of Šidák's inequality; NaN
-    where no pair differs.
-    """
+    """Return the quantile of the largest |Z_i - Z_j| / se_ij of all pairs, Z ~ N(0, covariance)."""
+    # it lies between the normal quantile and Šidák's; NaN if no pair differs
     errors = pair_errors(covariance)
     if not np.any(errors > 0):
         return np.nan
@@ -102,14 +88,9 @@ def best_and_mean_rank(
     n_draws: int = N_BOOTSTRAP,
     covariance: Array | None = None,
 ) -> tuple[Array, Array, Array]:
-    """Return the probability of being best, the expected rank, and the probability of being ahead.
-
-    By the Bayesian bootstrap over units. Systems that tie in a draw share the first place, and the
-    ranks that they take together; each is ahead of the other by half. The last is a table: the
-    row's system is ahead of the column's.
-
-    Reference: D. B. Rubin, "The Bayesian bootstrap", 1981.
-    """
+    """Return the probabilities of being best, the expected ranks, and P(row ahead of column)."""
+    # The Bayesian bootstrap over units (D. B. Rubin, 1981). Systems that tie in a draw share the
+    # first place, and the ranks that they take together; each is ahead of the other by half.
     best = mean = ahead = np.zeros(0)
     for start, drawn in enumerate(_draw_scores(scores, number, rng, n_draws, covariance)):
         rank, first = average_ranks(drawn)
@@ -170,19 +151,15 @@ def average_ranks(scores: Array) -> tuple[Array, Mask]:
     return rank, rounded == sorted_scores[:, :1]
 
 
-# -----------------------------------------------------------------------------
-# Tie letters: which systems are not told apart, as letters beside their names.
-# -----------------------------------------------------------------------------
+# --- Tie letters: which systems are not told apart, as letters beside their names
 
 _MOST = 5  # groups per system, beyond which they would be more than anybody reads
 
 
 def tie_letters(decided: NDArray[np.bool_]) -> list[str]:
-    """Make a compact letter display: systems share a letter if and only if not decided.
-
-    Reference: H.-P. Piepho, "An algorithm for a letter-based representation of all-pairwise
-    comparisons", 2004.
-    """
+    """Make a compact letter display: systems share a letter if and only if not decided."""
+    # H.-P. Piepho, "An algorithm for a letter-based representation of all-pairwise comparisons",
+    # 2004
     k = len(decided)
     apart = [sum(1 << j for j in np.flatnonzero(row).tolist()) for row in decided]
     columns = _insert_and_absorb(apart)
@@ -199,11 +176,9 @@ def tie_letters(decided: NDArray[np.bool_]) -> list[str]:
 
 
 def _insert_and_absorb(apart: Sequence[int]) -> list[int] | None:
-    """Return the largest groups of systems of which no two are decided, as bits of numbers.
-
-    All systems begin in one group. A decided pair splits each group that holds both (insert); what
-    is then part of another group is dropped (absorb). None where there would be too many groups.
-    """
+    """Return the largest groups of systems of which no two are decided, as bits of numbers."""
+    # All systems begin in one group. A decided pair splits each group that holds both (insert);
+    # what is then part of another group is dropped (absorb). None if there are too many groups.
     k = len(apart)
     columns = [(1 << k) - 1]
     for i in range(k):
@@ -278,100 +253,45 @@ def _letter(place: int) -> str:
     return ascii_letters[letter] + "'" * turns
 
 
-# -----------------------------------------------------------------------------
-# Everything that is known of the order of many systems, from what is known of each pair.
+# --- Everything that is known of the order of many systems, from what is known of each pair
 #
 # The pairs that the tests decide give rank sets, tiers and letters; the covariance of the scores
 # over the units gives limits for all differences at once; draws over the units give the
 # probability of being best.
-# -----------------------------------------------------------------------------
-
-if TYPE_CHECKING:
-    Limits = tuple[Array, Array]
-
 
 ADJUSTMENTS = ("holm", "shaffer")
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Evidence about the scores of several systems, before they are ranked.
+    """Evidence about the scores of several systems, before they are ranked."""
 
-    Attributes
-    ----------
-    estimates
-        The scores; NaN where one is undefined.
-    judged
-        Which systems there is evidence of: those with a score that rests on two units or more.
-    identical
-        Which pairs no unit tells apart.
-    pvalues
-        Of all pairs, two-sided.
-    unit_pvalues
-        Student's, by unit, of all pairs of judged systems; NaN where there is none. Without them
-        the `pvalues` decide alone.
-    overstated, returned
-        Of how many pairs the exchange test alone would overstate the evidence, because a difference
-        varies more than exchanging assumes; and how many times as many items as the other the one
-        system of such a pair returns, at most.
-    sampled, unclear
-        How many of them were sampled, and of how many of these it is not clear what drawing all
-        exchanges would decide.
-    draws
-        The fewest and the most exchanges drawn for a pair; none where all tests are exact.
-    covariance
-        Of the scores of the judged systems.
-    limits
-        Turns a normal quantile into the limits of all differences of judged systems, those of the
-        row minus those of the column.
-    scores
-        Turns weights of the kinds of units into scores of the judged systems: one row per draw.
-    number
-        How many units there are of each kind.
-    most
-        By how much two scores can differ.
-    approximate
-        What the scores are, where nothing about them is exact.
-    """
-
-    estimates: Array
-    judged: Mask
-    identical: Mask
-    pvalues: Array
-    sampled: int
-    covariance: Array
-    limits: Callable[[float], Limits]
-    scores: Callable[[Array], Array]
-    number: NDArray[np.int64]
-    unclear: int = 0
-    draws: tuple[int, int] = (0, 0)
-    most: float = 1.0
-    approximate: str | None = None
-    unit_pvalues: Array | None = None
+    estimates: Array  # NaN where a score is undefined
+    judged: Mask  # systems with a score that rests on two units or more
+    identical: Mask  # pairs that no unit tells apart
+    pvalues: Array  # of all pairs, two-sided
+    sampled: int  # how many of these were sampled
+    covariance: Array  # of the scores of the judged systems
+    limits: Callable[[float], tuple[Array, Array]]  # of differences, row minus column
+    scores: Callable[[Array], Array]  # of the judged systems, from weights of the kinds of units
+    number: NDArray[np.int64]  # of units of each kind
+    unclear: int = 0  # sampled pairs of which it is not clear what all exchanges would decide
+    draws: tuple[int, int] = (0, 0)  # fewest and most exchanges of a pair
+    most: float = 1.0  # by how much two scores can differ
+    approximate: str | None = None  # what the scores are, if nothing about them is exact
+    unit_pvalues: Array | None = None  # Student's, of judged systems; None: `pvalues` decide
+    # pairs whose evidence the exchange test alone would overstate, and how many times as many
+    # items as the other one system of such a pair returns, at most
     overstated: int = 0
     returned: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
 class Leaderboard:
-    """Systems in order, best first, and what is known of each and of every pair.
+    """Systems in order, best first, and what is known of each and of every pair."""
 
-    Attributes
-    ----------
-    order
-        The number of the system in every place, as given.
-    rank_low, rank_high, tier, letters, p_best, expected_rank
-        What is known of the system in every place; NaN where there is no evidence.
-    difference, low, high
-        The score of the row's place minus that of the column's, and its simultaneous limits.
-    pvalue, p_unit, p_adjusted, decided, p_ahead, identical
-        Of every pair of places; `p_adjusted` is the larger of the two p-values, adjusted, and
-        `p_ahead` the probability that the row's system is better.
-    quantile
-        How many standard errors the limits reach, with many units; NaN without a pair.
-    """
-
-    order: NDArray[np.intp]
+    # tables have one row and one column per place; they compare the row with the column
+    order: NDArray[np.intp]  # the number of the system in every place, as given
     rank_low: NDArray[np.int64]
     rank_high: NDArray[np.int64]
     tier: NDArray[np.int64]
@@ -472,10 +392,7 @@ def evidence_of(
     tested: KnownTests | None = None,
     limited: KnownLimits | None = None,
 ) -> Evidence:
-    """Collect the evidence for a ranking, for any kind of score.
-
-    `tested` and `limited` hold tests and intervals of pairs that are known; new ones are added.
-    """
+    """Collect the evidence for a ranking, for any kind of score."""
     tests = score.test_all(
         level=level, adjust=adjust, seed=seed, n_jobs=n_jobs, report=report, tested=tested
     )

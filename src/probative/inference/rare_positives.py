@@ -319,9 +319,8 @@ class ItemStrata:
 
     @cached_property
     def drawn(self) -> Array:
-        """Draw totals of positive items from the posterior: one row per draw."""
-        if (nodes := self.recalibration) is None:
-            raise InputError("confidence: none; expected those of every stratum")
+        """Draw totals of positive items from the posterior of the confidences, one row per draw."""
+        nodes: Any = self.recalibration
         rng = np.random.default_rng(0)
         # systematic sampling: the number of draws of a node is its weight times draws, to within 1
         ends = np.searchsorted(np.cumsum(nodes.weight), (np.arange(self.draws) + 0.5) / self.draws)
@@ -341,9 +340,9 @@ def _probabilities(confidence: Sequence[ArrayLike], strata: int) -> tuple[Array,
             f"{strata}"
         )
     for x in values:
-        if not np.all((x >= 0) & (x <= 1)):
-            wrong = x[~((x >= 0) & (x <= 1))][0]
-            raise InputError(f"confidence: {wrong}; expected probabilities between 0 and 1")
+        wrong = x[~((x >= 0) & (x <= 1))]
+        if wrong.size:
+            raise InputError(f"confidence: {wrong[0]}; expected probabilities between 0 and 1")
     return values
 
 
@@ -360,19 +359,14 @@ class _RareInterval:
 
 
 def rare_score(
-    items: ItemStrata,
-    metric: str = "f1",
-    *,
-    system: int = 0,
-    level: float = 0.95,
-    beta: float = 1.0,
+    items: ItemStrata, metric: str = "f1", *, system: int = 0, level: float = 0.95, beta: float = 1
 ) -> _RareInterval:
     """Compute the score of one system in the pool and its interval."""
 
     def value(totals: Array) -> Array:
         return _score(items, totals, metric, system, beta)
 
-    return _interval(items, value, open_probability("level", level), bounds(metric))
+    return _interval(items, value, level, bounds(metric))
 
 
 def rare_difference(
@@ -382,7 +376,7 @@ def rare_difference(
     a: int = 0,
     b: int = 1,
     level: float = 0.95,
-    beta: float = 1.0,
+    beta: float = 1,
 ) -> _RareInterval:
     """Compute the score of system `b` minus that of system `a`, and its interval."""
 
@@ -390,8 +384,7 @@ def rare_difference(
         first, second = (_score(items, totals, metric, system, beta) for system in (a, b))
         return np.asarray(second - first)
 
-    most = span(metric)
-    return _interval(items, value, open_probability("level", level), (-most, most), paired=True)
+    return _interval(items, value, level, (-span(metric), span(metric)), paired=True)
 
 
 def _score(items: ItemStrata, totals: Array, metric: str, system: int, beta: float) -> Array:
@@ -412,6 +405,7 @@ def _interval(
     paired: bool = False,
 ) -> _RareInterval:
     """Compute the interval from recalibrated confidences, or else from the labels alone."""
+    level = open_probability("level", level)
     labels = items.labelled, items.positive, items.shares
     totals = Totals.of(items.sizes, *labels, level, finite=items.finite)
     alone = totals.extremes(value, between)  # from the labels alone

@@ -52,27 +52,13 @@ _ONE_UNIT = "one unit does not show the variation between units: procedures are 
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """The scores of one system's runs, and each unit's move of them.
+    """The scores of one system's runs, and each unit's move of them."""
 
-    The last axis of an array holds the units, the one before it the runs; further axes in front
-    hold many test sets at once.
-
-    Attributes
-    ----------
-    scores
-        The score of each run.
-    moves
-        A unit's move of the score of a run, (x - F·y)/Y.
-    left_out
-        The change of the mean score when a unit is left out.
-    size
-        A unit's part in the denominator, averaged over the runs.
-    """
-
+    # the last axis holds the units, the one before it the runs; others in front, many test sets
     scores: Array
-    moves: Array
-    left_out: Array
-    size: Array
+    moves: Array  # a unit's move of the score of a run, (x - F·y)/Y
+    left_out: Array  # change of the mean score when a unit is left out
+    size: Array  # a unit's part in the denominator, averaged over the runs
 
     @classmethod
     def of(cls, x: Array, y: Array) -> Runs:
@@ -117,31 +103,15 @@ def _variance(values: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """The variance of the difference of two mean scores between experiments.
+    """The variance of the difference of two mean scores between experiments."""
 
-    Attributes
-    ----------
-    estimate
-        The difference, B minus A.
-    units
-        The number of units that count in any score.
-    by_unit, unit_freedom
-        The jackknife variance of the difference over test sets with these runs, and Kish's
-        effective number of units less one.
-    numbers
-        The number of runs of A and of B; a single number if they are paired.
-    variances, interactions
-        The variance of run scores on this test set (of the differences of paired runs), and the
-        part of it due to the interaction of runs with units.
-    """
-
-    estimate: Array
-    units: Array
-    by_unit: Array
-    unit_freedom: Array
-    numbers: tuple[int, ...]
-    variances: tuple[Array, ...]
-    interactions: tuple[Array, ...]
+    estimate: Array  # B minus A
+    units: Array  # the number of those that count in any score
+    by_unit: Array  # jackknife variance of the difference over test sets with these runs
+    unit_freedom: Array  # Kish's effective number of units less one
+    numbers: tuple[int, ...]  # of runs of A and of B; one number if they are paired
+    variances: tuple[Array, ...]  # of run scores (or paired differences) on this test set
+    interactions: tuple[Array, ...]  # the part of it due to runs treating units differently
 
     @classmethod
     def of(cls, a: Runs, b: Runs, paired_runs: bool = False) -> Spread:
@@ -166,18 +136,14 @@ class Spread:
             )
 
     def mean_squares(self) -> list[tuple[Array, Any]]:
-        """Return the variances by units and of the mean scores, each with degrees of freedom.
-
-        The interaction of runs with units is in both, so their sum is conservative.
-        """
+        """Return the variances by units and of the mean scores, each with degrees of freedom."""
+        # the interaction of runs with units is in both, so their sum is conservative
         runs = zip(self.variances, self.numbers, strict=True)
         return [(self.by_unit, self.unit_freedom), *((v / n, n - 1) for v, n in runs)]
 
     def on_a_new_test_set(self) -> list[tuple[Array, Any]]:
-        """Return the variances of the difference of two new runs on a new test set.
-
-        The difference is taken about the observed difference of means, whose own error is included.
-        """
+        """Return the variances of the difference of two new runs on a new test set."""
+        # about the observed difference of means, whose own error is included
         repeated = sum(v / n for v, n in zip(self.interactions, self.numbers, strict=True))
         new = self.by_unit + np.maximum(0.0, self.by_unit - repeated)
         return [(new, self.unit_freedom), *self.on_this_test_set()]
@@ -188,11 +154,9 @@ class Spread:
         return [(v * (1 + 1 / n), n - 1) for v, n in runs]
 
     def worth(self) -> Array:
-        """Return the effective number of independent runs of either system, for these models.
-
-        It is the mean variance over test sets of the difference of two single runs, divided by that
-        of the difference of means. Copies of one run count as one.
-        """
+        """Return the effective number of independent runs of either system, for these models."""
+        # the mean variance over test sets of the difference of two single runs, over that of the
+        # difference of means: copies of one run count as one
         own = zip(self.interactions, self.numbers, strict=True)
         single = self.by_unit + sum(v * (1 - 1 / n) for v, n in own)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -228,11 +192,9 @@ def why_no_procedures(a: Runs, b: Runs, paired_runs: bool) -> str | None:
 def compare_procedures(
     a: Runs, b: Runs, models: Comparison, paired_runs: bool, most: float
 ) -> Comparison:
-    """Compare the procedures, given the comparison of the models that they trained.
-
-    New runs only add uncertainty to what these models show. So the interval reaches at least as
-    far as the models' own, and the p-value is no smaller than that of the exact test.
-    """
+    """Compare the procedures, given the comparison of the models that they trained."""
+    # New runs only add uncertainty: the interval reaches at least as far as the models' own, and
+    # the p-value is no smaller than that of the exact test.
     spread = Spread.of(a, b, paired_runs)
     estimate = float(spread.estimate)
     variance, freedom = map(float, add_squares(spread.mean_squares()))
@@ -365,10 +327,7 @@ def permutation_pvalue(
     n_resamples: int = 10_000,
     rng: RNG | None = 0,
 ) -> tuple[float, int, bool]:
-    """Compute the p-value of the permutation test of the difference of mean run scores.
-
-    It is the share of all assignments of runs to systems whose means are at least as far apart.
-    """
+    """Compute the p-value of the permutation test of the difference of mean run scores."""
     a, b = _scores("a", a), _scores("b", b)
     n_resamples = whole_number("n_resamples", n_resamples)
     # the statistic is the sum of B's scores, or of the differences within exchanged pairs
@@ -383,7 +342,11 @@ def permutation_pvalue(
         inside = _subsets_within(values, chosen, centre - far, centre + far) if far > 0 else 0
         return (assignments - inside) / assignments, assignments, True
     generator = random_generator(rng)
-    sums = np.array([_random_sum(values, chosen, generator) for _ in range(n_resamples)])
+    if chosen is None:
+        drawn = (values @ generator.integers(0, 2, len(values)) for _ in range(n_resamples))
+    else:
+        drawn = (generator.permutation(values)[:chosen].sum() for _ in range(n_resamples))
+    sums = np.fromiter(drawn, float, n_resamples)
     extreme = np.count_nonzero(np.abs(sums - centre) >= far)
     return float((extreme + 1) / (n_resamples + 1)), assignments, False
 
@@ -396,13 +359,6 @@ def _scores(name: str, scores: ArrayLike) -> Array:
     if not np.all(np.isfinite(values)):
         raise InputError(f"{name}: the score of a run is undefined; expected numbers")
     return values
-
-
-def _random_sum(values: Array, chosen: int | None, rng: np.random.Generator) -> float:
-    """Return the sum of a random subset of the values, of size `chosen` if that is given."""
-    if chosen is None:
-        return float(values @ rng.integers(0, 2, len(values)))
-    return float(rng.permutation(values)[:chosen].sum())
 
 
 def _subsets_within(values: Array, chosen: int | None, low: float, high: float) -> int:
@@ -445,20 +401,13 @@ def almost_stochastic_order(
     n_resamples: int = 10_000,
     rng: RNG | None = 0,
 ) -> float:
-    """Compute the upper confidence limit of the violation of stochastic order (ASO).
-
-    The order is violated where a quantile of `worse` lies above that of `better`; the violation
-    ratio is the part of the squared distance of the two quantile functions that lies there. Below
-    0.5, `better` is almost stochastically dominant; 0 is complete dominance.
-
-    The ratio is an integral of step functions and exact. Its bootstrap variance is exact, too, up
-    to about two million pairs of resamples (seven runs of either system); beyond that, resamples
-    are drawn at random.
-
-    Reference: E. del Barrio, J. A. Cuesta-Albertos & C. Matrán, "An optimal transportation approach
-    for assessing almost stochastic order", 2018. R. Dror, S. Shlomov & R. Reichart, "Deep
-    Dominance", 2019.
-    """
+    """Compute the upper confidence limit of the violation of stochastic order (ASO)."""
+    # The order is violated where a quantile of `worse` lies above that of `better`; the ratio is
+    # the part of the squared distance of the two quantile functions that lies there. It and, for
+    # few runs, its bootstrap variance are exact.
+    # E. del Barrio, J. A. Cuesta-Albertos & C. Matrán, "An optimal transportation approach for
+    # assessing almost stochastic order", 2018. R. Dror, S. Shlomov & R. Reichart, "Deep Dominance",
+    # 2019.
     better, worse = np.sort(_scores("better", better)), np.sort(_scores("worse", worse))
     level = open_probability("level", level)
     n_resamples = whole_number("n_resamples", n_resamples)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
+from itertools import compress
 from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +14,14 @@ from scipy import sparse, special
 from probative._validation import random_generator
 from probative.inference.groups import adjust_pvalues
 from probative.results import NullDistribution, RandomizationTest
-from probative.workers import in_processes, in_threads
+from probative.workers import in_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
     from probative._validation import RNG, Array, Mask
-    from probative.inference.pooled import KnownTests
 
 
 # --- Sampled p-values, drawn until they are clear of the levels
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
     Known = tuple[float, int]
-    Draw = Callable[[np.random.Generator, int], int]
     DrawOfTests = Callable[[np.random.Generator, int, Numbers], ArrayLike]
 
 
@@ -60,28 +58,16 @@ _GROWTH_BETWEEN_LOOKS = 1.25  # of the number of draws
 
 @dataclass(frozen=True)
 class SampledPvalue:
-    """A sampled p-value with its interval.
+    """A sampled p-value with its interval."""
 
-    Attributes
-    ----------
-    pvalue
-        The estimate, (extreme + 1) / (draws + 1).
-    low, high
-        The interval of the p-value of the complete test; it holds with probability one minus the
-        error, whenever drawing stops.
-    draws, extreme
-        The number of draws, and the number of those at least as extreme as the data.
-    levels, undecided
-        The levels it is compared with, and those among them that the interval does not exclude.
-    """
-
-    pvalue: float
+    pvalue: float  # (extreme + 1) / (draws + 1)
+    # an interval of the p-value of the complete test, whenever drawing stops
     low: float
     high: float
     draws: int
-    extreme: int
+    extreme: int  # draws at least as extreme as the data
     levels: tuple[float, ...] = LEVELS
-    undecided: tuple[float, ...] = ()
+    undecided: tuple[float, ...] = ()  # levels that the interval does not exclude
 
     @property
     def clear(self) -> bool:
@@ -94,10 +80,9 @@ class SampledPvalue:
         return sqrt(self.pvalue * (1 - self.pvalue) / self.draws)
 
     def __str__(self) -> str:
-        within = f"p between {self.low:.4g} and {self.high:.4g}"
-        if self.clear:
-            return f"decided at {_listed(self.levels)} after {self.draws:,} draws: {within}"
-        return f"undecided at {_listed(self.undecided)} after {self.draws:,} draws: {within}"
+        within = f"after {self.draws:,} draws: p between {self.low:.4g} and {self.high:.4g}"
+        levels = " and ".join(f"{level:g}" for level in self.undecided or self.levels)
+        return f"{'decided' if self.clear else 'undecided'} at {levels} {within}"
 
 
 def levels_at(level: float) -> tuple[float, ...]:
@@ -106,34 +91,9 @@ def levels_at(level: float) -> tuple[float, ...]:
     return tuple(sorted({*LEVELS, own}, reverse=True))
 
 
-def sequential_pvalue(
-    draw: Draw,
-    *,
-    levels: Sequence[float] = LEVELS,
-    n_resamples: int | None = None,
-    most: int = MOST,
-    error: float = ERROR,
-    rng: RNG | None = None,
-    n_jobs: int | None = 1,
-) -> SampledPvalue:
-    """Sample a p-value under the null hypothesis with as many draws as the decision needs.
-
-    `draw` gets a generator and a number of draws, and returns how many are at least as extreme as
-    the data; calls may come from several threads. `n_resamples` fixes the number of draws. `error`
-    is the probability that a decision differs from that of the complete test. The result depends on
-    `rng`, not on `n_jobs`.
-    """
-    found = sequential_pvalues(
-        lambda generator, number, tests: [draw(generator, number)],
-        1,
-        levels=levels,
-        n_resamples=n_resamples,
-        most=most,
-        error=error,
-        rng=rng,
-        n_jobs=n_jobs,
-    )
-    return found[0]
+def sequential_pvalue(draw: Callable[[np.random.Generator, int], int], **how: Any) -> SampledPvalue:
+    """Sample a p-value under the null hypothesis with as many draws as the decision needs."""
+    return sequential_pvalues(lambda own, number, tests: [draw(own, number)], 1, **how)[0]
 
 
 def sequential_pvalues(
@@ -151,14 +111,12 @@ def sequential_pvalues(
     n_jobs: int | None = 1,
     report: Callable[[int, int], None] | None = None,
 ) -> list[SampledPvalue]:
-    """Sample the p-values of several tests, each with as many draws as its decisions need.
-
-    `draw` gets the indices of the open tests as a third argument and returns a count for each. The
-    p-values will be compared with the levels adjusted by `adjust`, and unadjusted, too, if `plain`.
-    `known` holds p-values by test with their numbers of draws (0: exact), from which drawing goes
-    on. `error` is that of all tests together. `report` gets the number of finished tests and of
-    all.
-    """
+    """Sample the p-values of several tests, each with as many draws as its decisions need."""
+    # `draw` gets a generator, a number of draws and the indices of the open tests, and returns how
+    # many draws are at least as extreme as the data, for each; calls may come from several threads.
+    # P-values are compared with the levels adjusted by `adjust`, and unadjusted, too, if `plain`.
+    # `known` holds p-values by test with their numbers of draws (0: exact), from which drawing goes
+    # on. `error` is that of all tests together. The result depends on `rng`, not on `n_jobs`.
     levels = tuple(levels)
     seed = int(random_generator(rng).integers(2**63))
     planned = [n_resamples] if n_resamples is not None else looks(most)
@@ -224,12 +182,11 @@ class _Found:
 
     def pvalues(self, levels: tuple[float, ...], unclear: Mask) -> list[SampledPvalue]:
         """Return the results, one per test."""
-        counts = zip(self.extreme.tolist(), self.draws.tolist(), strict=True)
-        limits = zip(self.low.tolist(), self.high.tolist(), strict=True)
-        open_at = [tuple(t for t, own in zip(levels, row, strict=True) if own) for row in unclear.T]
+        columns = (part.tolist() for part in (self.extreme, self.draws, self.low, self.high))
+        open_at = [tuple(compress(levels, row)) for row in unclear.T]
         return [
             SampledPvalue((x + 1) / (n + 1) if n else high, low, high, n, x, levels, undecided)
-            for (x, n), (low, high), undecided in zip(counts, limits, open_at, strict=True)
+            for x, n, low, high, undecided in zip(*columns, open_at, strict=True)
         ]
 
 
@@ -267,11 +224,6 @@ def _drawn(draw: DrawOfTests, seed: int, tests: Numbers, stream: tuple[int, int]
     return count.astype(np.int64)
 
 
-def _listed(levels: Sequence[float]) -> str:
-    """Join levels for a message."""
-    return " and ".join(f"{level:g}" for level in levels)
-
-
 # --- Sampled tests of all pairs of systems, for any score
 #
 # The exchanged units are drawn once for all pairs. A unit's part in the sums of a system is stored
@@ -294,28 +246,14 @@ _EXACT_IN_SINGLE_PRECISION = 1 << 24  # whole numbers up to this
 
 @dataclass(frozen=True, eq=False)
 class SharedExchanges:
-    """Each unit's part in the sums behind the scores of all systems.
+    """Each unit's part in the sums behind the scores of all systems."""
 
-    Attributes
-    ----------
-    table
-        The parts less those in the first system's sums: one row per system and sum, one column per
-        unit on which systems differ.
-    units
-        The indices of these units.
-    totals
-        The sums over all units; systems are on the first axis, the other axes are up to `scores`.
-    n_units
-        The number of all units.
-    scores
-        A function from sums, shaped as `totals` with a last axis of draws, to scores.
-    """
-
+    # less the part in the first system's sums: one row per system and sum, one column per unit
     table: Any
-    units: NDArray[np.intp]
-    totals: Array
+    units: NDArray[np.intp]  # those on which systems differ
+    totals: Array  # systems on the first axis; the other axes are up to `scores`
     n_units: int
-    scores: Callable[[Array], Array]
+    scores: Callable[[Array], Array]  # of sums, shaped as `totals` with a last axis of draws
 
     @classmethod
     def of(
@@ -341,10 +279,7 @@ class SharedExchanges:
         return np.array([abs(scores[j] - scores[i]) for i, j in pairs])
 
     def draw(self, generator: np.random.Generator, number: int) -> Iterator[Array]:
-        """Exchange all units at random `number` times, in batches.
-
-        Yield the sums over the exchanged units, shaped as `totals` with a last axis of draws.
-        """
+        """Exchange all units at random `number` times, in batches."""
         n_bytes = -(-number // 8)
         words = generator.integers(2**64, size=-(-self.n_units * n_bytes // 8), dtype=np.uint64)
         raw = words.astype("<u8", copy=False).view(np.uint8)[: self.n_units * n_bytes]
@@ -372,59 +307,6 @@ class SharedExchanges:
         return extreme
 
 
-def sampled_pair_tests(
-    shared: SharedExchanges,
-    alone: Callable[[int], SampledExchange],
-    pairs: Sequence[Pair],
-    *,
-    few: int,
-    level: float = 0.95,
-    adjust: str = "holm",
-    known: Mapping[Pair, tuple[float, int]] | None = None,
-    n_resamples: int | None = None,
-    most: int = MOST,
-    seed: int = 0,
-    n_jobs: int | None = 1,
-    report: Callable[[int, int], None] | None = None,
-) -> list[SampledPvalue]:
-    """Compute two-sided p-values of pairs of systems from sampled exchanges of whole units.
-
-    `alone` returns the exchanges of one pair, by its index in `pairs`; it is used if at most `few`
-    pairs are open. Drawing stops when the comparison of the adjusted p-values with `level` is
-    clear. `known` is as for `sequential_pvalues`, by pair.
-    """
-    observed = shared.observed(pairs)
-    sides = np.array(pairs, dtype=np.intp).reshape(-1, 2)
-
-    def draw(
-        generator: np.random.Generator, number: int, tests: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
-        if len(tests) <= few:
-            # one seed per pair: its exchanges do not depend on which other pairs are still open
-            seeds = generator.integers(2**63, size=len(pairs))[tests].tolist()
-            drawn = zip(tests.tolist(), map(np.random.default_rng, seeds), strict=True)
-            return np.array([alone(test).extreme(own, number) for test, own in drawn])
-        extreme = np.zeros(len(tests), dtype=np.int64)
-        for flipped in shared.draw(generator, number):
-            extreme += shared.count_extreme(flipped, sides[tests], observed[tests])
-        return extreme
-
-    place = {pair: t for t, pair in enumerate(pairs)}
-    return sequential_pvalues(
-        draw,
-        len(pairs),
-        levels=(1 - level,),
-        adjust=adjust,
-        plain=False,
-        known={place[pair]: own for pair, own in (known or {}).items() if pair in place},
-        n_resamples=n_resamples,
-        most=most,
-        rng=seed,
-        n_jobs=n_jobs,
-        report=report,
-    )
-
-
 # --- Sums over units that are flipped with probability ½
 #
 # Equal units are not flipped one by one: the number of flipped units out of n is the number of ones
@@ -439,11 +321,9 @@ _ODD_BITS, _ODD_PAIRS, _ODD_FOURS = (
 
 
 class _UnitFlips:
-    """Sums over units, each of which is flipped with probability ½.
+    """Sums over units, each of which is flipped with probability ½."""
 
-    `table` is sparse, with one row per sum and one column per kind of unit; `number` counts the
-    units of each kind.
-    """
+    # `table` is sparse: one row per sum, one column per kind of unit
 
     def __init__(self, table: Any, number: NDArray[np.int64]):
         self.n_sums = table.shape[0]
@@ -502,13 +382,11 @@ _BINS_PER_SIDE, _REACH_OF_BINS = 20, 4.0  # of the null distribution's histogram
 
 
 class SampledExchange:
-    """Random exchanges of the units of two systems, and what they do to the scores.
+    """Random exchanges of the units of two systems, and what they do to the scores."""
 
-    `a` and `b` are the sums behind the two scores. `moves` is sparse: one row per sum, one column
-    per kind of unit, with what a flipped unit adds to `base` (by default to the sums of B);
-    `number` counts the units of each kind. `scores` turns sums into scores, with draws on the last
-    axis. With `keep`, the sizes of all drawn differences are kept.
-    """
+    # `a` and `b` are the sums behind the two scores. `moves` is sparse: one row per sum, one column
+    # per kind of unit, with what a flipped unit adds to `base` (by default to the sums of B).
+    # `scores` turns sums into scores, with draws on the last axis. `keep` keeps all differences.
 
     def __init__(
         self,
@@ -554,42 +432,29 @@ class SampledExchange:
             width = observed / max(1, round(observed / width))
         edges = width * np.arange(1, ceil(span / width - 1e-9) + 1)
         tails = 1 - np.searchsorted(np.sort(size), edges - TIE) / len(size)
-        outer = np.append(-np.diff(tails)[:-1], tails[-2:-1]) / 2
-        middle = 1 - tails[0] if len(edges) > 1 else 1.0
-        return NullDistribution(
-            np.concatenate([-edges[::-1], edges]), np.concatenate([outer[::-1], [middle], outer])
-        )
+        return symmetric_histogram(edges, tails / 2)
+
+
+def symmetric_histogram(edges: Any, tails: Array) -> NullDistribution:
+    """Return a symmetric null distribution from positive edges and the upper tails beyond them."""
+    outer = np.append(-np.diff(tails)[:-1], tails[-2:-1])
+    middle = 1 - 2 * tails[0] if len(edges) > 1 else 1.0
+    return NullDistribution(
+        np.concatenate([-edges[::-1], edges]), np.concatenate([outer[::-1], [middle], outer])
+    )
 
 
 def sampled_tests(
-    exchanges: Sequence[SampledExchange],
-    metric: str,
-    *,
-    by: str = "unit",
-    levels: Sequence[float] = LEVELS,
-    n_resamples: int | None = None,
-    rng: RNG | None = None,
-    n_jobs: int | None = 1,
+    exchanges: Sequence[SampledExchange], metric: str, *, by: str = "unit", **how: Any
 ) -> list[RandomizationTest]:
-    """Test several pairs whose p-values will be adjusted by Holm's method; two-sided.
-
-    Drawing stops when the decision on each pair is clear at every level, with and without the
-    adjustment, or after `n_resamples` exchanges. The result does not depend on `n_jobs`.
-    """
+    """Test several pairs whose p-values will be adjusted by Holm's method; two-sided."""
 
     def draw(own: np.random.Generator, number: int, tests: NDArray[np.int64]) -> list[int]:
         # one seed per pair: its exchanges do not depend on which other pairs are still open
         seeds = own.integers(2**63, size=len(exchanges)).tolist()
         return [exchanges[i].extreme(np.random.default_rng(seeds[i]), number) for i in tests]
 
-    found = sequential_pvalues(
-        draw,
-        len(exchanges),
-        levels=levels,
-        n_resamples=n_resamples,
-        rng=random_generator(rng),
-        n_jobs=n_jobs,
-    )
+    found = sequential_pvalues(draw, len(exchanges), **how)
     return [
         RandomizationTest(
             metric=metric,
@@ -610,15 +475,8 @@ def sampled_tests(
     ]
 
 
-# --- Sampled tests and intervals of all pairs, for scores without an exact test
-
-if TYPE_CHECKING:
-    KnownLimits = MutableMapping[tuple[int, int], tuple[float, float, float]]
-
-
 _EXCHANGES_ALWAYS_ALLOWED = 100_000  # per pair, however many pairs there are
 _MOST_EXCHANGES_OF_ALL_PAIRS = 3 * 10**8
-_FEWEST_PAIRS_FOR_PROCESSES = 20  # with fewer, starting processes costs more than it saves
 
 
 def most_exchanges(n_pairs: int) -> int:
@@ -632,67 +490,3 @@ def kinds_of(keys: Iterable[bytes]) -> NDArray[np.intp]:
     """Return the kind of every system; systems with equal keys are of one kind."""
     kinds: dict[bytes, int] = {}
     return np.array([kinds.setdefault(key, len(kinds)) for key in keys], dtype=np.intp)
-
-
-def sample_pairs(
-    find: Callable[..., Any], kind: NDArray[np.intp], tested: KnownTests | None
-) -> dict[str, Any]:
-    """Test all pairs of systems, and return the results as fields of `Evidence`.
-
-    `find` tests pairs, as `macro_pair_tests` with its systems given; `kind` is the kind of every
-    system. `tested` holds known results, and new ones are added to it.
-    """
-    k = len(kind)
-    tested = {} if tested is None else tested
-    pairs = list(combinations(range(k), 2))
-    same = {pair: (1.0, 0) for pair in pairs if kind[pair[0]] == kind[pair[1]]}
-    found = find(pairs, known={**tested, **same}, most=most_exchanges(len(pairs)))
-    pvalues, draws = np.ones((k, k)), [own.draws for own in found if own.draws]
-    for (i, j), own in zip(pairs, found, strict=True):
-        pvalues[i, j] = pvalues[j, i] = own.pvalue
-        if (i, j) not in same:
-            tested[i, j] = own.pvalue, own.draws
-    return {
-        "pvalues": pvalues,
-        "sampled": len(pairs),
-        "unclear": sum(not own.clear for own in found),
-        "draws": (min(draws, default=0), max(draws, default=0)),
-    }
-
-
-def limits_of_pairs(
-    find: Callable[[float, Any], tuple[float, float]],
-    pair_of: Callable[[int, int], Any],
-    there: Sequence[int],
-    limited: KnownLimits | None,
-    *,
-    n_jobs: int | None,
-) -> Callable[[float], tuple[Array, Array]]:
-    """Return a function from a normal quantile to the intervals of all differences.
-
-    Differences are row minus column. `find` returns the interval of a pair at a level, the second
-    system minus the first; `pair_of` makes the pair; `there` are the indices of the judged systems.
-    `limited` holds known intervals with their quantiles, by pair, the lower index first; new ones
-    are added to it.
-    """
-
-    def limits(quantile: float) -> tuple[Array, Array]:
-        level = float(special.erf(quantile / np.sqrt(2)))
-        known = {} if limited is None else limited
-        wanted = list(combinations(there, 2))
-        unknown = [pair for pair in wanted if known.get(pair, (None,))[0] != quantile]
-        # send a process only the two systems of its pair
-        parts = [pair_of(i, j) for i, j in unknown]
-        jobs = n_jobs if len(parts) >= _FEWEST_PAIRS_FOR_PROCESSES else 1
-        found = in_processes(partial(find, level), parts, jobs)
-        for pair, (_, own) in zip(unknown, found, strict=True):
-            known[pair] = quantile, *own
-        place = {i: at for at, i in enumerate(there)}
-        low, high = np.zeros((len(there), len(there))), np.zeros((len(there), len(there)))
-        for i, j in wanted:
-            a, b = place[i], place[j]
-            _, least, most = known[i, j]
-            low[b, a], high[b, a], low[a, b], high[a, b] = least, most, -most, -least
-        return low, high
-
-    return limits

@@ -93,18 +93,9 @@ class ScoreDifference(ABC):
             )
         return left
 
-    def projected(self) -> ScoreDifference:
-        """Return the difference as a function of one number, if the denominator is fixed."""
-        return self
-
     def spacing(self, steps: Iterable[tuple[int, int]]) -> Fraction:  # noqa: ARG002
         """Return the distance of neighbouring differences if credit moves in steps, else 0."""
         return Fraction(0)
-
-    @property
-    def line(self) -> tuple[int, int] | None:
-        """Return the weights of x and f if the denominator is the same in all exchanges."""
-        return None
 
     @property
     def may_jump(self) -> bool:

@@ -6,7 +6,7 @@ tested together, and their covariances need the same units. Kinds of scores:
     pooled.PooledScore             counts pooled over labels, exact exchange tests
     macro_comparison.MacroScore    means over labels
     classes.ClassScore             scores of a whole confusion table
-    means.MeanScore                means of graded scores
+    means.MeanScore, JudgedScore   means of graded scores, and of a judge corrected by people
 
 A new kind implements the abstract methods below, and works with several runs, groups, ranks, plans
 and gates at once.
@@ -16,56 +16,56 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from functools import cache
+from functools import cache, cached_property, partial
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from scipy import special
 
 from probative.inference.differences import UnitTest, student_pvalue
 from probative.inference.planning import plan_from_pilot
 from probative.inference.sampled import (
     levels_at,
-    limits_of_pairs,
-    sample_pairs,
-    sampled_pair_tests,
+    most_exchanges,
     sampled_tests,
+    sequential_pvalues,
 )
-from probative.inference.units import effective_units_of_pairs, jackknife_covariance
+from probative.inference.units import (
+    effective_units_of_pairs,
+    jackknife_covariance,
+    leave_one_out,
+)
 from probative.metrics import label_metric
+from probative.workers import in_processes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 
     from numpy.typing import NDArray
 
     from probative._validation import Array, Mask
     from probative.inference.planning import Pilot
-    from probative.inference.pooled import KnownTests
     from probative.inference.runs import Runs
-    from probative.inference.sampled import KnownLimits, SampledExchange, SharedExchanges
+    from probative.inference.sampled import SampledExchange, SampledPvalue, SharedExchanges
     from probative.results import Difference, Interval, Plan, RandomizationTest
     from probative.results.base import DifferencePosterior
 
     Pair = tuple[int, int]
+    # by pair, the lower index first: a p-value and its number of draws (0 if exact); a quantile and
+    # the ends of the interval at its level
+    KnownTests = MutableMapping[Pair, tuple[float, int]]
+    KnownLimits = MutableMapping[Pair, tuple[float, float, float]]
 
 _NO_VARIANCE = 1e-20  # a smaller variance of a difference is a rounding error of 0
+_FEWEST_INTERVALS_FOR_PROCESSES = 20  # with fewer, starting processes costs more than it saves
 
 
 class Score(ABC):
-    """One metric of several systems on the units of a test set.
+    """One metric of several systems on the units of a test set."""
 
-    Attributes
-    ----------
-    metric
-        The name of the score in results.
-    most
-        The largest possible difference of two systems.
-    approximate
-        What the score is, if its tests are sampled and its intervals approximate; else None.
-    """
-
-    metric: str
-    most: float = 1.0
+    metric: str  # its name in results
+    # what the score is, if its tests are sampled and its intervals approximate
     approximate: ClassVar[str | None] = None
 
     @property
@@ -87,11 +87,6 @@ class Score(ABC):
     @abstractmethod
     def sizes(self) -> Array:
         """Return the part of one unit of each kind in the denominator: one row per system."""
-
-    @property
-    @abstractmethod
-    def observed_units(self) -> int:
-        """Return the number of units, with those in which nothing counts."""
 
     @abstractmethod
     def interval(self, i: int, level: float) -> Interval:
@@ -140,19 +135,8 @@ class Score(ABC):
         report: Callable[[int, int], None] | None,
         tested: KnownTests | None,
     ) -> dict[str, Any]:
-        """Test all pairs, and return pvalues, sampled, unclear and draws as fields of `Evidence`.
-
-        `tested` holds known results by pair, and new ones are added to it.
-        """
-
-    @abstractmethod
-    def simultaneous(
-        self, known: NDArray[np.intp], limited: KnownLimits | None, n_jobs: int | None
-    ) -> Callable[[float], tuple[Array, Array]]:
-        """Return a function from a normal quantile to the intervals of all differences.
-
-        Differences are row minus column, of the `known` systems.
-        """
+        """Test all pairs; return pvalues, sampled, unclear and draws as fields of `Evidence`."""
+        # `tested` holds known results by pair, and new ones are added to it
 
     @abstractmethod
     def resampled(self, known: NDArray[np.intp], weights: Array) -> Array:
@@ -169,6 +153,16 @@ class Score(ABC):
     def by_label(self) -> str:
         """Return the metric of single labels that goes with this score."""
         return label_metric(self.metric)
+
+    @property
+    def most(self) -> float:
+        """Return the largest possible difference of two systems."""
+        return 1.0
+
+    @property
+    def observed_units(self) -> int:
+        """Return the number of units, with those in which nothing counts."""
+        return int(self.number.sum())
 
     @property
     def judged(self) -> Mask:
@@ -202,6 +196,37 @@ class Score(ABC):
         observed = self.observed(i, j)
         return plan_from_pilot(self.pilot(i, j), self.metric, observed, most=self.most, **wanted)
 
+    def only(self, i: int, j: int) -> Score:
+        """Return the score of two systems alone, for `simultaneous`."""
+        raise NotImplementedError
+
+    def simultaneous(
+        self, known: NDArray[np.intp], limited: KnownLimits | None, n_jobs: int | None
+    ) -> Callable[[float], tuple[Array, Array]]:
+        """Return a function from a normal quantile to the intervals of all differences."""
+        # Row minus column, of the `known` systems; by default those of `difference` at the joint
+        # level. `limited` holds known intervals by pair; new ones are added to it.
+        found = {} if limited is None else limited
+        wanted = list(combinations(known.tolist(), 2))
+
+        def limits(quantile: float) -> tuple[Array, Array]:
+            unknown = [pair for pair in wanted if found.get(pair, (None,))[0] != quantile]
+            # send a process only the two systems of its pair
+            parts = [self.only(i, j) for i, j in unknown]
+            jobs = n_jobs if len(parts) >= _FEWEST_INTERVALS_FOR_PROCESSES else 1
+            level = float(special.erf(quantile / np.sqrt(2)))
+            ends = in_processes(partial(_ends_of_pair, level), parts, jobs)
+            for pair, (_, own) in zip(unknown, ends, strict=True):
+                found[pair] = quantile, *own
+            low, high = np.zeros((2, len(known), len(known)))
+            for (a, b), pair in zip(combinations(range(len(known)), 2), wanted, strict=True):
+                _, low[b, a], high[b, a] = found[pair]
+            upper = np.triu_indices(len(known), 1)
+            low[upper], high[upper] = -high.T[upper], -low.T[upper]
+            return low, high
+
+        return limits
+
     def observed(self, i: int, j: int) -> float:
         """Return the observed difference of system j minus system i."""
         return float(self.estimates[j] - self.estimates[i])
@@ -214,6 +239,42 @@ class Score(ABC):
             f"{self.approximate}: the test is sampled ({test.note}), interval and posterior are "
             f"approximations"
         )
+
+
+def _ends_of_pair(level: float, pair: Score) -> tuple[float, float]:
+    """Return the interval of the difference of a pair of systems."""
+    gap = pair.difference(0, 1, level)
+    return float(gap.low), float(gap.high)
+
+
+class RatioScore(Score):
+    """A score that is a ratio, sum of x / sum of y over the units."""
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[Array, Array, NDArray[np.int64]]:
+        """Return x and y of the kinds of units in which anything counts, and their numbers."""
+
+    @property
+    def number(self) -> NDArray[np.int64]:
+        """Return the number of units of each kind in which anything counts."""
+        return self.parts[2]
+
+    @property
+    def sizes(self) -> Array:
+        """Return each unit's part in the denominators."""
+        return self.parts[1]
+
+    @cached_property
+    def moves(self) -> Array:
+        """Return what leaving out a unit changes."""
+        return leave_one_out(*self.parts)
+
+    def resampled(self, known: NDArray[np.intp], weights: Array) -> Array:
+        """Return the scores of the known systems with weighted units."""
+        x, y, _ = self.parts
+        with np.errstate(invalid="ignore"):
+            return np.nan_to_num((weights @ x[known].T) / (weights @ y[known].T))
 
 
 class SampledScore(Score):
@@ -234,46 +295,135 @@ class SampledScore(Score):
         pairs: Sequence[Pair],
         *,
         level: float,
-        rng: np.random.Generator,
         null: bool = False,
-        n_jobs: int | None = 1,
+        **how: Any,
     ) -> list[RandomizationTest]:
         """Test pairs; how many exchanges one needs depends on the others."""
         exchanges = [self.exchange(i, j, keep=null) for i, j in pairs]
-        return sampled_tests(
-            exchanges, self.metric, by=self.by, levels=levels_at(level), rng=rng, n_jobs=n_jobs
+        return sampled_tests(exchanges, self.metric, by=self.by, levels=levels_at(level), **how)
+
+    def test_all(self, *, tested: KnownTests | None, **how: Any) -> dict[str, Any]:
+        """Test all pairs from the same exchanges, one by one where few are open."""
+        kind, tested = self.kinds, {} if tested is None else tested
+        pairs = list(combinations(range(len(kind)), 2))
+        same = {(i, j): (1.0, 0) for i, j in pairs if kind[i] == kind[j]}
+        most = most_exchanges(len(pairs))
+        found = self.test_pairs(pairs, known={**tested, **same}, most=most, **how)
+        pvalues, draws = np.ones((len(kind), len(kind))), [own.draws for own in found if own.draws]
+        for (i, j), own in zip(pairs, found, strict=True):
+            pvalues[i, j] = pvalues[j, i] = own.pvalue
+            if (i, j) not in same:
+                tested[i, j] = own.pvalue, own.draws
+        return {
+            "pvalues": pvalues,
+            "sampled": len(pairs),
+            "unclear": sum(not own.clear for own in found),
+            "draws": (min(draws, default=0), max(draws, default=0)),
+        }
+
+    def test_pairs(
+        self,
+        pairs: Sequence[Pair],
+        *,
+        level: float = 0.95,
+        adjust: str = "holm",
+        seed: int = 0,
+        known: Mapping[Pair, tuple[float, int]] | None = None,
+        **how: Any,
+    ) -> list[SampledPvalue]:
+        """Sample two-sided p-values until the adjusted ones are clear of the level."""
+        shared, few = self.shared()
+        alone = cache(lambda test: self.exchange(*pairs[test]))
+        observed, sides = shared.observed(pairs), np.array(pairs, dtype=np.intp).reshape(-1, 2)
+
+        def draw(own: np.random.Generator, number: int, tests: NDArray[np.int64]) -> Any:
+            if len(tests) <= few:
+                # one seed per pair: its draws do not depend on which other pairs are still open
+                seeds = own.integers(2**63, size=len(pairs))
+                return [alone(t).extreme(np.random.default_rng(seeds[t]), number) for t in tests]
+            drawn = shared.draw(own, number)
+            return sum(shared.count_extreme(part, sides[tests], observed[tests]) for part in drawn)
+
+        place = {pair: t for t, pair in enumerate(pairs)}
+        return sequential_pvalues(
+            draw,
+            len(pairs),
+            levels=(1 - level,),
+            adjust=adjust,
+            plain=False,
+            known={place[pair]: own for pair, own in (known or {}).items() if pair in place},
+            rng=seed,
+            **how,
         )
 
-    def test_all(
-        self,
-        *,
-        tested: KnownTests | None,
-        **how: Any,
-    ) -> dict[str, Any]:
-        """Test all pairs from the same exchanges, one by one where few are open."""
-        shared, few = self.shared()
 
-        def find(pairs: Sequence[Pair], **known: Any) -> Any:
-            @cache
-            def alone(test: int) -> SampledExchange:
-                return self.exchange(*pairs[test])
+# --- Exact tests of all pairs of systems
 
-            return sampled_pair_tests(shared, alone, pairs, few=few, **known, **how)
-
-        return sample_pairs(find, self.kinds, tested)
-
-    def simultaneous(
-        self, known: NDArray[np.intp], limited: KnownLimits | None, n_jobs: int | None
-    ) -> Callable[[float], tuple[Array, Array]]:
-        """Return the intervals of `difference` at the joint level."""
-        return limits_of_pairs(ends_of_pair, self.only, known.tolist(), limited, n_jobs=n_jobs)
-
-    @abstractmethod
-    def only(self, i: int, j: int) -> Score:
-        """Return the score of two systems alone."""
+_PAIRS_PER_TASK = 64  # tested by a process in one go
+_FEWEST_PAIRS_FOR_PROCESSES = 400  # fewer are not worth starting other processes
 
 
-def ends_of_pair(level: float, pair: Score) -> tuple[float, float]:
-    """Return the interval of the difference of a pair of systems."""
-    gap = pair.difference(0, 1, level)
-    return float(gap.low), float(gap.high)
+def pair_tests(
+    kind: NDArray[np.intp],
+    exact: Callable[[Sequence[Pair]], list[float | None]],
+    draw: Callable[[int, int], Callable[[np.random.Generator, int], int]],
+    *,
+    level: float,
+    adjust: str,
+    seed: int,
+    n_jobs: int | None,
+    report: Callable[[int, int], None] | None,
+    tested: KnownTests | None,
+) -> dict[str, Any]:
+    """Test every pair of systems exactly; return pvalues, sampled and unclear."""
+    # `exact` returns p-values, None if an exact test does not fit into memory; then exchanges are
+    # drawn by `draw` until the adjusted p-value is clear of the level. Only the first system of
+    # each kind is tested, but the adjustment is for all pairs, including equal systems.
+    tested = {} if tested is None else tested
+    first = np.unique(kind, return_index=True)[1]
+    distinct = list(combinations(first.tolist(), 2))
+    pairs = [pair for pair in distinct if pair not in tested]
+    chunks = [pairs[at : at + _PAIRS_PER_TASK] for at in range(0, len(pairs), _PAIRS_PER_TASK)]
+    progress, done = report or (lambda done, total: None), 0
+    progress(0, len(pairs))
+    jobs = n_jobs if len(pairs) >= _FEWEST_PAIRS_FOR_PROCESSES else 1
+    for chunk, answers in in_processes(exact, chunks, jobs):
+        found = zip(chunk, answers, strict=True)
+        tested.update((pair, (pvalue, 0)) for pair, pvalue in found if pvalue is not None)
+        done += len(chunk)
+        progress(done, len(pairs))
+    drawings = {pair: draw(*pair) for pair in distinct if tested.get(pair, (0, 1))[1]}
+    unclear, places = 0, first[kind]
+    if drawings:
+        family = [(min(pair), max(pair)) for pair in combinations(places.tolist(), 2)]
+        known = {t: tested[pair] for t, pair in enumerate(family) if pair in tested}
+        known |= {t: (1.0, 0) for t, (a, b) in enumerate(family) if a == b}
+
+        def draw_open(own: np.random.Generator, number: int, tests: NDArray[np.int64]) -> list[int]:
+            # seeds for all pairs, so that a pair's draws do not depend on which others are open
+            seeds = dict(zip(drawings, own.integers(2**63, size=len(drawings)), strict=True))
+            wanted = {family[t] for t in tests}
+            counts = {p: drawings[p](np.random.default_rng(seeds[p]), number) for p in wanted}
+            return [counts[family[t]] for t in tests]
+
+        results = sequential_pvalues(
+            draw_open,
+            len(family),
+            levels=(1 - level,),
+            adjust=adjust,
+            plain=False,
+            known=known,
+            rng=seed,
+            n_jobs=n_jobs,
+        )
+        sampled = {p: own for p, own in zip(family, results, strict=True) if p in drawings}
+        tested.update((pair, (own.pvalue, own.draws)) for pair, own in sampled.items())
+        unclear = sum(not own.clear for own in sampled.values())
+    pvalues = np.ones((len(kind), len(kind)))
+    for i, j in distinct:
+        pvalues[i, j] = pvalues[j, i] = tested[i, j][0]
+    return {
+        "pvalues": pvalues[np.ix_(places, places)],
+        "sampled": sum(tested[pair][1] > 0 for pair in distinct),
+        "unclear": unclear,
+    }

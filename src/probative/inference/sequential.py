@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     # what each kind of unit adds to the numerator and denominator of one or two scores
     Rows = list[tuple[Array, Array]]
+    Limits = tuple[float, float, float, str | None]  # an estimate, its interval, and a note
 
 
 # --- Confidence sequences and e-values
@@ -45,8 +46,13 @@ GRID = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
 
 def log_e_value(hits: Any, number: Any, share: Any) -> Any:
     """Return the log mixture e-value against a share, from `hits` of `number` items."""
-    mixed = special.betaln(_PRIOR + hits, _PRIOR + number - hits) - special.betaln(_PRIOR, _PRIOR)
-    return mixed - special.xlogy(hits, share) - special.xlog1py(number - hits, -np.asarray(share))
+    likelihood = special.xlogy(hits, share) + special.xlog1py(number - hits, -np.asarray(share))
+    return _log_mixture(hits, number) - likelihood
+
+
+def _log_mixture(hits: Any, number: Any) -> Any:
+    """Return the log likelihood of the hits under the beta mixture."""
+    return special.betaln(_PRIOR + hits, _PRIOR + number - hits) - special.betaln(_PRIOR, _PRIOR)
 
 
 def share_limits(hits: Any, number: Any, *, level: float = 0.95) -> tuple[Array, Array]:
@@ -56,12 +62,14 @@ def share_limits(hits: Any, number: Any, *, level: float = 0.95) -> tuple[Array,
     with np.errstate(divide="ignore", invalid="ignore"):
         best = special.logit(np.where(number > 0, hits / number, 0.5))
     best = np.clip(best, -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS)
+    mixed = _log_mixture(hits, number)
 
     def search(far: float) -> Array:
         outside, inside = np.full(best.shape, far), best.copy()
         for _ in range(_BISECTIONS_OF_LOG_ODDS):
-            middle = (outside + inside) / 2
-            doubted = _log_e_value_of_odds(hits, number, middle) >= bound
+            middle = (outside + inside) / 2  # log-odds distinguish shares near 0 and near 1
+            log_share, log_rest = -np.logaddexp(0, -middle), -np.logaddexp(0, middle)
+            doubted = mixed - hits * log_share - (number - hits) * log_rest >= bound
             outside = np.where(doubted, middle, outside)
             inside = np.where(doubted, inside, middle)
         return np.asarray(special.expit((outside + inside) / 2))
@@ -69,13 +77,6 @@ def share_limits(hits: Any, number: Any, *, level: float = 0.95) -> tuple[Array,
     low = np.where(hits > 0, search(-_LARGEST_LOG_ODDS), 0.0)
     high = np.where(hits < number, search(_LARGEST_LOG_ODDS), 1.0)
     return low, high
-
-
-def _log_e_value_of_odds(hits: Array, number: Array, log_odds: Array) -> Array:
-    """Compute `log_e_value` from log-odds, which distinguish shares near 0 and near 1."""
-    mixed = special.betaln(_PRIOR + hits, _PRIOR + number - hits) - special.betaln(_PRIOR, _PRIOR)
-    log_share, log_rest = -np.logaddexp(0, -log_odds), -np.logaddexp(0, log_odds)
-    return np.asarray(mixed - hits * log_share - (number - hits) * log_rest)
 
 
 def planned_grid(planned: float, level: float = 0.95) -> tuple[float, ...]:
@@ -109,7 +110,7 @@ class Wealth:
         # probability that each d is positive, `units` the number of all units, with or without a
         # lead.
         d = np.asarray(d, dtype=np.float64)
-        number = np.ones(len(d)) if number is None else np.asarray(number, dtype=np.float64)
+        number = np.ones(len(d)) if number is None else number
         squares = self.squares + float(number @ d**2)
         units = self.units + (int(number.sum()) if units is None else units)
         if squares == 0:
@@ -124,7 +125,7 @@ class Wealth:
         return Wealth(self.grid, *logs, (all_, on_b, on_a), squares, units)
 
     def _before(self, logs: tuple[float, ...]) -> Array:
-        return np.array(logs) if logs else np.zeros(len(self.grid))
+        return np.array(logs or [0.0] * len(self.grid))
 
     @property
     def log_e(self) -> float:
@@ -165,6 +166,7 @@ def reach(units: Any, planned: float, *, level: float = 0.95) -> Any:
 # system without errors, or without successes, would have a standard error of 0.
 FEWEST = 30
 _TOO_FEW = f"fewer than {FEWEST} informative units: no interval yet"
+_ALL_EQUAL = "all units are equal so far: no interval yet"
 # A good system makes no error in its first units, which would give a variance of 0. Its variance
 # is computed as if this many more errors had been seen, each as large as an item with a wrong
 # label in sentences of two items (the square of its weight is that of a mean unit).
@@ -268,7 +270,8 @@ class SequentialTest:
             )
         score(counts.a if isinstance(counts, PairedCounts) else counts, self.metric)
 
-    def _look(self, by: str, units: int, **values: Any) -> Look:
+    def _look(self, by: str, units: int, limits: Limits, **values: Any) -> Look:
+        estimate, low, high, note = limits
         return Look(
             look=len(self._looks) + 1,
             metric=self.metric,
@@ -277,6 +280,10 @@ class SequentialTest:
             units=units,
             planned=self.planned,
             signature=self.signature,
+            estimate=estimate,
+            low=low,
+            high=high,
+            note=note,
             **values,
         )
 
@@ -288,9 +295,9 @@ class SequentialTest:
             cells = ([getattr(c, name) for c in self._counted] for name in names)
             by_unit = Counts(*map(np.concatenate, cells))
             x, y = contributions_of(by_unit, self.metric, beta=self.beta)
-            rows, number = [(np.asarray(x, float), np.asarray(y, float))], np.ones(len(x))
-            estimate, low, high, note = self._limits(rows, number, self._bounds, by_unit.sum())
-            return self._look("unit", len(x), estimate=estimate, low=low, high=high, note=note)
+            rows = [(np.asarray(x, float), np.asarray(y, float))]
+            limits = self._limits(rows, np.ones(len(x)), self._bounds, by_unit.sum())
+            return self._look("unit", len(x), limits)
         total = sum(self._counted[1:], start=first)
         times = np.array([getattr(total, name) for name in names], dtype=np.float64)
         units = int(times.sum())
@@ -300,11 +307,10 @@ class SequentialTest:
             ends = share_limits(hits, number, level=self.level)
             low, high = (float(share.score(end)) for end in ends)
             estimate = float(share.score(hits / number)) if number else math.nan
-            return self._look("item", units, estimate=estimate, low=low, high=high)
+            return self._look("item", units, (estimate, low, high, None))
         kinds = Counts(*np.eye(len(times)))
-        x, y = contributions_of(kinds, self.metric, at=total, units=False, beta=self.beta)
-        estimate, low, high, note = self._limits([(x, y)], times, self._bounds, total)
-        return self._look("item", units, estimate=estimate, low=low, high=high, note=note)
+        rows = [contributions_of(kinds, self.metric, at=total, units=False, beta=self.beta)]
+        return self._look("item", units, self._limits(rows, times, self._bounds, total))
 
     def _pair(self, batch: PairedCounts) -> Look:
         """Compute the difference of two scores and its interval; bet on the batch."""
@@ -314,23 +320,20 @@ class SequentialTest:
         d, times = _leads(batch, worth)
         self._wealth = self._wealth.bet(d, times, units=_number_of_units(batch))
         most = self._bounds[1] - self._bounds[0]
-        estimate, low, high, note = self._limits(rows, number, (-most, most), so_far.total().a)
+        limits = self._limits(rows, number, (-most, most), so_far.total().a)
         a, b = (_share(number @ x, number @ y) for x, y in rows)
         p, ahead, behind = map(self._wealth.pvalue, ("two-sided", "greater", "less"))
         decided = None if p > 1 - self.level else "b" if ahead <= behind else "a"
         return self._look(
             "unit" if so_far.has_units else "item",
             _number_of_units(so_far),
-            estimate=estimate,
-            low=low,
-            high=high,
+            limits,
             score_a=a,
             score_b=b,
             e_value=math.exp(min(self._wealth.log_e, 700.0)),
             pvalue=p,
             decided=decided,
             more=None if decided else self._more(so_far, worth),
-            note=note,
         )
 
     def _so_far(self) -> PairedCounts:
@@ -346,7 +349,7 @@ class SequentialTest:
 
     def _limits(
         self, rows: Rows, number: Array, ends: tuple[float, float], total: Counts
-    ) -> tuple[float, float, float, str | None]:
+    ) -> Limits:
         """Compute a score or difference, its interval from the standard error, and a note."""
         result = look_limits(rows, number, ends, self.planned, level=self.level)
         classes = [total.tp + total.fn] + ([] if total.tn is None else [total.fp + total.tn])
@@ -376,27 +379,31 @@ def look_limits(
     planned: int | None = None,
     *,
     level: float = 0.95,
-) -> tuple[float, float, float, str | None]:
+) -> Limits:
     """Compute a score or difference, an interval that holds at every look, and a note or None."""
     # `rows` and `number`: what each kind of unit adds to numerator and denominator, and how often
-    lowest, highest = ends
     scores = [_share(number @ x, number @ y) for x, y in rows]
     estimate = scores[-1] - scores[0] if len(scores) > 1 else scores[0]
     size = np.sum([y for _, y in rows], axis=0)
     nonempty = size > 0
     units = float(number[nonempty].sum())
     if units < FEWEST or any(number[y > 0].sum() < 2 for _, y in rows):
-        return estimate, lowest, highest, _TOO_FEW
+        return estimate, *ends, _TOO_FEW
     error = jackknife_error([(x[nonempty], y[nonempty]) for x, y in rows], number[nonempty])
     if len(rows) == 1:
         error = math.hypot(error, math.sqrt(_ERRORS_UNSEEN / units / float(number @ size)))
     if not error > 0:
-        return estimate, lowest, highest, "all units are equal so far: no interval yet"
-    freedom = max(effective_units(size, number) - 1, 1.0)
-    normal = float(reach(units, planned or 1000, level=level))
-    # Student's quantile for the same tail, since the standard error is estimated, too
-    half_length = -float(special.stdtrit(freedom, special.ndtr(-normal))) * error
-    return estimate, max(lowest, estimate - half_length), min(highest, estimate + half_length), None
+        return estimate, *ends, _ALL_EQUAL
+    freedom = effective_units(size, number) - 1
+    half_length = _student_reach(units, planned or 1000, level, freedom) * error
+    low, high = max(ends[0], estimate - half_length), min(ends[1], estimate + half_length)
+    return estimate, low, high, None
+
+
+def _student_reach(units: float, planned: float, level: float, freedom: float) -> float:
+    """Return `reach` with Student's quantile for the same tail: the error is estimated, too."""
+    normal = float(reach(units, planned, level=level))
+    return -float(special.stdtrit(max(freedom, 1.0), special.ndtr(-normal)))
 
 
 def _kind(counts: Counts | PairedCounts) -> str:
@@ -605,10 +612,9 @@ class _Pool:
             disputed=self.units.disputed,
         )
         projection = scores.difference() if two else scores.score()
-        look = replace(look, estimate=projection.estimate)
-        if two:
-            look = replace(look, score_a=scores.score(0).estimate, score_b=scores.score(1).estimate)
-        if not np.any(draw.rest > 0):
+        of_two = [scores.score(k).estimate for k in (0, 1)] if two else [None, None]
+        look = replace(look, estimate=projection.estimate, score_a=of_two[0], score_b=of_two[1])
+        if draw.is_census:
             return replace(look, low=projection.estimate, high=projection.estimate), None
         note = self._why_none(projection, drawn)
         if note is not None:
@@ -623,17 +629,14 @@ class _Pool:
 
     def _why_none(self, projection: Projection, drawn: Ints) -> str | None:
         """Return the reason why there is no interval yet, or None."""
-        of_systems = [
-            contributions_of(counts, self.metric, beta=self.beta)[1] > 0
-            for counts in self.units.systems
-        ]
-        if np.count_nonzero(np.any(of_systems, axis=0)) < FEWEST:
+        rows = (contributions_of(own, self.metric, beta=self.beta) for own in self.units.systems)
+        if np.count_nonzero(np.any([y > 0 for _, y in rows], axis=0)) < FEWEST:
             return _TOO_FEW
         if np.any((drawn < 2) & (self.units.sizes > drawn)):
             return _UNSEEN
         alike = math.isnan(projection.estimate) or not projection.standard_error > 0
         if alike or projection.no_evidence:
-            return "all units are equal so far: no interval yet"
+            return _ALL_EQUAL
         return None
 
     def _reach(self, projection: Projection, draw: Draw, number: NDArray[Any]) -> float:
@@ -643,10 +646,8 @@ class _Pool:
         if not then > 0:
             return 0.0
         information = planned / then if planned > 0 else number.sum() / self.planned.sum()
-        normal = float(reach(information, 1.0, level=self.level))
-        # Student's quantile for the same tail, since the standard error is estimated, too
-        tail = special.stdtrit(max(projection.degrees_of_freedom, 1.0), special.ndtr(-normal))
-        return -float(tail) * math.sqrt(then)
+        freedom = projection.degrees_of_freedom
+        return _student_reach(information, 1.0, self.level, freedom) * math.sqrt(then)
 
     def _more(self, projection: Projection, draw: Draw) -> int | None:
         """Forecast how many more units, in equal proportions, would decide the test."""

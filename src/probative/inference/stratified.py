@@ -5,8 +5,8 @@ from __future__ import annotations
 import heapq
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -106,6 +106,11 @@ class Draw:
         """Return the number of labelled units."""
         return len(self.stratum)
 
+    @property
+    def is_census(self) -> bool:
+        """Return True if all units are labelled."""
+        return not np.any(self.rest > 0)
+
     def total(self, values: ArrayLike) -> float:
         """Estimate the total over the pool from one value per labelled unit."""
         return float(self.weights @ np.asarray(values, dtype=np.float64))
@@ -129,7 +134,7 @@ class _Spread:
         """Return the n at which a simple random sample has this variance; NaN if unknown."""
         pool, unit = draw.pool, self.unit_variance
         if not unit > 0:
-            return pool if finite and not np.any(draw.rest > 0) else math.nan
+            return pool if finite and draw.is_census else math.nan
         return pool**2 * unit / (self.variance + (pool * unit if finite else 0.0))
 
     def design_effect(self, draw: Draw, *, finite: bool = True) -> float:
@@ -153,10 +158,10 @@ def spread_of(
     numbers = np.asarray(values, dtype=np.float64)
     left = numbers if judged is None else judged.residuals
     n, size = draw.drawn, draw.sizes
-    unit, freedom = _variances(left, draw, None if judged is None else judged.lost, least)
+    unit, freedom = _variances(left, draw, least, 0.0 if judged is None else judged.lost)
     chance = np.divide(size**2 * unit, n, out=np.zeros_like(n), where=n > 0)
     parts = chance * draw.rest
-    unjudged, _ = _variances(numbers, draw, None, least)
+    unjudged, _ = _variances(numbers, draw, least)
     within = float(np.maximum(size - 1, 0) @ unjudged) / max(draw.pool - 1, 1)
     # the variance between strata cannot be negative
     all_units = max(unit_variance(numbers, draw, least), within)
@@ -175,7 +180,7 @@ def unit_variance(values: ArrayLike, draw: Draw, least: Array | None = None) -> 
     numbers, size, pool = np.asarray(values, dtype=np.float64), draw.sizes, draw.pool
     if pool <= 1:
         return 0.0
-    unit, _ = _variances(numbers, draw, None, least)
+    unit, _ = _variances(numbers, draw, least)
     error = np.divide(unit * draw.rest, draw.drawn, out=np.zeros_like(unit), where=draw.drawn > 0)
     deviation = draw.means(numbers) - draw.total(numbers) / pool
     between = float(size @ (deviation**2 - error)) + float(size**2 @ error) / pool
@@ -183,13 +188,12 @@ def unit_variance(values: ArrayLike, draw: Draw, least: Array | None = None) -> 
 
 
 def _variances(
-    values: Array, draw: Draw, lost: Array | None = None, least: Array | None = None
+    values: Array, draw: Draw, least: Array | None, lost: Array | float = 0.0
 ) -> tuple[Array, Array]:
     """Estimate the variance of the units of every stratum and its degrees of freedom."""
     # where one unit of several is labelled, that of all labelled units, which is rather too large
-    freedom = np.maximum(draw.drawn - 1 - (0.0 if lost is None else lost), 0.0)
-    squares = _squares(values, draw)
-    unit = squares / np.maximum(draw.drawn - 1, 1)
+    freedom = np.maximum(draw.drawn - 1 - lost, 0.0)
+    unit = _squares(values, draw) / np.maximum(draw.drawn - 1, 1)
     lonely = draw.lonely
     if lonely.any() and draw.labelled > 1:
         together = Draw(np.zeros(draw.labelled, np.intp), np.array([float(draw.labelled)]))
@@ -219,12 +223,7 @@ _SELDOM_WRONG = (
 
 
 def _score_limits(
-    value: float,
-    spread: _Spread,
-    even_units: float,
-    level: float,
-    *,
-    between: tuple[float, float] = (0.0, 1.0),
+    value: float, spread: _Spread, even_units: float, level: float, between: tuple[float, float]
 ) -> tuple[float, float]:
     """Compute Wilson's interval with the effective sample size that matches the variance."""
     # `even_units` is Kish's number, used where all units are alike; `between` is the range
@@ -252,7 +251,7 @@ def _score_limits(
 
 
 def _difference_limits(
-    value: float, spread: _Spread, level: float, most: float = 1.0, *, known: bool = False
+    value: float, spread: _Spread, level: float, most: float, *, known: bool
 ) -> tuple[float, float]:
     """Compute Student's interval within ±`most`; `known`: no unlabelled unit matters."""
     if math.isnan(value):
@@ -268,11 +267,10 @@ def _difference_limits(
 def _find_doubts(spread: _Spread, draw: Draw) -> Iterator[str]:
     """Yield the notes on strata that leave the interval without evidence, or with little."""
     if not spread.degrees_of_freedom > 0:
-        if np.any(draw.rest > 0):
+        if not draw.is_census:
             yield _ONE_UNIT if draw.labelled == 1 else _ALIKE
         return
-    lonely = int(np.count_nonzero(draw.lonely))
-    if lonely:
+    if lonely := int(np.count_nonzero(draw.lonely)):
         strata = "1 stratum has" if lonely == 1 else f"{lonely} strata have"
         yield (
             f"{strata} one labelled unit of several: its others are taken to vary as all "
@@ -283,8 +281,7 @@ def _find_doubts(spread: _Spread, draw: Draw) -> Iterator[str]:
 # --- Estimates for the pool
 
 
-@dataclass(frozen=True)
-class _JudgeEffect:
+class _JudgeEffect(NamedTuple):
     """The effect of a judge on an estimate."""
 
     moved: float  # the estimate minus that of the labels alone
@@ -344,22 +341,11 @@ class _Target:
     missed: float
     judged: _Judged | None = None  # the residuals of the influences after a judge; None without one
 
-    @property
-    def shifted(self) -> float:
-        """Return the estimate corrected by the judge."""
-        return self.value + (0.0 if self.judged is None else self.judged.shift)
-
-    def spread(self, draw: Draw, *, finite: bool) -> _Spread:
-        """Compute the variance of the estimate."""
-        least = self._least(draw)
-        return spread_of(self.moves, draw, finite=finite, judged=self.judged, least=least)
-
     def is_known(self, draw: Draw) -> bool:
         """Return True if no unlabelled unit can change the value."""
         # all labelled, or nothing counts in labelled units and a missed item has no influence
-        if not np.any(draw.rest > 0):
-            return True
-        return not self.miss and not np.any(draw.rest[draw.stratum[~self.empty]] > 0)
+        open_ = bool(np.any(draw.rest[draw.stratum[~self.empty]] > 0))
+        return draw.is_census or not (self.miss or open_)
 
     def leans_on_the_least(self, spread: _Spread, draw: Draw, *, finite: bool) -> bool:
         """Return True if the lower bound makes up much of the variance that a judge leaves."""
@@ -370,7 +356,7 @@ class _Target:
         much = (1 - _NOTED_SHARE_OF_LOWER_BOUND) * spread.by_stratum.sum()
         return bool(seen.by_stratum.sum() < much)
 
-    def _least(self, draw: Draw) -> Array | None:
+    def least(self, draw: Draw) -> Array:
         """Return a lower bound of the variance of the units of every stratum."""
         # The variance as if half a unit more had gone wrong, its squared influence taken between
         # that of a unit and that of one item. Where no labelled unit of a stratum holds an item,
@@ -442,21 +428,15 @@ class PoolScores:
     def score(self, system: int = 0) -> Projection:
         """Estimate the score of a system."""
         target, between = self._targets[system], bounds(self.metric)
-
-        def limits(value: float, spread: _Spread) -> tuple[float, float]:
-            even_units = self._even_units(target)
-            return _score_limits(value, spread, even_units, self.level, between=between)
-
+        even_units = self._even_units(target)
+        limits = partial(_score_limits, even_units=even_units, level=self.level, between=between)
         return self._narrower(target, between, limits)
 
     def difference(self, a: int = 0, b: int = 1) -> Projection:
         """Estimate the score of system `b` minus that of system `a`."""
         target, most = self._difference(a, b), span(self.metric)
         known = target.is_known(self.draw)
-
-        def limits(value: float, spread: _Spread) -> tuple[float, float]:
-            return _difference_limits(value, spread, self.level, most, known=known)
-
+        limits = partial(_difference_limits, level=self.level, most=most, known=known)
         return self._narrower(target, (-most, most), limits)
 
     def _narrower(
@@ -503,8 +483,10 @@ class PoolScores:
         self, target: _Target, between: tuple[float, float], limits: _Limits
     ) -> Projection:
         draw, finite = self.draw, self.finite
-        spread = target.spread(draw, finite=finite)
-        value = float(np.clip(target.shifted, *between))
+        least = target.least(draw)
+        spread = spread_of(target.moves, draw, finite=finite, judged=target.judged, least=least)
+        shift = 0.0 if target.judged is None else target.judged.shift
+        value = float(np.clip(target.value + shift, *between))
         low, high = limits(value, spread)
         doubts = [*_find_doubts(spread, draw)] if low < high else []
         if target.leans_on_the_least(spread, draw, finite=finite):
@@ -540,7 +522,7 @@ def _target(
 
 def _swing(of_a: Array, of_b: Array) -> float:
     """Return by how much a correct item that only B has returned changes the difference."""
-    (_, _, missed, left_alone), (right, wrong, _, _) = of_a, of_b
+    right, wrong, missed, left_alone = *of_b[:2], *of_a[2:]
     return abs(float((right - wrong) - (missed - left_alone)))
 
 

@@ -28,14 +28,6 @@ if TYPE_CHECKING:
     from probative._validation import Array
 
 
-# -----------------------------------------------------------------------------
-# A score is a ratio F = sum of x / sum of y over the units. Leaving out one unit at a time tells
-# how far it varies from test set to test set; that variance, divided by the one that independent
-# items would have, is the design effect: how many items of this test set say as much as one
-# independent item. Units of unequal size tell less than their number promises: the degrees of
-# freedom are Kish's effective number of units, less one.
-# -----------------------------------------------------------------------------
-
 ONE_UNIT = "one unit: the variation between units is unknown, so the interval is the whole range"
 # Fewer effective units than this leave room for a weakness that a test set does not show: what
 # None of n units shows affects up to 3 in n of all (the rule of three).
@@ -48,42 +40,19 @@ _LARGEST_QUANTILE = 1e50  # far outside of anything: Student's quantiles grow wi
 
 @dataclass(frozen=True)
 class Dependence:
-    """Design effect and degrees of freedom of a score or difference whose items come in units.
+    """Design effect and degrees of freedom of a score or difference whose items come in units."""
 
-    Attributes
-    ----------
-    design_effect
-        The variance of the score (or difference) by leaving out one unit at a time, over its
-        variance with independent items; NaN where that is undefined.
-    divisor
-        What to divide the counts by: the design effect, at least 1. Where it is undefined because
-        all items are right or all wrong, the mean number of items of a unit: as if a unit were
-        one item.
-    degrees_of_freedom
-        The effective number of units, (sum y)² / sum y², less one; 0 without evidence.
-    units
-        How many units there are in which anything counts.
-    note
-        What must be said about it, or None.
-    variance_freedom
-        How well the units tell the variance of the difference, in degrees of freedom: a few large
-        units decide that even where many decide the difference.
-    """
-
-    design_effect: float
-    divisor: float
-    degrees_of_freedom: float
-    units: int
+    design_effect: float  # NaN if undefined: all items are right, or all wrong
+    divisor: float  # of the counts: the design effect, at least 1, or the mean size of a unit
+    degrees_of_freedom: float  # Kish's effective number of units, less one; 0 without evidence
+    units: int  # in which anything counts
     note: str | None = None
-    variance_freedom: float = math.inf
+    variance_freedom: float = math.inf  # of the variance: a few large units may decide it
 
     @property
     def tail_freedom(self) -> float:
-        """Return the degrees of freedom of a probability, which is a statement about one tail.
-
-        An interval misses on one side what it gains on the other where the variance looks small
-        together with the difference; a probability does not.
-        """
+        """Return the degrees of freedom of a probability, which is a statement about one tail."""
+        # a variance that looks small with the difference costs an interval on one side only
         return min(self.degrees_of_freedom, self.variance_freedom)
 
     @property
@@ -104,19 +73,14 @@ def student_quantile(level: float, degrees_of_freedom: Any) -> Any:
 
 
 def influence(x: Any, y: Any, total_x: Any, total_y: Any, rest: Any = None) -> Array:
-    """Return how far something that adds x and y moves the score F = X/Y: (x - F·y)/Y.
-
-    With the `rest` of Y without it, this is exactly how far leaving it out moves the score back.
-    """
+    """Return how far something that adds x and y moves the score F = X/Y: (x - F·y)/Y."""
+    # with the `rest` of Y without it, that is exactly how far leaving it out moves F back
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray((x - total_x / total_y * y) / (total_y if rest is None else rest))
 
 
 def leave_one_out(x: Any, y: Any, number: NDArray[Any]) -> Array:
-    """Return F without one unit of each kind minus F with all of them.
-
-    The last axis of x and y runs over the kinds of units, of which there are so many (`number`).
-    """
+    """Return F without one unit of each kind minus F with all of them."""
     total_x, total_y = (np.asarray(part @ number)[..., None] for part in (x, y))
     return -influence(x, y, total_x, total_y, total_y - y)
 
@@ -168,11 +132,7 @@ def dependence_of_score(
 def dependence_of_difference(
     paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0
 ) -> Dependence:
-    """Compute the design effect and degrees of freedom of a difference, B minus A.
-
-    What makes a sentence hard for both systems cancels in the difference, so its design effect is
-    often smaller than those of the two scores.
-    """
+    """Compute the design effect and degrees of freedom of a difference, B minus A."""
     if not paired.has_units:
         raise InputError("paired: one table; expected one row per unit")
     total = paired.total()
@@ -195,12 +155,9 @@ def design_notes(
     *,
     weights: Array | None = None,
 ) -> list[str]:
-    """Say what the number and the sizes of units leave open, whatever the scores are.
-
-    Notes that depend on how scores came out mislead: where the one hard document is in the test
-    set, the interval is wide and holds; where it is missing, nothing shows it. These two lines
-    depend on the design alone, or can be tested.
-    """
+    """Say what the number and the sizes of units leave open, whatever the scores are."""
+    # Notes that depend on how scores came out mislead: without the one hard document nothing
+    # shows that it is missing. These two depend on the design alone, or can be tested.
     first = systems[0]
     items = first.positives if first.tn is None else first.nu + first.tn
     size = np.asarray(items, dtype=np.float64)
@@ -242,11 +199,9 @@ def design_notes(
 
 
 def _rank_correlation(size: Array, right: Array, all_: Array, times: Array) -> float | None:
-    """Return Spearman's correlation of size and score where longer units score lower, else None.
-
-    Small units of a good system are all right by chance, which alone makes ranks go with sizes. So
-    the errors of long units must also be more than their items would have at the rate of all.
-    """
+    """Return Spearman's correlation of size and score where longer units score lower, else None."""
+    # Small units of a good system are all right by chance, so ranks go with sizes. The errors of
+    # long units must also be more than their items would have at the rate of all.
     n = float(times.sum())
     if n < _CORRELATED_UNITS:
         return None
@@ -289,11 +244,9 @@ def _dependence(
     kinds: list[tuple[Array, Array]],
     table: Array,
 ) -> Dependence:
-    """Compute the dependence of the last score minus the first of two, or of the only one.
-
-    `rows` has the contributions x and y of each kind of unit to each score, `kinds` those of an
-    item of each kind, of which `table` has so many.
-    """
+    """Compute the dependence of the last score minus the first of two, or of the only one."""
+    # `rows`: x and y of each kind of unit; `kinds`: x and y of an item of each kind, of which
+    # `table` has so many
     size = np.sum([y for _, y in rows], axis=0)
     units = int(number.sum())
     alone = any(number[y > 0].sum() < 2 for _, y in rows)
@@ -302,7 +255,8 @@ def _dependence(
         return Dependence(np.nan, 1.0, 0.0, units, ONE_UNIT)
     items = table[np.sum([y for _, y in kinds], axis=0) > 0].sum() / units
     totals = [(number @ x, number @ y) for x, y in rows]
-    by_item = _difference(_influences(kinds, totals))
+    sides = zip(kinds, totals, strict=True)
+    by_item = _difference([influence(*kind, *total) for kind, total in sides])
     independent = float(table @ by_item**2)
     effect = np.nan
     if independent > 0:
@@ -314,11 +268,9 @@ def _dependence(
 def _variance_freedom(
     rows: list[tuple[Array, Array]], number: Array, items: float, effect: float
 ) -> float:
-    """Return Satterthwaite's degrees of freedom of a sum of squares over units.
-
-    A unit of h items has the variance h·(1 + (h - 1)·r), r the correlation of its items that
-    makes the design effect what it is.
-    """
+    """Return Satterthwaite's degrees of freedom of a sum of squares over units."""
+    # a unit of h items has variance h·(1 + (h - 1)·r); r is the correlation of its items that
+    # makes the design effect what it is
     size = np.sum([y for _, y in rows], axis=0)
     h = size * items / (number @ size)
     mean = float(number @ h**2 / items)  # how many items the unit of an item has
@@ -338,10 +290,6 @@ def _jackknife_variance(rows: list[tuple[Any, Any]], number: Array) -> float:
     return float(jackknife_covariance(moved[None], number)[0, 0])
 
 
-def _influences(kinds: list[tuple[Any, Any]], totals: list[tuple[Any, Any]]) -> list[Array]:
-    return [influence(x, y, *total) for (x, y), total in zip(kinds, totals, strict=True)]
-
-
 def _difference(parts: list[Array]) -> Array:
     return parts[0] if len(parts) == 1 else parts[1] - parts[0]
 
@@ -349,11 +297,9 @@ def _difference(parts: list[Array]) -> Array:
 def contributions(
     paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0, pooled: bool = False
 ) -> tuple[list[tuple[Array, Array]], Array]:
-    """Return what each kind of unit adds to both scores x/y, A's first, and its number.
-
-    Without units, every item is one. Scores that are no ratios of linear forms are taken for such
-    near the table of each system or, `pooled`, both near the mean of these.
-    """
+    """Return what each kind of unit adds to both scores x/y, A's first, and its number."""
+    # scores that are no ratios of linear forms are linearised at each system's table or, `pooled`,
+    # at the mean of both
     cases = paired.cases if paired.has_units else np.eye(8)
     number = paired.cases if not paired.has_units else paired.multiplicity
     number = np.ones(len(cases)) if number is None else np.asarray(number, dtype=np.float64)
@@ -366,11 +312,8 @@ def contributions(
 
 
 def correlation(table: PairedCounts, metric: str, *, beta: float = 1.0) -> float:
-    """Return the correlation of two estimates on one table, with half an item in every case.
-
-    Without that half, systems that hardly differ would be as good as one: the correlation of two
-    scores is never known to be 1.
-    """
+    """Return the correlation of two estimates on one table, with half an item in every case."""
+    # without the halves, systems that hardly differ would have correlation 1
     width = 8 if table.has_negatives else 7
     cases = np.where(np.arange(8) < width, table.cases + 0.5, 0.0)
     added = PairedCounts(cases[:width])
@@ -389,11 +332,7 @@ def _contributions(
     beta: float,
     cases: NDArray[np.float64] | None = None,
 ) -> tuple[Any, Any]:
-    """Return what rows of cases add to numerator and denominator of a system's score.
-
-    By default a row for an item of each case. A score that is no ratio of linear forms is one near
-    the `table`.
-    """
+    """Return what rows of cases add to numerator and denominator of a system's score."""
     units = cases is not None
     cases = np.eye(8) if cases is None else cases
     rows = PairedCounts(cases if table.has_negatives else cases[:, :7])

@@ -37,10 +37,6 @@ class Walk:
         """Return the mean end point of the walk."""
         return np.asarray(self.base + self.times @ self.steps / 2)
 
-    def moved(self, by: Ints) -> Walk:
-        """Return the walk from a base moved by `by`."""
-        return Walk(self.steps, self.times, self.base + by)
-
     def has_at_most(self, outcomes: int) -> bool:
         """Return True if the walk has few enough outcomes to enumerate, at most `outcomes`."""
         return bool(np.sum(np.log1p(self.times)) <= np.log(outcomes))

@@ -20,9 +20,8 @@ from probative.matching.items import union
 from probative.matching.labels import match_labels, only_in_a_system
 from probative.matching.matched import match_inputs
 from probative.matching.outputs import short_name
-from probative.matching.rules import match_rule
 from probative.matching.segmentation import match_words
-from probative.matching.spans import match_spans
+from probative.matching.spans import match_rule, match_spans
 from probative.options import AgreementOptions
 from probative.reading.annotations import Labels, Segmented, Spans
 from probative.reading.inputs import is_path
@@ -95,11 +94,13 @@ def agreement(
     >>> print(found.pair("Ann", "Bob")["kappa"])
     kappa, 0.95 logit interval: 0.6154 [0.3699, 0.7803]
     """
+    if not isinstance(missing, str | None):
+        raise InputError(f"missing: {shown(missing)}; expected a label (str), such as 'NA'")
     options = AgreementOptions.of(
         {
             "by": by,
             "level": open_probability("level", level),
-            "missing": _checked(missing),
+            "missing": missing,
             **reading,
         },
         beside=("names",),
@@ -134,6 +135,7 @@ def agreement(
         else (None, _of_spans(matched, sides, who, options, unit))
     )
     documents = matched.items.document if unit == "document" else None
+    only_in_one = set(only_in_a_system(matched.items, matched.names))  # labels of one annotator
     return Agreement(
         task=matched.task,
         annotators=who,
@@ -144,15 +146,9 @@ def agreement(
         unit=matched.unit if documents is None else unit,
         by=unit,
         match=match_of(matched),
-        notes=_notes(matched),
+        notes=tuple(note for note in matched.notes if note not in only_in_one),
         signature=options.signature("agreement", *facts_of_reading(matched, options), f"by-{unit}"),
     )
-
-
-def _checked(missing: object) -> str | None:
-    if missing is None or isinstance(missing, str):
-        return missing
-    raise InputError(f"missing: {shown(missing)}; expected a label (str), such as 'NA'")
 
 
 def _marked(data: Any) -> Any:
@@ -180,12 +176,6 @@ def _names(given: Sequence[Any], matched: Matched) -> tuple[str, ...]:
     return who if len(set(who)) == len(who) else tuple(map(str, given))
 
 
-def _notes(matched: Matched) -> tuple[str, ...]:
-    """Return the notes of matching, without those on labels that only one annotator uses."""
-    labels = set(only_in_a_system(matched.items, matched.names))
-    return tuple(note for note in matched.notes if note not in labels)
-
-
 def _of_labels(
     matched: Matched,
     sides: Sequence[Any],
@@ -204,7 +194,9 @@ def _of_labels(
     number = np.where(known == MISSING, MISSING, np.cumsum(known != MISSING) - 1)
     table = np.stack([number[code[s.codes]] for code, s in zip(codes, sides, strict=True)])
     n_labels = int(np.count_nonzero(known != MISSING))
-    units = None if unit == "item" else _units_of(matched, unit)
+    units = None if unit == "item" else matched.gold.units
+    if unit == "document" and matched.items.document is not None:
+        units = matched.items.document[units]
     alpha = alpha_interval(Ratings(table, n_labels, units), level=options.level)
     pairs = []
     for i, j in combinations(range(len(sides)), 2):
@@ -216,13 +208,6 @@ def _of_labels(
         scores = _pair_scores(a, b, n_labels, of_both, options.level)
         pairs.append(PairAgreement(who[i], who[j], len(a), scores))
     return alpha, tuple(pairs)
-
-
-def _units_of(matched: Matched, unit: str) -> Any:
-    own = matched.gold.units
-    if unit == "document" and matched.items.document is not None:
-        return matched.items.document[own]
-    return own
 
 
 def _pair_scores(a: Any, b: Any, n_labels: int, units: Any, level: float) -> tuple[Interval, ...]:

@@ -51,8 +51,7 @@ from probative.wording.numbers import counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from probative.inference.pooled import KnownTests
-    from probative.inference.sampled import KnownLimits
+    from probative.inference.scores import KnownLimits, KnownTests
     from probative.matching.matched import Matched
     from probative.options import ReadingKeywords
     from probative.reading.formats import Annotations
@@ -203,30 +202,14 @@ _LINK = "is a link; expected the file itself"
 
 
 class _SubmittedFile(NamedTuple):
-    """File in the folder of submissions.
+    """File in the folder of submissions."""
 
-    Attributes
-    ----------
-    name
-        The name of the file without its endings, or that of the folder which holds it.
-    path
-        The file.
-    file
-        Its path inside the folder of submissions.
-    error
-        Why it cannot be a submission, or None.
-    meta
-        The file that describes it, or None.
-    is_first
-        True if it holds its name; otherwise another submission does.
-    """
-
-    name: str
+    name: str  # of the file without its endings, or of the folder which holds it
     path: Path
-    file: str
-    error: str | None = None
-    meta: Path | None = None
-    is_first: bool = True
+    file: str  # its path inside the folder of submissions
+    error: str | None = None  # why it cannot be a submission
+    meta: Path | None = None  # the file that describes it
+    is_first: bool = True  # True if it holds its name; otherwise another submission does
 
     @property
     def held_name(self) -> str:
@@ -240,10 +223,7 @@ class _SubmittedFile(NamedTuple):
 
 
 def find_submissions(folder: Path, *, answer: Path) -> list[_SubmittedFile]:
-    """Find the submissions of a folder: its files, and single files in its subfolders.
-
-    Hidden files and the gold file are skipped; ``NAME.meta.toml`` describes the file NAME.
-    """
+    """Find the submissions of a folder: its files, and single files in its subfolders."""
     try:
         entries = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     except NotADirectoryError:
@@ -260,10 +240,7 @@ def find_submissions(folder: Path, *, answer: Path) -> list[_SubmittedFile]:
 def _one_per_name(
     files: Sequence[_SubmittedFile], holders: Mapping[str, str]
 ) -> list[_SubmittedFile]:
-    """Mark all submissions of one name but the first with an error.
-
-    The first is the one that held the name at the last build, else the first in the list.
-    """
+    """Mark all submissions of one name but the first (that of the last build) with an error."""
     first: dict[str, _SubmittedFile] = {}
     for one in files:
         if one.held_name not in first or one.entry == holders.get(one.held_name):
@@ -279,18 +256,9 @@ def _one_per_name(
     ]
 
 
-def _content_digest(path: Path) -> str:
-    """Return the SHA-256 digest of the content of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def _read_submitted(path: Path, root: Path, *, answer: Path, largest: int) -> bytes:
-    """Read a submitted file of at most `largest` bytes, following no link.
-
-    The file is opened once and checked through its handle: a link that is put into its place
-    meanwhile is refused.
-    """
+    """Read a submitted file of at most `largest` bytes, following no link."""
+    # opened once and checked through its handle: a link put into its place meanwhile is refused
     try:
         handle = _open(path, root)
         with os.fdopen(handle, "rb") as file:
@@ -581,10 +549,8 @@ def build_site(
     report: Callable[[int, int], None] | None = None,
     tell: Callable[[InputError], InputError] = lambda error: error,
 ) -> Board:
-    """Build a board and write its site; `places` are gold, submissions, site and cache.
-
-    `tell` rewords the error of a submission that cannot be scored for its readers.
-    """
+    """Build a board and write its site; `places` are gold, submissions, site and cache."""
+    # `tell` rewords the error of a submission that cannot be scored for its readers
     options = _checked(options)
     one_of("pairs", pairs, PAIRS)
     if report is not None and not callable(report):
@@ -592,11 +558,12 @@ def build_site(
     where = _Places.of(*places)
     with locked(where.site):
         check_site(where.site)
-        built = _Building(where, options, front, {"n_jobs": n_jobs}, report, tell).build()
-        pages = _wanted_pairs(built.board.ranking, pairs)
-        examples = built.examples(pages) if options.show_gold else {}
-        replace_site(where.site, board_pages(built.board, pages, examples))
-    return built.board
+        building = _Building(where, options, front, {"n_jobs": n_jobs}, report, tell)
+        built, matched = building.build()
+        pages = _wanted_pairs(built.ranking, pairs)
+        examples = _examples(matched, pages) if options.show_gold else {}
+        replace_site(where.site, board_pages(built, pages, examples))
+    return built
 
 
 def _checked(options: BoardOptions) -> BoardOptions:
@@ -674,23 +641,15 @@ class _Entry:
     reused: bool
 
 
-@dataclass(frozen=True, eq=False)
-class _Built:
-    """Board, with the matched systems that it was made from."""
-
-    board: Board
-    matched: Matched | None
-
-    def examples(
-        self, pairs: Sequence[tuple[str, str]]
-    ) -> dict[tuple[str, str], tuple[Example | LabelExample, ...]]:
-        """Return the sentences on which pairs of systems differ, by pair."""
-        if self.matched is None or self.matched.records is not None:
-            return {}
-        place = {name: i for i, name in enumerate(self.matched.names)}
-        matched = self.matched
-        found = {(a, b): examples_of(matched, [(place[a], place[b])]) for a, b in pairs}
-        return cast("dict[tuple[str, str], tuple[Example | LabelExample, ...]]", found)
+def _examples(
+    matched: Matched | None, pairs: Sequence[tuple[str, str]]
+) -> dict[tuple[str, str], tuple[Example | LabelExample, ...]]:
+    """Return the sentences on which pairs of systems differ, by pair."""
+    if matched is None or matched.records is not None:
+        return {}
+    place = {name: i for i, name in enumerate(matched.names)}
+    found = {(a, b): examples_of(matched, [(place[a], place[b])]) for a, b in pairs}
+    return cast("dict[tuple[str, str], tuple[Example | LabelExample, ...]]", found)
 
 
 @dataclass(frozen=True)
@@ -704,7 +663,7 @@ class _Building:
     report: Callable[[int, int], None] | None
     tell: Callable[[InputError], InputError]
 
-    def build(self) -> _Built:
+    def build(self) -> tuple[Board, Matched | None]:
         """Read the gold file and the submissions, reuse cached results, and rank."""
         run = self._run()
         answer = read_side(self.places.gold, self.options)
@@ -732,7 +691,7 @@ class _Building:
             signature=self.options.signature("board"),
         )
         if not entries:
-            return _Built(board, None)
+            return board, None
         names = [entry.file.name for entry in entries]
         matched = self._match(answer, [entry.output for entry in entries], names)
         ranking, known, n_known = self._rank(matched, entries, kept)
@@ -743,7 +702,7 @@ class _Building:
             pairs_reused=n_known,
             signature=ranking.signature,
         )
-        return _Built(board, matched)
+        return board, matched
 
     def _with_description(self, one: _SubmittedFile, read: _Entry | Submission) -> Submission:
         """Return the status of a submission with what its team says about it."""
@@ -760,10 +719,8 @@ class _Building:
         return replace(read, **right, remarks=tuple(wrong) or None)
 
     def _newest(self, submissions: Sequence[_SubmittedFile]) -> str | None:
-        """Return the day on which the newest submission was changed.
-
-        Its team's own date does not count: one from the future would stay for ever.
-        """
+        """Return the day on which the newest submission was changed."""
+        # the date that a team gives does not count: one from the future would stay for ever
         times = []
         for one in submissions:
             with suppress(OSError):
@@ -801,7 +758,11 @@ class _Building:
             "version": __version__,
             "answer": _input_digest(self.places.gold),
             "train_words": _input_digest(Path(words)) if is_path(words) else repr(words),
-            **{entry.name: _text(getattr(self.options, entry.name)) for entry in _choices()},
+            **{
+                entry.name: _text(getattr(self.options, entry.name))
+                for entry in fields(RankOptions)
+                if entry.name != "train_words"
+            },
         }
 
     def _read(self, one: _SubmittedFile, answer: Annotations, kept: Kept) -> _Entry | Submission:
@@ -875,17 +836,14 @@ def _input_digest(path: Path) -> str:
         raise InputError("there is no such file", path)
     if not path.is_file():
         raise InputError("is no file; expected a file that can be read again", path)
-    return _content_digest(path)
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _key(data: bytes, path: Path) -> str:
     """Return the cache key of a submission: a digest of its content and its file endings."""
     endings = "".join(path.suffixes).lower().encode("utf-8", "surrogateescape")
     return hashlib.sha256(hashlib.sha256(data).digest() + endings).hexdigest()[:40]
-
-
-def _choices() -> Iterator[Any]:
-    return (entry for entry in fields(RankOptions) if entry.name != "train_words")
 
 
 def _text(value: Any) -> Any:
@@ -909,11 +867,9 @@ def _public(ranking: Ranking) -> Ranking:
 
 
 def _common_labels(positives: Mapping[str, float]) -> set[str]:
-    """Return the labels that may be shown.
-
-    The hidden part follows from the sums over all labels, so it must hold enough items together:
-    hiding a single rare label would hide nothing.
-    """
+    """Return the labels that may be shown."""
+    # The hidden part follows from the sums over all labels, so it must hold enough items together:
+    # hiding a single rare label would hide nothing.
     by_number = sorted(positives, key=lambda label: (positives[label], label))
     hidden = 0.0
     while by_number and (positives[by_number[0]] < _RARE_BELOW or 0 < hidden < _RARE_BELOW):
@@ -945,7 +901,9 @@ def _misfit(output: Annotations, answer: Annotations, line: int | None) -> str:
     if here != there:
         return f"has {here}; gold has {there}"
     place = "" if line is None else f"line {line}: "
-    return f"{place}does not fit gold; expected the same {_unit(answer)} in the same order"
+    units = {"labels": "items", "segmentation": "sentences"}
+    unit = units.get(answer.task, "sentences and tokens")
+    return f"{place}does not fit gold; expected the same {unit} in the same order"
 
 
 def _extent(side: Any) -> str:
@@ -956,8 +914,3 @@ def _extent(side: Any) -> str:
         return counted(side.n_sentences, "sentence")
     sentences = counted(side.text.n_sentences, "sentence")
     return f"{sentences} of {counted(side.text.n_tokens, 'token')}"
-
-
-def _unit(side: Annotations) -> str:
-    other = {"labels": "items", "segmentation": "sentences"}
-    return other.get(side.task, "sentences and tokens")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from itertools import combinations, count
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -35,10 +34,7 @@ from probative.jobs.score import (
     compared_metrics,
     document_f1,
     facts_of_reading,
-    find_buckets,
     intervals_of,
-    is_of_classes,
-    make_bucket,
     match_beside,
     match_of,
     refuse_nothing,
@@ -51,20 +47,27 @@ from probative.jobs.score import (
     unit_of_runs,
 )
 from probative.matching.examples import changes_of, confusions_of, examples_of
-from probative.matching.groups import crossing_units, judge_groups, part_by_group
+from probative.matching.groups import (
+    bucketings_of,
+    crossing_units,
+    judge_groups,
+    part_by_group,
+)
 from probative.matching.items import Items, cases_of_runs
 from probative.matching.labels import averaged_labels
-from probative.matching.matched import by_class, pool_runs, unpooled
+from probative.matching.matched import by_class, match_training, pool_runs, unpooled
 from probative.metrics import NEEDS_TN
 from probative.options import CompareOptions, ScoreOptions
 from probative.reading.runs import are_files
 from probative.reading.source import refuse_repeats
 from probative.results import (
+    Bucket,
     BucketDifference,
     Comparison,
     Comparisons,
     Group,
     LabelDifference,
+    SystemScore,
 )
 from probative.results.comparisons import decision_pvalue
 from probative.wording.numbers import on_own_scale
@@ -78,7 +81,7 @@ if TYPE_CHECKING:
     from probative.matching.matched import Matched
     from probative.matching.outputs import RunGroup
     from probative.options import GradedKeywords
-    from probative.results import Bucket, SystemScores
+    from probative.results import SystemScores
 
     Pair = tuple[RunGroup, RunGroup]
 
@@ -211,17 +214,39 @@ def _with_pvalues(
     ]
 
 
-def _bucket_of_pairs(
+def _buckets(
+    matched: Matched,
+    metric: str,
+    pairs: Sequence[Pair],
+    choices: Choices,
+    options: CompareOptions,
+) -> tuple[Bucket, ...]:
+    """Score and compare the systems on items of each kind separately, pooled over labels."""
+    if matched.all_classes:
+        metric = "accuracy"  # a bucket has no confusion table
+    elif metric in NEEDS_TN:
+        return ()  # true negatives have no length and no label
+    train = None if options.train is None else match_training(options.train, matched, options)
+    return tuple(
+        _bucket(
+            replace(matched, items=items), metric, bucketing.kind, name, pairs, choices, options
+        )
+        for bucketing in bucketings_of(matched, train)
+        for name, items in bucketing.parts(matched.items)
+    )
+
+
+def _bucket(
     part: Matched,
     metric: str,
     kind: str,
     name: str,
-    *,
     pairs: Sequence[Pair],
     choices: Choices,
-    beta: float,
+    options: CompareOptions,
 ) -> Bucket:
     """Return the bucket of items of one kind, with scores and differences of pairs."""
+    beta = options.beta
     systems, unit = systems_of(part), choices.unit
     score = score_in(part, metric, unit, beta=beta)
     usual = ScoreOptions(metric=metric, by=unit, level=choices.level, beta=beta)
@@ -232,12 +257,24 @@ def _bucket_of_pairs(
     else:
         intervals = intervals_of(part, usual)
     place = {system.name: i for i, system in enumerate(systems)}
-    differences = [
-        (a.name, b.name, score.difference(place[a.name], place[b.name], choices.level))
-        for a, b in pairs
-    ]
-    scores = zip(place, intervals, strict=True)
-    return make_bucket(part, kind, name, unit, scores, differences, metric)
+    gaps = ((a, b, score.difference(place[a.name], place[b.name], choices.level)) for a, b in pairs)
+    own = part.items.unit[part.items.answer]
+    if unit == "document" and part.items.document is not None:
+        own = part.items.document[own]
+    return Bucket(
+        kind,
+        name,
+        part.items.positives,
+        len(np.unique(own)),
+        tuple(
+            SystemScore(system, metric, s.estimate, s.low, s.high)
+            for system, s in zip(place, intervals, strict=True)
+        ),
+        tuple(
+            BucketDifference(a.name, b.name, metric, gap.estimate, gap.low, gap.high)
+            for a, b, gap in gaps
+        ),
+    )
 
 
 # --- From inputs to a verdict
@@ -496,10 +533,7 @@ def compare_matched(
             changes=changes_of(matched, places),
         )
     if (buckets or options.train is not None) and not matched.items.is_condensed:
-        make = partial(_bucket_of_pairs, pairs=pairs, choices=choices, beta=options.beta)
-        # a bucket has no confusion table
-        by = "accuracy" if is_of_classes(matched, metrics[0]) else metrics[0]
-        result = replace(result, buckets=find_buckets(matched, by, options, make))
+        result = replace(result, buckets=_buckets(matched, metrics[0], pairs, choices, options))
     if options.fields:
         critical = [
             _of_field(matched, path, metrics, choices, options, also, compare_in)

@@ -21,12 +21,12 @@ from probative._validation import (
     whole_number,
 )
 from probative.errors import InputError
-from probative.inference.curve_difference import compare_ranked
 from probative.inference.curves import (
     Ranked,
     average_precision_interval,
     best_threshold,
     calibration,
+    compare_ranked,
     pointwise_band,
     roc_auc_interval,
     simultaneous_band,
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from probative._validation import RNG, Array, Input, Systems
     from probative._validation import Labels as validation_Labels
     from probative.options import ReadingKeywords, ReadingOptions
-    from probative.results import BestThreshold, Calibration
 
 
 # --- Reading gold (yes or no) and the scores of systems
@@ -67,29 +66,13 @@ _UNUSED = (
 
 @dataclass(frozen=True, eq=False)
 class _Scored:
-    """Input of curves.
-
-    Attributes
-    ----------
-    names
-        The systems.
-    positive
-        The class that the scores are for.
-    is_positive
-        True for each item whose gold class is `positive`.
-    scores
-        For each system, one number per item.
-    units
-        The unit of every item from 0, or None.
-    notes
-        What was recognised in reading.
-    """
+    """Input of curves: gold and the scores of systems."""
 
     names: tuple[str, ...]
-    positive: str
-    is_positive: NDArray[np.bool_]
-    scores: tuple[Array, ...]
-    units: NDArray[np.int64] | None
+    positive: str  # the class that the scores are for
+    is_positive: NDArray[np.bool_]  # by item
+    scores: tuple[Array, ...]  # for each system, one number per item
+    units: NDArray[np.int64] | None  # the unit of every item from 0
     notes: tuple[str, ...]
 
 
@@ -146,22 +129,17 @@ def _match_scores(
             )
         scores.append(own)
     positive, found = _positive(answer, choices.positive)
+    if units is not None and answer.units is not None:
+        raise InputError("units: gold has units already; expected one of the two")
+    of_items = answer.units if units is None else units_of("the answer", units, len(answer))
     return _Scored(
         called,
         positive,
         answer.codes == (answer.names.index(positive) if positive in answer.names else -1),
         tuple(scores),
-        _units(answer, units),
+        None if of_items is None else np.asarray(of_items, dtype=np.int64),
         tuple(dict.fromkeys((*notes, *found))),
     )
-
-
-def _units(answer: Labels, units: Any) -> NDArray[np.int64] | None:
-    if units is None:
-        return None if answer.units is None else answer.units.astype(np.int64)
-    if answer.units is not None:
-        raise InputError("units: gold has units already; expected one of the two")
-    return np.asarray(units_of("the answer", units, len(answer)), dtype=np.int64)
 
 
 def _numbers(output: Any, name: str) -> Array:
@@ -342,8 +320,8 @@ def compare_curves(
         raise InputError(f"scores: of {len(scored.names)} systems; expected two")
     ranked, curves = _curves(scored, options, "compare-curves")
     comparisons = compare_ranked(
-        (ranked[0], ranked[1]),
-        (curves[0], curves[1]),
+        ranked,
+        curves,
         level=options.level,
         beta=options.beta,
         rope=options.rope,
@@ -409,16 +387,23 @@ def _curves(scored: _Scored, options: CurveOptions, job: str) -> tuple[list[Rank
     rng = options.rng
     seed = rng if isinstance(rng, int) else int(random_generator(rng).integers(2**32))
     options = replace(options, rng=seed)
-    curves = [_curve(scored, i, own, options, job) for i, own in enumerate(ranked)]
-    return ranked, curves
+    return ranked, [_curve(scored, i, own, options, job) for i, own in enumerate(ranked)]
 
 
 def _curve(scored: _Scored, i: int, ranked: Ranked, options: CurveOptions, job: str) -> Curve:
-    level, scores = options.level, scored.scores[i]
-    name = scored.names[i]
+    """Return the curve of system `i`; its judgements are computed when they are asked for."""
+    level, name, scores = options.level, scored.names[i], scored.scores[i]
     probable = bool(scores.min() >= 0 and scores.max() <= 1)
-    notes = [*scored.notes, *_remarks(name, ranked, probable)]
-    by = "item" if ranked.unit is None else "unit"
+    judged: dict[str, Any] = {
+        "pointwise": partial(pointwise_band, ranked, level),
+        "simultaneous": partial(simultaneous_band, ranked, level),
+        "average_precision": partial(average_precision_interval, ranked, level),
+        "roc_auc": partial(roc_auc_interval, ranked, level),
+        "best": partial(best_threshold, ranked, level, options.beta, options.rng),
+    }
+    if probable:
+        how: Any = {"level": level, "bins": options.bins, "unit": ranked.unit}
+        judged["calibration"] = partial(calibration, ranked.is_positive, scores, **how)
     return Curve(
         name=name,
         positive=scored.positive,
@@ -431,34 +416,9 @@ def _curve(scored: _Scored, i: int, ranked: Ranked, options: CurveOptions, job: 
         precision=ranked.precision,
         recall=ranked.recall,
         level=level,
-        notes=tuple(notes),
-        signature=options.signature(job, "logit-jackknife", f"by-{by}"),
-        judged={
-            "pointwise": partial(pointwise_band, ranked, level),
-            "simultaneous": partial(simultaneous_band, ranked, level),
-            "average_precision": partial(average_precision_interval, ranked, level),
-            "roc_auc": partial(roc_auc_interval, ranked, level),
-            "best": partial(_best, ranked, options),
-            "calibration": partial(_calibration, ranked, scores if probable else None, options),
-        },
-    )
-
-
-def _best(ranked: Ranked, options: CurveOptions) -> BestThreshold:
-    return best_threshold(ranked, options.level, options.beta, random_generator(options.rng))
-
-
-def _calibration(
-    ranked: Ranked, probabilities: Array | None, options: CurveOptions
-) -> Calibration | None:
-    if probabilities is None:
-        return None
-    return calibration(
-        ranked.is_positive,
-        probabilities,
-        level=options.level,
-        bins=options.bins,
-        unit=ranked.unit,
+        notes=(*scored.notes, *_remarks(name, ranked, probable)),
+        signature=options.signature(job, "logit-jackknife", f"by-{ranked.by}"),
+        judged=judged,
     )
 
 

@@ -195,7 +195,9 @@ def _of_inputs(
     sizes = result.units, result.unit
     if matched.task == "scores":
         score = score_in(matched, c.metric, unit)
-        better, worse = (_one_sided(c, side) for side in (1, -1))
+        better, worse = (
+            _decided(c, float(one_sided(c.pvalue, side * c.difference)), side) for side in (1, -1)
+        )
         dataset = Dataset(name, *sizes, c, better, worse, notes=result.notes)
         return _Known(dataset, None, c.metric, facts, cast("MeanScore", score))
     cases = cases_of_pair(matched, 0, 1, unit)
@@ -253,20 +255,16 @@ def _known(
             beta=options.beta,
             rng=0 if options.rng is None else options.rng,
         )
-        ahead = c.difference if alternative == "greater" else -c.difference
-        decided = decision_pvalue(test.pvalue, one_sided(c.p_unit, ahead))
-        sides.append(1.0 if math.isnan(c.difference) else float(decided))
+        sides.append(_decided(c, test.pvalue, 1 if alternative == "greater" else -1))
     dataset = Dataset(name, *sizes, c, sides[0], sides[1], notes=notes)
     return _Known(dataset, cases, scored, facts)
 
 
-def _one_sided(c: Comparison, side: int) -> float:
-    """Return the one-sided p-value of a symmetric test, or Student's if that is larger."""
-    ahead = side * c.difference
-    if math.isnan(ahead):
+def _decided(c: Comparison, pvalue: float, side: int) -> float:
+    """Return a one-sided p-value, or Student's if that is larger; 1 without a difference."""
+    if math.isnan(c.difference):
         return 1.0
-    decided = decision_pvalue(float(one_sided(c.pvalue, ahead)), one_sided(c.p_unit, ahead))
-    return float(decided)
+    return float(decision_pvalue(pvalue, one_sided(c.p_unit, side * c.difference)))
 
 
 def _together(
@@ -287,7 +285,12 @@ def _together(
                 f"one for all"
             )
     a, b = names or _common_names(known)
-    sets = _adjusted([_renamed(one.dataset, a, b) for one in known])
+    sets = _adjusted(
+        [
+            replace(one.dataset, comparison=replace(one.dataset.comparison, a=a, b=b))
+            for one in known
+        ]
+    )
     result = DatasetComparisons(
         a,
         b,
@@ -312,10 +315,6 @@ def _common_names(known: Sequence[_Known]) -> tuple[str, str]:
     """Return the names of the systems if all data sets agree on them, else A and B."""
     pairs = {(one.dataset.comparison.a, one.dataset.comparison.b) for one in known}
     return next(iter(pairs)) if len(pairs) == 1 else ("A", "B")
-
-
-def _renamed(dataset: Dataset, a: str, b: str) -> Dataset:
-    return replace(dataset, comparison=replace(dataset.comparison, a=a, b=b))
 
 
 def _adjusted(sets: Sequence[Dataset]) -> tuple[Dataset, ...]:

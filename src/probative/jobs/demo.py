@@ -131,22 +131,12 @@ def shared_task() -> Matched:
 
 @dataclass(frozen=True)
 class _Demonstration:
-    """Results that the demonstration shows.
+    """Results that the demonstration shows."""
 
-    Attributes
-    ----------
-    comparison
-        The seven systems of a shared task, each compared with the second best.
-    models, tests
-        Two chunkers of Wang and Li's experiments, and their Bayes tests in precision, recall, F1.
-    segmentation
-        Two word segmenters, one of which splits too little and one too much.
-    """
-
-    comparison: Comparisons
-    models: tuple[str, str]
-    tests: tuple[BayesTest, ...]
-    segmentation: Scores
+    comparison: Comparisons  # seven systems of a shared task, each with the second best
+    models: tuple[str, str]  # two chunkers of Wang and Li's experiments
+    tests: tuple[BayesTest, ...]  # in precision, recall, F1
+    segmentation: Scores  # two segmenters: one splits too little, one too much
 
 
 def demonstrate(*, level: float = 0.95) -> _Demonstration:

@@ -263,10 +263,7 @@ class _Judged:
         return _tail(c.posterior, self.kind, self.margin)
 
     def doubt(self) -> float:
-        """Return the smallest doubt at which the requirement is shown; NaN without evidence.
-
-        For "fail-if-worse", the smallest doubt at which B is shown to be worse.
-        """
+        """Return the smallest doubt at which the requirement (or that B is worse) is shown."""
         c = self.comparison
         if self.reason:
             return nan

@@ -151,11 +151,7 @@ def with_groups(
     beta: float = 1.0,
     crossing: int = 0,
 ) -> Comparisons:
-    """Add the groups and their summaries to a comparison.
-
-    `groups` have unadjusted p-values; `crossing` is the number of units with rows in several
-    groups.
-    """
+    """Add the groups, with unadjusted p-values, and their summaries to a comparison."""
     adjusted = adjust_groups(groups)
     notes = whole.notes
     if crossing:
@@ -186,10 +182,8 @@ def with_groups(
 
 
 def adjust_groups(groups: Sequence[Group]) -> tuple[Group, ...]:
-    """Adjust the p-values for the number of groups and pairs, separately for each metric.
-
-    Tests that cannot reject do not count: one unit, identical outputs, or no positive items.
-    """
+    """Adjust the p-values for the number of groups and pairs, separately for each metric."""
+    # tests that cannot reject do not count: one unit, identical outputs, or no positive items
     every = (c for group in groups for c in group.comparisons or ())
     for family in dict.fromkeys((c.metric, c.question) for c in every):
         groups = _adjust_family(groups, family)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,13 +15,13 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from probative._validation import shown
 from probative.errors import InputError
-from probative.files import check_target
+from probative.files import check_target, lock, open_locked, reason_of
 from probative.inference.allowance import CANDIDATES, allowance, is_worn_out, looks_left
 from probative.options import sign
 from probative.results.ledger import SKETCH, GateUse, Ledger, TestSet, TestSetUse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from probative.results.ledger import Fingerprints
 
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
 _FORMAT = "probative ledger 1"
 _START = json.dumps({"format": _FORMAT})[:-1].encode()  # start of every line
 _DIGITS = 16  # hexadecimal digits of a checksum
-_OFFSET_OF_LOCK = 2**40  # a byte behind all content: on Windows a lock keeps others from reading
 
 
 class _End(NamedTuple):
@@ -48,62 +46,7 @@ class _End(NamedTuple):
     check: str = "0" * _DIGITS
 
 
-@contextmanager
-def open_locked(path: Path | str) -> Iterator[IO[bytes]]:
-    """Open the file, created if it is missing, with an exclusive lock."""
-    target = check_target(path)
-    fresh = not target.exists()
-    try:
-        descriptor = os.open(target, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
-        with os.fdopen(descriptor, "r+b", buffering=0) as file:
-            _lock(file, path)
-            if fresh:
-                _keep_name(target.parent)
-            yield file
-    except OSError as error:
-        raise InputError(f"cannot be written: {_reason_of(error)}", path) from None
-
-
-def _lock(file: IO[bytes], path: Path | str, *, shared: bool = False) -> None:
-    """Wait for a lock on the file, which ends when the file is closed."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        import msvcrt
-        import time
-
-        while True:
-            file.seek(_OFFSET_OF_LOCK)
-            try:
-                place = file.fileno()
-                msvcrt.locking(place, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-            except OSError:
-                time.sleep(0.05)
-            else:
-                return
-    try:
-        fcntl.flock(file, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
-    except OSError as error:
-        raise InputError(
-            f"cannot be locked ({_reason_of(error)}), and two writers could spoil it; expected a "
-            f"file system that has locks",
-            path,
-        ) from None
-
-
-def _keep_name(folder: Path) -> None:
-    """Write the entry of a new file to the disk, where the system can do that."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:  # Windows opens no folders
-        return
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _append_uses(file: IO[bytes], path: Path | str, end: _End, uses: Sequence[TestSetUse]) -> None:
+def _append_uses(file: IO[bytes], end: _End, uses: Sequence[TestSetUse]) -> None:
     """Append uses after the complete part and write them to the disk; undo on failure."""
     lines, check = _lines_of(uses, end.check)
     file.seek(0)
@@ -118,11 +61,11 @@ def _append_uses(file: IO[bytes], path: Path | str, end: _End, uses: Sequence[Te
         _write(file, end.size, lines)
         # from here on, the first line reveals if lines are cut off
         _write(file, 0, _head(_End(uses=end.uses + len(uses), check=check)))
-    except OSError as error:
+    except OSError:
         file.truncate(end.size)
         file.seek(0)
         file.write(head)
-        raise InputError(f"cannot be written: {_reason_of(error)}", path) from None
+        raise
 
 
 def _write(file: IO[bytes], place: int, content: bytes) -> None:
@@ -237,49 +180,32 @@ def _check_of(content: dict[str, Any], before: str) -> str:
     return hashlib.sha256((before + json.dumps(content)).encode()).hexdigest()[:_DIGITS]
 
 
-def _reason_of(error: OSError) -> str:
-    """Return the reason of an OSError in words."""
-    return os.strerror(error.errno) if error.errno is not None else str(error)
-
-
 # --- Deciding and recording uses
 #
 # A use is on the disk before anybody learns the verdict. One exclusive lock is held from reading
 # the earlier uses until the new line is written, so that no two uses get the same allowance.
 
 _SMALLEST_THRESHOLD = 1e-9  # below it, probabilities are not accurate enough to pass a gate
+_ASKED = ("metric", "kind", "margin", "confidence", "choices")  # what makes two questions equal
+_OF_TEST_SET = ("units", "unit", "unnamed", "sketched", "sketch")
 _SHARE_OF_A_KNOWN_TEST_SET = 0.5  # of known units; with fewer, a test set counts as a new one
 
 
 @dataclass(frozen=True)
 class Question:
-    """Question of a gate to a test set.
+    """Question of a gate to a test set."""
 
-    Attributes
-    ----------
-    test_set
-        The fingerprints of gold and outputs.
-    a, b, metric, kind, margin, confidence, choices
-        As in `TestSetUse`.
-    candidates
-        "adaptive" or "independent", as for `gate`.
-    doubt
-        1 - P of what the gate requires; NaN without evidence.
-    scores_shown
-        True if more than the verdict is shown.
-    """
-
-    test_set: Fingerprints
-    a: str
+    test_set: Fingerprints  # of gold and outputs
+    a: str  # up to `choices` as in `TestSetUse`
     b: str
     metric: str
     kind: str
     margin: float
     confidence: float
     choices: str
-    candidates: str
-    doubt: float
-    scores_shown: bool
+    candidates: str  # "adaptive" or "independent", as for `gate`
+    doubt: float  # 1 - P of what the gate requires; NaN without evidence
+    scores_shown: bool  # True if more than the verdict is shown
 
 
 def record(
@@ -290,13 +216,16 @@ def record(
     path = Path(path)
     new: list[TestSetUse] = []
     gate_uses = []
-    with open_locked(path) as file:
-        known, end, notes = _read_uses(file, path)
-        for question in questions:
-            use, said = _decide(question, known, new, now)
-            new.append(use)
-            gate_uses.append(replace(said, note=notes[0] if notes else None))
-        _append_uses(file, path, end, new)
+    try:
+        with open_locked(path) as file:
+            known, end, notes = _read_uses(file, path)
+            for question in questions:
+                use, said = _decide(question, known, new, now)
+                new.append(use)
+                gate_uses.append(replace(said, note=notes[0] if notes else None))
+            _append_uses(file, end, new)
+    except OSError as error:
+        raise InputError(f"cannot be written: {reason_of(error)}", path) from None
     return [use.passed for use in new], gate_uses
 
 
@@ -324,10 +253,10 @@ def read_ledger(path: Path | str) -> Ledger:
     """
     try:
         with Path(path).open("rb") as file:
-            _lock(file, path, shared=True)
+            lock(file, path, shared=True)
             uses, _, notes = _read_uses(file, path)
     except OSError as error:
-        raise InputError(f"cannot be read: {_reason_of(error)}", path) from None
+        raise InputError(f"cannot be read: {reason_of(error)}", path) from None
     except (TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
@@ -359,54 +288,39 @@ def _decide(
     question: Question, past: Sequence[TestSetUse], at_once: Sequence[TestSetUse], now: str
 ) -> tuple[TestSetUse, GateUse]:
     """Return the verdict on a question, given earlier uses and those of the same call."""
-    known = [*past, *at_once]
-    name, overlap = _which(question.test_set, known)
+    known, found = [*past, *at_once], question.test_set
+    name, overlap = _which(found, known)
     own = [use for use in known if use.test_set == name]
-    _refuse_another_way(question, own)
-    before = next((use for use in own if _is_same(use, question)), None)
-    if before is not None:
-        use = replace(
-            before,
-            time=now,
-            answer=question.test_set.name,
-            a=question.a,
-            b=question.b,
-            repeated=True,
-            scores_shown=question.scores_shown,
+    if own and own[0].candidates != question.candidates:
+        raise InputError(
+            f"candidates: {question.candidates}, but this test set was used with candidates that "
+            f"are {own[0].candidates}, and shares its allowance out for these; expected "
+            f"candidates={own[0].candidates!r}, or another ledger and a fresh test set"
         )
+    before = next((use for use in own if _is_same(use, question)), None)
+    asked: dict[str, Any] = {"time": now, "answer": found.name, "a": question.a, "b": question.b}
+    asked["scores_shown"] = question.scores_shown
+    if before is not None:
+        use = replace(before, **asked, repeated=True)
     else:
         verdicts = _verdicts(own)
         threshold = allowance(question.candidates, verdicts, 1 - question.confidence)
         use = TestSetUse(
-            now,
-            name,
-            question.test_set.name,
-            question.test_set.units,
-            question.test_set.unit,
-            question.a,
-            question.b,
-            question.test_set.outputs[question.b],
-            question.metric,
-            question.kind,
-            question.margin,
-            question.confidence,
-            question.choices,
-            question.candidates,
-            len(verdicts) + 1,
-            threshold,
-            _passes(question.doubt, threshold),
-            question.scores_shown,
+            test_set=name,
+            outputs=found.outputs[question.b],
+            look=len(verdicts) + 1,
+            threshold=threshold,
+            passed=_passes(question.doubt, threshold),
             repeated=False,
-            content=question.test_set.answer,
-            unnamed=question.test_set.unnamed,
-            sketched=question.test_set.sketched,
-            sketch=question.test_set.sketch,
+            content=found.answer,
+            **{each: getattr(question, each) for each in (*_ASKED, "candidates")},
+            **{each: getattr(found, each) for each in _OF_TEST_SET},
+            **asked,
         )
     # who asks about several candidates in one call has not seen a score of any
     seen = [one for one in past if one.test_set == use.test_set]
     seen = seen if before is None else own[: own.index(before)]
-    gate_use = _use_of_gate(use, own, _shown(seen), before)
-    return use, replace(gate_use, overlap=overlap)
+    return use, replace(_use_of_gate(use, own, _shown(seen), before), overlap=overlap)
 
 
 def _passes(doubt: float, threshold: float) -> bool:
@@ -473,26 +387,14 @@ def _shown(uses: Sequence[TestSetUse]) -> int:
 
 
 def _is_same(use: TestSetUse, question: Question) -> bool:
-    """Return True if this was asked before: same outputs, gate and choices.
-
-    A verdict that contradicts the present doubt belongs to another question.
-    """
-    asked = ("metric", "kind", "margin", "confidence", "choices")
+    """Return True if this was asked before: same outputs, gate and choices."""
     return (
         use.content == question.test_set.answer
         and use.outputs == question.test_set.outputs[question.b]
-        and all(getattr(use, name) == getattr(question, name) for name in asked)
+        and all(getattr(use, name) == getattr(question, name) for name in _ASKED)
+        # a verdict that contradicts the present doubt belongs to another question
         and use.passed == _passes(question.doubt, use.threshold)
     )
-
-
-def _refuse_another_way(question: Question, own: Sequence[TestSetUse]) -> None:
-    if own and own[0].candidates != question.candidates:
-        raise InputError(
-            f"candidates: {question.candidates}, but this test set was used with candidates that "
-            f"are {own[0].candidates}, and shares its allowance out for these; expected "
-            f"candidates={own[0].candidates!r}, or another ledger and a fresh test set"
-        )
 
 
 def _which(found: Fingerprints, known: Sequence[TestSetUse]) -> tuple[str, float | None]:

@@ -204,33 +204,11 @@ def plan_from_files(
     gold: Input | None,
     *systems: Systems,
     names: Sequence[str] | None = None,
-    metric: str | None = None,
-    average: str = "micro",
-    by: str | None = None,
-    difference: float | None = None,
-    power: float | None = None,
-    units: int | Sequence[object] | None = None,
-    level: float = 0.95,
-    beta: float = 1.0,
-    paired_runs: bool = False,
-    **reading: Unpack[GradedKeywords],
+    **how: Any,
 ) -> Plan | RunsPlan:
     """Compute a `plan` from the inputs of a comparison, which are the pilot."""
-    options = PlanOptions.of(
-        {
-            "metric": metric,
-            "average": one_of("average", average, AVERAGES),
-            "by": by,
-            "difference": difference,
-            "power": power,
-            "units": units,
-            "level": level,
-            "beta": beta,
-            "paired_runs": paired_runs,
-            **reading,
-        },
-        beside=("names",),
-    )
+    options = PlanOptions.of(how, beside=("names",))
+    average = one_of("average", options.average, AVERAGES)
     if options.group is not None:
         raise InputError("group: a plan has no groups; expected the rows of one group alone")
     refuse_nothing(gold, options)
@@ -241,16 +219,23 @@ def plan_from_files(
         matched = by_class(matched)
     if any(len(group.places) > 1 for group in matched.runs):
         return plan_groups(matched, options)
-    if paired_runs:
+    if options.paired_runs:
         raise InputError("paired_runs: has no effect without runs; expected several per system")
     matched = unpooled(matched) if matched.runs else matched
     if len(matched.names) != 2:
         raise InputError(f"systems: {len(matched.names)} of them; expected two")
-    unit = unit_of(matched, by)
-    (name,) = compared_metrics(matched, metric, average, tables=True)
-    score = score_in(matched, name, unit, average=average, beta=beta)
-    wanted = units if options.scores is None or isinstance(units, int) else None
-    result = score.plan(0, 1, difference=difference, power=power, units=wanted, level=level)
+    unit = unit_of(matched, options.by)
+    (name,) = compared_metrics(matched, options.metric, average, tables=True)
+    score = score_in(matched, name, unit, average=average, beta=options.beta)
+    wanted: Any = options.units
+    result = score.plan(
+        0,
+        1,
+        difference=options.difference,
+        power=options.power,
+        units=wanted if options.scores is None or isinstance(wanted, int) else None,
+        level=options.level,
+    )
     name = score.metric
     signature = options.signature("plan", *facts_of_reading(matched, options), name, f"by-{unit}")
     a, b = matched.names

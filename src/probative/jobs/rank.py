@@ -62,9 +62,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative._validation import RNG, Input, Systems
-    from probative.inference.pooled import KnownTests
     from probative.inference.rank import Evidence, Leaderboard
-    from probative.inference.sampled import KnownLimits
+    from probative.inference.scores import KnownLimits, KnownTests
     from probative.matching.matched import Matched
     from probative.options import GradedKeywords
     from probative.results import Comparison, Comparisons, SystemScores
@@ -358,7 +357,7 @@ class Known:
     tests
         As for `pair_tests`; new tests are added.
     limits
-        As for `limits_of_pairs`, for scores without exact intervals; new ones are added.
+        As for `Score.simultaneous`, for scores without exact intervals; new ones are added.
     """
 
     scores: Mapping[int, SystemScores] = field(default_factory=dict)

@@ -16,20 +16,19 @@ from probative.inference.intervals import METHODS, interval
 from probative.inference.macro import METHOD as MACRO_METHOD
 from probative.inference.macro import is_at_once, label_intervals, macro_interval
 from probative.inference.units import design_notes
-from probative.matching.groups import bucketings_of, judge_groups, part_by_group
+from probative.matching.groups import judge_groups, part_by_group
 from probative.matching.items import cases_of_matched_runs, cases_of_pair, union
 from probative.matching.labels import averaged_labels
 from probative.matching.matched import (
     Matched,
     match_inputs,
-    match_training,
     pool_runs,
     unpooled,
 )
 from probative.matching.outputs import RunGroup
-from probative.matching.rules import STRICT, UNTYPED
+from probative.matching.schemes import UNTYPED
 from probative.matching.segmentation import boundary_counts, known_words, true_negatives
-from probative.matching.spans import overlaps
+from probative.matching.spans import STRICT, overlaps
 from probative.metrics import (
     COMPOSITES,
     METRICS,
@@ -45,31 +44,26 @@ from probative.reading.annotations import Labels, LabelSets
 from probative.reading.inputs import is_path
 from probative.reading.runs import is_keyed
 from probative.results import (
-    Bucket,
-    BucketDifference,
     Ceiling,
-    Group,
     Interval,
     JudgeAgreement,
     LabelScores,
-    RecordOutcomes,
     RunScores,
     Scores,
-    SystemScore,
     SystemScores,
 )
 from probative.results.base import LateInterval
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from probative._validation import Input, Systems
     from probative.inference.classes import ConfusedItems
     from probative.inference.means import MeanScore
     from probative.inference.pooled import PooledScore, UnitTable
     from probative.inference.scores import Score
-    from probative.options import CompareOptions, GradedKeywords, GradedOptions, ReadingOptions
-    from probative.results import Difference
+    from probative.options import GradedKeywords, GradedOptions, ReadingOptions
+    from probative.results import Group
 
 
 # --- Metrics and units of a job
@@ -393,8 +387,7 @@ def score_in(
 
 def _mean_score(matched: Matched, metric: str, unit: str, average: str) -> MeanScore:
     """Return the mean of graded scores, or the share of items on which each of two wins."""
-    from probative.inference.judged import JudgedScore
-    from probative.inference.means import MeanScore
+    from probative.inference.means import JudgedScore, MeanScore
 
     items: Any = matched.items
     range_ = items.range
@@ -550,7 +543,7 @@ def ceilings_of(matched: Matched | None, options: Any) -> tuple[Ceiling, ...] | 
 
 def system_scores(matched: Matched, i: int, choices: _Choices) -> SystemScores:
     """Return the counts and scores of system `i`, and those of its labels."""
-    items = matched.items
+    items, records = matched.items, matched.records
     counts = items.counts(i)
     # a single type of tags has a name to show, a single kind of words has none; labels that only
     # another system uses are left out
@@ -572,14 +565,8 @@ def system_scores(matched: Matched, i: int, choices: _Choices) -> SystemScores:
         by_label=_by_label(matched, i, choices, cells) if named else (),
         splitting_bias=float(counts.predicted / counts.positives) if biased else None,
         overlap=_overlap(matched, (i,)) if choices.overlap else None,
-        outcomes=_outcomes_of(matched, i),
+        outcomes=None if records is None else records.outcomes(matched.systems[i], i),
     )
-
-
-def _outcomes_of(matched: Matched, i: int) -> RecordOutcomes | None:
-    """Return what became of the records of a system; None for other tasks."""
-    records = matched.records
-    return None if records is None else records.outcomes(matched.systems[i], i)
 
 
 def scores_in(
@@ -888,6 +875,8 @@ def score(
 
 def _with_groups(matched: Matched, scores: Scores, options: ScoreOptions) -> Scores:
     """Add the scores of the systems in each group."""
+    from probative.results import Group
+
     named = [score.metric for score in scores.systems[0].scores]
     metrics = [metric for metric in named if metric.removeprefix(_MACRO) in METRICS]
     chosen = replace(options, by=scores.by)
@@ -956,7 +945,7 @@ def _judges(matched: Matched, unit: str, level: float) -> tuple[JudgeAgreement, 
     items: Any = matched.items
     if getattr(items, "human", None) is None:
         return None
-    from probative.inference.judged import judge_agreement
+    from probative.inference.means import judge_agreement
 
     there = np.isfinite(items.human).all(axis=0)
     codes = items.codes(unit)
@@ -1061,51 +1050,3 @@ def _with_repeats(matched: Matched, scores: Scores, options: ScoreOptions) -> Sc
         return replace(own, repeated=replace(found, metric=own.metric))
 
     return replace(scores, run_scores=tuple(map(with_repeats, scores.run_scores or ())))
-
-
-# --- Buckets: items of different kinds, scored separately
-
-
-def find_buckets(
-    matched: Matched,
-    metric: str,
-    options: CompareOptions,
-    make: Callable[[Matched, str, str, str], Bucket],
-) -> tuple[Bucket, ...]:
-    """Score and compare the systems on items of each kind, pooled over labels.
-
-    `make` builds a bucket from its items, the metric, its kind and its name.
-    """
-    if matched.all_classes:
-        metric = "accuracy"
-    elif metric in NEEDS_TN:
-        return ()  # true negatives have no length and no label
-    train = None if options.train is None else match_training(options.train, matched, options)
-    return tuple(
-        make(replace(matched, items=items), metric, bucketing.kind, name)
-        for bucketing in bucketings_of(matched, train)
-        for name, items in bucketing.parts(matched.items)
-    )
-
-
-def make_bucket(
-    part: Matched,
-    kind: str,
-    name: str,
-    unit: str,
-    scores: Iterable[tuple[str, Interval]],
-    differences: Iterable[tuple[str, str, Difference]],
-    metric: str,
-) -> Bucket:
-    """Return a bucket with the scores of its systems and the differences of its pairs."""
-    own = part.items.unit[part.items.answer]
-    if unit == "document" and part.items.document is not None:
-        own = part.items.document[own]
-    return Bucket(
-        kind,
-        name,
-        part.items.positives,
-        len(np.unique(own)),
-        tuple(SystemScore(who, metric, s.estimate, s.low, s.high) for who, s in scores),
-        tuple(BucketDifference(a, b, metric, d.estimate, d.low, d.high) for a, b, d in differences),
-    )

@@ -16,11 +16,13 @@ from probative.options import SweepOptions
 from probative.reading.annotations import Segmented
 from probative.reading.formats import Options
 from probative.reading.inputs import annotations_of
-from probative.reading.segmented import Probabilities, probabilities_of
+from probative.reading.lines import Probabilities, probabilities_of
 from probative.reading.source import refuse_repeats
 from probative.results import BestCut, Interval, SegmentationSweep
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from probative._validation import Input, Rows
 
 
@@ -96,6 +98,8 @@ def segmentation_sweep(
     accepted = (2 * step * positions + steps) // (2 * steps)  # rounded to the nearest
     cuts = all_cuts(answer, row, accepted)
     shares = step / steps
+    options = SweepOptions(steps=steps, level=level, input_format=input_format, encoding=encoding)
+    methods = dict.fromkeys(map(default_method, METRICS.values()))
     return SegmentationSweep(
         shares=shares,
         accepted=accepted,
@@ -106,14 +110,8 @@ def segmentation_sweep(
         positions=positions,
         sentences=answer.n_sentences,
         level=level,
-        signature=_signature(steps, level, input_format, encoding),
+        signature=options.signature("sweep", ",".join(methods), "by-sentence"),
     )
-
-
-def _signature(steps: int, level: float, input_format: str | None, encoding: str | None) -> str:
-    options = SweepOptions(steps=steps, level=level, input_format=input_format, encoding=encoding)
-    methods = dict.fromkeys(default_method(metric) for metric in METRICS.values())
-    return options.signature("sweep", ",".join(methods), "by-sentence")
 
 
 def _has_numbers(data: Any) -> bool:
@@ -147,25 +145,16 @@ def _intervals(cuts: Cuts, level: float) -> tuple[Interval, ...]:
         [interval(units, metric, level=level, clustered=True) for metric in METRICS.values()]
         for units in cuts.by_sentence()
     ]
-    return tuple(
-        _stacked(name, list(cut))
-        for name, cut in zip(METRICS, zip(*by_cut, strict=True), strict=True)
-    )
+    return tuple(map(_stacked, METRICS, zip(*by_cut, strict=True)))
 
 
-def _stacked(name: str, intervals: list[Interval]) -> Interval:
+def _stacked(name: str, intervals: Sequence[Interval]) -> Interval:
     """Combine intervals into one that holds arrays."""
-    note = np.array([one.note for one in intervals], dtype=object)
-    return replace(
-        intervals[0],
-        metric=name,
-        estimate=np.array([one.estimate for one in intervals]),
-        low=np.array([one.low for one in intervals]),
-        high=np.array([one.high for one in intervals]),
-        note=note if any(note) else None,
-        design_effect=np.array([one.design_effect for one in intervals]),
-        signature="",
-    )
+    notes = np.array([one.note for one in intervals], dtype=object)
+    note = notes if any(notes) else None
+    names = ("estimate", "low", "high", "design_effect")
+    columns: Any = {own: np.array([getattr(one, own) for one in intervals]) for own in names}
+    return replace(intervals[0], metric=name, note=note, signature="", **columns)
 
 
 def _best(cuts: Cuts, name: str, shares: Any) -> BestCut:

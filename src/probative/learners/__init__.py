@@ -1,1 +1,114 @@
-"""Models for tagging and word segmentation; some need an extra of their own."""
+"""Learners to compare, made from their names on the command line."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from probative.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    """Parse lengths of n-grams such as 1+2+3."""
+    return tuple(int(size) for size in text.split("+"))
+
+
+# the options of each kind of model, how they are parsed, and their description in messages
+_NUMBERS = {"window": int, "c1": float, "c2": float, "max_iterations": int, "min_count": int}
+_CRF: dict[str, Callable[[str], Any]] = {**_NUMBERS, "ngrams": _sizes}
+_NETWORK: dict[str, Callable[[str], Any]] = {
+    "dimensions": int,
+    "hidden": int,
+    "dropout": float,
+    "epochs": int,
+    "batch_size": int,
+    "learning_rate": float,
+    "min_count": int,
+    "seed": int,
+}
+_NAMED = "NAME=NUMBER with one of "
+_OPTIONS = {
+    "crf": (_CRF, "a CRF", f"{_NAMED}{', '.join(_NUMBERS)}, or ngrams=1+2+3"),
+    "bigru": (_NETWORK, "bigru", _NAMED + ", ".join(_NETWORK)),
+    "maxmatch": ({}, "maxmatch", "none"),
+}
+
+
+def model_of(spec: str, parameter: str = "model") -> Any:
+    """Make a model from its text form; `parameter` names it in messages.
+
+    Examples
+    --------
+    >>> from probative.learners import model_of
+    >>> model_of("crf:iobes,c2=1").c2
+    1.0
+    """
+    kind, _, rest = spec.partition(":")
+    if kind in _OPTIONS and (rest or kind != "crf"):
+        return _built(kind, rest, parameter)
+    module, colon, factory = rest.partition(":")
+    if kind == "python" and colon and ":" not in factory:
+        return _own(module, factory, parameter)
+    raise InputError(
+        f"{parameter}: unknown {spec!r}; expected crf:SCHEME[,c2=NUMBER,...], maxmatch, "
+        f"bigru[:epochs=NUMBER,...] or python:MODULE:FACTORY"
+    )
+
+
+def _built(kind: str, text: str, parameter: str) -> Any:
+    """Make one of our models; the first part of the text of a CRF is its scheme."""
+    settings = text.split(",") if text else []
+    scheme = settings.pop(0) if kind == "crf" else ""
+    parsers, called, expected = _OPTIONS[kind]
+    options: dict[str, Any] = {}
+    for setting in settings:
+        name, _, value = setting.partition("=")
+        try:
+            options[name] = parsers[name](value)
+        except (KeyError, ValueError):
+            raise InputError(
+                f"{parameter}: {setting!r} is no option of {called}; expected {expected}"
+            ) from None
+    try:
+        if kind == "crf":
+            from probative.learners.crf import CRFChunker
+
+            return CRFChunker(scheme, **options)
+        from probative.learners.bigru import BiGRUSegmenter
+        from probative.learners.words import MaxMatchSegmenter, SegmentingChunker
+
+        segmenter = BiGRUSegmenter(**options) if kind == "bigru" else MaxMatchSegmenter()
+        return SegmentingChunker(segmenter)
+    except InputError as error:
+        raise InputError(f"{parameter}: {error}") from None
+
+
+def _own(module: str, factory: str, parameter: str) -> Any:
+    """Call the factory of a user's module."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)  # the user's module lies where the command was called
+    try:
+        make = getattr(import_module(module), factory)
+    except ImportError as error:
+        raise InputError(f"{parameter}: module {module!r} cannot be imported: {error}") from None
+    except AttributeError as error:
+        if hasattr(sys.modules.get(module), "__name__"):
+            raise InputError(f"{parameter}: module {module!r} has no {factory!r}") from None
+        raise _failed(parameter, f"module {module!r}", error) from error
+    except (Exception, SystemExit) as error:  # a module must not end the program
+        raise _failed(parameter, f"module {module!r}", error) from error
+    try:
+        return make()
+    except (Exception, SystemExit) as error:
+        raise _failed(parameter, f"{module}:{factory}()", error) from error
+
+
+def _failed(parameter: str, what: str, error: BaseException) -> InputError:
+    """Return the error for a module or factory that failed."""
+    return InputError(f"{parameter}: {what} failed: {type(error).__name__}: {error}")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -95,23 +95,12 @@ _PARAMETERS = (
 _BATCHES_SORTED_TOGETHER = 50  # sentences are sorted by length to save padding
 
 
-@dataclass(frozen=True)
-class _Epoch:
-    """The progress of training after an epoch.
+class _Epoch(NamedTuple):
+    """The progress of training after an epoch."""
 
-    Attributes
-    ----------
-    number, of
-        The epoch, from 1, and the number of epochs.
-    training_loss, development_loss
-        The mean cross-entropy per position.
-    seconds
-        The duration of the epoch.
-    """
-
-    number: int
+    number: int  # the epoch, from 1, and the number of epochs
     of: int
-    training_loss: float
+    training_loss: float  # mean cross-entropy per position
     development_loss: float
     seconds: float
 
@@ -125,42 +114,6 @@ class _Epoch:
 class BiGRUSegmenter:
     """Word segmenter with a bidirectional recurrent network.
 
-    Parameters
-    ----------
-    spaces
-        True if the network sees the spaces of a text, as ordinary characters. Without them,
-        segmentation is a different and harder task for languages that write spaces.
-    dimensions
-        The length of each of the three n-gram vectors.
-    hidden
-        The units of the GRU layer, in each direction.
-    dropout
-        The share of inputs and outputs of the layer that is dropped in training, the same ones
-        at all characters of a sentence.
-    epochs
-        The number of passes over the training sentences. The weights of the epoch with the lowest
-        development loss are kept.
-    batch_size
-        Sentences per step of the optimiser (Adam).
-    learning_rate
-        The initial learning rate; it falls to a tenth along a cosine.
-    min_count
-        N-grams that occur less often in training count as unknown, like new ones in prediction.
-    held_out
-        The share of training sentences that serve as development set if none is given.
-    seed
-        The seed of initial weights, order and dropout. On the CPU, the same seed, machine and
-        number of threads give the same weights.
-    device
-        The device: cpu, cuda, or auto for cuda if there is one.
-
-    Attributes
-    ----------
-    history
-        The losses and duration of each epoch of the last training.
-    computed_on
-        A description of the device of the last training, or None.
-
     Examples
     --------
     >>> from probative.learners.bigru import BiGRUSegmenter
@@ -173,17 +126,17 @@ class BiGRUSegmenter:
     def __init__(
         self,
         *,
-        spaces: bool = True,
-        dimensions: int = 64,
-        hidden: int = 200,
-        dropout: float = 0.5,
-        epochs: int = 30,
-        batch_size: int = 32,
-        learning_rate: float = 0.002,
-        min_count: int = 2,
-        held_out: float = 0.1,
-        seed: int = 0,
-        device: str = "auto",
+        spaces: bool = True,  # the network sees the spaces of a text, as ordinary characters
+        dimensions: int = 64,  # length of each of the three n-gram vectors
+        hidden: int = 200,  # units of the GRU layer, in each direction
+        dropout: float = 0.5,  # share of its inputs and outputs, the same ones in a whole sentence
+        epochs: int = 30,  # the weights of the one with the lowest development loss are kept
+        batch_size: int = 32,  # sentences per step of the optimiser (Adam)
+        learning_rate: float = 0.002,  # at first; it falls to a tenth along a cosine
+        min_count: int = 2,  # n-grams that occur less often in training count as unknown
+        held_out: float = 0.1,  # share of training sentences that choose the epoch, by default
+        seed: int = 0,  # of initial weights, order and dropout; on the CPU it fixes the weights
+        device: str = "auto",  # cpu, cuda, or auto for cuda if there is one
     ):
         self.spaces = bool(spaces)
         self.dimensions = whole_number("dimensions", dimensions)
@@ -198,8 +151,8 @@ class BiGRUSegmenter:
         self.held_out = open_probability("held_out", held_out)
         self.seed = whole_number("seed", seed, least=0)
         self.device = device
-        self.history: list[_Epoch] = []
-        self.computed_on: str | None = None
+        self.history: list[_Epoch] = []  # of the last training
+        self.computed_on: str | None = None  # the device of the last training in words
         self._vocabulary: Vocabulary | None = None
         self._network: Any = None
 
@@ -219,20 +172,7 @@ class BiGRUSegmenter:
         development_texts: Sequence[str] | None = None,
         report: Callable[[_Epoch], None] = lambda epoch: None,
     ) -> Self:
-        """Train on segmented sentences.
-
-        Parameters
-        ----------
-        sentences
-            Lists of words.
-        texts
-            The sentences as they are written, with spaces; by default the words are joined.
-        development, development_texts
-            Sentences and texts for the choice of the epoch; by default some of the training
-            sentences.
-        report
-            Called with the progress after each epoch.
-        """
+        """Train on lists of words and their texts with spaces; `development` chooses the epoch."""
         words = [list(sentence) for sentence in sentences]
         raw = check_texts(words, texts)
         rng = np.random.default_rng(self.seed)
@@ -278,14 +218,7 @@ class BiGRUSegmenter:
         self._network.load_state_dict(best)
 
     def predict_proba(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
-        """Return the probability of a boundary for each inner position of each text.
-
-        Parameters
-        ----------
-        texts
-            Strings. The network sees spaces (unless `spaces` is False), but they are no
-            positions: a text of n other characters has n - 1.
-        """
+        """Return the probability of a boundary for each inner position of each text."""
         if self._vocabulary is None or self._network is None:
             raise InputError("this segmenter is not trained; expected fit() or load() first")
         texts = list(texts)
@@ -300,13 +233,7 @@ class BiGRUSegmenter:
         return probabilities
 
     def predict(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return the words of each text, split where a boundary is more probable than none.
-
-        Parameters
-        ----------
-        texts
-            As for `predict_proba`.
-        """
+        """Return the words of each text, split where a boundary is more probable than none."""
         texts = list(texts)
         rows = self.predict_proba(texts)
         return [split(text, row > 0.5) for text, row in zip(texts, rows, strict=True)]
@@ -319,15 +246,7 @@ class BiGRUSegmenter:
 
     @classmethod
     def load(cls, path: Path | str, *, device: str = "auto") -> Self:
-        """Read a segmenter that `save` wrote; nothing in the file is executed.
-
-        Parameters
-        ----------
-        path
-            The file.
-        device
-            The device to compute on.
-        """
+        """Read a segmenter that `save` wrote; nothing in the file is executed."""
         parameters, lists, weights = network.read(path)
         try:
             segmenter = cls(**parameters, device=device)
@@ -349,11 +268,9 @@ class BiGRUSegmenter:
     def _encode(
         self, texts: Sequence[str], words: Sequence[Sequence[str]] | None
     ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Return for each text its n-grams, and one label per character.
-
-        Labels are 1 if a word begins there, 0 if none does or it is unknown, and -1 if there is no
-        decision (spaces, and the first character of the text).
-        """
+        """Return for each text its n-grams, and one label per character."""
+        # 1 if a word begins there, 0 if none does or it is unknown, and -1 if there is no decision
+        # (spaces, and the first character of the text)
         assert self._vocabulary is not None  # noqa: S101  # for the type checker
         rows = []
         for number, text in enumerate(texts):

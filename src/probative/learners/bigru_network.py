@@ -11,8 +11,7 @@ import numpy as np
 
 from probative._validation import one_of
 from probative.errors import InputError
-from probative.files import write_whole
-from probative.learners.archives import check_size
+from probative.files import check_size, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -81,13 +80,9 @@ def create(sizes: Sequence[int], parameters: dict[str, Any], device: Any) -> Any
 
 
 def _logits(net: Any, sentences: Sequence[Sentence]) -> Any:
-    """Return two numbers per character, sentence after sentence.
-
-    Only the GRU sees padding. Everything else works on the sentences packed end to end, and the
-    leftward GRU reads each sentence from its own last character on, so that padding follows the
-    sentence in both directions and changes nothing. (PyTorch's own packed sequences give the same
-    result; on the CPU their gradient takes several times as long.)
-    """
+    """Return two numbers per character, sentence after sentence."""
+    # Only the GRU sees padding, which follows the sentence in both directions and changes nothing.
+    # (On the CPU the gradient of PyTorch's own packed sequences takes several times as long.)
     torch = _torch()
     device = net["output"].weight.device
     ngrams = torch.from_numpy(np.concatenate([numbers for numbers, _ in sentences])).to(device)

@@ -13,12 +13,10 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from probative._validation import one_of, positive
+from probative._validation import one_of, positive, shown, whole_number
 from probative.errors import InputError
-from probative.files import write_whole
-from probative.learners.archives import check_size, member
-from probative.matching.rules import SCHEMES, encode
-from probative.matching.schemes import decode_tags
+from probative.files import check_size, member, write_whole
+from probative.matching.schemes import SCHEMES, decode_tags, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -31,11 +29,7 @@ _BETWEEN = "\t"  # separator of an n-gram; no token holds a tab
 
 
 def columns_of(sentence: Any, number: int) -> list[Sequence[str]]:
-    """Return the columns of a sentence: its characters, its words, or words and tags.
-
-    A sentence is a string, a list of words, or a list of equally long tuples of strings; `number`
-    (from 0) is used in messages.
-    """
+    """Return the columns of a sentence: its characters, its words, or words and tags."""
     if isinstance(sentence, str):
         return [sentence]
     tokens = list(sentence)
@@ -49,25 +43,16 @@ def columns_of(sentence: Any, number: int) -> list[Sequence[str]]:
         columns = []
     if not columns or not all(isinstance(value, str) for column in columns for value in column):
         raise InputError(
-            f"sentences: sentence {number + 1} is {_shown(sentence)}; expected a string, a list of "
-            f"words, or a list of equally long tuples of strings"
+            f"sentences: sentence {number + 1} is {shown(sentence)}; expected a string, a "
+            f"list of words, or a list of equally long tuples of strings"
         )
     return columns
-
-
-def _shown(value: Any) -> str:
-    """Return a value as text, cut off at 60 characters."""
-    text = repr(value)
-    return text if len(text) <= 60 else text[:60] + "…"
 
 
 def window_features(
     columns: Sequence[Sequence[str]], *, window: int, ngrams: Sequence[int]
 ) -> list[tuple[str, ...]]:
-    """Return the features of every token: all n-grams of each column that lie in the window.
-
-    `window` is the number of tokens to either side, `ngrams` the lengths of n-grams.
-    """
+    """Return the features of every token: all n-grams of each column that lie in the window."""
     length = len(columns[0]) if columns else 0
     templates = []
     for number, column in enumerate(columns):
@@ -92,21 +77,6 @@ class CRFChunker:
     Spans are encoded as tags for training, and predicted tags are decoded to spans, so that models
     with different tag sets are compared on the same items.
 
-    Parameters
-    ----------
-    scheme
-        The tag set: iob2, iobes, bmes, bb2b3mes, or any other of `probative.matching.schemes`.
-    window
-        The number of tokens to the left and to the right that a token's features use.
-    ngrams
-        The lengths of n-grams in that window.
-    c1, c2
-        The weights of the L1 and of the L2 penalty.
-    max_iterations
-        The largest number of iterations.
-    min_count
-        Features that occur less often are dropped.
-
     Examples
     --------
     >>> from probative.learners.crf import CRFChunker
@@ -119,18 +89,18 @@ class CRFChunker:
 
     def __init__(
         self,
-        scheme: str = "iob2",
+        scheme: str = "iob2",  # the tag set: any of `probative.matching.schemes`
         *,
-        window: int = 2,
-        ngrams: Sequence[int] = (1, 2, 3),
-        c1: float = 0.0,
+        window: int = 2,  # tokens to the left and to the right that a token's features use
+        ngrams: Sequence[int] = (1, 2, 3),  # lengths of n-grams in that window
+        c1: float = 0.0,  # weights of the L1 and of the L2 penalty
         c2: float = 0.1,
         max_iterations: int = 100,
-        min_count: int = 1,
+        min_count: int = 1,  # features that occur less often are dropped
     ):
         self.scheme = one_of("scheme", scheme, SCHEMES)
-        self.window = _whole("window", window, least=0)
-        self.ngrams = tuple(_whole("ngrams", size, least=1) for size in ngrams)
+        self.window = whole_number("window", window, least=0)
+        self.ngrams = tuple(whole_number("ngrams", size) for size in ngrams)
         if not self.ngrams or max(self.ngrams) > 2 * self.window + 1:
             raise InputError(
                 f"ngrams: {ngrams!r} in a window of {self.window}; expected lengths from 1 to "
@@ -138,8 +108,8 @@ class CRFChunker:
             )
         self.c1 = positive("c1", c1, zero=True)
         self.c2 = positive("c2", c2, zero=True)
-        self.max_iterations = _whole("max_iterations", max_iterations, least=1)
-        self.min_count = _whole("min_count", min_count, least=1)
+        self.max_iterations = whole_number("max_iterations", max_iterations)
+        self.min_count = whole_number("min_count", min_count)
         self._model: bytes | None = None
 
     def __repr__(self) -> str:
@@ -153,24 +123,18 @@ class CRFChunker:
         *,
         report: Callable[[int, int], None] = lambda done, total: None,
     ) -> Self:
-        """Train on sentences and their spans.
-
-        Parameters
-        ----------
-        sentences
-            Each a string (its characters are the tokens), a list of words, or a list of tuples
-            of strings (word, part of speech, …).
-        spans
-            The (start, end, label) of each sentence; they must not overlap.
-        report
-            Called with the number of iterations done and the largest number.
-        """
+        """Train on sentences and their spans (start, end, label), which must not overlap."""
+        # a sentence is a string (its characters are the tokens), a list of words, or a list of
+        # tuples of strings (word, part of speech, …)
         if len(sentences) != len(spans):
             raise InputError(f"spans: {len(spans)} sentences, but there are {len(sentences)}")
         trainer = _trainer(report, self.max_iterations)
         for number, (sentence, of_sentence) in enumerate(zip(sentences, spans, strict=True)):
             features = self.features(sentence, number)
-            tags = _tags(of_sentence, len(features), self.scheme, number)
+            try:
+                tags = encode(of_sentence, len(features), scheme=self.scheme)
+            except InputError as error:
+                raise InputError(f"sentence {number + 1}: {error}") from None
             if features:
                 trainer.append(features, tags)
         trainer.set_params(
@@ -188,26 +152,12 @@ class CRFChunker:
         return self
 
     def features(self, sentence: Any, number: int = 0) -> list[tuple[str, ...]]:
-        """Return the features of every token of a sentence.
-
-        Parameters
-        ----------
-        sentence
-            As for `fit`.
-        number
-            The index of the sentence, from 0, for messages.
-        """
+        """Return the features of every token of a sentence, whose number is for messages."""
         columns = columns_of(sentence, number)
         return window_features(columns, window=self.window, ngrams=self.ngrams)
 
     def predict_tags(self, sentences: Sequence[Any]) -> list[list[str]]:
-        """Return the tags of each sentence; they may break the rules of the tag set.
-
-        Parameters
-        ----------
-        sentences
-            As for `fit`.
-        """
+        """Return the tags of each sentence; they may break the rules of the tag set."""
         tagger = self._tagger()
         return [tagger.tag(self.features(s, number)) for number, s in enumerate(sentences)]
 
@@ -220,25 +170,13 @@ class CRFChunker:
         return tagger
 
     def predict(self, sentences: Sequence[Any]) -> list[list[tuple[int, int, str]]]:
-        """Return the (start, end, label) of each sentence.
-
-        Parameters
-        ----------
-        sentences
-            As for `fit`.
-        """
+        """Return the (start, end, label) of each sentence."""
         if not len(sentences):
             return []
         return decode_tags(self.predict_tags(sentences), scheme=self.scheme)
 
     def predict_proba(self, sentences: Sequence[Any]) -> list[list[dict[str, float]]]:
-        """Return the marginal probability of every tag, for each token of each sentence.
-
-        Parameters
-        ----------
-        sentences
-            As for `fit`.
-        """
+        """Return the marginal probability of every tag, for each token of each sentence."""
         tagger = self._tagger()
         marginals = []
         for number, sentence in enumerate(sentences):
@@ -256,11 +194,7 @@ class CRFChunker:
 
     @classmethod
     def load(cls, path: Path | str) -> Self:
-        """Read a chunker that `save` wrote.
-
-        A file with a wrong checksum is refused. A file without a checksum, from an older version or
-        from elsewhere, is first tried in a process of its own, since damaged models crash CRFsuite.
-        """
+        """Read a chunker that `save` wrote."""
         parameters, model = unpack(path)
         try:
             chunker = cls(**parameters)
@@ -270,23 +204,6 @@ class CRFChunker:
             ) from None
         chunker._model = model
         return chunker
-
-
-def _whole(name: str, value: Any, *, least: int) -> int:
-    """Refuse a value that is no whole number of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InputError(f"{name}: {value!r} is not a whole number >= {least}")
-    return value
-
-
-def _tags(
-    spans: Iterable[tuple[int, int, str]], length: int, scheme: str, number: int
-) -> list[str]:
-    """Encode spans as tags; name the sentence in errors."""
-    try:
-        return encode(spans, length, scheme=scheme)
-    except InputError as error:
-        raise InputError(f"sentence {number + 1}: {error}") from None
 
 
 def _crfsuite() -> Any:
@@ -364,7 +281,7 @@ def unpack(path: Path | str) -> tuple[dict[str, Any], bytes]:
     if not isinstance(parameters, dict):
         raise InputError("is no saved chunker; expected a file that save() wrote", path)
     checksum = parameters.pop("sha256", None)
-    if checksum is None:
+    if checksum is None:  # from an older version or from elsewhere: damaged models crash CRFsuite
         _try(model, path)
     elif checksum != _checksum(parameters, model):
         raise InputError(

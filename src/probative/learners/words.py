@@ -6,6 +6,7 @@ inner positions, and a word may begin at each.
 
 from __future__ import annotations
 
+import re
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Self
 
@@ -48,10 +49,7 @@ def to_spans(text: str, words: Iterable[str], label: str = "word") -> list[tuple
 
 
 def from_spans(text: str, spans: Iterable[tuple[int, int, str]]) -> list[str]:
-    """Return the words of (start, end, label) in a text with its spaces.
-
-    What lies between two spans is a word, too, so that no character is lost.
-    """
+    """Return the words of (start, end, label) in a text with its spaces, and those in between."""
     edges = {edge for start, end, _ in spans for edge in (start, end)}
     begins, pending = [], False
     for place, character in enumerate(text):
@@ -65,10 +63,7 @@ def from_spans(text: str, spans: Iterable[tuple[int, int, str]]) -> list[str]:
 def check_texts(
     sentences: Sequence[Sequence[str]], texts: Sequence[str] | None, name: str = "texts"
 ) -> list[str]:
-    """Return the texts of sentences of words; refuse given texts with other characters.
-
-    By default the words are joined without spaces; `name` is used in messages.
-    """
+    """Return the texts of sentences of words; refuse given texts with other characters."""
     joined = ["".join(words) for words in sentences]
     if texts is None:
         return joined
@@ -90,12 +85,7 @@ class MaxMatchSegmenter:
     """Segmenter that takes, from left to right, always the longest word of the lexicon.
 
     A character with which no word of the lexicon begins is a word by itself. If the text has
-    spaces, no word reaches across one, and what stands between two spaces is segmented separately.
-
-    Parameters
-    ----------
-    spaces
-        True if spaces in a text are boundaries; else they are ignored.
+    spaces, no word reaches across one, unless ``spaces=False`` ignores them.
 
     Examples
     --------
@@ -114,39 +104,20 @@ class MaxMatchSegmenter:
         return f"MaxMatchSegmenter(spaces={self.spaces})"
 
     def fit(self, sentences: Iterable[Iterable[str]], texts: Sequence[str] | None = None) -> Self:  # noqa: ARG002
-        """Collect the words of segmented sentences.
-
-        Parameters
-        ----------
-        sentences
-            Lists of words; a lexicon is one such list.
-        texts
-            Ignored; other segmenters take the texts with their spaces here.
-        """
+        """Collect the words of segmented sentences; a lexicon is one such sentence."""
         self._words = {without_spaces(word) for words in sentences for word in words}
         self._longest = max(map(len, self._words), default=1)
         return self
 
     def predict(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return the words of each text.
-
-        Parameters
-        ----------
-        texts
-            Strings, with or without spaces.
-        """
+        """Return the words of each text, with or without spaces."""
         if self._words is None:
             raise InputError("this segmenter is not trained; expected fit() first")
-        return [
-            [word for piece in self._pieces(text) for word in self._segmented(piece)]
-            for text in texts
-        ]
-
-    def _pieces(self, text: str) -> list[str]:
-        """Split a text at its spaces, or remove them."""
-        if not self.spaces:
-            return [without_spaces(text)]
-        return text.translate(dict.fromkeys(map(ord, SPACES), " ")).split(" ")
+        found = []
+        for text in texts:
+            pieces = re.split(f"[{SPACES}]", text) if self.spaces else [without_spaces(text)]
+            found.append([word for piece in pieces for word in self._segmented(piece)])
+        return found
 
     def _segmented(self, piece: str) -> list[str]:
         """Return the words of a text without spaces."""
@@ -166,16 +137,9 @@ class MaxMatchSegmenter:
 class SegmentingChunker:
     """Adapter that lets a word segmenter work as a chunker: with texts and spans instead of words.
 
-    Parameters
-    ----------
-    segmenter
-        An object with ``fit(sentences, texts)`` and ``predict(texts)``, such as
-        `probative.learners.bigru.BiGRUSegmenter`.
-
     Examples
     --------
-    >>> from probative.learners.words import SegmentingChunker
-    >>> from probative.learners.words import MaxMatchSegmenter
+    >>> from probative.learners.words import MaxMatchSegmenter, SegmentingChunker
     >>> chunker = SegmentingChunker(MaxMatchSegmenter())
     >>> chunker.fit(["tobe", "or"], [[(0, 2, "word"), (2, 4, "word")], [(0, 2, "word")]])
     SegmentingChunker(MaxMatchSegmenter(spaces=True))
@@ -193,15 +157,7 @@ class SegmentingChunker:
     def fit(
         self, sentences: Sequence[Any], spans: Sequence[Iterable[tuple[int, int, str]]]
     ) -> Self:
-        """Train on texts and the spans of their words.
-
-        Parameters
-        ----------
-        sentences
-            Strings, or lists of characters.
-        spans
-            The (start, end, label) of the words of each text, all with one label.
-        """
+        """Train on texts and the spans of their words, all with one label."""
         known = [list(of_sentence) for of_sentence in spans]
         labels = {label for of_sentence in known for _, _, label in of_sentence}
         if len(labels) != 1:

@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any, NamedTuple, Never
 
 import numpy as np
 
 from probative._validation import columns_of, finite, flag, names_of, one_of, shown
 from probative.errors import InputError
-from probative.matching.record_schemas import SchemaField, fields_of_schema
+from probative.matching.record_rules import quoted
 from probative.matching.records import survey_paths
-from probative.matching.rules import SCHEMES
-from probative.matching.schemes import decode, misplaced, prefix_of, recognise
+from probative.matching.schemes import SCHEMES, decode, misplaced, prefix_of, recognise
 from probative.options import CheckOptions
 from probative.reading.annotations import LabelSets, Spans, Tagged
 from probative.reading.columns import layout, ragged_line, read_tags
 from probative.reading.formats import Options as Reading
-from probative.reading.formats import how_to_read_records, open_input, read
-from probative.reading.lines import problems_of, read_labels, read_spans
+from probative.reading.formats import open_input, read
+from probative.reading.lines import (
+    problems_of,
+    read_forms,
+    read_labels,
+    read_segmented,
+    read_spans,
+)
 from probative.reading.records import sides_of_file
 from probative.reading.rows import without_ignored_tokens
-from probative.reading.segmented import read_forms, read_segmented
+from probative.reading.source import load
 from probative.results import FileCheck, PathSummary
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from probative.reading.annotations import Text
     from probative.reading.formats import Input
@@ -153,12 +160,12 @@ def check(
 
 def _with_schema(found: FileCheck, schema: object) -> FileCheck:
     """Add what a schema says about the paths, and the paths that only it has."""
-    fields = {field.path: field for field in fields_of_schema(schema)}
+    fields = {field.path: field for field in _fields_of_schema(schema)}
     there = {path.path: path for path in found.paths or ()}
     notes = [f"{path}: is not in the schema" for path in there if path not in fields]
     every = []
     for name in sorted({*there, *fields}):
-        field = fields.get(name, SchemaField(name, (), False, ""))
+        field = fields.get(name, _SchemaField(name, (), False, ""))
         own = there.get(name, PathSummary(name, field.types, 0, 0, ()))
         every.append(replace(own, required=field.required, rule=field.rule))
         missing = int(found.facts.get("documents", 0)) - own.documents
@@ -170,9 +177,8 @@ def _with_schema(found: FileCheck, schema: object) -> FileCheck:
 def _records(opened: Input, _: str | None) -> FileCheck:
     """Check records: outputs that are none are problems; the paths are those of the first side."""
     source = opened.source
-    reading = replace(how_to_read_records(opened.options), is_gold=False)
     try:
-        sides = sides_of_file(source, reading)
+        sides = sides_of_file(source, replace(opened.options, predicted=True))
     except InputError as error:
         return FileCheck(source.name, "records", "records", {}, {}, (str(error),))
     facts: dict[str, Any] = {"documents": len(sides[0])}
@@ -349,3 +355,99 @@ def _segmented(opened: Input, _: str | None) -> FileCheck:
     facts["characters"] = int(words.first[-1])
     problems = tuple(_shorten(lines, len(empty), f"{name}: … empty sentences"))
     return FileCheck(name, "segmented", "segmentation", facts, {}, problems, words.notes)
+
+
+# --- The fields of a JSON Schema: paths, types, which are required, rules to consider
+
+_DATES = ("date", "date-time")
+_ALTERNATIVES = ("allOf", "anyOf", "oneOf")
+
+
+class _SchemaField(NamedTuple):
+    """A field of a JSON Schema, which is only described: a schema decides nothing."""
+
+    path: str
+    types: tuple[str, ...]
+    required: bool  # in every record, and in every row of a list that is there
+    rule: str  # an option that may suit it, or an empty text
+
+
+def _fields_of_schema(given: Any) -> list[_SchemaField]:
+    """Return the fields of a JSON Schema: a file, a dictionary or a model of pydantic."""
+    name = str(given) if isinstance(given, (str, Path)) else "schema"
+    schema = _schema_of(given, name)
+    found: dict[str, _SchemaField] = {}
+    for field in _schema_fields(schema, schema, "", True):
+        known = found.setdefault(field.path, field)
+        types = tuple(dict.fromkeys((*known.types, *field.types)))
+        both = known.required or field.required
+        found[field.path] = _SchemaField(field.path, types, both, known.rule or field.rule)
+    if not found:
+        raise InputError("has no properties; expected the JSON Schema of an object", name)
+    return list(found.values())
+
+
+def _schema_of(given: Any, name: str) -> Mapping[str, Any]:
+    """Return the schema as a dictionary."""
+    if callable(getattr(given, "model_json_schema", None)):  # a model of pydantic
+        given = given.model_json_schema()
+    elif isinstance(given, (str, Path)):
+        source = load(given, expected="a JSON Schema")
+        try:
+            given = json.loads(source.data)
+        except (ValueError, RecursionError) as error:
+            raise source.error(f"is not JSON ({error}); expected a JSON Schema") from None
+    if not isinstance(given, Mapping):
+        raise InputError(f"{name}: {shown(given)}; expected a JSON Schema, which is an object")
+    return given
+
+
+def _schema_fields(
+    node: Any, root: Any, path: str, required: bool, seen: frozenset[str] = frozenset()
+) -> Iterator[_SchemaField]:
+    """Yield the fields below a part of a schema; `seen`: references that led there."""
+    if not isinstance(node, Mapping):
+        return
+    reference = str(node.get("$ref", ""))
+    if reference and reference not in seen:  # a schema may refer to itself
+        part = _referred(root, reference)
+        yield from _schema_fields(part, root, path, required, seen | {reference})
+    for each in (each for key in _ALTERNATIVES for each in node.get(key, ())):
+        yield from _schema_fields(each, root, path, required, seen)
+    types = node.get("type", ())
+    names = (types,) if isinstance(types, str) else tuple(types)
+    if isinstance(node.get("properties"), Mapping):
+        for key, below in node["properties"].items():
+            own = f"{path}.{quoted(key)}" if path else quoted(key)
+            yield from _schema_fields(
+                below, root, own, required and key in node.get("required", ()), seen
+            )
+    elif "object" in names and path:
+        yield _SchemaField(f"{path}{{}}", ("object",), False, f"--open-map {path}")
+    if "items" in node:
+        yield from _schema_fields(node["items"], root, f"{path}[]", required, seen)
+        if node.get("uniqueItems"):
+            yield _SchemaField(f"{path}[]", (), required, f"--unique {path}")
+    simple = tuple(name for name in names if name not in ("object", "array", "null"))
+    if path and (simple or "enum" in node or "const" in node):
+        yield _SchemaField(path, simple, required, _rule(path, node, simple))
+
+
+def _referred(root: Any, reference: str) -> Any:
+    """Return the part of a schema that a reference within it names; None if it is elsewhere."""
+    if not reference.startswith("#"):
+        return None
+    node = root
+    for step in reference.split("/")[1:]:
+        key = step.replace("~1", "/").replace("~0", "~")
+        node = node.get(key) if isinstance(node, Mapping) else None
+    return node
+
+
+def _rule(path: str, node: Mapping[str, Any], types: tuple[str, ...]) -> str:
+    """Return an option that may suit the values of a field."""
+    if "string" in types and node.get("format") in _DATES:
+        return f"--field '{path}=date'"
+    if "number" in types:
+        return f"--field '{path}=tolerance=0.01'"
+    return ""

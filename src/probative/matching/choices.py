@@ -10,8 +10,8 @@ from probative.errors import InputError
 from probative.labels import label_name
 from probative.matching.labels import check_names, written_alike
 from probative.matching.record_rules import ON_MALFORMED, rules_of
-from probative.matching.rules import SCHEMES, match_rule
-from probative.matching.schemes import REPAIRS
+from probative.matching.schemes import REPAIRS, SCHEMES
+from probative.matching.spans import match_rule
 from probative.metrics import OF_SCORES
 from probative.options import GradedOptions, Option, ReadingOptions, check_together
 from probative.reading.alignment import ALIGNMENTS, ON_MISSING

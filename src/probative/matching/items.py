@@ -170,16 +170,20 @@ class Items:
             weights=None if weights is None else weights[kept],
             minlength=size * 8,
         ).reshape(size, 8)
+        return self._with_decisions(cases, by)
+
+    def _with_decisions(self, cases: NDArray[Any], by: str | None, runs: int = 1) -> PairedCounts:
+        """Add case 7 where decisions can be counted, and the numbers of equal units."""
         decisions = self._decisions(by)
         if decisions is None:
             cases = cases[:, :7] if self.weight == 1 else cases[:, :7] * self.weight
         else:
-            cases[:, 7] = decisions - cases.sum(axis=1)
+            cases[:, 7] = runs * decisions - cases[:, :7].sum(axis=1)
         number = self.number if by == "sentence" else None
         return PairedCounts(cases if by is not None else cases[0], number)
 
     def paired_runs(
-        self, a: Sequence[int], b: Sequence[int], *, by: str | None = "sentence"
+        self, a: Sequence[int], b: Sequence[int], *, by: str = "sentence"
     ) -> PairedCounts:
         """Add up the cases of every run of A beside every run of B."""
         # an item that n of N runs of A and m of M runs of B return is n·m times in both, n·(M - m)
@@ -193,12 +197,7 @@ class Items:
             own = times if weights is None else times * weights
             counted = np.bincount(group * 2 + ~self.answer, weights=own, minlength=size * 2)
             cases[:, 2 * case : 2 * case + 2] = counted.reshape(size, 2)
-        decisions = self._decisions(by)
-        if decisions is None:
-            cases = cases[:, :7] if self.weight == 1 else cases[:, :7] * self.weight
-        else:
-            cases[:, 7] = len(a) * len(b) * decisions - cases[:, :7].sum(axis=1)
-        return PairedCounts(cases, self.number if by == "sentence" else None)
+        return self._with_decisions(cases, by, len(a) * len(b))
 
     @cached_property
     def by_label(self) -> tuple[Items, ...]:
@@ -365,7 +364,6 @@ def collect(
     labels: tuple[str, ...],
     n_units: int,
     document: Ints | None = None,
-    universe: NDArray[Any] | None = None,
 ) -> Items:
     """Find the distinct items (tuples of arrays: unit, place, label) of gold and of each system."""
     number = [len(side[0]) for side in sides]
@@ -382,7 +380,7 @@ def collect(
         member[1:],
         n_units,
         document,
-        universe,
+        None,
         *(column[first] for column in columns[1:-1][:2]),
     )
 

@@ -45,10 +45,9 @@ from probative.matching.outputs import (
     share_notes,
     short_name,
 )
-from probative.matching.rules import SCHEMES, STRICT, match_rule
-from probative.matching.schemes import decode, prefix_of, recognise
+from probative.matching.schemes import SCHEMES, decode, prefix_of, recognise
 from probative.matching.segmentation import carried_over, match_words
-from probative.matching.spans import match_spans
+from probative.matching.spans import STRICT, match_rule, match_spans
 from probative.options import GradedOptions, ReadingKeywords, ReadingOptions
 from probative.reading.alignment import NOTHING, Mismatch, align, align_rows, settle
 from probative.reading.annotations import (
@@ -312,9 +311,8 @@ class Matched:
     @property
     def unit(self) -> str:
         """Return the name of the units."""
-        if isinstance(self.gold, Spans) and self.gold.text.names is not None:
-            return "document"
-        if self.task == "records":
+        of_documents = isinstance(self.gold, Spans) and self.gold.text.names is not None
+        if of_documents or self.task == "records":
             return "document"
         if self.task not in ("labels", "samples", "scores"):
             return "sentence"
@@ -585,6 +583,8 @@ def _with_human(
     )
 
     sides = [side for system in given for side in system.outputs]
+    columns = [str(column) for column in choices.score_columns]
+    plain = replace(cells, unit=None, group=None)
     if isinstance(choices.human, Mapping):
         known = {name: own for name, own, _ in scores_of_systems(choices.human)}
         for system in given:
@@ -598,15 +598,11 @@ def _with_human(
                 )
         human = [side for system in given for side in known[system.name]]
     elif choices.run_column is not None:
-        columns = [str(column) for column in choices.score_columns]
         wanted = replace(choices, gold_column=columns[0], columns=columns)
-        plain = replace(cells, unit=None, group=None)
         _, of_runs = read_runs_together(choices.human, plain, wanted)
         human = [scores_of_labels(own) for system in of_runs for own in system.outputs]
     else:
-        columns = [str(column) for column in choices.score_columns]
         ids = [str(column) for column in choices.key][:1]
-        plain = replace(cells, unit=None, group=None)
         _, found, _ = both_of(choices.human, plain, columns[0], [*columns, *ids])
         human = [scores_of_labels(cast("Labels", own)) for own in found[: len(columns)]]
         if ids:

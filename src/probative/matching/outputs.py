@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from probative.errors import InputError
 from probative.matching.choices import refuse_unused
 from probative.reading.annotations import Labels, LabelSets, Records, Spans, Tagged
-from probative.reading.formats import Options, how_to_read_records, open_input, read
+from probative.reading.formats import Options, open_input, read
 from probative.reading.inputs import annotations_of, is_path, settled
 from probative.reading.runs import (
     Runs,
@@ -122,7 +122,7 @@ def read_record_logs(
     from probative.reading.logs import are_verdicts, read_record_log, read_verdicts
     from probative.reading.records import join_records
 
-    reading = replace(how_to_read_records(options), is_gold=False)
+    reading = replace(options, predicted=True)
     gold: Records | None = None
     given = []
     for path in paths:

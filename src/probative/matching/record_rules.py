@@ -55,51 +55,27 @@ _AS_OPTION = {"fields": "field", "list_keys": "list_key", "open_maps": "open_map
 
 
 class Rule(NamedTuple):
-    """Equality of the values of a path.
+    """Equality of the values of a path."""
 
-    Attributes
-    ----------
-    casefold, punctuation
-        True if case, or punctuation at the ends, makes no difference.
-    number
-        The signs between thousands and before decimals, if texts are read as numbers.
-    tolerance, relative
-        The largest difference of equal numbers; relative: as a share of the gold number.
-    date
-        Formats of dates beside ISO 8601, if texts are read as dates.
-    similarity
-        The smallest similarity (1 - edit distance / length of the longer text) of equal texts.
-    tokens
-        True if texts are sets of words.
-    weight
-        The number of fields that each field of this path counts as.
-    ignore
-        True if the path is left out.
-    """
-
-    casefold: bool = False
+    casefold: bool = False  # True if case, or punctuation at the ends, makes no difference
     punctuation: bool = False
+    # signs between thousands and before decimals of texts read as numbers
     number: tuple[str, str] | None = None
+    # largest difference of equal numbers; relative: as a share of gold
     tolerance: Fraction | None = None
     relative: bool = False
-    date: tuple[str, ...] | None = None
-    similarity: float | None = None
-    tokens: bool = False
-    weight: int = 1
-    ignore: bool = False
+    date: tuple[str, ...] | None = None  # formats beside ISO 8601, if texts are read as dates
+    similarity: float | None = None  # least 1 - edit distance / length of the longer text
+    tokens: bool = False  # True if texts are sets of words
+    weight: int = 1  # number of fields that each field counts as
+    ignore: bool = False  # True if the path is left out
 
 
 EXACT = Rule()
 
 
 def parse_rules(text: str) -> dict[str, Any]:
-    """Return the choices of a text such as ``number=1,234.5,tolerance=0.01,weight=5``.
-
-    The rules are ``casefold``, ``punctuation`` (trimmed at the ends), ``number`` (written 1234.5;
-    others by example: ``number=1.234,5``), ``tolerance`` (0.01 or 1%), ``date`` (ISO 8601;
-    ``date=%d.%m.%Y|%d/%m/%y`` adds formats), ``similarity`` (0.8), ``set`` (of words), ``weight``
-    (a whole number) and ``ignore``.
-    """
+    """Return the choices of a text such as ``number=1,234.5,tolerance=0.01,weight=5``."""
     choices: dict[str, Any] = {}
     for part in _RULE_BORDER.split(text):
         name, sign, value = (piece.strip() for piece in part.partition("="))
@@ -175,37 +151,20 @@ _PARSERS: dict[str, Callable[[str | None], dict[str, Any]]] = {
 
 @dataclass(frozen=True)
 class RecordRules:
-    """Choices of matching records.
+    """Choices of matching records."""
 
-    In a path, ``*`` stands for any characters. A rule holds for the paths that it names and for
-    all below them; if several rules hold for a path, the later one decides.
+    # In a path, ``*`` stands for any characters. A rule holds for the paths that it names and
+    # for all below them; if several rules hold for a path, the later one decides.
 
-    Attributes
-    ----------
-    fields
-        Pairs of a path and rules as text (see `parse_rules`).
-    list_keys
-        Pairs of a list and the paths, within its rows, by which rows are aligned.
-    ordered, unique
-        Lists that are aligned by position, and lists in which equal elements count once.
-    maps
-        Objects whose keys are data: all their keys are folded into one path, ``metadata{}``.
-    keep_empty
-        True if null, blank text and empty lists and objects are values.
-    empty
-        Further texts that mean "not there", such as ``N/A``.
-    only_gold_paths
-        True if fields whose path is nowhere in gold are left out.
-    """
-
-    fields: tuple[tuple[str, str], ...] = ()
+    fields: tuple[tuple[str, str], ...] = ()  # a path and rules as text (see `parse_rules`)
+    # a list and the paths by which its rows align
     list_keys: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    ordered: tuple[str, ...] = ()
-    unique: tuple[str, ...] = ()
-    maps: tuple[str, ...] = ()
-    keep_empty: bool = False
-    empty: tuple[str, ...] = ()
-    only_gold_paths: bool = False
+    ordered: tuple[str, ...] = ()  # lists that are aligned by position
+    unique: tuple[str, ...] = ()  # lists in which equal elements count once
+    maps: tuple[str, ...] = ()  # objects whose keys are data, folded into one path: ``metadata{}``
+    keep_empty: bool = False  # True if null, blank text and empty lists and objects are values
+    empty: tuple[str, ...] = ()  # further texts that mean "not there", such as ``N/A``
+    only_gold_paths: bool = False  # True if fields whose path is nowhere in gold are left out
 
     def __post_init__(self) -> None:
         if self.keep_empty and self.empty:

@@ -55,25 +55,10 @@ _LEAF, _OBJECT, _LIST = 0, 1, 2
 
 
 class _Node:
-    """A value of a record: a leaf, an object or a list.
+    """A value of a record: a leaf, an object or a list."""
 
-    Attributes
-    ----------
-    path
-        Its path.
-    kind
-        ``_LEAF``, ``_OBJECT`` or ``_LIST``.
-    code
-        A number that equal values of one document share.
-    parts
-        The nodes of an object by key, or of a list.
-    key, value
-        The key and the value of a leaf.
-    index
-        The place in the list, for elements.
-    place
-        The number of a gold leaf in its document.
-    """
+    # `code`: shared by equal values of one document; `parts`: nodes of an object by key, or of a
+    # list; `index`: place in the list; `place`: number of a gold leaf in its document
 
     __slots__ = ("code", "index", "key", "kind", "parts", "path", "place", "value")
 
@@ -280,11 +265,7 @@ def _elements(lists: Sequence[_Node], kind: int) -> tuple[list[int], list[_Node]
 def _best_of_blocks(
     keys: Keys, gold: list[_Node], begin: list[int], said: list[_Node], other_begin: list[int]
 ) -> Matrix:
-    """Return, for every pair of lists, the weight of their best alignment.
-
-    The lists begin at these places of their elements; with `keys`, only rows with the same keys
-    are paired.
-    """
+    """Return the weight of the best alignment of every pair of lists that begin at these places."""
     ends, other_ends = [*begin[1:], len(gold)], [*other_begin[1:], len(said)]
     best = np.zeros((len(begin), len(other_begin)))
     first = 0
@@ -347,18 +328,11 @@ class _Outcome(NamedTuple):
 
 
 class _Comparison:
-    """Compare the tree of an output with that of gold.
-
-    Attributes
-    ----------
-    found
-        The outcomes.
-    left
-        The scalars of gold and of the output, in each list, that have no equal partner.
-    """
+    """Compare the tree of an output with that of gold."""
 
     def __init__(self, gold: _Node | None, said: _Node | None):
         self.found: list[_Outcome] = []
+        # scalars of both sides, in each list, that have no equal partner
         self.left: list[tuple[list[_Node], list[_Node]]] = []
         if gold is None or said is None:
             self._alone(gold, said)
@@ -458,10 +432,7 @@ def _equal(gold: _Node, said: _Node) -> bool:
 def _best_pairs(
     path: Path, gold: list[_Node], said: list[_Node], *, always: bool = False
 ) -> list[tuple[int, int]]:
-    """Return the pairs of the alignment with the most weight; `always`: even without an equal leaf.
-
-    Among equally good alignments, it is one in which partners stand at the nearest places.
-    """
+    """Return the pairs of the best alignment; `always`: even without an equal leaf."""
     if len(gold) * len(said) > _MOST_CELLS:
         raise InputError(
             f"the list {path.text!r} has {len(gold):,} and {len(said):,} rows without an equal "
@@ -560,21 +531,11 @@ def _looks_like_date(node: _Node) -> bool:
 
 
 class Field(NamedTuple):
-    """Outcome of one field in one document.
-
-    Attributes
-    ----------
-    path, kind
-        The path, and one of `KINDS`.
-    gold_place, said_place
-        The place in gold and in the output, such as ``items[2].qty``; None if it is not there.
-    gold, said
-        The values.
-    """
+    """Outcome of one field in one document."""
 
     path: str
-    kind: str
-    gold_place: str | None
+    kind: str  # one of `KINDS`
+    gold_place: str | None  # such as ``items[2].qty``; None if it is not there
     said_place: str | None
     gold: Any
     said: Any
@@ -582,39 +543,17 @@ class Field(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class MatchedRecords:
-    """Records of systems, matched with gold.
-
-    Attributes
-    ----------
-    names
-        The systems.
-    items
-        The gold fields and the wrong ones; the units are documents, the labels paths.
-    kinds
-        What became of every item in each system: an index of `KINDS`, 0 where a wrong value is not
-        that system's; one row per system.
-    in_list
-        True for every label that may occur several times in a document.
-    wrong_values
-        For each system, the number of wrong values with a gold value that they could stand for.
-    explained
-        For each system, the number of these that another rule would accept, by path and rule.
-    weights
-        The weight of every label.
-    unparsed
-        For paths with the rule ``date``, the number of texts that are no such date.
-    rules
-        The choices of matching.
-    """
+    """Records of systems, matched with gold."""
 
     names: tuple[str, ...]
-    items: Items
-    kinds: NDArray[np.int8]
-    in_list: NDArray[np.bool_]
-    wrong_values: tuple[int, ...]
+    items: Items  # gold fields and wrong ones; units are documents, labels are paths
+    kinds: NDArray[np.int8]  # of every item in each system: an index of `KINDS`, 0 if not its own
+    in_list: NDArray[np.bool_]  # True for labels that may occur several times in a document
+    wrong_values: tuple[int, ...]  # by system: those with a gold value that they could stand for
+    # those that a path and another rule would accept
     explained: tuple[dict[tuple[str, str], int], ...]
-    weights: NDArray[np.int64]
-    unparsed: dict[str, int]
+    weights: NDArray[np.int64]  # of every label
+    unparsed: dict[str, int]  # by path: texts that are no dates under the rule ``date``
     rules: RecordRules
 
     def fields(self, system: int = 0) -> list[FieldCounts]:
@@ -726,10 +665,8 @@ def match_records(
     *,
     all_there: bool = True,
 ) -> MatchedRecords:
-    """Match the records of systems with gold; all hold the same documents in the same order.
-
-    `all_there`: these are all documents, so that a rule for a path that none has is an error.
-    """
+    """Match the records of systems with gold; all hold the same documents in the same order."""
+    # `all_there`: these are all documents, so that a rule for a path that none has is an error
     rules = rules or RecordRules()
     paths = Paths(rules)
     trees = _Trees(paths, rules)

@@ -28,38 +28,18 @@ _EXAMPLES = 3  # of scores outside the range, in a message
 
 @dataclass(frozen=True, eq=False)
 class ScoredItems:
-    """The scores of all systems on the same items, as `Items` are for spans and labels.
+    """The scores of all systems on the same items, as `Items` are for spans and labels."""
 
-    Attributes
-    ----------
-    says
-        The score of every item: one row per system or run.
-    unit
-        The unit of every item; None if items are units.
-    range
-        The smallest and the largest possible score; None if there are none.
-    left_out
-        How many items are left out, because a system has no score of them.
-    repeats
-        How many scores of an item a row holds, one after the other: one per run.
-    human
-        Human scores of the same items, NaN where there are none; None if `says` is not a judge's.
-    sizes, squares
-        If a table was summed by unit: the number of items of every unit, and their summed squares.
-        Then `says` are summed scores.
-    answers
-        If items have repeated answers: the mean number of answers to an item and the share of the
-        variance that they make, by system.
-    """
-
-    says: Array
-    unit: NDArray[np.int32] | None
-    range: Range | None = USUAL_RANGE
-    left_out: int = 0
-    repeats: int = 1
-    human: Array | None = None
+    says: Array  # the score of every item: one row per system or run
+    unit: NDArray[np.int32] | None  # of every item; None if items are units
+    range: Range | None = USUAL_RANGE  # smallest and largest possible score
+    left_out: int = 0  # items that a system has no score of
+    repeats: int = 1  # scores of an item in a row, one after the other: one per run
+    human: Array | None = None  # human scores of the same items, NaN where there are none
+    # of a table summed by unit: items of every unit, and their summed squares
     sizes: Array | None = None
     squares: Array | None = None
+    # mean number of repeated answers, their share of the variance
     answers: tuple[tuple[float, float], ...] = ()
 
     # what spans and labels have, and scores have not
@@ -195,10 +175,7 @@ def _human(sides: Sequence[Graded]) -> Array | None:
 def match_scores(
     sides: Sequence[Graded], names: Sequence[str], range_: Range | None, *, said: bool = True
 ) -> tuple[ScoredItems, list[Graded], list[str]]:
-    """Match scores by their places; items that a system has no score of are left out for all.
-
-    Return the items, the sides on these items alone, and notes. `said`: the range was given.
-    """
+    """Match scores by place, without items that a system lacks; return items, sides and notes."""
     first = sides[0]
     for side, name in zip(sides, names, strict=True):
         if len(side) != len(first):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from probative._validation import Ints
     from probative.matching.items import Items
     from probative.reading.annotations import Segmented
-    from probative.reading.segmented import Probabilities
+    from probative.reading.lines import Probabilities
 
     Floats = NDArray[np.float64]
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import astuple, dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import one_of
+from probative._validation import one_of, shown
 from probative.errors import InputError
 from probative.matching.items import Items, collect, union
-from probative.matching.rules import EQUAL, STRICT, UNTYPED, MatchRule
+from probative.matching.schemes import UNTYPED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,6 +21,44 @@ if TYPE_CHECKING:
 
     from probative._validation import Ints
     from probative.reading.annotations import Spans, Text
+
+
+# --- Rules of matching: when a span of a system counts as right
+
+STRICT = "strict"
+MATCHES = (STRICT, "exact", "partial", "type", "tokens", "characters", "boundary")
+
+
+@dataclass(frozen=True)
+class MatchRule:
+    """Rule that decides when a span of a system counts as right."""
+
+    name: str
+    tolerance: int = 0  # largest distance of both ends from those of gold, for ``boundary``
+
+    @property
+    def is_by_place(self) -> bool:
+        """Return True if single tokens or characters are counted instead of spans."""
+        return self.name in ("tokens", "characters")
+
+    @property
+    def parts(self) -> int:
+        """Return the number of parts in which the credit for a span is given."""
+        return 2 if self.name == "partial" else 1
+
+
+EQUAL = MatchRule(STRICT)
+
+
+def match_rule(match: object) -> MatchRule:
+    """Parse a rule: a name of `MATCHES`, with the tolerance after ``boundary:``."""
+    known = "strict, exact, partial, type, tokens, characters or boundary:K, such as boundary:1"
+    parts = re.fullmatch(r"(?P<name>[a-z]+)(:(?P<k>\d{1,9}))?", str(match), re.ASCII)
+    if not isinstance(match, str) or parts is None or parts["name"] not in MATCHES:
+        raise InputError(f"match: {shown(match)}; expected {known}")
+    if (parts["name"] == "boundary") != (parts["k"] is not None):
+        raise InputError(f"match: {shown(match)}; expected {known}")
+    return MatchRule(parts["name"], int(parts["k"] or 0))
 
 
 # --- Tokens or characters that spans cover; a span may have several pieces

@@ -11,7 +11,7 @@ import numpy as np
 from probative.errors import InputError
 from probative.reading.annotations import RowIds
 from probative.reading.fields import equal
-from probative.reading.source import where_they_differ
+from probative.reading.source import refuse_others, some_of, where_they_differ
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,8 @@ def align(gold: Text, other: Text, *, by: str = "tokens") -> tuple[str, ...]:
     """Refuse texts whose tokens differ; with ``by="position"`` only note how many do."""
     if gold is other:
         return ()
-    _same_documents(gold, other)
+    if gold.names is not None and other.names is not None:
+        refuse_others("documents", gold.name, gold.names, other.name, other.names)
     _same_shape(gold, other, by)
     if gold.sentences is not None and other.sentences is not None:
         return _same_sentences(gold, other, by)
@@ -41,27 +42,6 @@ def align(gold: Text, other: Text, *, by: str = "tokens") -> tuple[str, ...]:
         sentence = int(np.searchsorted(gold.first, differ, side="right")) - 1
         raise _other_token(gold, other, sentence, differ - int(gold.first[sentence]))
     return ()
-
-
-def _same_documents(gold: Text, other: Text) -> None:
-    """Refuse other documents, if documents have names."""
-    if gold.names is None or other.names is None or gold.names == other.names:
-        return
-    missing = [name for name in gold.names if name not in set(other.names)]
-    extra = [name for name in other.names if name not in set(gold.names)]
-    parts = []
-    if missing:
-        parts.append(
-            f"{len(missing)} of the {len(gold.names)} documents of {gold.name} are missing "
-            f"({_listed(missing)})"
-        )
-    if extra:
-        parts.append(f"{len(extra)} are not in {gold.name} ({_listed(extra)})")
-    raise InputError(" and ".join(parts) + "; expected the same documents", other.name)
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(map(repr, names[:3])) + (", …" if len(names) > 3 else "")
 
 
 def _same_shape(gold: Text, other: Text, by: str) -> None:
@@ -204,7 +184,6 @@ def align_rows(
 
 ON_MISSING = ("error", "drop", "negative")
 NOTHING = ""  # label of a row that a system lacks; no real label is empty
-_MOST_EXAMPLES = 3  # ids listed in a message
 
 
 @dataclass(frozen=True)
@@ -264,6 +243,5 @@ def settle(
 
 
 def _ids(number: int, examples: Sequence[str]) -> str:
-    named = ", ".join(repr(text[:40]) for text in examples[:_MOST_EXAMPLES])
-    more = ", …" if number > len(examples[:_MOST_EXAMPLES]) else ""
-    return f"{number:,} id{'s' if number > 1 else ''} ({named}{more})"
+    named = some_of(examples) + (", …" if len(examples) <= 3 < number else "")
+    return f"{number:,} id{'s' if number > 1 else ''} ({named})"

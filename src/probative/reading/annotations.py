@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -359,47 +359,21 @@ class LabelSets(Side):
 
 @dataclass(frozen=True, eq=False)
 class Records(Side):
-    """The records of gold or of a system, one per document.
-
-    Attributes
-    ----------
-    name
-        The file, or the system.
-    documents
-        The record of each document; None if there is none that can be read.
-    keys
-        The key of each document; None if documents are known by their places.
-    lines
-        The line of each record in its file; None if it has none.
-    malformed, repaired
-        Documents whose output is no JSON object, or became one after a repair, with what was
-        found.
-    missing
-        Documents without an output.
-    stray
-        The problems of outputs whose document is unknown.
-    column
-        The column of the records in a file with several.
-    notes
-        What was recognised.
-    groups
-        The group of each document, if a column of groups was named.
-    origin
-        The format as which a file was recognised.
-    """
+    """The records of gold or of a system, one per document."""
 
     task = "records"
-    name: str
-    documents: tuple[dict[str, Any] | None, ...]
-    keys: tuple[str, ...] | None = None
-    lines: tuple[int | None, ...] | None = None
+    name: str  # the file, or the system
+    documents: tuple[dict[str, Any] | None, ...]  # None if there is none that can be read
+    keys: tuple[str, ...] | None = None  # None if documents are known by their places
+    lines: tuple[int | None, ...] | None = None  # of each record in its file
+    # documents whose output is no JSON object, or became one after a repair, with what was found
     malformed: Mapping[int, str] = field(default_factory=dict)
     repaired: Mapping[int, str] = field(default_factory=dict)
-    missing: frozenset[int] = frozenset()
-    stray: tuple[str, ...] = ()
-    column: str | None = None
-    notes: tuple[str, ...] = ()
-    groups: RowGroups | None = None
+    missing: frozenset[int] = frozenset()  # documents without an output
+    stray: tuple[str, ...] = ()  # the problems of outputs whose document is unknown
+    column: str | None = None  # of the records, in a file with several
+    notes: tuple[str, ...] = ()  # what was recognised
+    groups: RowGroups | None = None  # of each document, if a column of groups was named
     origin: Origin | None = None
 
     def __len__(self) -> int:
@@ -447,16 +421,6 @@ class Records(Side):
 # --- Subsets of annotations
 
 
-@overload
-def part_of(side: Tagged, places: NDArray[Any]) -> Tagged: ...
-@overload
-def part_of(side: Spans, places: NDArray[Any]) -> Spans: ...
-@overload
-def part_of(side: Labels, places: NDArray[Any]) -> Labels: ...
-@overload
-def part_of(side: LabelSets, places: NDArray[Any]) -> LabelSets: ...
-@overload
-def part_of(side: Records, places: NDArray[Any]) -> Records: ...
 def part_of(side: Any, places: NDArray[Any]) -> Any:
     """Return the annotations of some sentences (units or items of labels), in this order."""
     places = np.asarray(places, dtype=np.intp)
@@ -468,12 +432,12 @@ def part_of(side: Any, places: NDArray[Any]) -> Any:
     if isinstance(side, Records):
         return side.at(places.tolist())
     if side.units is None:
-        return _items_of(side, places, None)
+        return items_of(side, places, None)
     order = np.argsort(side.units, kind="stable")  # items of a unit need not be adjacent
     first = np.searchsorted(side.units[order], np.arange(int(side.units.max(initial=-1)) + 2))
     units = np.repeat(np.arange(len(places)), np.diff(first)[places]).astype(np.int32)
     items = order[_ranges(first, places)]
-    return _items_of(side, items, units, places)
+    return items_of(side, items, units, places)
 
 
 def _text_part(text: Text, places: NDArray[Any]) -> Text:
@@ -519,17 +483,23 @@ def _spans_of(side: Spans, places: Places) -> Spans:
     )
 
 
-def _items_of(
+def items_of(
     side: Labels | LabelSets, items: Places, units: Any, places: Places | None = None
-) -> Labels | LabelSets:
+) -> Any:
+    """Return some items of labels with their new units, which are at these places of a text."""
     texts, aligned = side.texts, side.aligned
     if isinstance(aligned, RowIds):
         aligned = replace(aligned, codes=aligned.codes[items])
     elif isinstance(aligned, Text):
         aligned = None if places is None else _text_part(aligned, places)
+
+    def read_texts() -> Sequence[str]:
+        everything = texts() if texts is not None else ()
+        return [everything[i] for i in items.tolist()] if len(everything) else ()
+
     shared: dict[str, Any] = {
         "units": units,
-        "texts": None if texts is None else lambda: [texts()[i] for i in items.tolist()],
+        "texts": None if texts is None else read_texts,
         "aligned": aligned,
         "groups": None,
     }

@@ -38,31 +38,16 @@ _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The lines of a file and the places of their fields.
+    """The lines of a file and the places of their fields."""
 
-    Places inside a line are counted from its begin, in the smallest type that holds the longest
-    line: they take a byte each in most files, where places in the file would take four.
-
-    Attributes
-    ----------
-    source
-        The file.
-    begin, length
-        The first byte of every line, and its number of bytes without the line end.
-    width
-        The number of fields of every line; 0 for an empty or white-space line.
-    tabs
-        True if single TABs separate fields, False if any white space does.
-    uniform
-        The number of fields of all lines with content, if it is known and white space separates
-        them; else 0.
-    """
-
+    # places inside a line are counted from its begin, in the smallest type that holds the longest
+    # line: they take a byte each in most files, where places in the file would take four
     source: Source
-    begin: Ints
+    begin: Ints  # the first byte of every line, and its number of bytes without the line end
     length: NDArray[Any]
-    width: NDArray[Any]
-    tabs: bool
+    width: NDArray[Any]  # the number of fields of every line; 0 for an empty or white-space line
+    tabs: bool  # True if single TABs separate fields, False if any white space does
+    # number of fields of all lines with content, if known and white space separates them; else 0
     uniform: int
     _number: NDArray[Any]  # of fields (or TABs) in every line
     _start: NDArray[Any]  # of every field (or TAB) in its line, and its end
@@ -146,22 +131,22 @@ def lines_of(source: Source) -> tuple[Ints, Ints]:
 
 
 def split(source: Source) -> Table:
-    """Find the lines of a file and the fields in them.
-
-    TABs separate fields if every line with content has the same number of them (at least one), so
-    that a field may hold spaces or be empty; otherwise any white space does. TABs at the end of
-    lines with equal numbers of words separate nothing.
-    """
+    """Find the lines of a file and the fields in them, between TABs or any white space."""
+    # TABs separate fields if every line with content has the same number of them (at least one),
+    # so that a field may hold spaces or be empty; but not if they only trail equally many words
     array = np.frombuffer(source.data, np.uint8)
     begin, end = lines_of(source)
-    length = _lengths(begin, end)
+    length: NDArray[Any] = end - begin
     del end
+    longest = int(length.max(initial=0))
+    fitting = (kind for kind in (np.uint8, np.uint16) if longest <= np.iinfo(kind).max)
+    length = length.astype(next(fitting, np.int32))
     width, start, stop, uniform = _scan(array, begin, length)
     if b"\t" in source.data:
         tab_at = np.flatnonzero(array == _TAB).astype(np.int32)
         n_tabs = _number_between(tab_at, begin, len(array))
         places = (tab_at - np.repeat(begin, n_tabs)).astype(length.dtype)
-        content = (width > 0) & ~_commented(array, begin)
+        content = (width > 0) & (array[np.minimum(begin, len(array) - 1)] != ord("#"))
         trailing = _all_trail(places, n_tabs, stop, width, content)
         if not trailing and _separates(n_tabs, width, content):
             width = np.where(width > 0, n_tabs + 1, 0).astype(np.int32)
@@ -169,22 +154,11 @@ def split(source: Source) -> Table:
     return Table(source, begin, length, width, False, uniform, width, start, stop)
 
 
-def _lengths(begin: Ints, end: Ints) -> NDArray[Any]:
-    """Return the lengths of lines in the smallest type that holds them."""
-    length = end - begin
-    longest = int(length.max(initial=0))
-    fitting = (kind for kind in (np.uint8, np.uint16) if longest <= np.iinfo(kind).max)
-    return length.astype(next(fitting, np.int32))
-
-
 def _scan(
     array: NDArray[np.uint8], begin: Ints, length: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]:
-    """Return the number of fields of every line, and where in their line they begin and end.
-
-    The last result is the number of fields of all lines with content, or 0 if it varies. It works
-    on a block of lines at a time, so that temporary arrays stay in the cache.
-    """
+    """Return the number of fields of every line, their begins and ends, and the common number."""
+    # it works on a block of lines at a time, so that temporary arrays stay in the cache
     width = np.zeros(len(begin), dtype=length.dtype)  # a line has more bytes than fields
     edges = np.empty(len(array) + 1, dtype=length.dtype)  # unwritten memory costs nothing
     total = 0
@@ -194,10 +168,7 @@ def _scan(
         if rows.stop < len(begin):
             to = int(begin[rows.stop])
         inside = ~is_space(array[from_:to])
-        edge = np.empty(len(inside) + 1, dtype=bool)
-        np.not_equal(inside[1:], inside[:-1], out=edge[1:-1])
-        edge[0], edge[-1] = inside[0], inside[-1]
-        at = np.flatnonzero(edge)  # begins and ends of fields in turns
+        at = edges_of(inside)  # begins and ends of fields in turns
         filled = length[rows] > 0
         opening = begin[rows] - np.int32(from_)
         lines = int(np.count_nonzero(filled))
@@ -205,9 +176,15 @@ def _scan(
             continue
         some, rest = divmod(len(at), 2 * lines)
         by_line = at.reshape(lines, -1) if some and not rest else None
-        if by_line is not None and _are_in_order(by_line, opening[filled], length[rows][filled]):
+        first, last = opening[filled], (opening + length[rows])[filled]
+        # equally many fields in each line: then the first and the last of each run are inside it
+        if (
+            by_line is not None
+            and (by_line[:, 0] >= first).all()
+            and (by_line[:, -1] <= last).all()
+        ):
             width[rows] = some * filled
-            at = (by_line - opening[filled][:, None]).reshape(-1)
+            at = (by_line - first[:, None]).reshape(-1)
         else:
             some = 0
             number = _number_between(at[::2], opening, len(inside))
@@ -226,14 +203,6 @@ def _blocks(begin: Ints, size: int) -> Iterator[slice]:
     return (slice(*pair) for pair in pairwise(edges))
 
 
-def _are_in_order(edges: NDArray[np.intp], begin: Ints, length: NDArray[Any]) -> bool:
-    """Return True if each run of equally many fields is in one line.
-
-    It is enough to check the first and the last field of each run.
-    """
-    return bool((edges[:, 0] >= begin).all() and (edges[:, -1] <= begin + length).all())
-
-
 def is_space(array: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Return True for every byte of ASCII white space."""
     space = (array - np.uint8(9)) < 5  # TAB to CR; smaller bytes wrap around to large numbers
@@ -241,13 +210,12 @@ def is_space(array: NDArray[np.uint8]) -> NDArray[np.bool_]:
     return space
 
 
-def words_of(inside: NDArray[np.bool_]) -> tuple[Ints, Ints]:
-    """Return where the runs of True begin and end (exclusive)."""
+def edges_of(inside: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return where the runs of True begin and end (exclusive), in turns."""
     edge = np.empty(len(inside) + 1, dtype=bool)
     np.not_equal(inside[1:], inside[:-1], out=edge[1:-1])
     edge[0], edge[-1] = inside[0], inside[-1]
-    both = np.flatnonzero(edge)
-    return both[::2].astype(np.int32), both[1::2].astype(np.int32)
+    return np.flatnonzero(edge)
 
 
 def _number_between(places: NDArray[Any], begin: Ints, size: int) -> Ints:
@@ -255,10 +223,6 @@ def _number_between(places: NDArray[Any], begin: Ints, size: int) -> Ints:
     before = np.searchsorted(places, begin).astype(np.int32)
     after = np.append(before[1:], np.int32(np.searchsorted(places, size)))
     return np.asarray(after - before, dtype=np.int32)
-
-
-def _commented(array: NDArray[np.uint8], begin: Ints) -> NDArray[np.bool_]:
-    return np.asarray(array[np.minimum(begin, len(array) - 1)] == ord("#"))
 
 
 def _separates(n_tabs: Ints, width: Ints, content: NDArray[np.bool_]) -> bool:
@@ -411,7 +375,9 @@ def _group(source: Source, size: int, places: Places, of: Numbering) -> tuple[In
             owner[here[fresh]] = fresh + row
             value_of[here[fresh]] = value[fresh]
             if (value_of[here[unknown]] != value[unknown]).any():
-                return _group_by_sorting(_numbers(source, *places(slice(None)), of))
+                every = _numbers(source, *places(slice(None)), of)
+                _, first, inverse = np.unique(every, return_index=True, return_inverse=True)
+                return inverse.astype(np.int32), first.astype(np.int32)
         bucket[block] = here
     used = np.flatnonzero(owner >= 0)
     number = np.zeros(_BUCKETS, dtype=np.int16 if len(used) < 2**15 else np.int32)
@@ -422,17 +388,9 @@ def _group(source: Source, size: int, places: Places, of: Numbering) -> tuple[In
     return codes, owner[used]
 
 
-def _group_by_sorting(value: NDArray[np.uint64]) -> tuple[Ints, Ints]:
-    _, first, inverse = np.unique(value, return_index=True, return_inverse=True)
-    return inverse.astype(np.int32), first.astype(np.int32)
-
-
 def _holds_together(source: Source, places: Places, codes: Ints, first: Ints) -> bool:
-    """Return True if every field has the bytes of the first one with its code.
-
-    Fields of equal length up to eight bytes have equal hashes only if they are equal, so most need
-    only a comparison of lengths.
-    """
+    """Return True if every field has the bytes of the first one with its code."""
+    # fields of equal length up to eight bytes have equal hashes only if they are equal
     opens, closes = places(first)
     size = closes - opens
     any_long = int(size.max(initial=0)) > 8

@@ -26,12 +26,11 @@ is stronger.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -40,9 +39,14 @@ from probative.errors import InputError
 from probative.reading.annotations import Origin, Tagged
 from probative.reading.columns import ODD_TAG, TAG, column_of, layout, read_tags
 from probative.reading.fields import split
-from probative.reading.lines import SPAN_KEYS, read_labels, read_spans
-from probative.reading.segmented import read_forms, read_segmented
-from probative.reading.source import Source, is_brat_folder, load
+from probative.reading.lines import (
+    SPAN_KEYS,
+    read_forms,
+    read_labels,
+    read_segmented,
+    read_spans,
+)
+from probative.reading.source import Source, is_brat_folder, load, object_of, some_of
 from probative.reading.table_sides import read_one_table, read_table_pair
 from probative.reading.tables import (
     PREDICTED_NAMES,
@@ -60,11 +64,12 @@ if TYPE_CHECKING:
     from probative.reading.annotations import Labels, LabelSets, Records, Segmented, Spans
     from probative.reading.columns import Layout
     from probative.reading.logs import Samples
-    from probative.reading.records import Reading
 
-    Annotations = Tagged | Spans | Segmented | Labels | LabelSets | Samples | Records
-    Pair = tuple[Any, list[Any], list[str]]  # gold, the systems, and the names of the systems
-    Column = int | str
+    Annotations: TypeAlias = Tagged | Spans | Segmented | Labels | LabelSets | Samples | Records
+    Pair: TypeAlias = tuple[
+        Any, list[Any], list[str]
+    ]  # gold, the systems, and the names of the systems
+    Column: TypeAlias = int | str
 
 
 POSSIBLE, LIKELY, SURE = 1, 2, 3
@@ -160,11 +165,7 @@ class Glance:
         """Return the JSON object of the first line, or None."""
         if not self.source.is_text or self.opening != b"{":
             return None
-        try:
-            record = json.loads(self.source.data.lstrip().split(b"\n", 1)[0])
-        except (ValueError, RecursionError):
-            return None
-        return record if isinstance(record, dict) else None
+        return object_of(self.source.data.lstrip().split(b"\n", 1)[0])
 
     @cached_property
     def listed(self) -> dict[str, Any] | None:
@@ -269,23 +270,20 @@ def recognise(source: Source, options: Options) -> _Recognised:
     best = [(f, claim) for f, claim in fitting if claim.strength == strength]
     alike = [(f, claim) for f, claim in fitting if f.name == options.like]
     if alike and alike[0][1].strength >= min(strength, LIKELY):
-        return _Recognised(alike[0][0].name, options.task or _task(*alike[0]), "gold is, too")
+        (found, claim), reason = alike[0], "gold is, too"
+        return _Recognised(found.name, options.task or claim.task or found.tasks[0], reason)
     if len(best) > 1:
         raise _undecided(source, best, options)
     (found, claim), *_ = best
     if strength == POSSIBLE and options.task is not None:
         return _Recognised(found.name, options.task, f"{options.task} is asked for")
-    return _Recognised(found.name, options.task or _task(found, claim), claim.reason)
-
-
-def _task(found: _Format, claim: _Claim) -> str:
-    return claim.task or found.tasks[0]
+    return _Recognised(found.name, options.task or claim.task or found.tasks[0], claim.reason)
 
 
 def _undecided(source: Source, best: list[tuple[_Format, _Claim]], options: Options) -> InputError:
     """Return the error for two equally strong claims, with the keyword that settles each."""
     (one, why), (other, why_not) = best[:2]
-    tasks = _task(one, why), _task(other, why_not)
+    tasks = why.task or one.tasks[0], why_not.task or other.tasks[0]
     settled = [f"task={task!r}" for task in tasks]
     if tasks[0] == tasks[1] or options.task is not None:
         settled = [f"input_format={f.name!r}" for f in (one, other)]
@@ -322,8 +320,9 @@ def _is_columns(glance: Glance) -> _Claim | None:
     if shape is None or shape.width == 1:
         return None
     reason = f"every line has {shape.width} columns, none of tags"
-    odd = _odd_tag(shape)
-    if odd is not None:
+    values = [value[:100].decode("utf-8", "replace") for value in column_of(shape, -1)[1]]
+    odd = next((value for value in values if ODD_TAG.fullmatch(value)), None)
+    if odd is not None and {"O", "o"} & set(values):
         return _Claim(f"{odd!r} looks like a tag such as B-PER in another notation", LIKELY)
     if header_of(glance.head) is not None:
         return _Claim(reason, POSSIBLE, "labels")
@@ -334,14 +333,6 @@ def _is_columns(glance: Glance) -> _Claim | None:
     if b"\n\n" in glance.head.data.strip().replace(b"\r", b""):
         return _Claim(f"{reason}, separated by empty lines", LIKELY, "labels")
     return _Claim(reason, POSSIBLE, "labels")
-
-
-def _odd_tag(shape: Layout) -> str | None:
-    """Return a value of the last column that looks like a tag in another notation, beside O."""
-    _, values = column_of(shape, -1)
-    names = [value[:100].decode("utf-8", "replace") for value in values]
-    odd = next((name for name in names if ODD_TAG.fullmatch(name)), None)
-    return odd if {"O", "o"} & set(names) else None
 
 
 def _columns_of_tags(glance: Glance, column: int, some: tuple[str, ...], share: float) -> _Claim:
@@ -406,11 +397,7 @@ def _is_jsonl(glance: Glance) -> _Claim | None:
 def _first_entries(glance: Glance, key: str) -> list[Any]:
     """Return the first non-empty list under this key, because an empty one shows no type."""
     for line in glance.head.data.split(b"\n"):
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        entries = record.get(key) if isinstance(record, dict) else None
+        entries = (object_of(line) or {}).get(key)
         if isinstance(entries, list) and entries:
             return entries
     return []
@@ -434,10 +421,12 @@ def _is_table(glance: Glance) -> _Claim | None:
         spans = _is_jsonl(glance)
         if spans is not None and spans.strength == SURE:
             return None
-        keys = _listed(list(glance.record))
+        keys = some_of(list(glance.record), 4)
         return _Claim(f"its first line is a JSON object with {keys}", LIKELY)
     if glance.listed is not None:
-        return _Claim(f"it is a JSON list of objects with {_listed(list(glance.listed))}", LIKELY)
+        return _Claim(
+            f"it is a JSON list of objects with {some_of(list(glance.listed), 4)}", LIKELY
+        )
     if _asks_for_table(glance):
         return _Claim("a header or the name of a column was given")
     if glance.suffix == ".csv":
@@ -448,7 +437,7 @@ def _is_table(glance: Glance) -> _Claim | None:
         return _Claim("its name ends in .tsv", LIKELY)
     names = header_of(glance.head)
     if names is not None:
-        return _Claim(f"its first line names columns: {_listed(names)}", LIKELY)
+        return _Claim(f"its first line names columns: {some_of(names, 4)}", LIKELY)
     if glance.shape is None or glance.shape.width > 1:
         return None
     name, commas = single_name(glance.head), number_of_commas(glance.head)
@@ -480,10 +469,6 @@ def _has_header(glance: Glance) -> bool:
     known = [TAG.fullmatch(value.decode("utf-8", "replace")) is not None for value in values]
     is_tag = np.array(known)[codes]
     return bool(not is_tag[0] and is_tag[1:].all())
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(repr(name[:40]) for name in names[:4]) + (", …" if len(names) > 4 else "")
 
 
 def _by_tool(name: str) -> Callable[[Glance], _Claim | None]:
@@ -518,12 +503,13 @@ def _read_column_pair(opened: Input, gold: Column | None, columns: Sequence[Colu
         raise source.error("has one column; expected a gold and a predicted one")
     task = opened.options.task or "entities"
     wanted = [int(c) for c in columns] or [-1]
-    answer, *systems = (
+    # the gold column comes last: the last one of the file was coded when the format was recognised
+    *systems, answer = (
         replace(
             read_tags(shape, column, any_values=True),
             column=column if column > 0 else shape.width + column + 1,
         )
-        for column in (int(gold) if gold is not None else -2, *wanted)
+        for column in (*wanted, int(gold) if gold is not None else -2)
     )
     names = [Path(source.name).name] if len(wanted) == 1 else [f"column {c}" for c in wanted]
     if task == "labels":
@@ -541,38 +527,21 @@ def _read_column_pair(opened: Input, gold: Column | None, columns: Sequence[Colu
                 f"{side.names[int(side.tags[0])][:60]!r}; expected a gold and a predicted column",
                 int(shape.rows[0]) + 1,
             )
-    return answer, list(systems), names
-
-
-def how_to_read_records(options: Options) -> Reading:
-    """Return the choices of reading one side of records."""
-    from probative.reading.records import Reading
-
-    return Reading(
-        options.key,
-        options.column,
-        not options.predicted,
-        options.find_json,
-        options.on_malformed,
-        options.encoding,
-        options.group,
-    )
+    return answer, systems, names
 
 
 def _read_records(opened: Input) -> Annotations:
     from probative.reading.records import records_of
 
-    return records_of(opened.source, how_to_read_records(opened.options))
+    return records_of(opened.source, opened.options)
 
 
 def _read_record_pair(opened: Input, gold: Column | None, columns: Sequence[Column]) -> Pair:
     from probative.reading.records import read_columns
 
+    gold_column = None if gold is None else str(gold)
     answer, systems = read_columns(
-        opened.source,
-        how_to_read_records(opened.options),
-        gold_column=None if gold is None else str(gold),
-        columns=[str(column) for column in columns],
+        opened.source, opened.options, gold_column, [str(column) for column in columns]
     )
     origin = Origin("records", opened.reason)
     sides = [replace(side, origin=origin) for side in systems]
@@ -612,7 +581,7 @@ FORMATS: dict[str, _Format] = {
                     *("labelstudio", "an export of Label Studio", _SPANS + _LABELS),
                     *("read_label_studio", "label_studio_pair"),
                 ),
-                ("brat", "a folder of brat", _SPANS, "read_folder"),
+                ("brat", "a folder of brat", _SPANS, "read_brat"),
                 ("docbin", "documents of spaCy", _SPANS, "read_docbin"),
                 ("hipe", "a file of HIPE", _SPANS + _LABELS, "read_hipe", "hipe_pair"),
                 ("log", "a log of an evaluation", ("samples",), "read_samples", "log_pair"),

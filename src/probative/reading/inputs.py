@@ -15,7 +15,8 @@ from probative.errors import InputError, Recognised
 from probative.labels import label_text
 from probative.reading.annotations import Labels, LabelSets, Side
 from probative.reading.columns import ODD_TAG, TAG
-from probative.reading.formats import how_to_read_records, read, read_pair
+from probative.reading.formats import read, read_pair
+from probative.reading.lines import segmented_from_lists
 from probative.reading.rows import (
     Rows,
     are_rows,
@@ -27,7 +28,6 @@ from probative.reading.rows import (
     rows_of,
     side_of_rows,
 )
-from probative.reading.segmented import segmented_from_lists
 from probative.reading.sequences import (
     labels_from_array,
     labels_from_lists,
@@ -78,7 +78,7 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
     if options.task == "records" or (options.task is None and are_records(data)):
         from probative.reading.records import records_from_objects
 
-        return records_from_objects(data, name, how_to_read_records(options))
+        return records_from_objects(data, name, options)
     numbers = numbered_tags(data) if options.label_names and not options.multilabel else None
     if numbers is not None:
         rows = Rows(name, None, {"tags": numbers}, {"tags": options.label_names})

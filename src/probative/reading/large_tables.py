@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,13 +56,13 @@ from probative.reading.tables import (
     is_number,
 )
 from probative.tables.engines import listed
-from probative.tables.kinds import Kinds, NeedsRowsError, count_kinds, sql_text
+from probative.tables.query import Kinds, NeedsRowsError, count_kinds
 from probative.tables.scores import sum_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import duckdb
+    from duckdb import DuckDBPyConnection as Connection
 
     from probative.options import ReadingOptions
     from probative.reading.annotations import Labels
@@ -94,7 +94,7 @@ def _seconds(tables: Sequence[TableFiles]) -> int | None:
 
 
 @contextmanager
-def _limited(database: duckdb.DuckDBPyConnection, most: int | None) -> Iterator[None]:
+def _limited(database: Connection, most: int | None) -> Iterator[None]:
     """Interrupt the statement that a connection runs after so many seconds; None: never."""
     if most is None:
         yield
@@ -114,7 +114,7 @@ def _files_of(files: TableFiles, copy: Path) -> list[Path]:
 
 
 def _attach(
-    database: duckdb.DuckDBPyConnection,
+    database: Connection,
     files: TableFiles,
     called: str,
     copy: Path | None = None,
@@ -137,7 +137,7 @@ def _attach(
 
 
 def _tables(
-    database: duckdb.DuckDBPyConnection, files: TableFiles, called: str
+    database: Connection, files: TableFiles, called: str
 ) -> dict[str, tuple[tuple[str, str], bool]]:
     """Attach a DuckDB database; map its tables to schema and name, and True if computed."""
     place = literal(str(files.paths[0].absolute()))
@@ -267,9 +267,7 @@ def _sqlite_tables(files: TableFiles) -> dict[str, tuple[tuple[str, str], bool]]
         }
 
 
-def _read_sqlite(
-    database: duckdb.DuckDBPyConnection, files: TableFiles, name: str, called: str
-) -> TableFiles:
+def _read_sqlite(database: Connection, files: TableFiles, name: str, called: str) -> TableFiles:
     most = _seconds([files]) or 0
     last = time.monotonic() + most
     with _sqlite(files) as source:
@@ -284,7 +282,7 @@ def _read_sqlite(
 
 def _copy(
     source: Any,
-    database: duckdb.DuckDBPyConnection,
+    database: Connection,
     files: TableFiles,
     name: str,
     called: str,
@@ -319,32 +317,10 @@ def _json(value: Any) -> str | None:
 _NESTED = re.compile(r"\[\d*\]$|^(STRUCT|MAP|UNION)\b")
 
 
-@dataclass(frozen=True)
-class _Scanned:
-    """A table, and the engine's type of each requested column."""
-
-    files: TableFiles
-    types: dict[str, str]
-
-    def text(self, column: str) -> str:
-        """Return a column as an SQL expression for its text, NULL if empty; JSON without quotes."""
-        return sql_text(self.files.called(column), self.types[column], column)
-
-    def scan(self, columns: Sequence[str]) -> str:
-        """Return what stands after FROM to read these columns."""
-        return self.files.scan(list(dict.fromkeys(columns)))
-
-    def read(self, column: str, value: Any) -> Any:
-        """Convert a value of the engine to a Python value."""
-        if value is not None and self.types[column] == "JSON":
-            return json.loads(value)
-        return value
-
-
 @contextmanager
 def _opened(
     tables: Sequence[TableFiles], memory_limit: str | None
-) -> Iterator[tuple[duckdb.DuckDBPyConnection, list[TableFiles]]]:
+) -> Iterator[tuple[Connection, list[TableFiles]]]:
     """Yield a connection that sees these tables, and the tables under their names there."""
     import duckdb
 
@@ -379,9 +355,7 @@ def _opened(
             raise _explain(error, attached, memory_limit) from None
 
 
-def _described(
-    database: duckdb.DuckDBPyConnection, files: TableFiles, columns: Sequence[str]
-) -> _Scanned:
+def _described(database: Connection, files: TableFiles, columns: Sequence[str]) -> TableFiles:
     """Return a table with the types of the requested columns; refuse missing or nested columns."""
     if files.kind == "parquet":
         files = check_types(database, files, columns)
@@ -392,12 +366,12 @@ def _described(
     for column, kind in types.items():
         if _NESTED.search(kind):
             raise NeedsRowsError(f"column {column!r} holds lists or objects ({kind})")
-    return _Scanned(files, types)
+    return replace(files, types=types)
 
 
 def _condense(
-    database: duckdb.DuckDBPyConnection,
-    table: _Scanned,
+    database: Connection,
+    table: TableFiles,
     columns: Sequence[str],
     unit: str | None = None,
     group: str | None = None,
@@ -406,20 +380,20 @@ def _condense(
 ) -> Cells:
     """Count the different rows of a table, and the different units."""
     every = [*columns, *([] if group is None else [group])]
-    own = [f"{table.files.called(column)} AS c{i}" for i, column in enumerate(every)]
+    own = [f"{table.called(column)} AS c{i}" for i, column in enumerate(every)]
     own += [] if unit is None else [f"{table.text(unit)} AS u"]
     asked = every if unit is None else [*every, unit]
     rows = f"SELECT {', '.join(own)} FROM {table.scan(asked)}"
     with watched(database):
         kinds = count_kinds(database, rows, len(every), has_unit=unit is not None)
     values = [
-        [table.read(column, value) for value in own]
+        [table.value(column, value) for value in own]
         for column, own in zip(every, kinds.values, strict=True)
     ]
     if may_be_blank and any(is_missing(value) for own in values for value in own):
         raise NeedsRowsError("some cells are blank")
-    _refuse_missing(table.files, every, values, kinds, unit, group)
-    return _cells_of(table.files.kind, every, values, kinds, unit, group)
+    _refuse_missing(table, every, values, kinds, unit, group)
+    return _cells_of(table.kind, every, values, kinds, unit, group)
 
 
 def _refuse_missing(
@@ -582,9 +556,9 @@ def sum_large_scores(
 _NO_NUMBER = re.compile(r"Could not convert string ('.*') to DOUBLE")
 
 
-def _number(table: _Scanned, column: str) -> str:
+def _number(table: TableFiles, column: str) -> str:
     """Return a column of scores as an SQL expression for numbers."""
-    value, kind = table.files.called(column), table.types[column]
+    value, kind = table.called(column), table.types[column]
     if kind in ("VARCHAR", "JSON"):
         text = f"nullif(trim({table.text(column)}), '')"
         return f"CAST({text} AS DOUBLE)"
@@ -678,7 +652,7 @@ def _is_table(files: TableFiles, options: Options, columns: Sequence[Any]) -> bo
 
 
 def _count(
-    database: duckdb.DuckDBPyConnection,
+    database: Connection,
     files: TableFiles,
     options: Options,
     gold: Any,
@@ -702,7 +676,7 @@ def _count(
     return cells
 
 
-def _with_names(database: duckdb.DuckDBPyConnection, files: TableFiles) -> TableFiles:
+def _with_names(database: Connection, files: TableFiles) -> TableFiles:
     """Return the table with its column names; for Parquet, only the engine knows them."""
     if files.kind != "parquet" or files.columns:
         return files
@@ -787,7 +761,7 @@ def read_large_joined(
 
 
 def _join(
-    database: duckdb.DuckDBPyConnection,
+    database: Connection,
     tables: Sequence[TableFiles],
     columns: Sequence[str | None],
     options: Options,
@@ -819,16 +793,16 @@ def _join(
     values = []
     for i, (table, name) in enumerate(zip(scanned, names, strict=True)):
         held = kinds.values[width + i]
-        own = [table.read(name, value) for value in kinds.values[i]]
+        own = [table.value(name, value) for value in kinds.values[i]]
         there = Kinds([], kinds.number, kinds.without_unit if not i else 0)
         asked = [v if n else "there" for v, n in zip(own, held, strict=True)]
-        _refuse_missing(table.files, [name], [asked], there, unit)
+        _refuse_missing(table, [name], [asked], there, unit)
         values.append([v if n else NOTHING for v, n in zip(own, held, strict=True)])
     return (*_sides(scanned, names, values, kinds, unit, options), notes)
 
 
 def _matched(
-    tables: Sequence[_Scanned], names: Sequence[str], options: Options, unit: str | None
+    tables: Sequence[TableFiles], names: Sequence[str], options: Options, unit: str | None
 ) -> str:
     """Return the statement that gives one row per id."""
     # a row has the number of rows of each table, their labels, the unit and group of gold, and the
@@ -838,12 +812,12 @@ def _matched(
     for place, (table, name) in enumerate(zip(tables, names, strict=True)):
         own = [f"{table.text(column)} AS k{i}" for i, column in enumerate(key)]
         own.append(f"{place} AS side")
-        value = table.files.called(name)
+        value = table.called(name)
         own += [f"{value if i == place else 'NULL'} AS v{i}" for i in range(width)]
         if unit is not None:
             own.append(f"{table.text(unit) if not place else 'NULL'} AS w")
         if group is not None:
-            own.append(f"{table.files.called(group) if not place else 'NULL'} AS g")
+            own.append(f"{table.called(group) if not place else 'NULL'} AS g")
         beside = [column for column in (unit, group) if column is not None and not place]
         asked = [*key, name, *beside]
         parts.append(f"SELECT {', '.join(own)} FROM {table.scan(asked)}")
@@ -862,8 +836,8 @@ def _matched(
 
 
 def _settle(
-    database: duckdb.DuckDBPyConnection,
-    tables: Sequence[_Scanned],
+    database: Connection,
+    tables: Sequence[TableFiles],
     key: Sequence[str],
     on_missing: str,
 ) -> list[str]:
@@ -886,7 +860,7 @@ def _settle(
             what: (number, tuple(examples or ()))
             for what, number, examples in zip(which, found[::2], found[1::2], strict=True)
         }
-        wrong.append(Mismatch(table.files.name, **mismatches, without=int(without)))
+        wrong.append(Mismatch(table.name, **mismatches, without=int(without)))
     every = " AND ".join(f"n{i} > 0" for i in range(len(tables)))
     ((answered, common),) = database.execute(
         f"SELECT count(*) FILTER (n0 > 0), count(*) FILTER ({every}) FROM matched"
@@ -895,7 +869,7 @@ def _settle(
 
 
 def _sides(
-    tables: Sequence[_Scanned],
+    tables: Sequence[TableFiles],
     names: Sequence[str],
     values: Sequence[Sequence[Any]],
     kinds: Kinds,
@@ -912,10 +886,10 @@ def _sides(
         if options.group is not None and table is tables[0]:
             group = options.group
             columns.append(group)
-            contents.append([table.read(group, value) for value in kinds.values[2 * len(tables)]])
-        cells = _cells_of(table.files.kind, columns, contents, kinds, unit, group)
+            contents.append([table.value(group, value) for value in kinds.values[2 * len(tables)]])
+        cells = _cells_of(table.kind, columns, contents, kinds, unit, group)
         _refuse_tags(cells, name, options)
-        (side,) = _sides_of_cells(table.files, cells, plain, tell=table is tables[0])
+        (side,) = _sides_of_cells(table, cells, plain, tell=table is tables[0])
         if not has_all:
             side = replace(side, names=tuple(NOTHING if n == _STAND_IN else n for n in side.names))
         sides.append(side)

@@ -24,9 +24,17 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError, Recognised
+from probative.files import member
 from probative.reading.annotations import Side
-from probative.reading.records import Reading, records_from_objects
-from probative.reading.source import as_json, load, where_they_differ
+from probative.reading.records import records_from_objects
+from probative.reading.source import (
+    as_json,
+    load,
+    object_of,
+    refuse_others,
+    some_of,
+    where_they_differ,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,6 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from probative.reading.annotations import Origin, Records
+    from probative.reading.formats import Input, Options
     from probative.reading.source import Source
 
 
@@ -72,17 +81,15 @@ class _Record(NamedTuple):
 
 
 def tool_of(source: Source, *, graded: bool = False) -> tuple[str, str] | None:
-    """Return the tool that wrote a file and the reason; None if it is no log.
-
-    If `graded` scores are wanted, records with an id and a score are a log.
-    """
+    """Return the tool that wrote a file and the reason; None if it is no log."""
     if source.is_zip:
         return "Inspect", "it is a zip archive, as the .eval files of Inspect are"
     data = source.data.lstrip()
     if data[:1] != b"{":
         return None
-    first = _object(data.split(b"\n", 1)[0])
+    first = object_of(data.split(b"\n", 1)[0])
     if first is not None:
+        # if graded scores are wanted, records with an id and a score are a log
         if graded and "score" in first and any(key in first for key in _IDS):
             return "plain JSON lines", "its first record has an id and 'score'"
         return _tool_of_line(first) or _tool_of_document(first)
@@ -135,10 +142,7 @@ def _tool_of_line(record: dict[str, Any]) -> tuple[str, str] | None:
 
 
 def _records_of(source: Source, *, graded: bool) -> tuple[str, str, list[_Record]]:
-    """Return the tool that wrote a log, the reason, and the records.
-
-    `graded`: numbers are wanted, not only verdicts.
-    """
+    """Return the tool that wrote a log, the reason, and the records."""
     known = tool_of(source, graded=graded)
     if known is None:
         raise source.error(
@@ -154,14 +158,6 @@ def _records_of(source: Source, *, graded: bool) -> tuple[str, str, list[_Record
         "plain JSON lines": _plain_lines,
     }
     return *known, list(readers[known[0]](source))
-
-
-def _object(line: bytes) -> dict[str, Any] | None:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return record if isinstance(record, dict) else None
 
 
 def _identity(source: Source, value: Any, what: str, line: int | None = None) -> str:
@@ -227,14 +223,9 @@ def _inspect(source: Source) -> Iterator[_Record]:
     spec = header.get("eval")
     system = spec.get("model") if isinstance(spec, dict) else None
     for number, sample in enumerate(samples, start=1):
-        if not isinstance(sample, dict):
-            raise source.error(f"sample {number} is {as_json(sample)}; expected an object")
+        source.expect(dict, f"sample {number}", sample)
         scores: dict[str, Any] = {}
-        given = sample.get("scores") or {}
-        if not isinstance(given, dict):
-            raise source.error(
-                f"sample {number} has {as_json(given)} for scores; expected an object"
-            )
+        given = source.expect(dict, f"scores of sample {number}", sample.get("scores") or {})
         for name, score in given.items():
             scores |= _inspect_score(str(name), score)
         asked = sample.get("input")
@@ -283,10 +274,8 @@ def _inspect_parts(source: Source) -> tuple[dict[str, Any], list[Any]]:
     if source.is_zip:
         return _unzipped(source)
     document = source.document
-    samples = document.get("samples")
-    if not isinstance(samples, list):
-        raise source.error("the log has no samples; expected one that was written with them")
-    return document, samples
+    # a log may be written without its samples
+    return document, source.expect(list, "'samples' of the log", document.get("samples"))
 
 
 def _by_inspect(source: Source) -> tuple[dict[str, Any], list[Any]]:
@@ -319,9 +308,8 @@ def _unzipped(source: Source) -> tuple[dict[str, Any], list[Any]]:
             )
         source.refuse_unpacking(archive.getinfo(needed).file_size)
     header, samples = (_member(source, archive, name) for name in needed_names)
-    if not isinstance(header, dict) or not isinstance(samples, list):
-        raise source.error("header.json or summaries.json hold something else; expected a log")
-    return header, samples
+    source.expect(dict, "header.json", header)
+    return header, source.expect(list, "summaries.json", samples)
 
 
 def _archive(source: Source) -> zipfile.ZipFile:
@@ -343,8 +331,7 @@ def _member(source: Source, archive: zipfile.ZipFile, name: str) -> Any:
             return json.loads(_unpack_zstandard(packed, info.file_size))
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise ValueError("it is packed in another way than Inspect does")
-        with archive.open(info) as file:  # the member may be longer than its header says
-            return json.loads(file.read(info.file_size))
+        return json.loads(member(archive, name))
     except Exception as error:  # zipfile, zlib, DuckDB and json raise many kinds
         reason = " ".join(str(error).split())[:100]
         raise source.error(f"{name} in it is damaged: {reason}; expected JSON") from None
@@ -376,11 +363,7 @@ def _promptfoo(source: Source, *, graded: bool) -> Iterator[_Record]:
     rows = _promptfoo_rows(source)
     prompts = {json.dumps(_get(row, "prompt", "label")) for _, row in rows}
     for line, row in rows:
-        if not isinstance(row.get("success"), bool):
-            raise source.error(
-                f"a result has {as_json(row.get('success'))} for 'success'; expected true or false",
-                line,
-            )
+        source.expect(bool, "'success' of a result", row.get("success"), line)
         provider, prompt = row.get("provider"), _get(row, "prompt", "label")
         system = _get(row, "provider", "label") or _get(row, "provider", "id") or provider
         name = system if isinstance(system, str) else "system"
@@ -411,7 +394,7 @@ def _promptfoo(source: Source, *, graded: bool) -> Iterator[_Record]:
 
 def _promptfoo_rows(source: Source) -> list[tuple[int | None, dict[str, Any]]]:
     """Return the results of a file, which is one document or has one result per line."""
-    first = _object(source.data.lstrip().split(b"\n", 1)[0])
+    first = object_of(source.data.lstrip().split(b"\n", 1)[0])
     if first is not None and "testIdx" in first:
         return list(source.json_lines())
     rows = _get(source.document, "results", "results")
@@ -431,8 +414,7 @@ def _deepeval(source: Source, *, graded: bool) -> Iterator[_Record]:
     others = document.get("conversationalTestCases")
     cases = [*document["testCases"], *(others if isinstance(others, list) else [])]
     for number, case in enumerate(cases, start=1):
-        if not isinstance(case, dict):
-            raise source.error(f"test case {number} is {as_json(case)}; expected an object")
+        source.expect(dict, f"test case {number}", case)
         scores: dict[str, Any] = {} if graded else {"pass": case.get("success")}
         metrics = case.get("metricsData")
         for metric in metrics if isinstance(metrics, list) else []:
@@ -476,9 +458,8 @@ def _plain_lines(source: Source) -> Iterator[_Record]:
 def _every_eval_ever(source: Source, *, graded: bool) -> Iterator[_Record]:
     """Read instances in the layout of Every Eval Ever (instance_level_eval, version 0.2)."""
     for number, record in source.json_lines():
-        evaluation, asked = record.get("evaluation"), _get(record, "input", "raw")
-        if not isinstance(evaluation, dict):
-            raise source.error("the record has no 'evaluation'; expected one in every line", number)
+        evaluation = source.expect(dict, "'evaluation'", record.get("evaluation"), number)
+        asked = _get(record, "input", "raw")
         name, key = ("score", "score") if graded else ("correct", "is_correct")
         content = record.get("sample_hash") or (_digest(asked) if asked else "")
         model = record.get("model_id")
@@ -563,22 +544,19 @@ class Samples(Side):
     origin: Origin | None = None
 
 
-def read_logs(
-    source: Source,
-    *,
-    score_name: str | None = None,
-    threshold: float | None = None,
-    graded: bool = False,
-) -> list[Log]:
-    """Read the logs of one file, one per system; a score of at least ``threshold`` is right.
-
-    ``graded`` reads the scores as numbers.
-    """
+def read_samples(opened: Input) -> Samples:
+    """Read the logs of one file, one per system; a score of at least the threshold is right."""
+    source, options = opened.source, opened.options
+    score_name, graded = options.score_name, options.graded
     tool, reason, records = _records_of(source, graded=graded)
     if not records:
         raise source.error(f"the log of {tool} holds no samples; expected at least one")
     variants = dict.fromkeys(record.variant for record in records)
-    names = _names(records, several=len(variants) > 1)
+    names: dict[str, tuple[str, str]] = {}  # of scores, with variant and key in the records
+    for record in records:
+        for each in record.scores:
+            name = f"{each},{record.variant}" if len(variants) > 1 else each
+            names.setdefault(name, (record.variant, each))
     if score_name is not None and len(variants) == 1 and score_name not in names:
         # its name in logs with several variants
         score_name = score_name.removesuffix(f",{next(iter(variants))}")
@@ -591,20 +569,11 @@ def read_logs(
     others = [name for name in names if name != chosen]
     also = f"; there are also {', '.join(map(repr, others))} (score_name=)" if others else ""
     note = Recognised(f"{source.name}: log of {tool}, because {reason}; score {chosen!r}{also}")
-    return [
-        _log(source, own, system, (chosen, key), threshold, note, graded=graded)
+    logs = tuple(
+        _log(source, own, system, (chosen, key), options.threshold, note, graded=graded)
         for system, own in systems.items()
-    ]
-
-
-def _names(records: Iterable[_Record], *, several: bool) -> dict[str, tuple[str, str]]:
-    """Map the name of every score to its variant and its key in the records."""
-    names: dict[str, tuple[str, str]] = {}
-    for record in records:
-        for key in record.scores:
-            name = f"{key},{record.variant}" if several else key
-            names.setdefault(name, (record.variant, key))
-    return names
+    )
+    return Samples(source.name, logs, tuple(dict.fromkeys(n for log in logs for n in log.notes)))
 
 
 def _choose(source: Source, names: list[str], wanted: str | None) -> str:
@@ -696,7 +665,7 @@ def _repeats(source: Source, records: Sequence[_Record]) -> tuple[int, ...]:
     doubled = [sample for (sample, _), number in keys.items() if number > 1]
     if doubled:
         raise source.error(
-            f"{len(doubled)} of {len(keys)} samples occur more than once ({_listed(doubled)}); "
+            f"{len(doubled)} of {len(keys)} samples occur more than once ({some_of(doubled)}); "
             "expected each once, or numbered repetitions"
         )
     return tuple(repeats)
@@ -706,17 +675,17 @@ def _refuse_missing(
     source: Source, records: Sequence[_Record], values: Sequence[Any], name: str
 ) -> None:
     without = [
-        (record, value)
+        record
         for record, value in zip(records, values, strict=True)
         if value is None or (isinstance(value, float) and math.isnan(value))
     ]
     if without:
-        failed = [record for record, _ in without if record.error]
-        why = f", {len(failed)} after an error" if failed else ""
+        failed = sum(record.error for record in without)
+        why = f", {failed} after an error" if failed else ""
         raise source.error(
             f"{len(without)} of {len(records)} samples have no score {name!r}{why} "
-            f"({_listed([record.sample for record, _ in without])}); expected one for every sample",
-            without[0][0].line,
+            f"({some_of([record.sample for record in without])}); expected one for every sample",
+            without[0].line,
         )
 
 
@@ -788,7 +757,9 @@ def join_logs(logs: Sequence[Log]) -> list[Log]:
     first, *others = logs
     joined = [first]
     for other in others:
-        _refuse_other_samples(first, other)
+        refuse_others(
+            "samples", first.name, map(_called, first.keys), other.name, map(_called, other.keys)
+        )
         own = other.in_order(first.keys)
         if first.variant and own.variant and first.variant != own.variant:
             raise InputError(
@@ -807,24 +778,6 @@ def join_logs(logs: Sequence[Log]) -> list[Log]:
     return joined
 
 
-def _refuse_other_samples(first: Log, other: Log) -> None:
-    mine, theirs = dict.fromkeys(first.keys), dict.fromkeys(other.keys)
-    missing = [key for key in mine if key not in theirs]
-    extra = [key for key in theirs if key not in mine]
-    parts = []
-    if missing:
-        parts.append(
-            f"{len(missing)} of the {len(mine)} samples of {first.name} are missing "
-            f"({_listed_keys(missing)})"
-        )
-    if extra:
-        parts.append(
-            f"{len(extra)} of its {len(theirs)} are not in {first.name} ({_listed_keys(extra)})"
-        )
-    if parts:
-        raise InputError(" and ".join(parts) + "; expected the same samples", other.name)
-
-
 def _refuse_other_contents(first: Log, other: Log) -> None:
     different = [
         i
@@ -840,19 +793,15 @@ def _refuse_other_contents(first: Log, other: Log) -> None:
     asked = f"; the first asks {here}, but {there} there" if here != there else ""
     raise InputError(
         f"{len(different)} of {len(first)} samples ask something else than those of the same "
-        f"id in {first.name} ({_listed([first.samples[i] for i in different])}){asked}; expected "
+        f"id in {first.name} ({some_of([first.samples[i] for i in different])}){asked}; expected "
         f"the same test set",
         other.name,
     )
 
 
-def _listed_keys(keys: Sequence[tuple[str, int]]) -> str:
-    return _listed([s if not repeat else f"{s} (repetition {repeat + 1})" for s, repeat in keys])
-
-
-def _listed(samples: Sequence[str]) -> str:
-    named = [repr(s if len(s) <= 40 else s[:40] + "…") for s in samples[:_MOST_EXAMPLES]]
-    return ", ".join(named) + (", …" if len(samples) > _MOST_EXAMPLES else "")
+def _called(key: tuple[str, int]) -> str:
+    sample, repeat = key
+    return f"{sample} (repetition {repeat + 1})" if repeat else sample
 
 
 # --- Records in logs: targets that are JSON objects, and what the systems returned
@@ -875,11 +824,11 @@ def are_verdicts(path: Any) -> bool:
     if not isinstance(path, (str, Path)) or str(path) == "-" or not Path(path).is_dir():
         return False
     first = next(iter(sorted(Path(path).glob("*.jsonl"))), None)
-    record = None if first is None else _object(load(first).data.split(b"\n", 1)[0])
+    record = None if first is None else object_of(load(first).data.split(b"\n", 1)[0])
     return record is not None and record.keys() >= _OF_VERDICT
 
 
-def read_verdicts(folder: Path, reading: Reading) -> RecordLog:
+def read_verdicts(folder: Path, reading: Options) -> RecordLog:
     """Read gold and outputs from verdicts of omni-extract-bench, which hold both at each place."""
     sides: dict[str, dict[str, Any]] = {"gold_raw": {}, "pred_raw": {}}
     for file in sorted(folder.glob("*.jsonl")):
@@ -906,26 +855,20 @@ def _at_addresses(values: Sequence[tuple[Any, Any]]) -> dict[str, Any]:
         for step in address[:-1]:
             node = node.setdefault(tuple(step), {})
         if value is not None:
-            node[tuple(address[-1])] = _Leaf(value)
+            node[tuple(address[-1])] = (value,)  # a leaf
     return {str(name): _without_addresses(node) for (_, name), node in tree.items()}
 
 
-class _Leaf(NamedTuple):
-    """A value at an address."""
-
-    value: Any
-
-
 def _without_addresses(node: Any) -> Any:
-    if isinstance(node, _Leaf):
-        return node.value
+    if isinstance(node, tuple):
+        return node[0]
     parts = [(kind, name, _without_addresses(own)) for (kind, name), own in node.items()]
     if parts and parts[0][0] == "i":
         return [own for _, _, own in parts]
     return {str(name): own for _, name, own in parts}
 
 
-def read_record_log(source: Source, reading: Reading) -> RecordLog | None:
+def read_record_log(source: Source, reading: Options) -> RecordLog | None:
     """Read targets and outputs of a log as records; None if this is no log that has them."""
     known = tool_of(source)
     if known is None or known[0] not in _WITH_RECORDS:
@@ -947,6 +890,6 @@ def read_record_log(source: Source, reading: Reading) -> RecordLog | None:
             records_from_objects(outputs[repeat], source.name, reading)
             for repeat in sorted(outputs)
         ]
-    gold = records_from_objects(golds, source.name, replace(reading, is_gold=True))
+    gold = records_from_objects(golds, source.name, replace(reading, predicted=False))
     note = Recognised(f"{source.name}: log of {tool}, because {reason}; gold is its targets")
     return RecordLog(replace(gold, notes=(note,)), systems)

@@ -16,7 +16,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,10 +24,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from probative._validation import shown
-from probative.errors import InputError, Recognised, suggestion
+from probative.errors import InputError, Recognised
 from probative.reading.annotations import Records, RowGroups
+from probative.reading.formats import Options
 from probative.reading.parquet import opened_parquet
-from probative.reading.source import Source, load
+from probative.reading.source import load, some_of
 from probative.reading.table_sides import MISSING_GROUP
 from probative.reading.tables import (
     DETAILS,
@@ -38,9 +39,12 @@ from probative.reading.tables import (
     read_cells,
     without_doubles,
 )
+from probative.tables.engines import check_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from probative.reading.source import Source
 
     # makes an error at the place of a record
     Place = Callable[[str], InputError]
@@ -58,19 +62,10 @@ _OUTPUT_NAMES = (
     *("actual_output", "result", "extracted", "extraction", "generated", "y_pred"),
 )
 _NO_SYSTEMS = (
-    "input",
-    "inputs",
-    "meta",
-    "metadata",
-    "schema",
-    "vars",
-    "info",
-    "prompt",
-    "messages",
+    *("input", "inputs", "meta", "metadata", "schema", "vars", "info", "prompt", "messages"),
 )
 _ROWS_LOOKED_AT = 50  # to find out which columns hold records
 _BRACES_TRIED = 1000  # in prose
-_SHOWN = 3  # ids in messages
 
 
 # --- Parsing one record
@@ -85,29 +80,15 @@ _FENCE = re.compile(r"```[\w+-]*[ \t]*\n?(.*?)\n?\s*(?:```)?", re.DOTALL)
 
 
 class Parsed(NamedTuple):
-    """A record that was read from a text.
+    """A record that was read from a text."""
 
-    Attributes
-    ----------
-    record
-        The object; None if there is none.
-    problem
-        Why there is none.
-    repair
-        What was repaired: a byte-order mark, a code fence, JSON in a string, a one-element list,
-        prose around it.
-    """
-
-    record: dict[str, Any] | None
-    problem: str = ""
-    repair: str = ""
+    record: dict[str, Any] | None  # None if there is none
+    problem: str = ""  # why there is none
+    repair: str = ""  # byte-order mark, code fence, JSON in a string, one-element list, prose
 
 
 def parse_record(text: str, place: Place, *, find_json: bool = False) -> Parsed:
-    """Read a record from the raw text of a model; `find_json` looks for it in prose, too.
-
-    An object that is nested too deeply is an error, which `place` makes.
-    """
+    """Read a record from the raw text of a model; `find_json` looks for it in prose, too."""
     repairs: list[str] = []
     body = text.strip()
     if body.startswith("\ufeff"):
@@ -200,70 +181,19 @@ def _check(record: Any, place: Place) -> str:
 
 
 class _Row(NamedTuple):
-    """Content of a file for one document.
+    """Content of a file for one document."""
 
-    Attributes
-    ----------
-    value
-        A JSON value, or a raw text.
-    key
-        The key, if it does not stand in the value.
-    line
-        The line in the file.
-    problem
-        Why a line is no JSON; its text is the value.
-    """
-
-    value: Any
-    key: str | None = None
-    line: int | None = None
-    problem: str = ""
+    value: Any  # a JSON value, or a raw text
+    key: str | None = None  # if it does not stand in the value
+    line: int | None = None  # in the file
+    problem: str = ""  # why a line is no JSON; its text is the value
 
 
-@dataclass(frozen=True)
-class Reading:
-    """Choices of reading records.
-
-    Attributes
-    ----------
-    key
-        The columns that identify a document; empty: ``id``, or the place if there is none.
-    column
-        The column of the records in a file with several; None: it is recognised.
-    is_gold
-        True for gold: what cannot be read is an error, and nothing is repaired.
-    find_json
-        True if records are looked for in prose, too.
-    on_malformed
-        ``count`` or ``error``.
-    encoding
-        The encoding of files; None: UTF-8, or that of a byte-order mark.
-    group
-        The column that shows which group a document belongs to.
-    """
-
-    key: tuple[str, ...] = ()
-    column: str | None = None
-    is_gold: bool = False
-    find_json: bool = False
-    on_malformed: str = "count"
-    encoding: str | None = None
-    group: str | None = None
+# of gold, what cannot be read is an error, and nothing is repaired
+_OUTPUT = Options(predicted=True)
 
 
-def read_records(path: str | Path, reading: Reading | None = None) -> Records:
-    """Read one side from a file or a folder."""
-    reading = reading or Reading()
-    return records_of(_loaded(path, reading), reading)
-
-
-def _loaded(path: str | Path, reading: Reading) -> Source:
-    if str(path) != "-" and Path(path).is_dir():
-        return Source(str(path), b"", path=Path(path))
-    return load(path, encoding=reading.encoding)
-
-
-def records_of(source: Source, reading: Reading) -> Records:
+def records_of(source: Source, reading: Options) -> Records:
     """Read one side from a file or folder that was opened already."""
     if source.is_folder and source.path is not None:
         return _side(source.name, _rows_of_folder(source.path, reading), reading)
@@ -275,15 +205,9 @@ def records_of(source: Source, reading: Reading) -> Records:
 
 
 def read_columns(
-    path: str | Path | Source,
-    reading: Reading | None = None,
-    *,
-    gold_column: str | None = None,
-    columns: Sequence[str] = (),
+    source: Source, reading: Options, gold_column: str | None, columns: Sequence[str]
 ) -> tuple[Records, list[Records]]:
     """Read gold and systems from the columns of one file; those not named are recognised."""
-    reading = reading or Reading()
-    source = _loaded(path, reading) if isinstance(path, (str, Path)) else path
     rows = _rows_of(source)
     for row in rows:
         if not isinstance(row.value, dict):
@@ -302,7 +226,7 @@ def read_columns(
         )
     sides: list[Records] = []
     for name in (found[0], *found[1]):
-        chosen = replace(reading, column=name, is_gold=not sides)
+        chosen = replace(reading, column=name, predicted=bool(sides))
         cells = _with_column(source, rows, name, chosen)
         own = [c if c.key is not None else c._replace(key=str(i + 1)) for i, c in enumerate(cells)]
         side = _side(source.name, own, chosen)
@@ -314,7 +238,7 @@ def read_columns(
     return replace(sides[0], notes=(*sides[0].notes, *notes), groups=groups), sides[1:]
 
 
-def sides_of_file(source: Source, reading: Reading) -> list[Records]:
+def sides_of_file(source: Source, reading: Options) -> list[Records]:
     """Return all sides that a file holds: gold and systems in columns, or one side."""
     if reading.column is None and not source.is_folder:
         rows = [row for row in _rows_of(source) if isinstance(row.value, dict)]
@@ -328,12 +252,8 @@ def sides_of_file(source: Source, reading: Reading) -> list[Records]:
     return [records_of(source, reading)]
 
 
-def records_from_objects(data: Any, name: str, reading: Reading | None = None) -> Records:
-    """Read one side from Python data: records, or raw texts, in a list or by key.
-
-    A record is a dictionary, a data class or a model of pydantic.
-    """
-    reading = reading or Reading()
+def records_from_objects(data: Any, name: str, reading: Options = _OUTPUT) -> Records:
+    """Read one side from Python data: records, or raw texts, in a list or by key."""
     pairs: Iterable[tuple[Any, Any]]
     if isinstance(data, Mapping):
         pairs = [(str(key), value) for key, value in data.items()]
@@ -349,10 +269,7 @@ def records_from_objects(data: Any, name: str, reading: Reading | None = None) -
 
 
 def on_same_documents(outputs: Sequence[Records]) -> list[Records]:
-    """Return outputs on the documents that any of them has, those of the first one first.
-
-    Without keys, the number of a document is its key.
-    """
+    """Return outputs on the documents that any of them has, those of the first one first."""
     first = outputs[0]
     keyless = [side for side in outputs if side.keys is None]
     if keyless and (len(keyless) < len(outputs) or len({*map(len, outputs)}) > 1):
@@ -362,6 +279,7 @@ def on_same_documents(outputs: Sequence[Records]) -> list[Records]:
             keyless[-1].name,
         )
     keys = dict.fromkeys(key for side in outputs for key in side.keys or ())
+    # without keys, the number of a document is its key
     names = tuple(keys) or tuple(str(number + 1) for number in range(len(first)))
     every = Records(first.name, (None,) * len(names), names)
     for side in outputs:
@@ -375,11 +293,7 @@ def on_same_documents(outputs: Sequence[Records]) -> list[Records]:
 
 
 def join_records(gold: Records, systems: Sequence[Records]) -> list[Records]:
-    """Return the records of the systems in the order of gold.
-
-    A document that a system does not have counts as missing. Records of other documents are an
-    error.
-    """
+    """Return the records of the systems in the order of gold; refuse other documents."""
     return [_join(gold, system) for system in systems]
 
 
@@ -453,14 +367,14 @@ def _rows_of_table(source: Source) -> list[_Row]:
     ]
 
 
-def _rows_of_folder(folder: Path, reading: Reading) -> list[_Row]:
+def _rows_of_folder(folder: Path, reading: Options) -> list[_Row]:
     """Return the content of every JSON file of a folder; the key is its name without ending."""
     files = sorted(folder.glob("*.json"))
     if not files:
         raise InputError("holds no file *.json; expected one per document", folder)
     rows = []
     for file in files:
-        if file.stat().st_size or reading.is_gold:
+        if file.stat().st_size or not reading.predicted:
             source = load(file, encoding=reading.encoding)
             rows.append(_Row(source.data.decode("utf-8", "replace"), file.stem))
         else:
@@ -485,17 +399,14 @@ def _holds_records(rows: Sequence[_Row], name: str) -> bool:
     return bool(cells) and 4 * sum(map(_is_record, cells)) >= len(cells)
 
 
-def _record_column(rows: Sequence[_Row], reading: Reading) -> str | None:
-    """Return the only column of records beside the key, if it has a usual name; else None.
-
-    Then the other columns hold single values about the record. Without such a column, the rows
-    are the records themselves.
-    """
+def _record_column(rows: Sequence[_Row], reading: Options) -> str | None:
+    """Return the only column of records beside the key, if it has a usual name; else None."""
+    # the other columns hold single values; without such a column, the rows are the records
     looked = [row.value for row in rows[:_ROWS_LOOKED_AT] if isinstance(row.value, dict)]
     there = dict.fromkeys(name for value in looked for name in value)
     usual = [name for name in there if plain_name(name) in (*_GOLD_NAMES, *_OUTPUT_NAMES)]
     named = [name for name in usual if _holds_records(rows, name)]
-    preferred = _GOLD_NAMES if reading.is_gold else _OUTPUT_NAMES
+    preferred = _OUTPUT_NAMES if reading.predicted else _GOLD_NAMES
     if len(named) > 1:
         named = [name for name in named if plain_name(name) in preferred]
     if len(named) != 1:
@@ -507,7 +418,7 @@ def _record_column(rows: Sequence[_Row], reading: Reading) -> str | None:
 def _gold_and_systems(
     rows: Sequence[_Row],
     there: Sequence[str],
-    reading: Reading,
+    reading: Options,
     gold: str | None,
     systems: tuple[str, ...],
 ) -> tuple[str | None, tuple[str, ...]]:
@@ -558,17 +469,13 @@ def _gathered(
 
 
 def _with_column(
-    source: Source, rows: Sequence[_Row], column: str | None, reading: Reading
+    source: Source, rows: Sequence[_Row], column: str | None, reading: Options
 ) -> list[_Row]:
     """Return rows whose value is the record in a column, with their keys."""
     if column is None:
         return list(rows)
     there = list(dict.fromkeys(n for row in rows if type(row.value) is dict for n in row.value))
-    if column not in there:
-        raise source.error(
-            f"there is no column {column!r}; expected one of {listed(there)}"
-            + suggestion(column, there)
-        )
+    check_column(column, there, source.error)
     taken = []
     for number, row in enumerate(rows, start=1):
         if not isinstance(row.value, dict):
@@ -578,11 +485,8 @@ def _with_column(
         key = row.key
         names = [name for name in reading.key or (USUAL_KEY,) if name in there]
         if key is None and names:
-            missing = next((name for name in reading.key if name not in there), None)
-            if missing is not None:
-                raise source.error(
-                    f"there is no column {missing!r}; expected one of {listed(there)}"
-                )
+            for name in reading.key:
+                check_column(name, there, source.error)
             key = _key(row.value, names)
             if key is None:
                 raise source.error(f"{where}has no {_called(names)}; expected one", row.line)
@@ -602,17 +506,12 @@ def _called(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names))
 
 
-def _groups(source: Source, rows: Sequence[_Row], reading: Reading) -> RowGroups | None:
+def _groups(source: Source, rows: Sequence[_Row], reading: Options) -> RowGroups | None:
     """Return the group of every document, from a column beside its record or a key in it."""
     if reading.group is None:
         return None
     there = [row.value if isinstance(row.value, dict) else {} for row in rows]
-    if not any(reading.group in row for row in there):
-        names = list(dict.fromkeys(name for row in there for name in row))
-        raise source.error(
-            f"there is no column {reading.group!r}; expected one of {listed(names)}"
-            + suggestion(reading.group, names)
-        )
+    check_column(reading.group, list(dict.fromkeys(n for row in there for n in row)), source.error)
     cells = [row.get(reading.group) for row in there]
     odd = next((cell for cell in cells if isinstance(cell, (dict, list))), None)
     if odd is not None:
@@ -627,7 +526,7 @@ def _groups(source: Source, rows: Sequence[_Row], reading: Reading) -> RowGroups
 # --- From rows to records
 
 
-def _side(name: str, rows: Sequence[_Row], reading: Reading, column: str | None = None) -> Records:
+def _side(name: str, rows: Sequence[_Row], reading: Options, column: str | None = None) -> Records:
     """Parse the records of rows, find their keys, and count what cannot be read."""
     parsed = [_parse(name, number, row, reading) for number, row in enumerate(rows, start=1)]
     mixed = any(isinstance(row.value, dict) for row in rows)
@@ -667,7 +566,7 @@ def _side(name: str, rows: Sequence[_Row], reading: Reading, column: str | None 
         None if by_place else tuple(str(keys[i]) for i in kept),
         tuple(rows[i].line for i in kept),
         malformed,
-        {} if reading.is_gold else repaired,
+        repaired if reading.predicted else {},
         frozenset(k for k, i in enumerate(kept) if parsed[i] == Parsed(None)),
         () if by_place else tuple(parsed[i].problem for i, key in enumerate(keys) if key is None),
         column,
@@ -675,26 +574,27 @@ def _side(name: str, rows: Sequence[_Row], reading: Reading, column: str | None 
     )
 
 
-def _parse(name: str, number: int, row: _Row, reading: Reading) -> Parsed:
+def _parse(name: str, number: int, row: _Row, reading: Options) -> Parsed:
     """Return the record of a row; with gold, or on request, what cannot be read is an error."""
 
     def place(message: str) -> InputError:
         where = f"record {row.key if row.key is not None else number}: "
         return InputError(message if row.line is not None else where + message, name, row.line)
 
-    if reading.is_gold and row.problem:
+    is_gold = not reading.predicted
+    if is_gold and row.problem:
         found = Parsed(None, row.problem)
     elif isinstance(row.value, str):
-        found = parse_record(row.value, place, find_json=reading.find_json and not reading.is_gold)
+        found = parse_record(row.value, place, find_json=reading.find_json and not is_gold)
     elif row.value is None:
-        found = Parsed(None, "no record" if reading.is_gold else "")
+        found = Parsed(None, "no record" if is_gold else "")
     else:
         value, repair = row.value, ""
-        if isinstance(value, list) and len(value) == 1 and not reading.is_gold:
+        if isinstance(value, list) and len(value) == 1 and not is_gold:
             (value,), repair = value, "one-element list"
         found = _checked(value, "", repair, place)
-    problem = found.problem or (found.repair if reading.is_gold else "")
-    if problem and (reading.is_gold or reading.on_malformed == "error"):
+    problem = found.problem or (found.repair if is_gold else "")
+    if problem and (is_gold or reading.on_malformed == "error"):
         raise place(f"{problem}; expected a JSON object")
     return found
 
@@ -745,12 +645,10 @@ def _join(gold: Records, system: Records) -> Records:
     known = set(gold.keys)
     extra = [i for i, key in enumerate(system.keys) if key not in known]
     if extra:
-        listed_keys = ", ".join(
-            repr(system.keys[i][:40].replace(KEY_BORDER, ", ")) for i in extra[:_SHOWN]
-        )
+        named = some_of([system.keys[i].replace(KEY_BORDER, ", ") for i in extra])
         raise InputError(
-            f"{len(extra):,} of {len(system):,} documents are not in {gold.name} ({listed_keys}"
-            f"{', …' * (len(extra) > _SHOWN)}); expected the documents of gold",
+            f"{len(extra):,} of {len(system):,} documents are not in {gold.name} ({named}); "
+            f"expected the documents of gold",
             system.name,
             system.line_of(extra[0]),
         )
@@ -788,9 +686,7 @@ def _join_by_place(gold: Records, system: Records) -> Records:
 
 def is_record_object(value: Any) -> bool:
     """Return True for a dictionary, a data class or a model of pydantic."""
-    if isinstance(value, Mapping):
-        return True
-    if callable(getattr(value, "model_dump", None)):
+    if isinstance(value, Mapping) or callable(getattr(value, "model_dump", None)):
         return True
     return dataclasses.is_dataclass(value) and not isinstance(value, type)
 
@@ -838,10 +734,10 @@ def why_records(rows: Sequence[Mapping[str, Any]]) -> str | None:
     """Return why the first rows of a file are records, or hold them in columns; else None."""
     held = [_Row(row) for row in rows]
     there = list(dict.fromkeys(name for row in rows for name in row))
-    gold, systems = _gold_and_systems(held, there, Reading(), None, ())
+    gold, systems = _gold_and_systems(held, there, _OUTPUT, None, ())
     if gold is not None and systems:
         return f"its columns {gold!r} and {systems[0]!r} hold JSON objects"
-    column = _record_column(held, Reading())
+    column = _record_column(held, _OUTPUT)
     if column is not None:
         return f"its column {column!r} holds JSON objects"
     described: tuple[str, ...] = (*_NO_SYSTEMS, *DETAILS)
@@ -858,10 +754,7 @@ def why_records(rows: Sequence[Mapping[str, Any]]) -> str | None:
 
 
 def why_file_of_records(source: Source, head: Source, column: str | None) -> str | None:
-    """Return why a file holds records, in a column if one is named; None if it does not.
-
-    `head` is the beginning of the file.
-    """
+    """Return why a file holds records, in a column if one is named; None if it does not."""
     if source.is_folder:
         return "it is a folder of .json files"
     try:

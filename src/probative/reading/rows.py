@@ -391,32 +391,25 @@ def _features(description: Any) -> Iterable[Mapping[str, Any]]:
 
 
 def _class_names(feature: Any) -> tuple[str, ...] | None:
-    """Return the names of a class label, or of a list of class labels."""
+    """Return the names of a class label, or of a list of class labels, in JSON or in Python."""
     if isinstance(feature, list) and len(feature) == 1:
         return _class_names(feature[0])
-    if not isinstance(feature, dict):
-        return None
-    names = feature.get("names")
-    if isinstance(names, list) and names and all(isinstance(name, str) for name in names):
+    names, inner = (
+        feature.get(part) if isinstance(feature, dict) else getattr(feature, part, None)
+        for part in ("names", "feature")
+    )
+    if isinstance(names, list | tuple) and names and all(isinstance(n, str) for n in names):
         return tuple(names)
-    return _class_names(feature.get("feature"))
+    return None if inner is None else _class_names(inner)
 
 
 def label_names_of_features(features: Any) -> dict[str, tuple[str, ...]]:
     """Return label names by column from the features of a dataset in Python."""
-    names = {}
     try:
         items = list(features.items())
     except (AttributeError, TypeError):
         return {}
-    for column, feature in items:
-        inner = getattr(feature, "feature", feature)
-        if isinstance(inner, list) and len(inner) == 1:
-            inner = inner[0]
-        found = getattr(inner, "names", None)
-        if isinstance(found, list | tuple) and all(isinstance(name, str) for name in found):
-            names[str(column)] = tuple(found)
-    return names
+    return {str(name): found for name, own in items if (found := _class_names(own)) is not None}
 
 
 # --- Removing ignored tokens and rejected texts from every side

@@ -6,7 +6,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +16,14 @@ import numpy as np
 from probative._validation import shown
 from probative.errors import InputError
 from probative.files import find_paths
-from probative.reading.annotations import Labels, RowIds, Segmented, Side, Tagged
+from probative.reading.annotations import (
+    Labels,
+    RowIds,
+    Segmented,
+    Side,
+    Tagged,
+    items_of,
+)
 from probative.reading.columns import TAG, read_tags
 from probative.reading.formats import open_input
 from probative.reading.inputs import are_docs, is_frame, is_path, is_series
@@ -26,7 +33,7 @@ from probative.reading.source import is_brat_folder, is_output, load
 from probative.reading.table_sides import read_table, tags_reason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
@@ -39,49 +46,99 @@ class Runs(tuple[Any, ...]):
     __slots__ = ()
 
 
-# --- Runs on the command line
+# --- Systems and runs on the command line: files, folders, patterns, names
+
+
+class _SystemFile(NamedTuple):
+    """The output file of a system; without a name, the system is named after the file."""
+
+    path: str
+    name: str | None = None
+
+
+def find_systems(words: Sequence[str], *, beside: str | None = None) -> list[_SystemFile]:
+    """Return the files that words (files, folders, patterns, ``name=file``) stand for."""
+    files: list[_SystemFile] = []
+    for word in words:
+        several = _outputs_of(word, beside, "systems", named="=" in word)
+        files += [named_file(word)] if several is None else map(_SystemFile, several)
+    return files
 
 
 def find_runs(words: Iterable[str], *, beside: str | None = None) -> dict[str, Runs]:
     """Return the files of every system's runs (``name=files``) in natural order."""
     systems: dict[str, list[str]] = {}
+    places: dict[Any, str] = {}
     for word in words:
-        name, equals, files = word.partition("=")
-        name, files = name.strip(), files.strip()
+        name, equals, files = (part.strip() for part in word.partition("="))
         if not equals or not name or not files:
             raise InputError(f"runs: {word!r}; expected NAME=FILES, such as A='a/*.conll'")
-        systems.setdefault(name, []).extend(_files_of(files, beside))
-    _refuse_twice(systems)
+        several = _outputs_of(files, beside, "runs")
+        if several is None and not Path(files).exists():  # a pipe is no regular file
+            raise InputError("there is no such file", files)
+        systems.setdefault(name, []).extend(sorted(several or [files], key=natural_order))
+    for name, paths in systems.items():
+        for number, path in enumerate(paths, start=1):
+            if path == "-":
+                continue
+            status, place = Path(path).stat(), f"run {number} of {name}"
+            other = places.setdefault((status.st_dev, status.st_ino), place)
+            if other != place:  # a file would count as two runs
+                raise InputError(f"is {other} and {place}; expected each file once", path)
     return {name: Runs(paths) for name, paths in systems.items()}
 
 
-def _files_of(files: str, beside: str | None) -> list[str]:
-    if files == "-" or is_output(files, beside):
-        return [files]
-    if Path(files).is_dir() or has_magic(files):
-        there = _outputs_in(files, beside, "runs")
-    elif Path(files).exists():  # not a regular file, such as a pipe
-        there = [files]
-    else:
-        raise InputError("there is no such file", files)
-    paths = sorted((path for path in there if not same_file(path, beside)), key=natural_order)
-    if not paths:
-        raise InputError("only the gold file; expected runs", files)
-    return paths
-
-
-def _outputs_in(word: str, beside: str | None, what: str) -> list[str]:
-    """Return the outputs in a folder, or those that match a pattern, in order."""
+def _outputs_of(
+    word: str, beside: str | None, what: str, *, named: bool = False
+) -> list[str] | None:
+    """Return an output, those in a folder or those of a pattern, without gold; else None."""
+    if word == "-" or is_output(word, beside):
+        return [word]
     if Path(word).is_dir():
         there = [p for p in Path(word).iterdir() if is_output(p, beside) and p.name[0] != "."]
         paths = [str(path) for path in sorted(there)]
         missing = f"the folder holds no files; expected outputs of {what}"
-    else:
+    elif has_magic(word) and not named:
         paths = [path for path in find_paths(word) if is_output(path, beside)]
         missing = "no file matches this pattern"
+    else:
+        return None
     if not paths:
         raise InputError(missing, word)
-    return paths
+    others = [path for path in paths if not same_file(path, beside)]
+    if not others:
+        raise InputError(f"only the gold file; expected outputs of {what}", word)
+    return others
+
+
+def named_file(word: str) -> _SystemFile:
+    """Parse ``file`` or ``name=file``; an existing file with that whole name takes precedence."""
+    if "=" not in word or word == "-" or Path(word).exists():
+        return _SystemFile(word)
+    name, _, path = word.partition("=")
+    if not name.strip() or not path:
+        raise InputError(f"{word!r}: expected NAME=FILE")
+    return _SystemFile(path, name.strip())
+
+
+def taken_for_file(word: str) -> str | None:
+    """Return a remark on a file whose name could also be read as ``name=file``, or None."""
+    if "=" in word and Path(word).is_file() and Path(word.partition("=")[2]).is_file():
+        return f"{word}: there is a file of this name, so this is no NAME=FILE"
+    return None
+
+
+def folders_passed_over(words: Sequence[str]) -> list[str]:
+    """Return a remark on each given folder with subfolders, which are not read."""
+    remarks = []
+    for word in words:
+        if word == "-" or not Path(word).is_dir() or is_brat_folder(word):
+            continue
+        inside = [p for p in Path(word).iterdir() if p.is_dir() and p.name[0] != "."]
+        passed_over = sorted(p.name for p in inside if not is_brat_folder(p))
+        if passed_over:
+            remarks.append(f"{word}: folders in it are passed over: {', '.join(passed_over)}")
+    return remarks
 
 
 def same_file(path: Any, other: Any) -> bool:
@@ -95,20 +152,6 @@ def natural_order(name: str) -> list[tuple[int, int, str]]:
     """Return a sort key that orders the numbers in names by value."""
     parts = re.split(r"([0-9]+)", name)
     return [(0, int(part), part) if i % 2 else (1, 0, part) for i, part in enumerate(parts)]
-
-
-def _refuse_twice(systems: Mapping[str, Sequence[str]]) -> None:
-    """Refuse a file that would count as two runs."""
-    places: dict[Any, str] = {}
-    for name, paths in systems.items():
-        for number, path in enumerate(paths, start=1):
-            if path == "-":
-                continue
-            status = Path(path).stat()
-            place = f"run {number} of {name}"
-            other = places.setdefault((status.st_dev, status.st_ino), place)
-            if other != place:
-                raise InputError(f"is {other} and {place}; expected each file once", path)
 
 
 def numbered_siblings(path: Any) -> int:
@@ -299,8 +342,7 @@ def _is_span(data: Any) -> bool:
 # --- Tables with a column of runs
 
 
-@dataclass(frozen=True, eq=False)
-class _RunTable:
+class _RunTable(NamedTuple):
     """The columns of a table, split by the run of every row."""
 
     name: str
@@ -317,13 +359,13 @@ class _RunTable:
                     f"{self.name}: run {run!r} has {len(own)} rows, but run {self.runs[0]!r} has "
                     f"{len(first)}; expected the same items in every run"
                 )
-            wrong = np.flatnonzero(first.codes != own.codes)
+            different = first.codes != own.codes
             if first.units is not None and own.units is not None:
-                wrong = np.union1d(wrong, np.flatnonzero(first.units != own.units))
+                different |= first.units != own.units
             if first.groups is not None and own.groups is not None:
-                wrong = np.union1d(wrong, np.flatnonzero(first.groups.codes != own.groups.codes))
-            if len(wrong):
-                row = int(wrong[0])
+                different |= first.groups.codes != own.groups.codes
+            if different.any():
+                row = int(np.argmax(different))
                 raise InputError(
                     f"{self.name}: row {row + 1} of run {run!r} has the gold label "
                     f"{own.names[own.codes[row]]!r}, run {self.runs[0]!r} "
@@ -338,9 +380,9 @@ class _RunTable:
             return
         if not np.array_equal(np.sort(mine.codes), np.sort(theirs.codes)):
             return  # ids are unique across runs, so they show no order
-        wrong = np.flatnonzero(mine.codes != theirs.codes)
-        if len(wrong):
-            row = int(wrong[0])
+        different = mine.codes != theirs.codes
+        if different.any():
+            row = int(np.argmax(different))
             raise InputError(
                 f"{self.name}: row {row + 1} of run {run!r} is "
                 f"{theirs.names[theirs.codes[row]]!r} by column {mine.column!r}, run "
@@ -403,88 +445,13 @@ def read_run_table(
 
 
 def _part(side: Labels, rows: NDArray[np.intp]) -> Labels:
-    read_texts, ids = side.texts, side.aligned
-    if not isinstance(ids, RowIds) or len(set(ids.codes[rows].tolist())) == 1 < len(rows):
+    part: Labels = items_of(side, rows, None if side.units is None else side.units[rows])
+    ids, groups = part.aligned, side.groups
+    if not isinstance(ids, RowIds) or len(set(ids.codes.tolist())) == 1 < len(rows):
         ids = None  # the column names the run, not its rows
-
-    def texts() -> Sequence[str]:
-        everything = read_texts() if read_texts is not None else ()
-        return [everything[row] for row in rows.tolist()] if len(everything) else ()
-
-    return replace(
-        side,
-        codes=side.codes[rows],
-        units=None if side.units is None else side.units[rows],
-        texts=None if read_texts is None else texts,
-        aligned=None if ids is None else replace(ids, codes=ids.codes[rows]),
-        groups=None if side.groups is None else replace(side.groups, codes=side.groups.codes[rows]),
-    )
-
-
-# --- Systems on the command line: files, folders, patterns, names
-
-
-class _SystemFile(NamedTuple):
-    """The output file of a system; without a name, the system is named after the file."""
-
-    path: str
-    name: str | None = None
-
-
-def find_systems(words: Sequence[str], *, beside: str | None = None) -> list[_SystemFile]:
-    """Return the files that words (files, folders, patterns, ``name=file``) stand for."""
-    files = []
-    for word in words:
-        found_here = list(_systems_files_of(word, beside))
-        asked_for = len(found_here) == 1 and (found_here[0].name or found_here[0].path == word)
-        several = [file for file in found_here if asked_for or not same_file(file.path, beside)]
-        if not several:
-            raise InputError("only the gold file; expected outputs of systems", word)
-        files += several
-    return files
-
-
-def named_file(word: str) -> _SystemFile:
-    """Parse ``file`` or ``name=file``; an existing file with that whole name takes precedence."""
-    if "=" not in word or word == "-" or Path(word).exists():
-        return _SystemFile(word)
-    name, _, path = word.partition("=")
-    if not name.strip() or not path:
-        raise InputError(f"{word!r}: expected NAME=FILE")
-    return _SystemFile(path, name.strip())
-
-
-def taken_for_file(word: str) -> str | None:
-    """Return a remark on a file whose name could also be read as ``name=file``, or None."""
-    if "=" in word and Path(word).is_file() and Path(word.partition("=")[2]).is_file():
-        return f"{word}: there is a file of this name, so this is no NAME=FILE"
-    return None
-
-
-def folders_passed_over(words: Sequence[str]) -> list[str]:
-    """Return a remark on each given folder with subfolders, which are not read."""
-    remarks = []
-    for word in words:
-        if not _is_folder(word) or is_brat_folder(word):
-            continue
-        inside = [p for p in Path(word).iterdir() if p.is_dir() and p.name[0] != "."]
-        passed_over = sorted(p.name for p in inside if not is_brat_folder(p))
-        if passed_over:
-            remarks.append(f"{word}: folders in it are passed over: {', '.join(passed_over)}")
-    return remarks
-
-
-def _is_folder(word: str) -> bool:
-    return word != "-" and Path(word).is_dir()
-
-
-def _systems_files_of(word: str, beside: str | None) -> Iterator[_SystemFile]:
-    if word == "-" or is_output(word, beside):
-        yield _SystemFile(word)
-    elif _is_folder(word) or ("=" not in word and has_magic(word)):
-        yield from map(_SystemFile, _outputs_in(word, beside, "systems"))
-    else:
-        yield named_file(word)
+    if groups is not None:
+        groups = replace(groups, codes=groups.codes[rows])
+    return replace(part, aligned=ids, groups=groups)
 
 
 # --- A list of data sets in TOML: their files, and how to read each of them

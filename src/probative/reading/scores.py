@@ -100,10 +100,7 @@ def _is_number(value: Any) -> bool:
 
 
 def scores_of_systems(scores: Any, units: Any = None) -> list[tuple[str, list[Graded], bool]]:
-    """Read the scores of systems by name: one list each, or a list of lists, one per run.
-
-    Return name, scores and whether these are runs, by system.
-    """
+    """Read scores by system: one list, or one per run; return name, scores and True for runs."""
     if not isinstance(scores, Mapping) or not scores:
         raise InputError(
             f"scores: {shown(scores)}; expected the scores of every system by its name, such as "
@@ -120,11 +117,9 @@ def scores_of_systems(scores: Any, units: Any = None) -> list[tuple[str, list[Gr
 
 
 def mean_answers(name: str, values: NDArray[np.float64], item: NDArray[Any]) -> Graded:
-    """Return the mean over the answers to each item, and the share of variance that they make.
-
-    Items are numbered from 0. Answers to an item vary by chance: their mean square within items,
-    over the number of answers, is part of the variance of the items' means.
-    """
+    """Return the mean over the answers to each item, and the share of variance that they make."""
+    # Answers to an item vary by chance: their mean square within items, over the number of
+    # answers, is part of the variance of the items' means.
     there = np.isfinite(values)
     number = np.bincount(item[there], minlength=int(item.max()) + 1).astype(float)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -84,10 +84,8 @@ def _span(
     inside = whole and 0 <= start < end < 2**31 and (length is None or end <= length)
     if inside and isinstance(label, str):
         return int(start), int(end), label
-    shown = repr(span)
-    shown = shown if len(shown) <= 60 else shown[:60] + "…"
     limit = "" if length is None else f" <= {length}"
-    what = f"span {shown}; expected start, end, label with 0 <= start < end{limit}"
+    what = f"span {shown(span)}; expected start, end, label with 0 <= start < end{limit}"
     if lines is None:
         raise InputError(f"sentence {number + 1}: {what}", name)
     raise InputError(what, name, lines[number])
@@ -96,10 +94,7 @@ def _span(
 def labels_from_array(
     name: str, values: Any, units: Any = None, *, continuous: bool = True
 ) -> Labels:
-    """Read one label per item; numbers are compared by value: 1, 1.0 and True are one label.
-
-    Numbers may be `continuous`, or are refused.
-    """
+    """Read one label per item; numbers are compared by value: 1, 1.0 and True are one label."""
 
     def error(text: str) -> InputError:
         return InputError(f"{name}: {text}")
@@ -160,16 +155,14 @@ def sides_from_frame(
     contents = {n: _numbered(name, n, table[:, place[n]].to_list()) for n in read}
     cells = Cells("frame", names, unit, contents, group=options.group)
     sides = Sides(cells, options, name, ids=ids).make()
-    text_column = next((table[:, place[text]] for text in TEXT_COLUMNS if text in there), None)
-    if text_column is None:
+    column = next((table[:, place[text]] for text in TEXT_COLUMNS if text in there), None)
+    if column is None:
         return sides
-    texts = partial(_texts_of, text_column)
+
+    def texts() -> list[str]:
+        return ["" if text is None else str(text) for text in column.to_list()]
+
     return [side if isinstance(side, Tagged) else replace(side, texts=texts) for side in sides]
-
-
-def _texts_of(column: Any) -> list[str]:
-    """Return the texts of a column."""
-    return ["" if text is None else str(text) for text in column.to_list()]
 
 
 def _numbered(name: str, column: str, values: list[Any]) -> Any:

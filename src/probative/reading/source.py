@@ -17,7 +17,7 @@ from probative.errors import InputError, Recognised
 
 if TYPE_CHECKING:
     import gzip
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 # Byte positions are kept in 32-bit integers.
 LARGEST = 2**31 - 64
@@ -118,6 +118,13 @@ class Source:
             raise self.error(f"{snippet(line)} is not a JSON object; expected one per line", number)
         return record
 
+    def expect(self, kind: type, what: str, value: Any, line: int | None = None) -> Any:
+        """Return a JSON value of this type; refuse another one."""
+        if isinstance(value, kind):
+            return value
+        expected = {dict: "an object", list: "a list", bool: "true or false"}[kind]
+        raise self.error(f"{what} is {as_json(value)}; expected {expected}", line)
+
     def error(self, message: str, line: int | None = None) -> InputError:
         """Return an error at a line of this file; lines count from 1."""
         return InputError(message, self.name, line)
@@ -145,11 +152,41 @@ def _reason(error: Exception) -> str:
     return getattr(error, "msg", None) or "too deep or too large"
 
 
+def object_of(data: bytes) -> dict[str, Any] | None:
+    """Return the JSON object that bytes hold; None if they hold something else."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
 def snippet(raw: bytes | str, limit: int = 60) -> str:
     """Return a piece of a file for a one-line message, in quotes."""
     part = raw[: 4 * limit]
     text = (part if isinstance(part, str) else part.decode("utf-8", "replace")).rstrip("\r\n")
     return repr(text if len(text) <= limit else text[:limit] + "…")
+
+
+def some_of(names: Sequence[str], most: int = 3) -> str:
+    """Return the first of some names in quotes, shortened, for a one-line message."""
+    named = [repr(name if len(name) <= 40 else name[:40] + "…") for name in names[:most]]
+    return ", ".join(named) + (", …" if len(names) > most else "")
+
+
+def refuse_others(what: str, first: str, expected: Iterable[str], name: str, found: Any) -> None:
+    """Refuse documents or samples (``found`` of ``name``) that are not those of the first file."""
+    mine, theirs = dict.fromkeys(expected), dict.fromkeys(found)
+    missing = [key for key in mine if key not in theirs]
+    extra = [key for key in theirs if key not in mine]
+    parts = []
+    if missing:
+        of = f"{len(missing)} of the {len(mine)} {what} of {first}"
+        parts.append(f"{of} are missing ({some_of(missing)})")
+    if extra:
+        parts.append(f"{len(extra)} of its {len(theirs)} are not in {first} ({some_of(extra)})")
+    if parts:
+        raise InputError(" and ".join(parts) + f"; expected the same {what}", name)
 
 
 def as_json(value: Any) -> str:
@@ -221,15 +258,8 @@ def is_record_folder(path: str | Path | None) -> bool:
         return False
     try:
         files = sorted(Path(path).glob("*.json"))[:_FILES_LOOKED_AT] if Path(path).is_dir() else []
-        return any(_is_object(file.read_bytes()) for file in files if file.is_file())
+        return any(object_of(file.read_bytes()) is not None for file in files if file.is_file())
     except (OSError, ValueError):
-        return False
-
-
-def _is_object(data: bytes) -> bool:
-    try:
-        return isinstance(json.loads(data), dict)
-    except (ValueError, RecursionError):
         return False
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import json
 import os
 import re
 import uuid
@@ -23,6 +24,7 @@ from probative.reading.database import identifier, literal, literal_path
 from probative.reading.source import Source, is_brat_folder, is_record_folder
 from probative.reading.tables import dialect_of, objects_of
 from probative.tables.engines import check_column, listed
+from probative.tables.query import sql_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -57,6 +59,7 @@ class TableFiles:
     comments: bool = False  # lines that begin with # are skipped
     table: str | None = None  # the table of a database
     size: int = 0  # of the files in bytes
+    types: dict[str, str] = field(default_factory=dict)  # the engine's, of requested columns
 
     def error(self, message: str, path: Path | None = None, line: int | None = None) -> InputError:
         """Return an error in this table, or in one of its files."""
@@ -70,8 +73,18 @@ class TableFiles:
         """Return the name of a column in `scan`; the engine ignores case in names."""
         return f"column_{self.columns.index(column)}"
 
-    def scan(self, columns: Sequence[str]) -> str:
+    def text(self, column: str) -> str:
+        """Return a column as an SQL expression for its text, NULL if empty; JSON without quotes."""
+        return sql_text(self.called(column), self.types[column], column)
+
+    def value(self, column: str, value: Any) -> Any:
+        """Convert a value of the engine to a Python value."""
+        is_json = value is not None and self.types[column] == "JSON"
+        return json.loads(value) if is_json else value
+
+    def scan(self, asked: Sequence[str]) -> str:
         """Return what stands after FROM to read these columns, under the names of `called`."""
+        columns = list(dict.fromkeys(asked))
         if self.kind in DATABASES:  # attached before
             return self._select(columns, identifier, str(self.table))
         if self.kind == "jsonl":

@@ -466,12 +466,10 @@ def _of_list(source: Source) -> list[dict[str, Any]]:
 
 
 def _together(lines: list[str]) -> list[dict[str, Any]] | None:
-    """Return the objects of some lines if surely one per line; else None.
-
-    The lines are parsed as the items of one array. A line that begins with a brace can continue the
-    line before it only inside an array; so without brackets, as many objects as lines means one
-    object per line. No object has a key twice if there are as many keys as ends of keys.
-    """
+    """Return the objects of some lines if surely one per line; else None."""
+    # The lines are parsed as the items of one array. A line that begins with a brace can continue
+    # the line before it only inside an array; so without brackets, as many objects as lines means
+    # one object per line. No object has a key twice if there are as many keys as ends of keys.
     text = _SEPARATOR.join(lines)
     if "[" in text or not all(line[0] == "{" for line in lines):
         return None

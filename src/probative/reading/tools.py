@@ -15,7 +15,7 @@ import numpy as np
 from probative._validation import shown
 from probative.errors import InputError, Recognised
 from probative.reading.annotations import Labels, Spans, Tagged, Text
-from probative.reading.logs import Samples, read_logs, tool_of, whole_document
+from probative.reading.logs import read_samples, tool_of, whole_document
 from probative.reading.rows import (
     TOKENS,
     is_row,
@@ -25,7 +25,7 @@ from probative.reading.rows import (
     side_of_rows,
 )
 from probative.reading.sequences import spans_from_sets
-from probative.reading.source import Source, is_brat_folder, load, snippet
+from probative.reading.source import Source, is_brat_folder, load, snippet, some_of
 from probative.reading.table_sides import label_sets
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from probative.reading.formats import Column, Input, Pair
 
 
-_MOST_EXAMPLES = 3  # listed in a message
 _JSON_MIN_KEYS = frozenset({"annotator", "annotation_id"})  # every text in JSON-MIN has these
 _ACCEPTED = "accept"  # Prodigy's word for an annotation that is to be used
 
@@ -61,8 +60,6 @@ def read_choices(opened: Input) -> Labels | LabelSets:
             f"expected accepted ones: leave the others out of all files",
             refused[0][0],
         )
-    if not chosen:
-        raise source.error("holds no JSON object; expected one per line")
     return side_of_choices(source, chosen, "labels chosen for texts")
 
 
@@ -119,26 +116,20 @@ def read_label_studio(opened: Input) -> Spans | Labels | LabelSets:
             if number > 1:
                 raise source.error(f"task {name} has {number} annotations; expected one")
     tasks = [_annotated(source, n, t) for n, t in enumerate(documents, start=1)]
-    side = _side(source, source.name, tasks, options.task, predicted=options.predicted)
-    if isinstance(side, list):
-        return side_of_choices(source, side, "export of Label Studio, choices")
-    return side
+    return _side(source, source.name, tasks, options.task, predicted=options.predicted)
 
 
-def predictions_of_label_studio(
-    source: Source, task: str | None = None
-) -> dict[str, Spans | list[tuple[str, list[str]]]]:
-    """Return the predictions for every text, keyed by model version."""
+def label_studio_pair(opened: Input, gold: Column | None, columns: Sequence[Column]) -> Pair:
+    """Read the annotations and the predictions of every model version."""
+    if gold is not None or columns:
+        raise InputError("gold_column, columns: an export has none; expected them left out")
+    source = opened.source
     versions: dict[str, dict[int, list[Any]]] = {}
     documents = _tasks(source)
     numbers = []
     for number, document in enumerate(documents):
         given = document.get("predictions") or []
-        if not isinstance(given, list):
-            raise source.error(
-                f"task {number + 1}: predictions are {shown(given)}; expected a list"
-            )
-        for prediction in given:
+        for prediction in source.expect(list, f"predictions of task {number + 1}", given):
             if not isinstance(prediction, dict):  # the id of a prediction that was not exported
                 numbers.append((number + 1, prediction))
                 continue
@@ -148,27 +139,31 @@ def predictions_of_label_studio(
                 raise source.error(
                     f"task {number + 1} has two predictions of {version!r}; expected one"
                 )
-            own[number] = _results(source, number + 1, prediction)
+            own[number] = source.expect(
+                list, f"result of task {number + 1}", prediction.get("result")
+            )
     if numbers and not versions:
         raise source.error(
             f"task {numbers[0][0]} has the number of a prediction, {shown(numbers[0][1])}; "
             f"expected it whole: by a snapshot of the project with full predictions"
         )
-    sides = {}
+    if not versions:
+        raise source.error("has no predictions; expected a second file, or tasks with them")
+    sides: list[Any] = []
     for version, own in versions.items():
         missing = [str(n + 1) for n in range(len(documents)) if n not in own]
         if missing:
             raise source.error(
                 f"{len(missing)} of {len(documents)} tasks have no prediction of {version!r} "
-                f"({', '.join(missing[:_MOST_EXAMPLES])}); expected one for each"
+                f"({some_of(missing)}); expected one for each"
             )
         tasks = [
             _Task(str(n + 1), _text_of(source, n + 1, document), own[n])
             for n, document in enumerate(documents)
         ]
         name = f"{source.name}, {version}"
-        sides[version] = _side(source, name, tasks, task, predicted=True)
-    return sides
+        sides.append(_side(source, name, tasks, opened.options.task, predicted=True))
+    return read_label_studio(opened), sides, list(versions)
 
 
 def _tasks(source: Source) -> list[dict[str, Any]]:
@@ -176,8 +171,7 @@ def _tasks(source: Source) -> list[dict[str, Any]]:
     if _is_label_studio(document) is None:
         raise source.error("is no export of Label Studio; expected a list of tasks")
     for number, task in enumerate(document, start=1):
-        if not isinstance(task, dict):
-            raise source.error(f"task {number} is {shown(task)}; expected an object")
+        source.expect(dict, f"task {number}", task)
     return list(document)
 
 
@@ -187,9 +181,7 @@ def _annotated(source: Source, number: int, task: dict[str, Any]) -> _Task:
     if not isinstance(task.get("data"), dict):
         return _short_task(name, task)
     text = _text_of(source, number, task)
-    given = task.get("annotations")
-    if not isinstance(given, list):
-        raise source.error(f"task {name} has {shown(given)} for annotations; expected a list")
+    given = source.expect(list, f"annotations of task {name}", task.get("annotations"))
     done = [a for a in given if isinstance(a, dict) and not a.get("was_cancelled")]
     truth = [a for a in done if a.get("ground_truth")]
     chosen = truth if len(truth) == 1 else done
@@ -198,7 +190,9 @@ def _annotated(source: Source, number: int, task: dict[str, Any]) -> _Task:
             f"task {name} has {len(chosen)} annotations; expected one, or one that is marked as "
             f"the ground truth"
         )
-    return _Task(name, text, _results(source, number, chosen[0]))
+    return _Task(
+        name, text, source.expect(list, f"result of task {number}", chosen[0].get("result"))
+    )
 
 
 def _short_task(name: str, task: dict[str, Any]) -> _Task:
@@ -233,13 +227,6 @@ def _long_result(control: str, value: Any) -> dict[str, Any] | None:
     return {"type": kind, "from_name": control, "value": value}
 
 
-def _results(source: Source, number: int, annotation: dict[str, Any]) -> list[Any]:
-    results = annotation.get("result")
-    if not isinstance(results, list):
-        raise source.error(f"task {number}: result is {shown(results)}; expected a list")
-    return results
-
-
 def _text_of(source: Source, number: int, task: dict[str, Any]) -> str:
     data = task.get("data")
     texts = [v for v in data.values() if isinstance(v, str)] if isinstance(data, dict) else []
@@ -253,7 +240,7 @@ def _text_of(source: Source, number: int, task: dict[str, Any]) -> str:
 
 def _side(
     source: Source, name: str, tasks: Sequence[_Task], wanted: str | None, *, predicted: bool
-) -> Spans | list[tuple[str, list[str]]]:
+) -> Spans | Labels | LabelSets:
     kinds: dict[tuple[str, str], None] = {}
     for task in tasks:
         for result in task.results:
@@ -272,7 +259,9 @@ def _side(
         raise source.error(f"has several sets of labels: {listed}; expected an export of one")
     kind = next(iter(kinds), ("labels" if wanted != "labels" else "choices", ""))[0]
     if kind == "choices":
-        return [(task.text, _choices(source, task)) for task in tasks]
+        chosen = [(task.text, _choices(source, task)) for task in tasks]
+        what = "predictions" if name != source.name else "export of Label Studio, choices"
+        return side_of_choices(source, chosen, what)
     spans = [_spans(source, task) for task in tasks]
     annotations = spans_from_sets(name, spans, [task.text for task in tasks])
     note = Recognised(f"{name}: export of Label Studio, spans of characters")
@@ -330,22 +319,19 @@ _PLACE = re.compile(r"([0-9]{1,9}) ([0-9]{1,9})")
 _NO_ENTITY = "EARMN#*"  # first letters of events, attributes, relations, notes
 
 
-def read_brat(path: str | Path, encoding: str | None = None) -> Spans:
+def read_brat(opened: Input) -> Spans:
     """Read the entities of every document in a brat folder; skip relations, events and notes."""
+    path, encoding = opened.source.name, opened.options.encoding
     place = Path(path)
-    if not is_brat_folder(place):
-        raise InputError("holds no .ann files; expected a folder of brat", path)
     texts: dict[str, Path] = {file.stem: file for file in sorted(place.glob("*.txt"))}
     annotations = {file.stem: file for file in sorted(place.glob("*.ann"))}
     if texts:  # a system may provide annotations without texts
         for there, needed, kind in ((texts, annotations, ".ann"), (annotations, texts, ".txt")):
             missing = [name for name in there if name not in needed]
             if missing:
-                more = ", …" if len(missing) > _MOST_EXAMPLES else ""
-                listed = ", ".join(map(repr, missing[:_MOST_EXAMPLES])) + more
                 raise InputError(
-                    f"{len(missing)} of {len(there)} documents have no {kind} ({listed}); expected "
-                    f"a .txt and an .ann for each",
+                    f"{len(missing)} of {len(there)} documents have no {kind} "
+                    f"({some_of(missing)}); expected a .txt and an .ann for each",
                     place,
                 )
     code: dict[str, int] = {}
@@ -372,7 +358,7 @@ def read_brat(path: str | Path, encoding: str | None = None) -> Spans:
     count = len(annotations)
     first = np.concatenate([[0], np.cumsum([len(content or "") for content in contents])])
     text = Text(
-        str(path),
+        path,
         first,
         document=np.arange(count, dtype=np.int32),
         sentences=[content or "" for content in contents] if texts else None,
@@ -598,8 +584,7 @@ def spans_from_docs(name: str, docs: Sequence[Any]) -> Spans:
 def _span_groups(docs: Sequence[Any]) -> str:
     """Return the names of the span groups that are not empty, for a message."""
     groups = (getattr(doc, "spans", None) or {} for doc in docs)
-    names = dict.fromkeys(str(key) for own in groups for key in own if len(own[key]))
-    return ", ".join(map(repr, list(names)[:4])) + (", …" if len(names) > 4 else "")
+    return some_of(list(dict.fromkeys(str(k) for own in groups for k in own if len(own[k]))), 4)
 
 
 def read_docbin(opened: Input) -> Spans:
@@ -699,24 +684,6 @@ def _of_a_list(source: Source) -> tuple[str, str] | None:
 # --- Readers
 
 
-def read_folder(opened: Input) -> Spans:
-    """Read a brat folder."""
-    return read_brat(opened.source.name, opened.options.encoding)
-
-
-def read_samples(opened: Input) -> Samples:
-    """Read a log."""
-    options = opened.options
-    logs = read_logs(
-        opened.source,
-        score_name=options.score_name,
-        threshold=options.threshold,
-        graded=options.graded,
-    )
-    notes = dict.fromkeys(note for log in logs for note in log.notes)
-    return Samples(opened.source.name, tuple(logs), tuple(notes))
-
-
 def read_rows(opened: Input) -> Tagged | Labels:
     """Read rows of tokens and tags."""
     rows = rows_of_file(opened.source, opened.options.label_names)
@@ -750,18 +717,3 @@ def hipe_pair(opened: Input, gold: Column | None, columns: Sequence[Column]) -> 
         for c in (gold, *columns)
     ]
     return sides[0], sides[1:], [str(column) for column in columns]
-
-
-def label_studio_pair(opened: Input, gold: Column | None, columns: Sequence[Column]) -> Pair:
-    """Read the annotations and the predictions of every model version."""
-    if gold is not None or columns:
-        raise InputError("gold_column, columns: an export has none; expected them left out")
-    source, task = opened.source, opened.options.task
-    versions = predictions_of_label_studio(source, task)
-    if not versions:
-        raise source.error("has no predictions; expected a second file, or tasks with them")
-    sides = [
-        side_of_choices(source, side, "predictions") if isinstance(side, list) else side
-        for side in versions.values()
-    ]
-    return read_label_studio(opened), sides, list(versions)

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from probative.metrics import TABLE, score
-from probative.reporting.document import Answer, Column, Document, Table, Words, interval, payload
-from probative.reporting.figures import figure
-from probative.reporting.headlines import model_answers
-from probative.reporting.pictures import Curve, Densities, Density
+from probative.reporting.document import Answer, Column, Document, Table, Words, estimated, payload
+from probative.reporting.headlines import upper
+from probative.reporting.pictures import Curve, Densities, Density, figure
 from probative.wording.numbers import metric_name, number, points, probability, region
 from probative.wording.verdict import (
     HYPOTHESES,
@@ -56,12 +55,31 @@ def bayes_document(
             "bayes", signature, tests=records, a=models[0], b=models[1], verdicts=verdicts
         ),
         tables=(_tests_table(tests, models, verdicts=True),),
-        records=tuple({"a": models[0], "b": models[1], **_flat(record)} for record in records),
+        records=tuple({"a": models[0], "b": models[1], **flat(record)} for record in records),
         leading=tuple(verdicts),
         notes=(*remarks, signature),
         pictures=tuple(pictures),
-        headline=model_answers(tests, models),
+        headline=_headlines(tests, models),
     )
+
+
+def _headlines(tests: Sequence[BayesTest], models: tuple[str, str]) -> tuple[Answer, ...]:
+    """Return one headline for all metrics with the same outcome."""
+    by_outcome: dict[str, list[BayesTest]] = {}
+    for test in tests:
+        by_outcome.setdefault(outcome_words(test, *models), []).append(test)
+    answers = []
+    for outcome, own in by_outcome.items():
+        # names of systems stay as they are
+        words = f"{outcome} evidence" if " better: " in outcome else upper(outcome)
+        if len(tests) > 1:
+            words += f" ({', '.join(metric_name(test.metric) for test in own)})"
+        main = next((test for test in own if test.metric == "f1"), own[0])
+        state = "equal" if outcome == "equivalent" else "open"
+        if " better: " in outcome:
+            state = "worse" if outcome.startswith(f"{models[0]} better: ") else "better"
+        answers.append(Answer(words, state, (outcome_sentence(main, *models),)))
+    return tuple(answers)
 
 
 def _tests_table(tests: Sequence[BayesTest], models: tuple[str, str], *, verdicts: bool) -> Table:
@@ -85,12 +103,9 @@ def _tests_table(tests: Sequence[BayesTest], models: tuple[str, str], *, verdict
             Words("metric", "metric", metric_name),
             Words("verdict", outcome_words, when=verdicts),
             Words("posterior", "posterior.kind", when=not verdicts),
-            Column("A", "score_a", points),
-            Column(level, "interval_a", _limits, drop=3),
-            Column("B", "score_b", points),
-            Column(level, "interval_b", _limits, drop=4),
-            Column("B − A", "difference", points),
-            Column(level, interval),
+            Column(f"A [{level}]", lambda t: estimated(t.score_a, *t.interval_a)),
+            Column(f"B [{level}]", lambda t: estimated(t.score_b, *t.interval_b)),
+            Column(f"B − A [{level}]", lambda t: estimated(t.difference, t.low, t.high)),
             Column("P(H0)", "p_h0", four, drop=2),
             Column("P(H1)", "p_h1", four, drop=6 * rope),
             Column("P(A better)", "p_a_better", four, when=rope, drop=5),
@@ -106,132 +121,7 @@ def _tests_table(tests: Sequence[BayesTest], models: tuple[str, str], *, verdict
     )
 
 
-def bayes_study_document(
-    tasks: Sequence[Any],
-    simulation: Sequence[Any],
-    published_simulation: dict[str, Any],
-    *,
-    signature: str,
-) -> Document:
-    """Build the document of three tasks beside published figures, and a simulation."""
-    tables = [_intervals_table(tasks)]
-    tables += [_decisions_table(task, 3 + i) for i, task in enumerate(tasks)]
-    note = (
-        "'pub.' is the figure of Wang and Li's tables 2 to 5. Their P(H0) are estimates from one "
-        "million draws, rounded to three decimals, and two of them stand for 'about zero'; ours "
-        "are integrals, exact to ten digits."
-    )
-    notes = [note]
-    content: dict[str, Any] = {
-        "tasks": [
-            {
-                "task": task.task,
-                "name": task.name,
-                "a": task.a,
-                "b": task.b,
-                "tests": [test.to_dict() for test in task.tests],
-            }
-            for task in tasks
-        ]
-    }
-    records = [
-        {"task": task.task, "a": task.a, "b": task.b, **_flat(test.to_dict())}
-        for task in tasks
-        for test in task.tests
-    ]
-    if simulation:
-        tables.append(_simulation_table(simulation, published_simulation))
-        content["simulation"] = [result.to_dict() for result in simulation]
-        notes.append(
-            "The two published lengths do not go together: they must be about sqrt(6 w(3)) = 1.49 "
-            "apart, and 0.085 goes with 0.127. The published credibility lies between ours with "
-            "exactly half positives and with random class counts; the derivation supposes a fixed "
-            "number of positives in every half."
-        )
-    return Document(
-        title="The Bayes test: published tables, recomputed",
-        payload=payload("study bayes", signature, **content),
-        tables=tuple(tables),
-        records=tuple(records),
-        notes=tuple(notes),
-    )
-
-
-def _intervals_table(tasks: Sequence[Any]) -> Table:
-    return Table.of(
-        [_Tested(task, test) for task in tasks for test in task.tests],
-        [
-            Words("task", "task.task"),
-            Words("metric", "test.metric"),
-            Column("model A", lambda one: _in_percent(100 * x for x in one.test.interval_a)),
-            Column("pub.", lambda one: _in_percent(one.published["a"])),
-            Column("model B", lambda one: _in_percent(100 * x for x in one.test.interval_b)),
-            Column("pub.", lambda one: _in_percent(one.published["b"])),
-        ],
-        title=f"Table 2: {100 * tasks[0].tests[0].level:g} % intervals in percent",
-    )
-
-
-class _Tested(NamedTuple):
-    """Test of a task, with its published figures."""
-
-    task: Any
-    test: Any
-
-    @property
-    def published(self) -> dict[str, Any]:
-        return self.task.published[self.test.metric]  # type: ignore[no-any-return]
-
-
-def _decisions_table(task: Any, table: int) -> Table:
-    six = partial(number, digits=6)
-    return Table.of(
-        [_Tested(task, test) for test in task.tests],
-        [
-            Words("metric", "test.metric"),
-            Column("P(H0)", "test.p_h0", six),
-            Column("pub.", lambda one: number(one.published["p_h0"])),
-            Column("P(H1)", "test.p_h1", six),
-            Column("pub.", lambda one: number(1 - one.published["p_h0"])),
-            Column("decision", "test.decision"),
-            Column("pub.", lambda one: one.published["decision"]),
-        ],
-        title=f"Table {table}: {task.name}, {task.a} against {task.b}",
-    )
-
-
-def _simulation_table(simulation: Sequence[Any], published: dict[str, Any]) -> Table:
-    first, four = simulation[0], partial(number, digits=4)
-    return Table.of(
-        simulation,
-        [
-            Words("positives"),
-            Words("counts", "method"),
-            Column("credibility", form=four),
-            Column("s.e.", "credibility_error", four),
-            Column("pub.", lambda one: number(published[one.method]["credibility"])),
-            Column("length", form=four),
-            Column("s.e.", "length_error", partial(number, digits=5)),
-            Column("pub.", lambda one: four(published[one.method]["length"])),
-        ],
-        title=(
-            f"Simulation: logistic regression, n = {first.n}, {first.n_replicates:,} data sets, "
-            f"{100 * first.level:g} % intervals of F1"
-        ),
-    )
-
-
-def _in_percent(limits: Any) -> str:
-    low, high = limits
-    return f"[{number(low, 2)}, {number(high, 2)}]"
-
-
-def _limits(limits: Any) -> str:
-    low, high = limits
-    return f"[{points(low, 1)}, {points(high, 1)}]"
-
-
-def _flat(record: dict[str, Any]) -> dict[str, Any]:
+def flat(record: dict[str, Any]) -> dict[str, Any]:
     """Split intervals into two columns each, for CSV."""
     flat: dict[str, Any] = {}
     for key, value in record.items():
@@ -291,7 +181,7 @@ def crossval_document(
         leading=tuple(verdicts),
         notes=(*model_remarks(comparison), comparison.signature),
         pictures=tuple(pictures),
-        headline=model_answers(comparison.adjusted_tests, models),
+        headline=_headlines(comparison.adjusted_tests, models),
     )
 
 

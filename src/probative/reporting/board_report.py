@@ -18,11 +18,11 @@ from probative.reporting.document import (
     Strong,
     Table,
     Words,
-    interval,
+    estimated,
     payload,
+    scored,
 )
-from probative.reporting.headlines import pair_answers, place_answers
-from probative.reporting.rank_report import chance, leaderboard_table, rank_document
+from probative.reporting.rank_report import chance, leaderboard_table, rank_document, rank_set
 from probative.reporting.render import as_csv, as_html, as_json
 from probative.reporting.score_report import label_table
 from probative.wording.numbers import (
@@ -82,13 +82,8 @@ def _board_payload(board: Board) -> dict[str, Any]:
         content = board.ranking.to_dict()
         del content["level"]
     front = {"title": board.title, "date": board.date}
-    return payload(
-        "board",
-        board.signature,
-        **{key: words for key, words in front.items() if words is not None},
-        submissions=board.records(),
-        **content,
-    )
+    told: dict[str, Any] = {key: words for key, words in front.items() if words is not None}
+    return payload("board", board.signature, **told, submissions=board.records(), **content)
 
 
 def _numbered(board: Board) -> list[Table]:
@@ -205,7 +200,7 @@ class _Site:
         if self.board.ranking is None:
             why = "No submission could be scored" if others else "No submissions yet"
             title = self.board.title or "Leaderboard"
-            return self._page(title, (Answer(why, "open"),), others, **more)
+            return self._page(title, Answer(why, "open"), others, **more)
         pages = {pair: f"pairs/{self.pair_address(pair)}.html" for pair in sorted(self.pairs)}
         document = rank_document(self.board.ranking, pages=pages)
         shown = document.content()
@@ -228,8 +223,8 @@ class _Site:
         )
 
     def _submission(self, name: str) -> Submission:
-        scored = (one for one in self.board.submissions if one.status != "refused")
-        return next(one for one in scored if one.name == name)
+        found = (one for one in self.board.submissions if one.status != "refused")
+        return next(one for one in found if one.name == name)
 
     def downloads(self) -> dict[str, str]:
         """Return the files to download, content by name."""
@@ -255,7 +250,11 @@ class _Site:
             tables.append(replace(label_table(ranking, scores), title="By label"))
         if len(ranking.ranking) > 1:
             tables.append(self._rivals(own.name))
-        lead = place_answers(ranking, own, _place(ranking, own))
+        said = (_place(ranking, own),)
+        lead = Answer("Not ranked", "open", said)
+        if not isnan(own.estimate):
+            state = "better" if own.rank_high == 1 else "fact"
+            lead = Answer(f"Rank {rank_set(own)} of {len(ranking.ranking)}", state, said)
         return self._page(own.name, lead, tables, way=self._way(), one=self._submission(own.name))
 
     def _way(self, *names: str) -> tuple[tuple[str, str], ...]:
@@ -278,8 +277,7 @@ class _Site:
             found,
             [
                 Words("other system", "name"),
-                Column("difference", form=points),
-                Column("interval", interval),
+                Column("difference", lambda one: estimated(one.difference, one.low, one.high)),
                 Column("p adjusted", "pair.p_adjusted", pvalue),
                 Words(f"{name} is", "decision"),
             ],
@@ -297,8 +295,7 @@ class _Site:
             [pair],
             [
                 Words("difference", lambda pair: f"{pair.b} − {pair.a}"),
-                Column("points", "difference", points),
-                Column("interval", lambda pair: interval(pair, 2)),
+                Column("points", lambda pair: estimated(pair.difference, pair.low, pair.high, 2)),
                 Column("P(better)", "p_b_better", chance),
                 Column("p", "pvalue", pvalue),
                 Column("p adjusted", "p_adjusted", pvalue),
@@ -317,18 +314,20 @@ class _Site:
         ]
         tables = [difference, _both("metric", scores, (above.name, below.name), "Scores in points")]
         tables += _labels_of_both(above, below, ranking.metric)
+        words, state = "Not established", "open"
+        if pair.identical or pair.decided:
+            same = ("Identical outputs", "equal")
+            words, state = same if pair.identical else (f"{pair.b} better", "better")
         return self._page(
             f"{pair.b} and {pair.a}",
-            pair_answers(pair, _pair_words(pair, ranking)),
+            Answer(words, state, (_pair_words(pair, ranking),)),
             tables,
             way=self._way(*names[::-1]),
             examples=shown_examples(examples),
             example_words=EXAMPLE_WORDS["labels" if ranking.task == "labels" else "spans"],
         )
 
-    def _page(
-        self, title: str, lead: tuple[Answer, ...], tables: Sequence[Table], **more: Any
-    ) -> str:
+    def _page(self, title: str, lead: Answer, tables: Sequence[Table], **more: Any) -> str:
         content = {"way": (), "files": (), "examples": (), **more}
         document = Document(
             title,
@@ -337,7 +336,7 @@ class _Site:
             (),
             page="board.html",
             content=lambda: content,
-            headline=lead,
+            headline=(lead,),
         )
         return as_html(document)
 
@@ -403,9 +402,7 @@ def _score_table(ranking: Ranking, scores: SystemScores) -> Table:
         scores.scores,
         [
             Words("metric", name),
-            Column("score", "estimate", points),
-            Column("low", form=points),
-            Column("high", form=points),
+            Column("score", scored),
             Words("note", when=any(score.note for score in scores.scores)),
         ],
         title=f"Scores in points with {100 * ranking.level:g} % intervals",
@@ -470,15 +467,17 @@ class _Both(NamedTuple):
 
 def _both(head: str, scores: Sequence[_Both], names: Pair, title: str) -> Table:
     """Build a table of the scores of two systems side by side."""
-    level = f"{100 * scores[0].above.level:g} %" if scores else "interval"
+    level = f" [{100 * scores[0].above.level:g} %]" if scores else ""
+
+    def cell(score: Interval) -> str:
+        return estimated(score.estimate, score.low, score.high)
+
     return Table.of(
         scores,
         [
             Words(head, "name"),
-            Column(names[0], "above.estimate", points),
-            Column(level, "above", interval),
-            Column(names[1], "below.estimate", points),
-            Column(level, "below", interval),
+            Column(f"{names[0]}{level}", "above", cell),
+            Column(f"{names[1]}{level}", "below", cell),
         ],
         title=title,
     )

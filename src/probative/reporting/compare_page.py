@@ -7,7 +7,6 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from probative.metrics import label_metric
-from probative.reporting.agreement_report import ceiling_table
 from probative.reporting.bayes_report import difference_picture
 from probative.reporting.document import (
     Answer,
@@ -18,12 +17,11 @@ from probative.reporting.document import (
     differed,
     scored,
 )
-from probative.reporting.figures import figure
 from probative.reporting.forests import ON_A_PAGE, group_notes, group_pictures, group_tables
 from probative.reporting.headlines import evidence_words, verdict_words
-from probative.reporting.pictures import Bar, Forest, Histogram
+from probative.reporting.pictures import Bar, Forest, Histogram, figure
 from probative.reporting.runs_report import has_runs, variance_picture
-from probative.reporting.score_report import described, score_forest
+from probative.reporting.score_report import ceiling_table, described, score_forest
 from probative.results import LabelExample, RecordExample
 from probative.wording.numbers import (
     counted,

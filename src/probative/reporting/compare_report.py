@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from probative._validation import whole_number
 from probative.errors import InputError
-from probative.reporting.agreement_report import ceiling_table
 from probative.reporting.compare_page import bucket_tables, label_differences, page_content
 from probative.reporting.document import (
     Column,
@@ -50,6 +49,7 @@ from probative.reporting.score_report import (
     RECALL_LEADS,
     about,
     ask_for_positive,
+    ceiling_table,
     drop_order,
     label_table,
     oddities,
@@ -106,8 +106,6 @@ def compare_document(
     del content["level"]
     if not buckets:
         content.pop("buckets", None)
-    if gates:
-        content["gates"] = [gate.to_dict() for gate in gates]
     procedures = [c for c in result.comparisons if c.question == "procedures"]
     several = has_runs(result)
     tables = _main_tables(result, digits)
@@ -136,7 +134,7 @@ def compare_document(
     alone = len(result.verdicts) == 1 and not several
     return Document(
         title=_names_in_title(names),
-        payload=payload("compare", signed, **content),
+        payload=payload("compare", signed, gates, **content),
         tables=(*tables, *beside),
         more=tuple(more),
         records=tuple(_records(result)),

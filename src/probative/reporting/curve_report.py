@@ -1,4 +1,4 @@
-"""Build the documents and figures of curves: average precision, thresholds, calibration."""
+"""Build the documents and figures of scores along thresholds: curves and sweeps."""
 
 from __future__ import annotations
 
@@ -8,10 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative.reporting.document import Answer, Column, Document, Named, Table, Words, payload
-from probative.reporting.figures import figure
-from probative.reporting.headlines import curve_answers, evidence_words, gate_answers
-from probative.reporting.pictures import Lines, Series
+from probative.reporting.document import (
+    Answer,
+    Column,
+    Document,
+    Named,
+    Table,
+    Words,
+    estimated,
+    payload,
+    with_ends,
+)
+from probative.reporting.headlines import evidence_words, gate_answers, score_words
+from probative.reporting.pictures import Lines, Series, figure
 from probative.wording.numbers import (
     metric_name,
     number,
@@ -19,16 +28,24 @@ from probative.wording.numbers import (
     probability,
     pvalue,
     signed_points,
+    with_interval,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from probative._validation import Array
-    from probative.results import Comparison, Curve, CurveComparison, GateVerdict
+    from probative.results import (
+        Comparison,
+        Curve,
+        CurveComparison,
+        GateVerdict,
+        Interval,
+        SegmentationSweep,
+    )
 
 
 # --- Pictures: precision by recall, scores by threshold, reliability
@@ -195,24 +212,37 @@ def curves_document(curves: Sequence[Curve]) -> Document:
         records=tuple({"system": c.name, **_summary(c)} for c in curves),
         notes=(*_readings(curves), curves[0].signature),
         pictures=tuple(_pictures(curves)),
-        headline=curve_answers(curves),
+        headline=(_headline(curves),),
     )
+
+
+def _headline(curves: Sequence[Curve]) -> Answer:
+    """Return the best threshold of one system, or the highest average precision of several."""
+    first = max(curves, key=lambda curve: curve.average_precision.estimate)
+    average = score_words(first.average_precision)
+    if len(curves) > 1:
+        return Answer(f"Highest average precision: {first.name} {average}")
+    best = first.best
+    score = f"{metric_name(best.metric)} {score_words(best)}"
+    words = f"Best threshold {number(best.threshold)}: {score} expected on other data"
+    return Answer(words, "fact", (f"Average precision {average}.",))
 
 
 def comparison_document(comparison: CurveComparison, gates: Sequence[GateVerdict] = ()) -> Document:
     """Build the document of two curves: differences, verdict and gates."""
     curves, c = comparison.curves, comparison.comparisons
-    judged = {"gates": [gate.to_dict() for gate in gates]} if gates else {}
+
+    def difference(one: Comparison) -> str:
+        ends = signed_points(one.low), signed_points(one.high)
+        return with_ends(signed_points(one.difference, 2), *ends)
+
     table = Table.of(
         c,
         [
             Words("score", "metric", metric_name),
             Column(curves[0].name, "score_a", points),
             Column(curves[1].name, "score_b", points),
-            Column("difference", lambda one: signed_points(one.difference, 2)),
-            Column(
-                "interval", lambda one: f"[{signed_points(one.low)}, {signed_points(one.high)}]"
-            ),
+            Column("difference", difference),
             Column("p", "pvalue", pvalue),
             Column("P(better)", "p_b_better", probability),
         ],
@@ -233,11 +263,11 @@ def comparison_document(comparison: CurveComparison, gates: Sequence[GateVerdict
         payload=payload(
             "compare",
             comparison.signature,
+            gates,
             task="probabilities",
             systems=_entries(curves),
             comparisons=[one.to_dict() for one in c],
             verdicts=list(comparison.verdicts),
-            **judged,
         ),
         tables=(table, *_tables(curves)),
         records=tuple(comparison.records()),
@@ -280,12 +310,8 @@ def _tables(curves: Sequence[Curve]) -> tuple[Table, ...]:
     return tuple(tables)
 
 
-def _limits(low: float, high: float) -> str:
-    return f"[{points(low, 1)}, {points(high, 1)}]"
-
-
-def _short_interval(score: Any) -> str:
-    return _limits(score.low, score.high)
+def _estimated(score: Any) -> str:
+    return estimated(score.estimate, score.low, score.high)
 
 
 def _score_table(curves: Sequence[Curve]) -> Table:
@@ -296,10 +322,8 @@ def _score_table(curves: Sequence[Curve]) -> Table:
             Words("system", "name"),
             Column("items"),
             Column("positive", "positives"),
-            Column("average precision", "average_precision.estimate", points),
-            Column("interval", "average_precision", _short_interval),
-            Column("ROC AUC", "roc_auc.estimate", points),
-            Column("interval", "roc_auc", _short_interval),
+            Column("average precision", "average_precision", _estimated),
+            Column("ROC AUC", "roc_auc", _estimated),
         ],
         title=f"Order of the items: scores in points with {100 * curves[0].level:g} % intervals",
         notes=[
@@ -314,19 +338,18 @@ def _score_table(curves: Sequence[Curve]) -> Table:
 def _threshold_table(curves: Sequence[Curve]) -> Table:
     name = metric_name(curves[0].best.metric)
 
-    def range_of(curve: Curve) -> str:
-        low = curve.best.threshold_low
-        return f"[{'any' if low == -inf else f'{low:.4g}'}, {curve.best.threshold_high:.4g}]"
+    def threshold(curve: Curve) -> str:
+        best, low = curve.best, curve.best.threshold_low
+        ends = "any" if low == -inf else f"{low:.4g}", f"{best.threshold_high:.4g}"
+        return with_ends(f"{best.threshold:.4g}", *ends)
 
     return Table.of(
         curves,
         [
             Words("system", "name"),
-            Column("best threshold", lambda curve: f"{curve.best.threshold:.4g}"),
-            Column("interval", range_of),
+            Column("best threshold", threshold),
             Column(f"{name} here", "best.apparent", points),
-            Column(f"{name} elsewhere", "best.estimate", points),
-            Column("interval", "best", _short_interval),
+            Column(f"{name} elsewhere", "best", _estimated),
             Column("precision", lambda curve: points(curve.best.precision, 1), drop=1),
             Column("recall", lambda curve: points(curve.best.recall, 1), drop=2),
         ],
@@ -338,12 +361,15 @@ def _threshold_table(curves: Sequence[Curve]) -> Table:
 def _calibration_table(curves: Sequence[Curve]) -> Table:
     four = partial(number, digits=4)
     found = [Named(curve.name, curve.calibration) for curve in curves]
+
+    def error(calibration: Any) -> str:
+        return estimated(calibration.ece_debiased, calibration.ece_low, calibration.ece_high)
+
     return Table.of(
         found,
         [
             Words("system", "name"),
-            Column("calibration error", "score.ece_debiased", points),
-            Column("interval", lambda one: _limits(one.score.ece_low, one.score.ece_high)),
+            Column("calibration error", "score", error),
             Column("as seen", "score.ece", points),
             Column("by chance", "score.ece_by_chance", points),
             Column("Brier", "score.brier", four),
@@ -357,16 +383,14 @@ def _calibration_table(curves: Sequence[Curve]) -> Table:
 
 
 def _bin_table(curve: Curve) -> Table:
-    one = partial(points, digits=1)
     return Table.of(
         curve.calibration.bins if curve.calibration is not None else (),
         [
             Column("from", "low_edge", number),
             Column("to", "high_edge", number),
             Column("items"),
-            Column("mean probability", "mean", one),
-            Column("share positive", "share", one),
-            Column("interval", _short_interval),
+            Column("mean probability", lambda b: points(b.mean, 1)),
+            Column("share positive", lambda b: with_interval(b.share, b.low, b.high, 1)),
         ],
         title="Reliability by bins of equal size, in points",
     )
@@ -403,3 +427,150 @@ def _summary(curve: Curve) -> dict[str, Any]:
     calibrated = ("ece_debiased", "ece_low", "ece_high", "brier")
     record |= {name: getattr(curve.best, name) for name in best}
     return record | {name: None if c is None else getattr(c, name) for name in calibrated}
+
+
+# --- Sweep over the thresholds of word boundaries
+
+NAMES = {"precision": "precision", "recall": "recall", "f1": "F1", "tnr": "true negative rate"}
+_MOST_ROWS = 50  # of a table; CSV and JSON have all
+
+
+def sweep_document(sweep: SegmentationSweep, *, name: str = "", html: bool = False) -> Document:
+    """Build the document of a sweep; `html` adds the figure of the page."""
+    recall, f1 = (sweep.best_of(metric).finest_share for metric in ("recall", "f1"))
+    words = f"Recall is highest at λ = {recall:.2f}, F1 at {f1:.2f}"
+    return Document(
+        title=f"Threshold sweep{' of ' + name if name else ''}",
+        payload=payload("sweep", sweep.signature, **sweep.to_dict()),
+        tables=(sweep_table(sweep), best_table(sweep)),
+        records=tuple(_records(sweep)),
+        notes=(_reading(sweep), _peaks(sweep), sweep.signature),
+        pictures=(sweep_picture(sweep, name),) if html else (),
+        headline=(Answer(words, "fact", (_peaks(sweep),)),),
+        content=lambda: {"tables": (best_table(sweep), sweep_table(sweep))},
+    )
+
+
+def sweep_picture(sweep: SegmentationSweep, name: str = "") -> Lines:
+    """Picture the scores against λ, with their intervals and their peaks."""
+    known = _has_intervals(sweep)
+    who = f" of {name}" if name else ""
+    peaks = {best.metric: (best.finest_share, best.finest_score) for best in sweep.best}
+    scores = {score.metric: score for score in sweep.scores}
+    said = "" if known else "no intervals: there is only one sentence"
+    return Lines(
+        score_series(sweep.shares.tolist(), scores, peaks),
+        axis="λ, share of positions accepted as boundaries",
+        up="score in points",
+        title=f"Scores{who} in points against λ, with {100 * sweep.level:g} % intervals.",
+        description="; ".join(str(best) for best in sweep.best),
+        reading=(
+            "From left to right, more positions are accepted as boundaries, the most probable "
+            "first. A band is the interval; a dot marks the highest score."
+        )
+        + ("" if known else " There are no bands: there is only one sentence."),
+        note=": ".join(filter(None, (name, said))),
+    )
+
+
+def score_series(
+    x: Sequence[float],
+    scores: Mapping[str, Any],
+    peaks: Mapping[str, tuple[float, float]] | None = None,
+) -> list[Series]:
+    """Return scores along an axis, with their intervals where these are informative."""
+    series = []
+    for metric, score in scores.items():
+        known = (score.low, score.high) if _is_informative(score) else (score.estimate,) * 2
+        values = (np.asarray(v).tolist() for v in (score.estimate, *known))
+        series.append(Series(NAMES[metric], x, *values, peak=(peaks or {}).get(metric)))
+    return series
+
+
+def sweep_figure(sweep: SegmentationSweep, title: str = "") -> Figure:
+    """Draw the scores against λ, with their intervals and their peaks."""
+    return figure(sweep_picture(sweep, title))
+
+
+def _reading(sweep: SegmentationSweep) -> str:
+    return (
+        f"λ: the share of the {sweep.positions:,} positions between two characters that is "
+        "accepted, the most probable first. Intervals allow for correlated errors within a "
+        "sentence."
+    )
+
+
+def sweep_table(sweep: SegmentationSweep) -> Table:
+    """Build the table of scores in points at each λ; of many steps, only some."""
+    every = -(-len(sweep.shares) // _MOST_ROWS)
+    share = partial(number, digits=2 if every == 1 else 3)
+
+    def of_score(scores: Any) -> Column:
+        return Column(
+            NAMES[scores.metric],
+            lambda i: estimated(scores[i].estimate, scores[i].low, scores[i].high),
+        )
+
+    left_out = f", every {every}th step" if every > 1 else ""
+    return Table.of(
+        range(0, len(sweep.shares), every),
+        [
+            Column("λ", sweep.shares.__getitem__, share),
+            Column("threshold", sweep.thresholds.__getitem__, number),
+            *map(of_score, sweep.scores),
+            Column("splitting bias", sweep.splitting_bias.__getitem__, number),
+        ],
+        title=f"Scores in points with {100 * sweep.level:g} % intervals{left_out}",
+    )
+
+
+def score_cells(score: Interval) -> tuple[str, str]:
+    """Return a score and its interval, in points."""
+    return points(score.estimate), f"[{points(score.low, 1)}, {points(score.high, 1)}]"
+
+
+def best_table(sweep: SegmentationSweep) -> Table:
+    """Build the table of the λ at which each score is highest."""
+    return Table.of(
+        sweep.best,
+        [
+            Words("score", lambda best: NAMES[best.metric]),
+            Column("best λ of the steps", "share", number),
+            Column("there", "score", points),
+            Column("best λ of all", "finest_share", partial(number, digits=4)),
+            Column("there", "finest_score", points),
+        ],
+        title="Where each score is highest",
+    )
+
+
+def _peaks(sweep: SegmentationSweep) -> str:
+    precision, recall = (sweep.best_of(name).finest_share for name in ("precision", "recall"))
+    if precision < recall:
+        verdict = "at a smaller λ than recall: it rewards splitting too little"
+    else:
+        verdict = "at the same λ as recall" if precision == recall else "at a larger λ than recall"
+    return f"Precision is highest {verdict} ({precision:.4f} against {recall:.4f})."
+
+
+def _records(sweep: SegmentationSweep) -> list[dict[str, Any]]:
+    return [
+        {
+            "lambda": step["lambda"],
+            "threshold": step["threshold"],
+            **step["counts"],
+            "splitting_bias": step["splitting_bias"],
+            **score,
+        }
+        for step in sweep.to_dict()["steps"]
+        for score in step["scores"]
+    ]
+
+
+def _has_intervals(sweep: SegmentationSweep) -> bool:
+    return any(_is_informative(score) for score in sweep.scores)
+
+
+def _is_informative(score: Any) -> bool:
+    """Return True if any interval is shorter than 1."""
+    return any(high - low < 1 for low, high in zip(score.low, score.high, strict=True))

@@ -6,36 +6,18 @@ CSV or HTML.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from probative._version import __version__
-from probative.wording.numbers import brackets, number, points, with_interval
+from probative.wording.numbers import brackets, points, with_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from probative.reporting.pictures import Picture
-
-__all__ = [
-    "Answer",
-    "Column",
-    "Document",
-    "Named",
-    "Origin",
-    "Strong",
-    "Table",
-    "Tracks",
-    "Words",
-    "differed",
-    "interval",
-    "number",
-    "payload",
-    "points",
-    "scored",
-]
+    from probative.results import GateVerdict
 
 
 class Strong(str):
@@ -90,6 +72,18 @@ def scored(entry: Any, digits: int | None = None) -> str:
 def differed(entry: Any, digits: int | None = None) -> str:
     """Return the difference of an entry with its interval in points: +1.1 [−2.0, +4.2]."""
     return with_interval(entry.difference, entry.low, entry.high, digits, signed=True)
+
+
+def estimated(value: float, low: float, high: float, digits: int = 1) -> str:
+    """Return a score in full before its rounded interval, in points: 41.92 [38.5, 45.3]."""
+    return with_ends(points(value), points(low, digits), points(high, digits))
+
+
+def with_ends(text: str, low: str, high: str) -> str:
+    """Put an interval behind a score, in bold if the score is, unless one is undefined."""
+    if text == "–" or low == high == "–":
+        return text
+    return type(text)(f"{text} [{low}, {high}]")
 
 
 def _text(value: Any) -> str:
@@ -177,12 +171,10 @@ class Table:
     ) -> Table:
         """Build a table with one row per entry; empty notes are left out.
 
-        A column and the next ones with its interval become one: ``41.9 [38.5, 45.3]``.
-        `track` is the attribute whose value is drawn in each row with the attributes `low` and
-        `high`, with the line of no difference for a ``difference``; text draws them before the
-        column `track_before`.
+        `track` is the attribute that is drawn in each row between `low` and `high` of its owner;
+        text draws it before the column `track_before`.
         """
-        entries, shown = list(entries), _merged([column for column in columns if column.when])
+        entries, shown = list(entries), [column for column in columns if column.when]
         words = [column.words for column in shown]
         leading = words.index(False) if False in words else len(words)
         drops = sorted((c.drop, i) for i, c in enumerate(shown) if c.drop)
@@ -213,15 +205,11 @@ class Table:
         )
         return (*self.notes, *self.details, *((self.bold_note,) if shown else ()))
 
-    def holds_words(self, column: int) -> bool:
-        """Return True if a column is aligned left and may be broken into lines."""
-        last = column == len(self.columns) - 1
-        return column < self.text_columns or (last and self.closing_words)
-
     @property
     def word_columns(self) -> tuple[bool, ...]:
-        """Return for every column True if it is aligned left."""
-        return tuple(self.holds_words(i) for i in range(len(self.columns)))
+        """Return for every column True if it is aligned left and may be broken into lines."""
+        last = len(self.columns) - 1 if self.closing_words else None
+        return tuple(i < self.text_columns or i == last for i in range(len(self.columns)))
 
     def full_head(self, column: int) -> str:
         """Return the heading of a column, with that of its left neighbour if not unique."""
@@ -256,52 +244,6 @@ class Table:
             droppable=tuple(i + (i >= place) for i in self.droppable),
             track_column=None,
         )
-
-
-# --- A score and its interval in one column
-
-_INTERVAL = re.compile(r"[0-9.]+ %|interval|limits")  # heads of columns that hold intervals
-
-
-def _merged(columns: Sequence[Column]) -> list[Column]:
-    """Join each column with the next ones that hold its interval: in one column, or in two."""
-    merged: list[Column] = []
-    left = list(columns)
-    while left:
-        column = left.pop(0)
-        if len(left) > 1 and _is_end(left[0], column, "low") and _is_end(left[1], column, "high"):
-            column = replace(column, value=_joined(column, left.pop(0), left.pop(0)), form=_text)
-        elif left and not column.words and _INTERVAL.fullmatch(left[0].head):
-            one = left.pop(0)
-            head = f"{column.head} [{one.head}]" if one.head.endswith("%") else column.head
-            column = replace(column, head=head, value=_joined(column, one), form=_text)
-        merged.append(column)
-    return merged
-
-
-def _is_end(column: Column, before: Column, end: str) -> bool:
-    """Return True if a column holds this end of the interval of the column before."""
-    value = column.value or column.head
-    named = isinstance(value, str) and value.rpartition(".")[2] == end
-    return not before.words and (named or column.head == f"{before.head} {end}")
-
-
-def _joined(column: Column, *more: Column) -> Callable[[Any], str]:
-    """Return a function that writes a score with its interval."""
-    numeric = all(one.form is points and isinstance(one.value, str) for one in (column, *more))
-
-    def cell(entry: Any) -> str:
-        if numeric and len(more) == 2:
-            values = [attrgetter(str(one.value or one.head))(entry) for one in (column, *more)]
-            return with_interval(*values, signed=column.head == "difference")
-        text, *ends = (one.cell(entry) for one in (column, *more))
-        if text in ("", "–") or not all(ends) or set(ends) == {"–"}:
-            return text
-        if len(ends) == 1:
-            ends = re.split(r" to |–|, ", ends[0].strip("[]"))
-        return type(text)(f"{text} [{', '.join(ends)}]")
-
-    return cell
 
 
 _SIGNS = {
@@ -344,55 +286,25 @@ class Origin:
 
 @dataclass(frozen=True)
 class Document:
-    """Content of everything that a command prints.
-
-    Attributes
-    ----------
-    title
-        The heading of the page.
-    payload
-        The output of ``--format json``: the contract.
-    tables
-        The tables in order.
-    records
-        The output of ``--format csv``: one dictionary per line, numbers in full precision.
-    leading
-        Sentences above the tables.
-    notes
-        Sentences below the tables: assumptions, warnings.
-    more, details
-        Further tables and notes, which text shows only if it is verbose; so it does the signature.
-    verdict
-        What the result shows: the last sentences, set off from the others. On a page, the headline
-        says it.
-    pictures
-        Pictures for the HTML page.
-    headline
-        What the page says first, by default the first sentence above or below the tables.
-    origin
-        The command that made the page, or None.
-    page, content
-        The template of the HTML page, and a function that returns its further variables: a
-        function, because figures take time and not everybody wants the page.
-    scale
-        The result on whose scale scores are printed.
-    """
+    """Content of everything that a command prints."""
 
     title: str
-    payload: dict[str, Any]
+    payload: dict[str, Any]  # the output of --format json: the contract
     tables: tuple[Table, ...]
-    records: tuple[dict[str, Any], ...]
-    notes: tuple[str, ...] = ()
-    leading: tuple[str, ...] = ()
-    pictures: tuple[Picture, ...] = ()
+    records: tuple[dict[str, Any], ...]  # the lines of --format csv, numbers in full precision
+    notes: tuple[str, ...] = ()  # sentences below the tables: assumptions, warnings
+    leading: tuple[str, ...] = ()  # sentences above the tables
+    pictures: tuple[Picture, ...] = ()  # of the page
+    # the template of the page, and a function that returns its further variables: a function,
+    # because figures take time and not everybody wants the page
     page: str = "page.html"
     content: Callable[[], Mapping[str, Any]] = dict
-    headline: tuple[Answer, ...] = ()
+    headline: tuple[Answer, ...] = ()  # what the page says first; else the first sentence
     origin: Origin | None = None
-    scale: Any = None
-    details: tuple[str, ...] = ()
-    verdict: tuple[str, ...] = ()
-    more: tuple[Table, ...] = ()
+    scale: Any = None  # the result on whose scale scores are printed
+    details: tuple[str, ...] = ()  # notes that text shows only if it is verbose
+    verdict: tuple[str, ...] = ()  # the last sentences of the text; on a page, the headline
+    more: tuple[Table, ...] = ()  # tables that text shows only if it is verbose
 
     @property
     def answers(self) -> tuple[Answer, ...]:
@@ -419,6 +331,9 @@ class Document:
         return str(self.payload.get("signature", ""))
 
 
-def payload(command: str, signature: str, **content: Any) -> dict[str, Any]:
-    """Return the top level of every JSON output."""
-    return {"command": command, "version": __version__, "signature": signature, **content}
+def payload(
+    command: str, signature: str, gates: Sequence[GateVerdict] = (), **content: Any
+) -> dict[str, Any]:
+    """Return the top level of every JSON output; gates come last, if there are any."""
+    judged = {"gates": [gate.to_dict() for gate in gates]} if gates else {}
+    return {"command": command, "version": __version__, "signature": signature, **content, **judged}

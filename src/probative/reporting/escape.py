@@ -6,8 +6,6 @@ import json
 import re
 import unicodedata
 
-__all__ = ["ascii_json", "csv_cell", "is_latin", "json_text", "latex", "markdown", "plain"]
-
 _LATEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",

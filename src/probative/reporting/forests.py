@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from math import isnan
 from typing import TYPE_CHECKING, NamedTuple
 
 from probative.reporting.document import (
+    Answer,
     Column,
     Document,
     Strong,
     Table,
     Tracks,
     Words,
+    estimated,
     interval,
     payload,
+    with_ends,
 )
-from probative.reporting.figures import figure
-from probative.reporting.headlines import dataset_answers
-from probative.reporting.pictures import Bar, Forest
+from probative.reporting.headlines import gate_answers
+from probative.reporting.pictures import Bar, Forest, figure
 from probative.wording.numbers import (
     counted,
     metric_name,
@@ -41,13 +44,14 @@ if TYPE_CHECKING:
         Comparisons,
         DatasetComparisons,
         GateVerdict,
+        Group,
         GroupSummary,
         Scores,
     )
     from probative.results.datasets import MeanDifference
 
 
-IN_TEXT, ON_A_PAGE = 25, 60  # rows shown
+_IN_TEXT, ON_A_PAGE = 25, 60  # rows shown
 _CUT = "Drawn intervals that reach far beyond the others are cut."
 
 
@@ -83,48 +87,79 @@ def _choose_rows(rows: Sequence[ForestRow], most: int) -> tuple[list[ForestRow],
     return [*kept, *(row for row in rows if row.whole)], len(single) - min(len(single), most)
 
 
-def forest_table(
-    rows: Sequence[ForestRow],
-    *,
-    head: str,
-    pair: tuple[str, str],
-    metric: str,
-    title: str,
-    p_head: str,
-    notes: Sequence[str] = (),
-    most: int = IN_TEXT,
-    unit: str = "unit",
-) -> Table:
-    """Build a table of estimates, intervals, units and p-values, with drawn intervals."""
-    shown, left_out = _choose_rows(rows, most)
-    scored = all(row.gap.score_a is not None for row in shown if not row.whole)
-    one = partial(points, digits=1)
+@dataclass(frozen=True)
+class _Differences:
+    """Differences of two systems in parts of the data, for a table and a picture."""
 
-    def difference(row: ForestRow) -> str:
-        gap = signed_points(row.gap.difference, 2)
-        return Strong(gap) if row.decided else gap
+    rows: Sequence[ForestRow]
+    by: str  # what the parts are
+    whole: Comparison | DatasetComparisons
+    p_head: str
+    note: str
+    unit: str = "unit"
 
-    full = [row.limits for row in shown]
-    limits = _cut(full)
-    whole = [i for i, row in enumerate(shown) if row.whole]
-    return Table.of(
-        shown,
-        [
-            Words(head, lambda row: Strong(row.name) if row.whole else row.name),
-            Column(f"{unit}s", "units", drop=3),
-            Column(pair[0], "gap.score_a", one, when=scored, drop=1),
-            Column(pair[1], "gap.score_b", one, when=scored, drop=2),
-            Column("difference", difference),
-            Column("low", "gap.low", points),
-            Column("high", "gap.high", points),
-            Column(p_head, "p", pvalue),
-        ],
-        title=title,
-        notes=(*notes, _left_out(left_out), _CUT if limits != full else ""),
-        tracks=Tracks.of(limits, zero=True, marked=whole),
-        track_before="difference",
-        bold_note=f"Decided differences in {metric_name(metric)} are in bold.",
-    )
+    @property
+    def title(self) -> str:
+        c = self.whole
+        return f"{c.b} − {c.a}, {metric_name(c.metric, c.match)} by {self.by}"
+
+    def table(self, most: int = _IN_TEXT) -> Table:
+        """Build a table of estimates, intervals, units and p-values, with drawn intervals."""
+        shown, left_out = _choose_rows(self.rows, most)
+        scored = all(row.gap.score_a is not None for row in shown if not row.whole)
+        one = partial(points, digits=1)
+
+        def difference(row: ForestRow) -> str:
+            gap = signed_points(row.gap.difference, 2)
+            ends = points(row.gap.low), points(row.gap.high)
+            return with_ends(Strong(gap) if row.decided else gap, *ends)
+
+        full = [row.limits for row in shown]
+        limits = _cut(full)
+        whole = [i for i, row in enumerate(shown) if row.whole]
+        return Table.of(
+            shown,
+            [
+                Words(self.by, lambda row: Strong(row.name) if row.whole else row.name),
+                Column(f"{self.unit}s", "units", drop=3),
+                Column(self.whole.a, "gap.score_a", one, when=scored, drop=1),
+                Column(self.whole.b, "gap.score_b", one, when=scored, drop=2),
+                Column("difference", difference),
+                Column(self.p_head, "p", pvalue),
+            ],
+            title=f"{self.title}{scale_word(', ')}",
+            notes=(self.note, _left_out(left_out), _CUT if limits != full else ""),
+            tracks=Tracks.of(limits, zero=True, marked=whole),
+            track_before="difference",
+            bold_note=f"Decided differences in {metric_name(self.whole.metric)} are in bold.",
+        )
+
+    def picture(self) -> Forest:
+        """Picture the differences as a forest plot."""
+        shown, left_out = _choose_rows(self.rows, ON_A_PAGE)
+        a, b, name = self.whole.a, self.whole.b, metric_name(self.whole.metric)
+        level = f"{100 * self.whole.level:g} %"
+        full = [row.limits for row in shown]
+        limits = _cut(full)
+        bars = [
+            Bar(f"{row.name} ({row.units:,})", *own, row.whole, words=_in_words(row))
+            for row, own in zip(shown, limits, strict=True)
+        ]
+        listed = "; ".join(
+            f"{row.name} {points(row.gap.difference)} ({interval(row.gap, 2)})" for row in shown
+        )
+        cut = "; long ones are cut" if limits != full else ""
+        return Forest(
+            bars,
+            zero=True,
+            axis=f"{b} − {a}, {name}{scale_word(', ')}",
+            title=f"{self.title} with {level} intervals; all together in orange.",
+            description=f"Differences in {name}: {listed}",
+            reading=f"Right of the dashed line {b} is better, left of it {a}; behind each name "
+            f"stands on how many units it rests. Each interval stands for itself: it is not "
+            f"adjusted for their number. {_left_out(left_out)}".rstrip(),
+            note=f"{level} intervals{cut}" + (f"; {left_out:,} more left out" if left_out else ""),
+        )
 
 
 def _left_out(number: int) -> str:
@@ -146,36 +181,6 @@ def _cut(limits: list[tuple[float, float, float]]) -> list[tuple[float, float, f
     return [(d, max(a, low), min(b, high)) if d == d else (d, a, b) for d, a, b in limits]
 
 
-def forest_picture(
-    rows: Sequence[ForestRow], *, pair: tuple[str, str], metric: str, title: str, level: float
-) -> Forest:
-    """Picture the differences as a forest plot."""
-    shown, left_out = _choose_rows(rows, ON_A_PAGE)
-    (a, b), name = pair, metric_name(metric)
-    full = [row.limits for row in shown]
-    limits = _cut(full)
-    bars = [
-        Bar(f"{row.name} ({row.units:,})", *own, row.whole, words=_in_words(row))
-        for row, own in zip(shown, limits, strict=True)
-    ]
-    listed = "; ".join(
-        f"{row.name} {points(row.gap.difference)} ({interval(row.gap, 2)})" for row in shown
-    )
-    cut = "; long ones are cut" if limits != full else ""
-    return Forest(
-        bars,
-        zero=True,
-        axis=f"{b} − {a}, {name}{scale_word(', ')}",
-        title=f"{title} with {100 * level:g} % intervals; all together in orange.",
-        description=f"Differences in {name}: {listed}",
-        reading=f"Right of the dashed line {b} is better, left of it {a}; behind each name stands "
-        f"on how many units it rests. Each interval stands for itself: it is not adjusted for "
-        f"their number. {_left_out(left_out)}".rstrip(),
-        note=f"{100 * level:g} % intervals{cut}"
-        + (f"; {left_out:,} more left out" if left_out else ""),
-    )
-
-
 def _in_words(row: ForestRow) -> str:
     """Return the numbers that stand on the right of a row."""
     p = "" if row.p is None else f"  p = {pvalue(row.p)}"
@@ -195,24 +200,17 @@ _WEIGHTS = (
 )
 
 
-def group_tables(result: Comparisons, *, most: int | None = None) -> list[Table]:
+def _of_groups(result: Comparisons, whole: Comparison, summary: GroupSummary) -> _Differences:
+    unit = result.unit if result.by != "item" else "item"
+    note = _about(result, summary)
+    return _Differences(_rows(result, whole), summary.column, whole, "p adjusted", note, unit)
+
+
+def group_tables(result: Comparisons, *, most: int = _IN_TEXT) -> list[Table]:
     """Build a forest table for each pair and metric, and the tables of a reversal."""
     tables = []
     for whole, summary in zip(result.comparisons, result.group_summaries or (), strict=False):
-        how = {} if most is None else {"most": most}
-        tables.append(
-            forest_table(
-                _rows(result, whole),
-                head=summary.column,
-                pair=(whole.a, whole.b),
-                metric=whole.metric,
-                title=f"{_title(whole, summary)}{scale_word(', ')}",
-                p_head="p adjusted",
-                notes=(_about(result, summary),),
-                unit=result.unit if result.by != "item" else "item",
-                **how,
-            )
-        )
+        tables.append(_of_groups(result, whole, summary).table(most))
         tables += _reversal_tables(whole, summary)
     return tables
 
@@ -220,16 +218,7 @@ def group_tables(result: Comparisons, *, most: int | None = None) -> list[Table]
 def group_pictures(result: Comparisons) -> list[Forest]:
     """Picture the groups as a forest plot for each pair and metric."""
     pairs = zip(result.comparisons, result.group_summaries or (), strict=False)
-    return [
-        forest_picture(
-            _rows(result, whole),
-            pair=(whole.a, whole.b),
-            metric=whole.metric,
-            title=_title(whole, summary),
-            level=result.level,
-        )
-        for whole, summary in pairs
-    ]
+    return [_of_groups(result, whole, summary).picture() for whole, summary in pairs]
 
 
 @on_own_scale
@@ -250,12 +239,12 @@ def group_score_table(scores: Scores, column: str, *, most: int = _MOST_SCORED_G
     shown = sorted(groups, key=lambda group: -group.rows)[:most]
     left_out = len(groups) - len(shown)
 
-    def of_system(place: int) -> list[Column]:
-        name = scores.systems[place].name
-        return [
-            Column(name, lambda group: points(group.systems[place][metric].estimate)),
-            Column(level, lambda group: interval(group.systems[place][metric])),
-        ]
+    def of_system(place: int) -> Column:
+        def cell(group: Group) -> str:
+            score = group.systems[place][metric]
+            return estimated(score.estimate, score.low, score.high)
+
+        return Column(f"{scores.systems[place].name} [{level}]", cell)
 
     return Table.of(
         [group for group in groups if group in shown],
@@ -263,7 +252,7 @@ def group_score_table(scores: Scores, column: str, *, most: int = _MOST_SCORED_G
             Words(column, "group"),
             Column("rows", drop=2),
             Column("units", drop=1),
-            *(column for i in range(len(scores.systems)) for column in of_system(i)),
+            *map(of_system, range(len(scores.systems))),
         ],
         title=f"{metric_name(metric, scores.match)} by {column}{scale_word(', ')}",
         notes=(
@@ -278,10 +267,6 @@ def group_score_table(scores: Scores, column: str, *, most: int = _MOST_SCORED_G
 def _main_metric(scores: Scores) -> str:
     names = [score.metric for score in scores.systems[0].scores]
     return next((name for name in ("f1", "accuracy") if name in names), names[0])
-
-
-def _title(whole: Comparison, summary: GroupSummary) -> str:
-    return f"{whole.b} − {whole.a}, {metric_name(whole.metric, whole.match)} by {summary.column}"
 
 
 def _about(result: Comparisons, summary: GroupSummary) -> str:
@@ -345,47 +330,46 @@ def _reversal_tables(whole: Comparison, summary: GroupSummary) -> list[Table]:
 @on_own_scale
 def datasets_document(result: DatasetComparisons, *, gates: Sequence[GateVerdict] = ()) -> Document:
     """Build the document of every data set, the mean, the pooled difference and counts."""
-    content = result.to_dict()
-    if gates:
-        content["gates"] = [gate.to_dict() for gate in gates]
-    table = forest_table(
-        _dataset_rows(result),
-        head="data set",
-        pair=(result.a, result.b),
-        metric=result.metric,
-        title=f"{_dataset_title(result)}{scale_word(', ')}",
-        p_head="p",
-        notes=(_about_datasets(result),),
-    )
+    found = _of_datasets(result)
     return Document(
         title=f"{result.b} against {result.a} on {len(result)} data sets",
-        payload=payload("compare", result.signature, **content),
-        tables=(table, _counts(result)),
+        payload=payload("compare", result.signature, gates, **result.to_dict()),
+        tables=(found.table(), _counts(result)),
         records=tuple(result.records()),
         notes=(*result.verdicts, result.signature),
-        pictures=(_dataset_forest(result),),
-        headline=dataset_answers(result, gates),
+        pictures=(found.picture(),),
+        headline=(*gate_answers(gates), _headline(result)),
     )
 
 
-def _dataset_forest(result: DatasetComparisons) -> Forest:
-    return forest_picture(
-        _dataset_rows(result),
-        pair=(result.a, result.b),
-        metric=result.metric,
-        title=_dataset_title(result),
-        level=result.level,
+def _headline(result: DatasetComparisons) -> Answer:
+    """Say on how many data sets one system is better."""
+    better, worse = result.better.bonferroni, result.worse.bonferroni
+    sets, said = f"of {counted(len(result), 'data set')}", result.verdicts[:1]
+    parts = [
+        f"{name} better on at least {count} {sets}"
+        for name, count in ((result.b, better), (result.a, worse))
+        if count
+    ]
+    if not parts:
+        return Answer(f"Not established on any {sets}", "open", said)
+    state = "open" if better and worse else "better" if better else "worse"
+    return Answer("; ".join(parts), state, said)
+
+
+def _of_datasets(result: DatasetComparisons) -> _Differences:
+    note = (
+        f"{100 * result.level:g} % intervals, each on its own; p: two-sided, not adjusted, the "
+        f"larger of the exact test and Student's by unit. The mean gives every data set the same "
+        f"weight, the pooled difference every unit."
     )
-
-
-def _dataset_title(result: DatasetComparisons) -> str:
-    return f"{result.b} − {result.a}, {metric_name(result.metric, result.match)} by data set"
+    return _Differences(_dataset_rows(result), "data set", result, "p", note)
 
 
 @on_own_scale
 def datasets_figure(result: DatasetComparisons) -> Figure:
     """Draw the forest plot of all data sets."""
-    return figure(_dataset_forest(result))
+    return figure(_of_datasets(result).picture())
 
 
 def _dataset_rows(result: DatasetComparisons) -> list[ForestRow]:
@@ -405,14 +389,6 @@ def _dataset_rows(result: DatasetComparisons) -> list[ForestRow]:
     if pooled is not None:
         rows.append(ForestRow("all pooled", units, pooled, pooled.p_decision, whole=True))
     return rows
-
-
-def _about_datasets(result: DatasetComparisons) -> str:
-    return (
-        f"{100 * result.level:g} % intervals, each on its own; p: two-sided, not adjusted, the "
-        f"larger of the exact test and Student's by unit. The mean gives every data set the same "
-        f"weight, the pooled difference every unit."
-    )
 
 
 def _counts(result: DatasetComparisons) -> Table:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from probative.reporting.document import Column, Document, Table, Words, payload
-from probative.reporting.headlines import gate_answers, ledger_answers
+from probative.reporting.document import Answer, Column, Document, Table, Words, payload
+from probative.reporting.headlines import gate_answers, upper
 from probative.wording.numbers import counted, metric_name, region
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ _FINGERPRINT_DIGITS = 8  # digits of a fingerprint in tables
 
 def verdict_document(verdicts: Sequence[GateVerdict], signature: str) -> Document:
     """Build the document of verdicts alone: no score, difference or probability."""
-    verdict_dicts = [verdict.to_dict() for verdict in verdicts]
     table = Table.of(
         verdicts,
         [
@@ -37,9 +36,9 @@ def verdict_document(verdicts: Sequence[GateVerdict], signature: str) -> Documen
     )
     return Document(
         title="Verdicts of gates",
-        payload=payload("compare", signature, gates=verdict_dicts),
+        payload=payload("compare", signature, verdicts),
         tables=(table,),
-        records=tuple(map(_flat, verdict_dicts)),
+        records=tuple(_flat(verdict.to_dict()) for verdict in verdicts),
         notes=(*(str(v.use) for v in verdicts if v.use is not None), signature),
         headline=gate_answers(verdicts),
     )
@@ -70,8 +69,25 @@ def ledger_document(ledger: Ledger, *, uses: bool = True) -> Document:
         tables=tuple(tables),
         records=tuple(ledger.records()),
         notes=(*notes, *ledger.notes, ledger.signature),
-        headline=ledger_answers(ledger),
+        headline=(_headline(ledger),),
     )
+
+
+def _headline(ledger: Ledger) -> Answer:
+    """Say how often the test sets may still be used."""
+    if not ledger.sets:
+        return Answer("No gate has used this ledger yet")
+    if len(ledger.sets) > 1:
+        fresh = [one for one in ledger.sets if one.promised and not one.worn_out]
+        words = f"{len(fresh)} of {len(ledger.sets)} test sets can still be used"
+        return Answer(words, "passed" if fresh else "failed")
+    (one,) = ledger.sets
+    said = (f"{upper(one.state)}.",)
+    if not one.promised:
+        return Answer("No promise for the next gate", "failed", said)
+    if one.worn_out:
+        return Answer("Worn out", "failed", said)
+    return Answer(f"About {counted(one.looks_left, 'use')} left", "passed", said)
 
 
 def _set_table(ledger: Ledger) -> Table:

@@ -9,10 +9,17 @@ import numpy as np
 
 from probative.errors import InputError
 from probative.options import sign
-from probative.reporting.document import Document, Strong, Table, payload
-from probative.reporting.figures import COLOURS, new_figure
-from probative.reporting.headlines import plan_answers, runs_plan_answers
-from probative.wording.numbers import factor, metric_name, number, on_own_scale, points, scale_word
+from probative.reporting.document import Answer, Document, Strong, Table, payload
+from probative.reporting.pictures import COLOURS, new_figure
+from probative.wording.numbers import (
+    counted,
+    factor,
+    metric_name,
+    number,
+    on_own_scale,
+    points,
+    scale_word,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,8 +55,22 @@ def plan_document(plan: Plan) -> Document:
         tables=(table,),
         records=(plan.to_dict(),),
         notes=(_sentence(plan, unit), signed),
-        headline=plan_answers(plan, _sentence(plan, unit)),
+        headline=(Answer(*_headline(plan), (_sentence(plan, unit),)),),
     )
+
+
+def _headline(plan: Plan) -> tuple[str, str]:
+    """Return the number of units needed, or what was asked for instead, and its state."""
+    given = {part.partition(":")[0] for part in plan.signature.split("|")}
+    if plan.units is None:
+        return f"No number of {plan.by}s is enough", "open"
+    if "units" not in given:
+        return f"{counted(plan.units, plan.by)} needed", "fact"
+    if "difference" in given:
+        return f"Power {number(plan.power, 2)}", "fact"
+    if plan.difference is None:
+        return "No difference shows", "fact"
+    return f"Differences from {points(plan.difference, 1)}{scale_word()} on show", "fact"
 
 
 def _sentence(plan: Plan, unit: str) -> str:
@@ -82,8 +103,19 @@ def runs_plan_document(plan: RunsPlan) -> Document:
         tables=(_grid(plan),),
         records=tuple(plan.records()),
         notes=(*_sentences(plan), signed),
-        headline=runs_plan_answers(plan, _sentences(plan)),
+        headline=(_runs_headline(plan),),
     )
+
+
+def _runs_headline(plan: RunsPlan) -> Answer:
+    """Return the number of units needed with as many runs as there are."""
+    now = max(plan.n_runs_a, plan.n_runs_b)
+    at = min(range(len(plan.runs)), key=lambda i: abs(plan.runs[i] - now))
+    needed, runs = plan.units_needed[at], counted(plan.runs[at], "run")
+    words, state = f"No number of {plan.by}s is enough with {runs} each", "open"
+    if needed is not None:
+        words, state = f"{counted(needed, plan.by)} needed with {runs} each", "fact"
+    return Answer(words, state, tuple(_sentences(plan)[:2]))
 
 
 def _grid(plan: RunsPlan) -> Table:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from probative.reporting.compare_page import base_name, methods_of
 from probative.reporting.compare_report import comparison_part
 from probative.reporting.document import (
+    Answer,
     Column,
     Document,
     Strong,
@@ -22,9 +23,7 @@ from probative.reporting.document import (
     scored,
 )
 from probative.reporting.escape import plain
-from probative.reporting.figures import COLOURS, figure
-from probative.reporting.headlines import ranking_answers
-from probative.reporting.pictures import Bar, Forest
+from probative.reporting.pictures import COLOURS, Bar, Forest, figure
 from probative.reporting.runs_report import has_runs, spread_table
 from probative.reporting.score_report import about, oddities
 from probative.wording.numbers import (
@@ -382,12 +381,24 @@ def rank_document(
         notes=(ranking.signature,),
         details=unseen,
         verdict=(ranking.summary,),
-        headline=ranking_answers(ranking),
+        headline=(_headline(ranking),),
         page="ranking.html",
         content=lambda: (
             _ranking_content(ranking, board, pairs, command, pages) | {"run_table": runs}
         ),
     )
+
+
+def _headline(ranking: Ranking) -> Answer:
+    """Say who is best, or how many systems may rank first."""
+    first, said = ranking.ranking[0], (ranking.summary,)
+    leaders = [system for system in ranking.ranking if system.rank_low == 1]
+    if len(ranking.ranking) < 2 or isnan(first.estimate):
+        return Answer("Nothing to rank", "open", said)
+    if len(leaders) == 1:
+        return Answer(f"{first.name} is best", "better", said)
+    words = f"{first.name} leads, but {counted(len(leaders), 'system')} may rank first"
+    return Answer(words, "open", said)
 
 
 def leaderboard_table(ranking: Ranking) -> Table:
@@ -399,7 +410,7 @@ def leaderboard_table(ranking: Ranking) -> Table:
         [
             Words("system", "name"),
             Column(metric_words(ranking.metric), scored),
-            Column("rank", _rank_set),
+            Column("rank", rank_set),
             Column("ties", "letters", short_letters, drop=2),
             Column("P(best)", "p_best", chance, drop=1),
         ],
@@ -415,7 +426,8 @@ def chance(value: float) -> str:
     return "–" if isnan(value) else probability(value)
 
 
-def _rank_set(system: RankedSystem) -> str:
+def rank_set(system: RankedSystem) -> str:
+    """Return the ranks that a system may have: 2, or 2–4."""
     if system.rank_low == system.rank_high:
         return str(system.rank_low)
     return f"{system.rank_low}–{system.rank_high}"

@@ -1,4 +1,4 @@
-"""Render a `Document` as text, JSON, Markdown, LaTeX, CSV or HTML."""
+"""Render a `Document` as text, JSON, Markdown, LaTeX, CSV or HTML, also in a notebook."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ import json
 import re
 from dataclasses import replace
 from functools import cache
+from html import escape as escape_html
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from probative._validation import one_of
 from probative.errors import InputError
 from probative.metrics import TABLE
+from probative.options import sign
 from probative.reporting import escape
-from probative.reporting.document import Strong
+from probative.reporting.document import Document, Strong, Table, payload
 from probative.reporting.escape import plain
 from probative.wording.numbers import points, scale_of
 
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    from probative.reporting.document import Document, Table, Tracks
+    from probative.reporting.document import Tracks
+    from probative.results import Result
 
 
 # --- Tables as text
@@ -45,7 +48,7 @@ def _fitted(table: Table, width: int) -> tuple[Table, list[str]]:
     """
     hidden: list[str] = []
     while len(table.columns) > 2 and sum(_least_widths(table)) > _room_for(table, width):
-        last = [i for i in range(2, len(table.columns)) if not table.holds_words(i)]
+        last = [i for i, words in enumerate(table.word_columns) if i > 1 and not words]
         place = (*table.droppable[:1], *reversed(last), len(table.columns) - 1)[0]
         hidden.append(table.full_head(place))
         table = table.without(place)
@@ -69,7 +72,7 @@ def _least_widths(table: Table) -> list[int]:
     """
     widths = _full_widths(table)
     for i, column in enumerate(zip(table.columns, *table.rows, strict=True)):
-        if table.holds_words(i):
+        if table.word_columns[i]:
             words = [_cell_len(word) for cell in column for word in plain(cell).split()]
             whole = widths[i] if i == 0 and table.droppable else max(words, default=0)
             widths[i] = min(whole, _NARROWEST_WORDS)
@@ -303,7 +306,7 @@ def as_markdown(document: Document) -> str:
     parts = [escape.markdown(words) for words in document.leading]
     for table in (*document.tables, *document.more):
         lines = [f"**{escape.markdown(table.title)}**", ""] if table.title else []
-        ruler = [":---" if table.holds_words(i) else "---:" for i in range(len(table.columns))]
+        ruler = [":---" if words else "---:" for words in table.word_columns]
         head, *body = ([_markdown(cell) for cell in row] for row in (table.columns, *table.rows))
         lines += ["| " + " | ".join(cells) + " |" for cells in (head, ruler, *body)]
         parts.append("\n".join(lines))
@@ -351,7 +354,7 @@ def _labels(tables: Sequence[Table], label: str | None) -> list[str]:
 
 def _latex_table(table: Table, label: str) -> str:
     table = _fitting(table)
-    aligned = ["l" if table.holds_words(i) else "r" for i in range(len(table.columns))]
+    aligned = ["l" if words else "r" for words in table.word_columns]
     room = _room_for_names(table)
     letters = sum(_letters(table)) + _GAP_LETTERS * (len(table.columns) - 1)
     wide = (
@@ -493,7 +496,7 @@ def templates() -> Environment:
     """Return the templates of pages, with the filters that they use."""
     from jinja2 import Environment, PackageLoader
 
-    from probative.reporting.svg import svg
+    from probative.reporting.pictures import svg
 
     environment = Environment(
         loader=PackageLoader("probative.reporting"),
@@ -518,3 +521,98 @@ def _sort_value(value: str | float) -> str:
 
 _RENDERERS = {"json": as_json, "markdown": as_markdown, "latex": as_latex, "csv": as_csv}
 FORMATS = ("text", *_RENDERERS)
+
+
+# --- Any result, also in a notebook and as a data frame
+
+_BACKENDS = ("pandas", "polars", "pyarrow")
+
+
+def document_html(document: Document) -> str:
+    """Render the tables and sentences of a document as HTML."""
+    parts = [f"<p>{_cell(words)}</p>" for words in document.leading]
+    for table in document.tables:
+        head = "".join(f"<th>{_cell(column)}</th>" for column in table.columns)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row) + "</tr>"
+            for row in table.rows
+        )
+        parts.append(
+            f"<table><caption>{_cell(table.title)}</caption><thead><tr>{head}</tr></thead>"
+            f"<tbody>{rows}</tbody></table>"
+        )
+        parts += [f"<p>{_cell(note)}</p>" for note in table.notes]
+    below = (*document.notes, *document.verdict)
+    return "".join([*parts, *(f"<p>{_cell(note)}</p>" for note in below)])
+
+
+def to_frame(records: Sequence[dict[str, Any]], backend: str = "pandas") -> Any:
+    """Return records as a data frame of pandas, Polars or PyArrow."""
+    one_of("backend", backend, _BACKENDS)
+    columns = list(dict.fromkeys(key for record in records for key in record))
+    data = {column: [record.get(column) for record in records] for column in columns}
+    try:
+        if backend == "pandas":
+            import pandas as pd
+
+            return pd.DataFrame(data)
+        if backend == "polars":
+            import polars as pl
+
+            return pl.DataFrame(data, strict=False)
+        import pyarrow as pa
+
+        return pa.table(data)
+    except ImportError:
+        raise InputError(f"backend: {backend} is not installed here") from None
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    safe = "" if value is None else escape_html(plain(str(value)))
+    return f"<strong>{safe}</strong>" if isinstance(value, Strong) else safe
+
+
+def result_document(result: Result) -> Document:
+    """Build the document of a result that has no layout of its own."""
+    records = result.records()
+    columns = list(dict.fromkeys(key for record in records for key in record))
+    # words first, then numbers, the note last
+    columns.sort(key=lambda column: (column == "note", not _holds_words(records, column)))
+    words = [column for column in columns if column != "note" and _holds_words(records, column)]
+    title = _spaced(type(result).__name__)
+    table = Table(
+        tuple(column.replace("_", " ") for column in columns),
+        tuple(
+            tuple(_result_report_cell(record.get(column)) for column in columns)
+            for record in records
+        ),
+        title=title,
+        text_columns=len(words),
+        closing_words="note" in columns,
+    )
+    signed = getattr(result, "signature", "") or sign(title.lower().replace(" ", "-"))
+    return Document(
+        title=title,
+        payload=payload(title.lower(), signed, **result.to_dict()),
+        tables=(table,),
+        records=tuple(records),
+        notes=(signed,),
+        verdict=(str(result),),
+    )
+
+
+def _holds_words(records: list[dict[str, Any]], column: str) -> bool:
+    return any(isinstance(record.get(column), str) for record in records)
+
+
+def _result_report_cell(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return "–" if value is None else str(value)
+    return f"{value:.4g}".replace("-", "−") if isinstance(value, float) else f"{value:,}"
+
+
+def _spaced(name: str) -> str:
+    """Split a class name such as ``RandomizationTest`` into words."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).capitalize()

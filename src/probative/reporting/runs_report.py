@@ -15,6 +15,7 @@ from probative.wording.numbers import (
     points,
     pvalue,
     scale_word,
+    some,
     with_interval,
 )
 
@@ -32,7 +33,6 @@ _PARTS = {
     "interaction": ("interaction", "d"),
 }
 _MOST_RUNS = 30  # runs in a table
-_MOST_NAMED_PAIRS = 6  # pairs of runs that are named
 
 
 def has_runs(scores: Scores) -> bool:
@@ -89,10 +89,8 @@ def _in_a_caption(c: Comparison, decimals: int) -> str:
 
 def named_pairs(c: Comparison) -> str:
     """Return a sentence that names the paired runs; of many, the first."""
-    pairs = c.pairs or ()
-    listed = ", ".join(f"{one} with {other}" for one, other in pairs[:_MOST_NAMED_PAIRS])
-    more = f" and {len(pairs) - _MOST_NAMED_PAIRS:,} more" if len(pairs) > _MOST_NAMED_PAIRS else ""
-    return f"Pairs of runs, {c.a} with {c.b}: {listed}{more}."
+    pairs = some([f"{one} with {other}" for one, other in c.pairs or ()])
+    return f"Pairs of runs, {c.a} with {c.b}: {pairs}."
 
 
 def run_table(result: Scores, metric: str) -> Table:

@@ -1,9 +1,10 @@
-"""Build the document of scores, also in the layout of conlleval, and of a file check."""
+"""Build the documents of scores, intervals, agreement and file checks."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from math import isnan
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,27 +13,24 @@ from probative.counts import ItemCounts
 from probative.errors import InputError
 from probative.metrics import PRF
 from probative.options import sign
-from probative.reporting.agreement_report import ceiling_table
 from probative.reporting.document import (
+    Answer,
     Column,
     Document,
     Named,
     Table,
     Tracks,
     Words,
+    differed,
+    estimated,
     payload,
     scored,
+    with_ends,
 )
 from probative.reporting.escape import plain
-from probative.reporting.figures import figure
 from probative.reporting.forests import group_score_table
-from probative.reporting.headlines import (
-    check_answers,
-    interval_answers,
-    main_score,
-    score_answers,
-)
-from probative.reporting.pictures import Bar, Forest
+from probative.reporting.headlines import score_words, upper
+from probative.reporting.pictures import Bar, Forest, figure
 from probative.reporting.records_report import (
     path_table,
     quality_lines,
@@ -54,10 +52,13 @@ from probative.wording.numbers import (
     number,
     on_own_scale,
     points,
+    pvalue,
     scale_word,
+    some,
     task_words,
     with_interval,
 )
+from probative.wording.verdict import CAVEAT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -67,12 +68,19 @@ if TYPE_CHECKING:
     from probative.counts import Counts
     from probative.inference.posterior.single import Posterior
     from probative.reporting.pictures import Densities
-    from probative.results import FileCheck, Interval, LabelScores, Scores, SystemScores
+    from probative.results import (
+        Agreement,
+        Ceiling,
+        FileCheck,
+        Interval,
+        LabelScores,
+        Scores,
+        SystemScores,
+    )
 
 
 _UNTYPED = "_"
 _MOST_LABELS = 200  # labels in a table
-_MOST_NAMES = 6  # names written out; the rest is counted
 
 
 @on_own_scale
@@ -97,11 +105,46 @@ def scores_document(scores: Scores) -> Document:
         leading=tuple(quality_lines(scores)),
         notes=(*_remarks(scores), *map(str, scores.judges or ()), *two_averages(scores), signed),
         details=_details(scores),
-        pictures=(score_forest(scores, main_score(scores), compared=False),)
+        pictures=(score_forest(scores, _main_score(scores), compared=False),)
         if len(scores.systems) > 1
         else (),
-        headline=score_answers(scores),
+        headline=(_headline(scores),),
     )
+
+
+def _headline(scores: Scores) -> Answer:
+    """Return the main score of each system."""
+    metric = _main_score(scores)
+    name = metric_name(metric, scores.match)
+    found = {system.name: system[metric] for system in scores.systems}
+    said = f"{100 * scores.level:g} % intervals, {counted(scores.units, scores.unit)}."
+    if len(found) == 1:
+        (score,) = found.values()
+        others = [
+            f"{metric_name(other.metric)} {score_words(other)}"
+            for other in scores.systems[0].scores
+            if other.metric in ("precision", "recall", "accuracy") and other.metric != metric
+        ]
+        also = f"{upper(', '.join(others))}. " if others else ""
+        return Answer(f"{upper(name)} {score_words(score)}", "fact", (f"{also}{upper(said)}",))
+    defined = {who: score for who, score in found.items() if not isnan(score.estimate)}
+    if not defined:
+        return Answer(f"{upper(name)} is undefined for all", "open", (said,))
+    best = max(defined, key=lambda who: defined[who].estimate)
+    untested = "Whether the systems differ is not tested here: compare and rank do that."
+    words = f"Highest {name}: {best} {score_words(defined[best])}"
+    return Answer(words, "fact", (said, untested))
+
+
+def _main_score(scores: Scores) -> str:
+    """Return the metric that a page of scores puts first."""
+    known = {score.metric: score.estimate for score in scores.systems[0].scores}
+    if scores.task == "segmentation" and "recall" in known:
+        return "recall"
+    # F1 of all classes together is the accuracy
+    if "accuracy" in known and known.get("f1") in (None, known["accuracy"]):
+        return "accuracy"
+    return "f1" if "f1" in known else next(iter(known))
 
 
 def _records(scores: Scores) -> list[dict[str, Any]]:
@@ -231,7 +274,7 @@ def _tables(scores: Scores) -> list[Table]:
 
 def _overview(scores: Scores) -> Table:
     """Build the table of all scores, one row per system."""
-    main = main_score(scores)
+    main = _main_score(scores)
     return Table.of(
         scores.systems,
         [Words("system", "name"), *score_columns(shown_metrics(scores), (main,))],
@@ -249,7 +292,7 @@ def _score_notes(scores: Scores) -> list[str]:
             if score.note:
                 name = f"{system.name}, " * (len(scores.systems) > 1) + metric_words(score.metric)
                 said.setdefault(str(score.note), []).append(name)
-    return [f"{_some(names)}: {note}." for note, names in said.items()]
+    return [f"{some(names)}: {note}." for note, names in said.items()]
 
 
 def _splitting(scores: Scores) -> str:
@@ -276,11 +319,11 @@ def oddities(scores: Scores) -> list[str]:
     what = "Fields" if scores.task == "records" else "Labels"
     unknown = _unknown_labels(scores)
     if unknown:
-        remarks.append(f"{what} that gold does not have: {_some(unknown)}.")
+        remarks.append(f"{what} that gold does not have: {some(unknown)}.")
     for system in scores.systems:
         missed = [e.label for e in system.by_label if e.counts.positives and not e.counts.predicted]
         if missed and system.counts.predicted:
-            remarks.append(f"{what} that {system.name} never returned: {_some(missed)}.")
+            remarks.append(f"{what} that {system.name} never returned: {some(missed)}.")
     return remarks
 
 
@@ -291,14 +334,7 @@ def _unknown_labels(scores: Scores) -> list[str]:
         for entry in system.by_label:
             if entry.counts.predicted and not entry.counts.positives:
                 users.setdefault(entry.label, []).append(system.name)
-    return [f"{label} (returned by {_some(names)})" for label, names in users.items()]
-
-
-def _some(names: Sequence[str]) -> str:
-    """Return the first names of a list, and the number of the others."""
-    listed = ", ".join(names[:_MOST_NAMES])
-    more = len(names) - _MOST_NAMES
-    return f"{listed} and {more:,} more" if more > 0 else listed
+    return [f"{label} (returned by {some(names)})" for label, names in users.items()]
 
 
 def _tally(counts: Counts | ItemCounts, task: str) -> str:
@@ -534,6 +570,9 @@ def check_document(report: FileCheck, *, signature: str = "") -> Document:
     tables += [path_table(report.paths, int(report.facts["documents"]))] if report.paths else []
     verdict = "Problems:" if report.problems else "No problems found."
     name = PurePath(report.path).name
+    found = ("Nothing is wrong", "passed")
+    if report.problems:
+        found = (counted(len(report.problems), "problem"), "failed")
     return Document(
         title=f"Check of {name}",
         payload=payload("check", signed, **report.to_dict()),
@@ -542,7 +581,7 @@ def check_document(report: FileCheck, *, signature: str = "") -> Document:
         or tuple({"label": label, "number": times} for label, times in report.labels.items())
         or tuple(record for path in report.paths or () for record in path.records()),
         notes=(verdict, *report.problems),
-        headline=check_answers(report),
+        headline=(Answer(*found, (upper(f"{report.input_format}, {report.task}."),)),),
         content=lambda: {"tables": (_named_file(tables[0], name), *tables[1:])},
     )
 
@@ -552,9 +591,99 @@ def _named_file(table: Table, name: str) -> Table:
     return replace(table, rows=(("file", name), *table.rows[1:]))
 
 
-# -----------------------------------------------------------------------------
-# Build the document of intervals.
-# -----------------------------------------------------------------------------
+# --- Agreement of annotators
+
+_SAME = "F1 is the same whichever annotator counts as gold."
+_FIRST = "The first annotator of a pair counts as gold; the matching of spans can depend on this."
+_IN_ORDER = ("exact", "partial", "type")  # rules that pair the spans of one side in order
+_SPANS = (
+    "There is no kappa for spans: the places where neither annotator marks one cannot be counted."
+)
+_LABELS = (
+    "alpha: Krippendorff's alpha (nominal) of all annotators; kappa: Cohen's kappa of the items "
+    "that both labelled; agreement: share with the same label; high by chance when one label "
+    "dominates."
+)
+
+
+def agreement_document(found: Agreement) -> Document:
+    """Build the document of the agreement between annotators."""
+    content = found.to_dict()
+    found_scores = [Named(f"{p.a}, {p.b}", score) for p in found.pairs for score in p.scores]
+    if found.alpha is not None:
+        found_scores.insert(0, Named("all", found.alpha))
+    items = {f"{p.a}, {p.b}": p.items for p in found.pairs}
+    table = Table.of(
+        found_scores,
+        [
+            Words("annotators", "name"),
+            Words("coefficient", "score.metric", metric_name),
+            Column("value", "score", _coefficient),
+            Column("items", lambda one: items.get(one.name)),
+            Words("note", "score.note", when=any(one.score.note for one in found_scores)),
+        ],
+        title=f"Agreement with {100 * found.level:g} % intervals",
+        notes=(
+            f"{task_words(found.task, found.match, counted(found.units, found.unit))}.",
+            *((_LABELS,) if found.alpha is not None else (_symmetry(found), _SPANS)),
+        ),
+        track="score.estimate",
+    )
+    return Document(
+        title=f"Agreement of {', '.join(found.annotators)}",
+        payload=payload("agreement", found.signature, **content),
+        tables=(table,),
+        records=tuple(found.records()),
+        notes=(found.signature,),
+        headline=(_agreement(found),),
+    )
+
+
+def _agreement(found: Agreement) -> Answer:
+    """Return alpha of all annotators, or the F1 of their pairs."""
+    scores = [pair.scores[-1] for pair in found.pairs] if found.alpha is None else [found.alpha]
+    name = upper(metric_name(scores[0].metric))
+    if len(scores) == 1:
+        (one,) = scores
+        words = f"{name} {number(one.estimate)} [{number(one.low)}, {number(one.high)}]"
+        return Answer(words, "fact", (f"{100 * one.level:g} % interval.",))
+    low, high = (f(score.estimate for score in scores) for f in (min, max))
+    words = f"{name} of two annotators: {number(low)} to {number(high)}"
+    return Answer(words, "fact", (f"{counted(len(scores), 'pair')} of annotators.",))
+
+
+def _coefficient(score: Interval) -> str:
+    return with_ends(*map(number, (score.estimate, score.low, score.high)))
+
+
+def _symmetry(found: Agreement) -> str:
+    return _FIRST if found.match in _IN_ORDER else _SAME
+
+
+def ceiling_table(ceilings: tuple[Ceiling, ...]) -> Table:
+    """Build the table of systems and the second annotation, all scored against gold."""
+    first = ceilings[0]
+    return Table.of(
+        ceilings,
+        [
+            Words("system"),
+            Column("score", form=points),
+            Column(
+                f"second annotation [{100 * first.level:g} %]",
+                lambda c: estimated(c.second_score, c.second_low, c.second_high),
+            ),
+            Column("difference", differed),
+            Column("p", "pvalue", pvalue),
+        ],
+        title=(
+            f"Score of each annotation against the second one ({first.second}), "
+            f"{metric_name(first.metric, first.match)} in points"
+        ),
+        notes=(*map(str, ceilings), CAVEAT),
+    )
+
+
+# --- Intervals of counts
 
 
 def intervals_document(
@@ -604,9 +733,18 @@ def intervals_document(
         payload=payload("interval", signature, **({"rows": rows} if many else rows[0])),
         tables=(table,),
         records=tuple(records),
-        headline=interval_answers(scores),
+        headline=(_interval_headline(scores),),
         pictures=tuple(_posterior_picture(name, own) for name, own in posteriors.items()),
     )
+
+
+def _interval_headline(rows: Sequence[Sequence[Interval]]) -> Answer:
+    """Return the interval of F1, or of the first score."""
+    if len(rows) > 1:
+        return Answer(f"Intervals of {len(rows):,} tables of counts")
+    score = next((one for one in rows[0] if one.metric == "f1"), rows[0][0])
+    words = f"{upper(metric_name(score.metric))} {score_words(score)}"
+    return Answer(words, "fact", (f"{100 * score.level:g} % interval, {score.method}.",))
 
 
 def _posterior_picture(metric: str, posterior: Posterior) -> Densities:

@@ -9,14 +9,23 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from probative.errors import InputError
-from probative.reporting.document import Column, Document, Strong, Table, Tracks, Words, payload
-from probative.reporting.figures import figure
-from probative.reporting.headlines import estimate_answers, sample_answers, watch_answers
-from probative.reporting.pictures import Lines, Series
+from probative.reporting.document import (
+    Answer,
+    Column,
+    Document,
+    Strong,
+    Table,
+    Tracks,
+    Words,
+    payload,
+    scored,
+    with_ends,
+)
+from probative.reporting.headlines import evidence_words, gate_answers, score_words, upper
+from probative.reporting.pictures import Lines, Series, figure
 from probative.wording.numbers import (
     counted,
     metric_name,
-    points,
     probability,
     pvalue,
     signed_points,
@@ -53,12 +62,10 @@ _ESTIMATE_REPORT_SHARE = "variance: this stratum's share of the variance of the 
 
 def estimate_document(estimate: Estimate, *, gates: Sequence[GateVerdict] = ()) -> Document:
     """Build the document of an estimate: scores and differences of a pool, and strata."""
-    content = estimate.to_dict()
-    if gates:
-        content["gates"] = [gate.to_dict() for gate in gates]
+    said = f"{estimate_summary(estimate)}."
     return Document(
         title=f"{', '.join(estimate.systems)} on {counted(estimate.pool, estimate.unit)}",
-        payload=payload("estimate", estimate.signature, **content),
+        payload=payload("estimate", estimate.signature, gates, **estimate.to_dict()),
         tables=(
             _scores(estimate),
             *([_differences(estimate)] if estimate.comparisons else []),
@@ -66,13 +73,31 @@ def estimate_document(estimate: Estimate, *, gates: Sequence[GateVerdict] = ()) 
         ),
         records=tuple(estimate.records()),
         notes=(
-            f"{estimate_summary(estimate)}.",
+            said,
             *_judged(estimate),
             *estimate.verdicts,
             estimate.signature,
         ),
-        headline=estimate_answers(estimate, f"{estimate_summary(estimate)}.", gates),
+        headline=(*gate_answers(gates), _headline(estimate, said)),
     )
+
+
+def _headline(estimate: Estimate, sentence: str) -> Answer:
+    """Say what the labels show about the first difference, or about the score."""
+    said = (*estimate.verdicts, sentence)
+    if not estimate.comparisons:
+        score = estimate[estimate.systems[0], estimate.metric]
+        words = f"{upper(metric_name(score.metric))} {score_words(score)}"
+        return Answer(words, "fact", (sentence,))
+    gap = estimate.comparisons[0]
+    known = estimate.labelled == estimate.pool and not estimate.population
+    if known and gap.difference > 0:
+        return Answer(f"{gap.b} better on this pool", "better", said)
+    if known:
+        return Answer(f"{gap.a} better on this pool", "worse", said)
+    if len({(other.a, other.b) for other in estimate.comparisons}) > 1:
+        return Answer("Several systems", "fact", said)
+    return Answer(*evidence_words(gap), said)
 
 
 def _judged(estimate: Estimate) -> list[str]:
@@ -128,9 +153,7 @@ def _scores(estimate: Estimate) -> Table:
         [
             Words("system"),
             Words("score", "metric", metric_name),
-            Column("points", "estimate", points),
-            Column("low", form=points),
-            Column("high", form=points),
+            Column("points", scored),
             *_worth_columns(estimate),
         ],
         title=f"Scores {where} with {100 * estimate.level:g} % intervals",
@@ -147,8 +170,8 @@ def _differences(estimate: Estimate) -> Table:
     rope, signed = gaps[0].rope, partial(signed_points, digits=2)
 
     def difference(gap: EstimatedDifference) -> str:
-        shown = signed(gap.difference)
-        return Strong(shown) if gap.low > 0 or gap.high < 0 else shown
+        shown, ends = signed(gap.difference), (signed(gap.low), signed(gap.high))
+        return with_ends(Strong(shown) if gap.low > 0 or gap.high < 0 else shown, *ends)
 
     return Table.of(
         gaps,
@@ -156,8 +179,6 @@ def _differences(estimate: Estimate) -> Table:
             Words("comparison", lambda gap: f"{gap.b} − {gap.a}"),
             Words("score", "metric", metric_name),
             Column("difference", difference),
-            Column("low", form=signed),
-            Column("high", form=signed),
             Column("p", "pvalue", pvalue),
             Column(
                 "p adjusted",
@@ -223,13 +244,14 @@ _SAMPLE_REPORT_SHARE = "information: this stratum's share of the remaining uncer
 
 def sample_document(sampled: Sampled, *, explain: bool = False) -> Document:
     """Build the document of a sample, with its strata if `explain`."""
+    said = f"{sample_summary(sampled)}."
     return Document(
         title=f"A sample of {counted(sampled.pool, sampled.unit)}",
         payload=payload("sample", sampled.signature, **sampled.to_dict()),
         tables=(_sample_report_strata(sampled),) if explain else (),
         records=tuple(sampled.records()),
-        notes=(f"{sample_summary(sampled)}.", sampled.signature),
-        headline=sample_answers(sampled, f"{sample_summary(sampled)}."),
+        notes=(said, sampled.signature),
+        headline=(Answer(f"Label {counted(sampled.new, sampled.unit)}", "fact", (said,)),),
     )
 
 
@@ -282,8 +304,24 @@ def watch_document(looks: Looks) -> Document:
         records=tuple(looks.records()),
         notes=(*notes, *([_sentence(last.note)] if last.note else []), looks.signature),
         pictures=(_picture(looks),) if _has_band(looks) else (),
-        headline=watch_answers(looks, _sentence(said)),
+        headline=(Answer(*_state(looks), (_sentence(said),)),),
     )
+
+
+def _state(looks: Looks) -> tuple[str, str]:
+    """Say whether labelling may stop, and how many labels more are expected."""
+    last = looks.last
+    if not last.is_of_two:
+        score = f"{upper(metric_name(last.metric))} {score_words(last)}"
+        return f"{score} after {counted(last.units, last.by)}", "fact"
+    if last.decided == "b":
+        return f"May stop: {looks.b or 'B'} is better", "better"
+    if last.decided:
+        return f"May stop: {looks.a} is better", "worse"
+    if last.low == last.high == 0 and last.pool is not None:
+        return "May stop: no difference on this pool", "equal"
+    more = "no decision in sight" if last.more is None else f"about {last.more:,} more"
+    return f"Keep labelling: {more}", "open"
 
 
 def _sentence(words: str) -> str:
@@ -303,9 +341,7 @@ def _table(looks: Looks) -> Table:
         [
             Words("look"),
             Column(f"{looks.last.by}s", "units"),
-            Column(_what(looks), "estimate", points),
-            Column("low", form=points),
-            Column("high", form=points),
+            Column(_what(looks), scored),
             Column("p at any time", "pvalue", pvalue, when=two),
             Words(
                 "decided",

@@ -39,11 +39,13 @@ if TYPE_CHECKING:
     from probative.results.crossval import ScorePosteriors as ScorePosteriors
     from probative.results.crossval import SplitBalance as SplitBalance
     from probative.results.curves import Band as Band
+    from probative.results.curves import BestCut as BestCut
     from probative.results.curves import BestThreshold as BestThreshold
     from probative.results.curves import Calibration as Calibration
     from probative.results.curves import CalibrationBin as CalibrationBin
     from probative.results.curves import Curve as Curve
     from probative.results.curves import CurveComparison as CurveComparison
+    from probative.results.curves import SegmentationSweep as SegmentationSweep
     from probative.results.datasets import Dataset as Dataset
     from probative.results.datasets import DatasetComparisons as DatasetComparisons
     from probative.results.datasets import DatasetCount as DatasetCount
@@ -79,8 +81,6 @@ if TYPE_CHECKING:
     from probative.results.scores import RunScores as RunScores
     from probative.results.scores import Scores as Scores
     from probative.results.scores import SystemScores as SystemScores
-    from probative.results.segmentation import BestCut as BestCut
-    from probative.results.segmentation import SegmentationSweep as SegmentationSweep
     from probative.results.surveys import Estimate as Estimate
     from probative.results.surveys import EstimatedDifference as EstimatedDifference
     from probative.results.surveys import EstimatedScore as EstimatedScore
@@ -98,7 +98,10 @@ _HOMES = {
         "RandomizationTest SignificanceTest SystemScore"
     ),
     "crossval": "BayesTest FoldCounts ModelComparison ScorePosteriors SplitBalance",
-    "curves": "Band BestThreshold Calibration CalibrationBin Curve CurveComparison",
+    "curves": (
+        "Band BestCut BestThreshold Calibration CalibrationBin Curve CurveComparison "
+        "SegmentationSweep"
+    ),
     "datasets": "Dataset DatasetComparisons DatasetCount MeanDifference",
     "ledger": "Fingerprints GateUse Ledger TestSet TestSetUse",
     "plans": "Plan",
@@ -111,7 +114,6 @@ _HOMES = {
         "Agreement Ceiling FileCheck JudgeAgreement LabelScores PairAgreement RunScores Scores "
         "SystemScores"
     ),
-    "segmentation": "BestCut SegmentationSweep",
     "surveys": (
         "Estimate EstimatedDifference EstimatedScore EstimatedStratum Look Looks Sampled "
         "SampledStratum"

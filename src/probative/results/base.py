@@ -74,7 +74,7 @@ class Result:
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the result as a data frame of pandas, Polars or PyArrow."""
-        from probative.reporting.notebook import to_frame
+        from probative.reporting.render import to_frame
 
         return to_frame(self.records(), backend)
 
@@ -104,12 +104,12 @@ class Result:
 
     def _document(self) -> Document:
         """Return the document to show: by default the records as a table."""
-        from probative.reporting.notebook import result_document
+        from probative.reporting.render import result_document
 
         return result_document(self)
 
     def _repr_html_(self) -> str:
-        from probative.reporting.notebook import document_html
+        from probative.reporting.render import document_html
 
         return document_html(self._document())
 

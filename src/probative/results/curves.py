@@ -1,4 +1,4 @@
-"""Define the results of curves over the thresholds of probabilities, and of their comparison."""
+"""Define the results of curves over thresholds, of their comparison, and of sweeps."""
 
 from __future__ import annotations
 
@@ -11,16 +11,22 @@ import numpy as np
 from probative.results.base import Interval, Result, jsonable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from probative._validation import Array
+    from probative.counts import Counts
     from probative.reporting.document import Document
     from probative.results.comparisons import Comparison
 
 _MOST_POINTS = 500  # of a curve in JSON; arrays and data frames have all
+_IN_JSON = (
+    *("name", "positive", "items", "positives", "units", "level"),
+    *("average_precision", "roc_auc"),
+)
+_ENDS = ("precision_low", "precision_high", "recall_low", "recall_high")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -261,7 +267,7 @@ class Curve(Result):
     level: float
     notes: tuple[str, ...] = ()
     signature: str = field(default="", repr=False)
-    judged: Mapping[str, Callable[[], Any]] = field(default_factory=dict, repr=False)
+    judged: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @cached_property
     def pointwise(self) -> Band:
@@ -280,7 +286,7 @@ class Curve(Result):
 
     @cached_property
     def roc_auc(self) -> Interval:
-        """Return the area under the ROC curve with its interval; NaN without negative items."""
+        """Return the area under the ROC curve with its interval."""
         return cast("Interval", self.judged["roc_auc"]())
 
     @cached_property
@@ -291,7 +297,7 @@ class Curve(Result):
     @cached_property
     def calibration(self) -> Calibration | None:
         """Return the calibration; None if the scores are not probabilities."""
-        return cast("Calibration | None", self.judged["calibration"]())
+        return self.judged["calibration"]() if "calibration" in self.judged else None
 
     def shown(self, most: int = _MOST_POINTS) -> NDArray[np.int64]:
         """Return the indices of at most `most` thresholds, spread along the curve."""
@@ -308,44 +314,51 @@ class Curve(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the curve for JSON: of many thresholds some, spread along it."""
-        points = [_with_limits(self, i) for i in self.shown().tolist()]
         bands = (self.pointwise, self.simultaneous)
-        return {
-            "name": self.name,
-            "positive": self.positive,
-            "items": self.items,
-            "positives": self.positives,
-            "units": self.units,
-            "level": self.level,
-            "average_precision": self.average_precision.to_dict(),
-            "roc_auc": self.roc_auc.to_dict(),
-            "best_threshold": self.best.to_dict(),
-            "calibration": None if self.calibration is None else self.calibration.to_dict(),
+        entry = {
+            **{name: getattr(self, name) for name in _IN_JSON},
+            "best_threshold": self.best,
+            "calibration": self.calibration,
             "bands": {band.kind: band.method for band in bands},
             "band_notes": {band.kind: band.note for band in bands if band.note},
             "thresholds": len(self.thresholds),
-            "points": jsonable(points),
-            "notes": list(self.notes),
+            "points": self._points(self.shown()),
+            "notes": self.notes,
         }
+        return {name: jsonable(value) for name, value in entry.items()}
 
     def records(self) -> list[dict[str, Any]]:
         """Return a dictionary for each threshold, all of them."""
-        return [jsonable(_with_limits(self, i)) for i in range(len(self.thresholds))]
+        return self._points(np.arange(len(self.thresholds)))
+
+    def _points(self, places: NDArray[np.int64]) -> list[dict[str, Any]]:
+        """Return a dictionary for each of these thresholds, with both bands."""
+        columns = {
+            "threshold": self.thresholds,
+            "tp": self.tp,
+            "fp": self.fp,
+            "precision": self.precision,
+            "precision_low": self.pointwise.precision_low,
+            "precision_high": self.pointwise.precision_high,
+            "recall": self.recall,
+            "recall_low": self.pointwise.recall_low,
+            "recall_high": self.pointwise.recall_high,
+            **{f"{name}_simultaneous": getattr(self.simultaneous, name) for name in _ENDS},
+        }
+        rows = zip(*(jsonable(column[places]) for column in columns.values()), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in rows]
 
     def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
         yield from self.average_precision._metrics()
         yield from self.roc_auc._metrics()
-        best = self.best
-        head = f"best_{best.metric}"
-        yield (head,), best.estimate
-        yield (f"{head}_low",), best.low
-        yield (f"{head}_high",), best.high
-        yield (f"{head}_threshold",), best.threshold
-        if self.calibration is not None:
-            yield ("ece",), self.calibration.ece_debiased
-            yield ("ece_low",), self.calibration.ece_low
-            yield ("ece_high",), self.calibration.ece_high
-            yield ("brier",), self.calibration.brier
+        best, scaled = self.best, self.calibration
+        ends = (best.estimate, best.low, best.high, best.threshold)
+        for end, value in zip(("", "_low", "_high", "_threshold"), ends, strict=True):
+            yield (f"best_{best.metric}{end}",), value
+        if scaled is not None:
+            errors = (scaled.ece_debiased, scaled.ece_low, scaled.ece_high, scaled.brier)
+            for name, value in zip(("ece", "ece_low", "ece_high", "brier"), errors, strict=True):
+                yield (name,), value
 
     def plot(self) -> list[Axes]:
         """Draw the curve, scores by threshold and calibration; return matplotlib's axes."""
@@ -364,25 +377,6 @@ class Curve(Result):
             f"{self.name}: average precision {ap.estimate:.4f} [{ap.low:.4f}, {ap.high:.4f}]; "
             f"{self.best}"
         )
-
-
-def _with_limits(curve: Curve, i: int) -> dict[str, Any]:
-    one, all_ = curve.pointwise, curve.simultaneous
-    return {
-        "threshold": curve.thresholds[i],
-        "tp": curve.tp[i],
-        "fp": curve.fp[i],
-        "precision": curve.precision[i],
-        "precision_low": one.precision_low[i],
-        "precision_high": one.precision_high[i],
-        "recall": curve.recall[i],
-        "recall_low": one.recall_low[i],
-        "recall_high": one.recall_high[i],
-        "precision_low_simultaneous": all_.precision_low[i],
-        "precision_high_simultaneous": all_.precision_high[i],
-        "recall_low_simultaneous": all_.recall_low[i],
-        "recall_high_simultaneous": all_.recall_high[i],
-    }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -420,9 +414,7 @@ class CurveComparison(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return both curves and their comparisons."""
         return {
-            "curves": [curve.to_dict() for curve in self.curves],
-            "comparisons": [c.to_dict() for c in self.comparisons],
-            "verdicts": list(self.verdicts),
+            name: jsonable(getattr(self, name)) for name in ("curves", "comparisons", "verdicts")
         }
 
     def records(self) -> list[dict[str, Any]]:
@@ -452,3 +444,130 @@ class CurveComparison(Result):
 
     def __str__(self) -> str:
         return " ".join(self.verdicts)
+
+
+# --- Sweeps of a segmenter's threshold
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BestCut(Result):
+    """Cut at which a score is highest.
+
+    Attributes
+    ----------
+    metric
+        The score.
+    share, score
+        The smallest λ of the sweep's steps at which it is highest, and its value.
+    finest_share, finest_score
+        The same over every possible λ, with one step per position.
+    """
+
+    metric: str
+    share: float
+    score: float
+    finest_share: float
+    finest_score: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, ready for JSON; the share is called lambda there."""
+        entry = super().to_dict()
+        return {key.replace("share", "lambda"): value for key, value in entry.items()}
+
+    def __str__(self) -> str:
+        return (
+            f"{self.metric} is highest at λ = {self.share:g} ({self.score:.4f}); of all λ at "
+            f"{self.finest_share:.4f} ({self.finest_score:.4f})"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SegmentationSweep(Result):
+    """Scores of a segmenter if the λ·100 % most probable boundaries are accepted.
+
+    Attributes
+    ----------
+    shares
+        The values of λ, from 0 (nothing is split) to 1 (everything is).
+    accepted
+        The number of boundaries that are accepted at each.
+    thresholds
+        The probability of the last one accepted; NaN if there is none.
+    counts
+        True and false positives, false and true negatives (substrings) at each.
+    scores
+        Precision, recall, F1 and the true negative rate (tnr), each an interval with arrays.
+    best
+        The cut at which each score is highest.
+    positions, sentences
+        The number of inner positions and of sentences.
+    level
+        The level of the intervals.
+    signature
+        A short reproducible description of every choice.
+    """
+
+    shares: Array
+    accepted: NDArray[np.int64]
+    thresholds: Array
+    counts: Counts
+    scores: tuple[Interval, ...]
+    best: tuple[BestCut, ...]
+    positions: int
+    sentences: int
+    level: float
+    signature: str = field(default="", repr=False)
+
+    def __getitem__(self, metric: str) -> Interval:
+        """Return the scores of a metric by its name."""
+        return {score.metric: score for score in self.scores}[metric]
+
+    def best_of(self, metric: str) -> BestCut:
+        """Return the cut at which a metric is highest."""
+        return {best.metric: best for best in self.best}[metric]
+
+    @property
+    def splitting_bias(self) -> Array:
+        """Return the number of words returned per gold word, at each λ."""
+        return np.asarray(self.counts.predicted / self.counts.positives)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the sweep for JSON, with one entry per step."""
+        counts = self.counts.to_dict()
+        steps = [
+            {
+                "lambda": self.shares[i],
+                "accepted": self.accepted[i],
+                "threshold": self.thresholds[i],
+                "counts": {name: values[i] for name, values in counts.items()},
+                "splitting_bias": self.splitting_bias[i],
+                "scores": [score[i].to_dict() for score in self.scores],
+            }
+            for i in range(len(self.shares))
+        ]
+        entry = {"sentences": self.sentences, "positions": self.positions, "level": self.level}
+        return {**entry, "steps": jsonable(steps), "best": jsonable(self.best)}
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a dictionary for each step."""
+        return [
+            {
+                "lambda": step["lambda"],
+                "accepted": step["accepted"],
+                "threshold": step["threshold"],
+                **step["counts"],
+                **{score["metric"]: score["estimate"] for score in step["scores"]},
+            }
+            for step in self.to_dict()["steps"]
+        ]
+
+    def _document(self) -> Document:
+        from probative.reporting.curve_report import sweep_document
+
+        return sweep_document(self, html=True)
+
+    def __str__(self) -> str:
+        return (
+            f"{len(self.shares) - 1} steps over {self.positions} positions: "
+            f"{'; '.join(str(best) for best in self.best)}"
+        )

@@ -457,7 +457,7 @@ class Agreement(Result):
         return [*together, *(record for pair in self.pairs for record in pair.records())]
 
     def _document(self) -> Document:
-        from probative.reporting.agreement_report import agreement_document
+        from probative.reporting.score_report import agreement_document
 
         return agreement_document(self)
 

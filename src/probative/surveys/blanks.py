@@ -1,4 +1,4 @@
-"""Write the units of a sample as a file for annotators, without any system's output.
+"""Write the units of a sample as a file for annotators, and read the annotated file.
 
 Only what shows the text of a unit is written: tokens, texts, ids, documents. All other columns may
 hold the output of a system, and are left out unless they are requested.
@@ -11,13 +11,15 @@ import io
 import json
 import os
 import re
+from collections import defaultdict, deque
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probative.counts import Counts
 from probative.errors import InputError
 from probative.matching.choices import how_to_read
 from probative.reading.alignment import align
@@ -38,15 +40,21 @@ from probative.reading.tables import (
     objects_of,
     plain_name,
 )
+from probative.surveys.pool import n_parts, names_of_parts
+from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from probative.matching.matched import Matched
     from probative.reading.columns import Layout
     from probative.reading.source import Source
+    from probative.surveys.design import Design
     from probative.surveys.pool import Pool
+
+    Ints = NDArray[np.intp]
 
 
 # --- Sentences of a column file, with a blank for every tag
@@ -63,6 +71,8 @@ class _ColumnBlanks:
     columns: tuple[int, ...]  # that are written, from 0
     text: Text
 
+    notes: tuple[str, ...] = ()
+
     @property
     def n_parts(self) -> int:
         """Return the number of sentences."""
@@ -75,46 +85,37 @@ class _ColumnBlanks:
 
     def write(self, parts: NDArray[Any]) -> str:
         """Return the lines of some sentences, with a blank last column for tags."""
-        between = "\t" if self.shape.table.tabs else " "
-        documents, lines, last = self.text.document, [], None
+        table = self.shape.table
+        between, data = "\t" if table.tabs else " ", table.source.data
+        fields = [table.column(column, self.shape.rows) for column in self.columns]
+        documents, last = self.text.document, None
+        lines: list[str] = []
         for part in parts.tolist():
             document = None if documents is None else int(documents[part])
             if document is not None and document != last:
                 lines += self._document_line(document, between)
                 last = document
-            lines += [*self._comments(part), *self._tokens(part, between), ""]
+            low, high = self.text.first[part : part + 2].tolist()
+            lines += self._comments(part, _KEPT_COMMENTS)
+            lines += [
+                between.join([*(data[a[i] : b[i]].decode() for a, b in fields), _BLANK])
+                for i in range(low, high)
+            ]
+            lines.append("")
         return "\n".join(lines) + "\n"
 
-    def _tokens(self, part: int, between: str) -> list[str]:
-        data = self.shape.table.source.data
-        low, high = self.text.first[part : part + 2].tolist()
-        return [
-            between.join([*(data[a[i] : b[i]].decode() for a, b in self._fields), _BLANK])
-            for i in range(low, high)
-        ]
-
-    @cached_property
-    def _fields(self) -> list[Any]:
-        """Return start and end of every field that is written, column by column."""
-        return [self.shape.table.column(column, self.shape.rows) for column in self.columns]
-
-    def _comments(self, part: int) -> list[str]:
-        """Return the comments that identify a sentence, for formats that have comments."""
-        if not self.shape.numbered:
-            return []
-        lines = self.text.raw(part).split(b"\n")
-        return [line.decode().rstrip("\r") for line in lines if line.startswith(_KEPT_COMMENTS)]
+    def _comments(self, part: int, starts: tuple[bytes, ...]) -> list[str]:
+        """Return the comments of a sentence that start so, for formats that have comments."""
+        lines = self.text.raw(part).split(b"\n") if self.shape.numbered else []
+        return [line.decode().rstrip("\r") for line in lines if line.startswith(starts)]
 
     def _document_line(self, document: int, between: str) -> list[str]:
         """Return the lines that start a document."""
         if not self.shape.numbered:
-            width = len(self.columns) + 1
-            return [between.join(["-DOCSTART-", *[_BLANK] * (width - 1)]), ""]
+            return [between.join(["-DOCSTART-", *[_BLANK] * len(self.columns)]), ""]
         documents: Any = self.text.document
-        first = int(np.argmax(documents == document))
-        lines = self.text.raw(first).split(b"\n")
-        named = next((line for line in lines if line.startswith(b"# newdoc")), b"# newdoc")
-        return [named.decode().rstrip("\r")]
+        named = self._comments(int(np.argmax(documents == document)), (b"# newdoc",))
+        return named[:1] or ["# newdoc"]
 
 
 def _open_columns(opened: Input, keep: Sequence[int | str], *, is_output: bool) -> _ColumnBlanks:
@@ -138,12 +139,16 @@ def _open_columns(opened: Input, keep: Sequence[int | str], *, is_output: bool) 
 def _kept(opened: Input, column: int | str) -> int:
     """Return the index of a further column to be written; refuse one that holds tags."""
     shape, source = opened.layout, opened.source
+
+    def place_of(number: int) -> int:
+        return number - 1 if number > 0 else shape.width + number
+
     number = int(column) if str(column).lstrip("-").isdecimal() else 0
-    place = number - 1 if number > 0 else shape.width + number
+    place = place_of(number)
     if number == 0 or not 0 <= place < shape.width:
         raise source.error(f"there is no column {column}; expected 1 to {shape.width} for keep=")
     asked = opened.options.tag_column
-    tagged = isinstance(asked, int) and place == (asked - 1 if asked > 0 else shape.width + asked)
+    tagged = isinstance(asked, int) and place == place_of(asked)
     if place != shape.token_column and (tagged or share_of_tags(shape, place) > 0.5):
         raise source.error(
             f"column {column} holds tags, which annotators must not see; expected others for keep="
@@ -196,10 +201,10 @@ class _TableBlanks:
         column = next((n for n in self.names if n and _ID.fullmatch(plain_name(n))), None)
         if column is None:
             return None
-        texts = [str(row[self.names.index(column)]) for row in self.rows]
-        names = tuple(dict.fromkeys(texts))
-        number = {text: i for i, text in enumerate(names)}
-        return RowIds(column, np.array([number[t] for t in texts], dtype=np.int32), names)
+        place = self.names.index(column)
+        number: dict[str, int] = {}
+        codes = [number.setdefault(str(row[place]), len(number)) for row in self.rows]
+        return RowIds(column, np.array(codes, dtype=np.int32), tuple(number))
 
     def write(self, parts: NDArray[Any]) -> str:
         """Return the rows of some units, with an empty last column for gold."""
@@ -207,26 +212,23 @@ class _TableBlanks:
         if self.part_of_row is not None:
             chosen = np.flatnonzero(np.isin(self.part_of_row, parts))
         rows = [self.rows[i] for i in chosen.tolist()]
+        names = (*self.names, self.answer)
         if self.kind in _DELIMITED:
-            return self._delimited(rows)
-        records = [dict(zip((*self.names, self.answer), (*row, None), strict=True)) for row in rows]
+            text, quoted = io.StringIO(), self.kind == "csv"
+            writer = csv.writer(
+                text,
+                delimiter=self.delimiter,
+                quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
+                lineterminator="\n",
+                quotechar='"' if quoted else None,
+            )
+            writer.writerows([names, *([*row, ""] for row in rows)])
+            return text.getvalue()
+        records = [dict(zip(names, (*row, None), strict=True)) for row in rows]
         lines = [json.dumps(record, ensure_ascii=False) for record in records]
-        listed_, lined = "[\n" + ",\n".join(lines) + "\n]\n", "\n".join(lines) + "\n"
-        return listed_ if self.kind == "json" else lined
-
-    def _delimited(self, rows: Sequence[Sequence[Any]]) -> str:
-        """Return the rows as CSV or TSV."""
-        text = io.StringIO()
-        writer = csv.writer(
-            text,
-            delimiter=self.delimiter,
-            quoting=csv.QUOTE_MINIMAL if self.kind == "csv" else csv.QUOTE_NONE,
-            lineterminator="\n",
-            quotechar='"' if self.kind == "csv" else None,
-        )
-        writer.writerow([*self.names, self.answer])
-        writer.writerows([*row, ""] for row in rows)
-        return text.getvalue()
+        if self.kind == "json":
+            return "[\n" + ",\n".join(lines) + "\n]\n"
+        return "\n".join(lines) + "\n"
 
 
 def _open_table(
@@ -234,15 +236,10 @@ def _open_table(
 ) -> _TableBlanks:
     """Read the columns of a table that annotators may see; never `labels`, those of systems."""
     source = opened.source
-    if source.is_parquet:
-        raise source.error(
-            "is Parquet, but samples are not written as Parquet; expected the pool as CSV, "
-            "TSV or JSON lines"
-        )
+    _refuse_parquet(source, "CSV, TSV or JSON lines")
     kind, delimiter, names, rows = _rows_of_table(source, comments=opened.options.comments)
-    unit = opened.options.unit
     asked = [str(column) for column in keep]
-    kept = _kept_names(source, names, asked, labels, unit)
+    kept = _kept_names(source, names, asked, labels, opened.options.unit)
     kept = _without_objects(kept, asked, [dict(zip(names, row, strict=True)) for row in rows])
     if not kept:
         raise _nothing_known(source, names)
@@ -263,14 +260,17 @@ def _open_table(
     )
 
 
+def _refuse_parquet(source: Source, expected: str) -> None:
+    """Refuse a pool in Parquet."""
+    if source.is_parquet:
+        raise source.error(
+            f"is Parquet, but samples are not written as Parquet; expected the pool as {expected}"
+        )
+
+
 def _is_text(name: str) -> bool:
     """Return True if the name of a column is one for texts."""
     return plain_name(name) in TEXT_COLUMNS or is_beside(plain_name(name))
-
-
-def _is_safe(name: str, unit: str | None) -> bool:
-    """Return True if a column holds or identifies a text and cannot be a system's output."""
-    return _is_text(name) or name == unit or _ID.fullmatch(plain_name(name)) is not None
 
 
 def _kept_names(
@@ -291,8 +291,9 @@ def _kept_names(
                 f"column {name!r} holds labels, which annotators must not see; expected others "
                 f"for keep="
             )
-    safe = [name for name in names if name not in labels and _is_safe(name, unit)]
-    kept = [name for name in names if name in safe or name in keep]
+    # columns that hold or identify a text and cannot be a system's output
+    safe = [n for n in names if _is_text(n) or n == unit or _ID.fullmatch(plain_name(n))]
+    kept = [n for n in names if n in keep or (n in safe and n not in labels)]
     if not kept:
         raise _nothing_known(source, names)
     return kept
@@ -323,15 +324,16 @@ def _rows_of_table(
     source: Source, *, comments: bool = False
 ) -> tuple[str, str, list[str], list[list[Any]]]:
     """Return the kind of a table, its delimiter, its columns and its rows."""
-    if source.data[:1000].lstrip().startswith(b"{") or is_list_of_objects(source):
-        records = source.document if is_list_of_objects(source) else objects_of(source)
+    is_list = is_list_of_objects(source)
+    if is_list or source.data[:1000].lstrip().startswith(b"{"):
+        records = source.document if is_list else objects_of(source)
         if not all(isinstance(record, dict) for record in records):
             raise source.error(
                 "is a list with other values than objects; expected one object per row"
             )
         names = list(dict.fromkeys(key for record in records for key in record))
         rows = [[record.get(name) for name in names] for record in records]
-        return ("json" if is_list_of_objects(source) else "jsonl"), ",", names, rows
+        return ("json" if is_list else "jsonl"), ",", names, rows
     kind, dialect = dialect_of(source, comments=comments)
     text = io.StringIO(source.data.decode(), newline="")
     lines = (line for line in text if not (comments and line.startswith("#")))
@@ -340,22 +342,18 @@ def _rows_of_table(
     except csv.Error as error:
         raise source.error(f"{error}; expected {kind.upper()}") from None
     names, *body = all_rows
-    uneven = next((n for n, row in enumerate(body, start=1) if len(row) != len(names)), None)
-    if uneven is not None:
-        raise source.error(
-            f"row {uneven} has {len(body[uneven - 1])} cells; expected {len(names)}, as in the "
-            f"first line"
-        )
-    return kind, str(dialect["delimiter"]), names, [list(row) for row in body]
+    for number, row in enumerate(body, start=1):
+        if len(row) != len(names):
+            raise source.error(
+                f"row {number} has {len(row)} cells; expected {len(names)}, as in the first line"
+            )
+    return kind, str(dialect["delimiter"]), names, body
 
 
 def _open_objects(opened: Input, keep: Sequence[int | str], *, tagged: bool) -> _TableBlanks:
     """Read the keys that annotators may see of JSON lines with spans, or with tokens and tags."""
     source = opened.source
-    if source.is_parquet:
-        raise source.error(
-            "is Parquet, but samples are not written as Parquet; expected the pool as JSON lines"
-        )
+    _refuse_parquet(source, "JSON lines")
     records = objects_of(source)
     keys = list(dict.fromkeys(key for record in records for key in record))
     taken = [key for key in keys if is_tag_column(key)] if tagged else list(SPAN_KEYS)
@@ -363,18 +361,11 @@ def _open_objects(opened: Input, keep: Sequence[int | str], *, tagged: bool) -> 
     asked = _kept_names(source, keys, wanted, taken, None)
     names = [name for name in keys if name in asked or name in ("text", *TOKENS)]
     names = _without_objects(names, (*wanted, *TOKENS), records)
-    annotation_key = next(
-        (key for key in (*SPAN_KEYS, *taken) if key in keys and key in taken), None
-    )
+    answer = "ner_tags" if tagged else next((key for key in SPAN_KEYS if key in keys), "spans")
     rows = [[_without_more(record.get(name)) for name in names] for record in records]
-    return _TableBlanks(
-        "jsonl",
-        "rows" if tagged else "jsonl",
-        tuple(names),
-        rows,
-        ("ner_tags" if tagged else annotation_key or "spans"),
-        sentences=[_words(record) for record in records],
-    )
+    form = "rows" if tagged else "jsonl"
+    words = [_words(record) for record in records]
+    return _TableBlanks("jsonl", form, tuple(names), rows, answer, sentences=words)
 
 
 def _without_more(value: Any) -> Any:
@@ -392,14 +383,22 @@ def _words(record: dict[str, Any]) -> Sequence[str]:
     return [str(t.get("text")) if isinstance(t, dict) else str(t) for t in tokens]
 
 
-def _open_lines(source: Source) -> _TableBlanks:
-    """Read texts, one per line, as a table with a column for the label."""
+def _open_lines(path: Path | str, pool: Pool, *, is_output: bool) -> _TableBlanks:
+    """Read texts, one per line, as a table with a column for the label; refuse an output."""
+    if is_output:
+        raise InputError(
+            "holds labels and no texts; expected the texts of the pool, one per line, or a table",
+            path,
+        )
+    source = load(path, encoding=pool.reading.encoding)
     lines = source.data.decode().split("\n")
     texts = [line.rstrip("\r") for line in (lines[:-1] if not lines[-1] else lines)]
     tabs = any("\t" in text for text in texts)
     rows = [[str(number), text] for number, text in enumerate(texts, start=1)]
     kind, delimiter = ("csv", ",") if tabs else ("tsv", "\t")
-    return _TableBlanks(kind, "table", ("id", "text"), rows, "label", delimiter=delimiter)
+    blanks = _TableBlanks(kind, "table", ("id", "text"), rows, "label", delimiter=delimiter)
+    _same_number(blanks, pool, str(path), "lines")
+    return blanks
 
 
 def _open_documents(
@@ -452,12 +451,16 @@ def open_blanks(
     path: Path | str, pool: Pool, outputs: Sequence[Any], keep: Sequence[int | str] = ()
 ) -> Blanks:
     """Open the text of a pool, from which units are written without any system's output."""
-    same = [number for number, output in enumerate(outputs) if _is_same_file(path, output)]
+    same = [
+        number
+        for number, output in enumerate(outputs)
+        if is_path(output) and os.path.realpath(path) == os.path.realpath(output)
+    ]
     if pool.task == "records":
         return _open_documents(path, pool, keep, same)
     form = _form(path, pool, same)
     if form == "labels":
-        return _lines(path, pool, is_output=bool(same))
+        return _open_lines(path, pool, is_output=bool(same))
     options = replace(how_to_read(pool.reading), input_format=form, predicted=True)
     opened = open_input(path, options)
     columns = [str(column) for column in pool.reading.columns]
@@ -478,17 +481,11 @@ def open_blanks(
     return blanks
 
 
-def _is_same_file(path: Path | str, other: Any) -> bool:
-    """Return True if both are paths of the same file."""
-    return is_path(other) and os.path.realpath(path) == os.path.realpath(other)
-
-
 def _form(path: Path | str, pool: Pool, same: Sequence[int]) -> str:
     """Return the format of the pool: that of the output that it is, or that of its content."""
-    origins = [None if side.origin is None else side.origin.form for side in pool.sides]
     if same:
-        return str(origins[same[0]])
-    like = next((origin for origin in origins if origin is not None), None)
+        return str(getattr(pool.sides[same[0]].origin, "form", None))
+    like = next((side.origin.form for side in pool.sides if side.origin is not None), None)
     if pool.reading.input_format is not None:
         return pool.reading.input_format
     suffix = Path(str(path).removesuffix(".gz")).suffix.lower()
@@ -498,18 +495,6 @@ def _form(path: Path | str, pool: Pool, same: Sequence[int]) -> str:
         return like
     options = replace(how_to_read(pool.reading), task=pool.task, like=like)
     return open_input(path, options).kind
-
-
-def _lines(path: Path | str, pool: Pool, *, is_output: bool) -> _TableBlanks:
-    """Read a file with one text per line; refuse an output, which holds labels."""
-    if is_output:
-        raise InputError(
-            "holds labels and no texts; expected the texts of the pool, one per line, or a table",
-            path,
-        )
-    blanks = _open_lines(load(path, encoding=pool.reading.encoding))
-    _same_number(blanks, pool, str(path), "lines")
-    return blanks
 
 
 def _with_parts(blanks: _TableBlanks, pool: Pool, opened: Input) -> _TableBlanks:
@@ -522,13 +507,12 @@ def _with_parts(blanks: _TableBlanks, pool: Pool, opened: Input) -> _TableBlanks
                 f"{len(blanks.rows)} rows, but the outputs have {text.n_tokens} tokens; expected "
                 "the same number"
             )
-        if not any(name.startswith(("sent", "sid")) for name in map(str.lower, blanks.names)):
-            unit = opened.options.unit
-            if unit is None or unit not in blanks.names:
-                raise opened.source.error(
-                    "only empty lines separate sentences, and a table has none; expected a "
-                    "column of sentences, or columns (CoNLL)"
-                )
+        named = any(name.lower().startswith(("sent", "sid")) for name in blanks.names)
+        if not named and opened.options.unit not in blanks.names:
+            raise opened.source.error(
+                "only empty lines separate sentences, and a table has none; expected a column of "
+                "sentences, or columns (CoNLL)"
+            )
         return replace(blanks, part_of_row=text.sentence)
     if side.units is None or len(blanks.rows) != len(side):
         return blanks
@@ -565,13 +549,13 @@ def _same_number(blanks: Blanks, pool: Pool, name: str, what: str) -> None:
 def _same_ids(ids: RowIds, other: RowIds, name: str) -> None:
     """Refuse a pool with other row ids than the outputs."""
     mine, theirs = ([side.names[code] for code in side.codes] for side in (ids, other))
-    row = next((i for i, (a, b) in enumerate(zip(mine, theirs, strict=True)) if a != b), None)
-    if row is not None:
-        raise InputError(
-            f"row {row + 1} has {ids.column} {mine[row][:40]!r}, but {theirs[row][:40]!r} in the "
-            f"outputs; expected the same rows in the same order",
-            name,
-        )
+    for row, (own, their) in enumerate(zip(mine, theirs, strict=True), start=1):
+        if own != their:
+            raise InputError(
+                f"row {row} has {ids.column} {own[:40]!r}, but {their[:40]!r} in the outputs; "
+                f"expected the same rows in the same order",
+                name,
+            )
 
 
 def encoded(blanks: Blanks, pool: Pool, units: Any) -> bytes:
@@ -595,3 +579,211 @@ def unanswered(path: Path | str, written: Mapping[str, Any]) -> int:
         return 0 if written.get("format") == "records" else len(rows)
     place = names.index(str(column))
     return sum(row[place] is None or row[place] == "" for row in rows)
+
+
+# --- Reading the annotated units, finding them in the design, and computing their counts
+# An annotated file holds the units of the sample as they were written, or in another order if
+# tokens, texts or ids identify them. Several files hold the draws of a design one after the other,
+# or any parts of it. Missing, duplicate and unknown units are errors: a selection from the sample
+# is no longer a random sample.
+
+
+@dataclass(frozen=True, eq=False)
+class Annotated:
+    """The counts of the annotated units of a sample."""
+
+    counts: tuple[Counts, ...]  # of each system, one row per drawn unit, as in the design
+    matched: Matched  # the outputs, to the annotations of the first file
+    positives: float  # items in the annotations
+    notes: tuple[str, ...]
+
+
+def _read_annotated(
+    design: Design, pool: Pool, annotated: Sequence[Any], batches: int
+) -> Annotated:
+    """Read the annotations of the first draws of a sample, and compute the counts of each unit."""
+    # `annotated`: files, lists of files, or any gold that `score` takes; together each unit once
+    units = design.units
+    meant = units.number[units.batch < batches]
+    parts = pool.parts_of(meant)
+    files = [file for given in annotated for file in _one_by_one(given, design)]
+    sides = [_read(given, number, pool, design) for number, given in enumerate(files)]
+    if not sides:
+        raise InputError("annotated: missing; expected the annotated sample")
+    places, notes = _find(sides, pool, parts, design)
+    row_of_unit = np.full(pool.n_units, -1, dtype=np.intp)
+    row_of_unit[meant] = np.arange(len(meant))
+    tables = [np.zeros((len(meant), 4)) for _ in pool.names]
+    matches: list[Matched] = []
+    with_tn = True
+    for side, side_places in zip(sides, places, strict=True):
+        own = parts[side_places]
+        matched = _match(side, pool, own)
+        for number, table in enumerate(tables):
+            counts = matched.items.counts(number, by="sentence")
+            tn = 0 * counts.tp if counts.tn is None else counts.tn
+            cells = np.stack([counts.tp, counts.fp, counts.fn, tn], axis=1)
+            np.add.at(table, row_of_unit[pool.unit_of_part[own]], cells)
+            with_tn = with_tn and counts.tn is not None
+        known = {note for output in matched.systems for note in output.notes}
+        notes += [note for note in matched.notes if note not in known]  # the pool has shown these
+        matches.append(matched)
+    counts_of_all = tuple(Counts(*(table.T if with_tn else table.T[:3])) for table in tables)
+    positives = sum(float(matched.items.positives) for matched in matches)
+    return Annotated(counts_of_all, matches[0], positives, tuple(dict.fromkeys(notes)))
+
+
+def read_draws(design: Design, pool: Pool, annotated: Sequence[Any]) -> tuple[int, Annotated]:
+    """Read the annotations of all complete draws; return how many there are, and their counts."""
+    # units of a draw that somebody labelled first need not be a random part of it
+    wrong: InputError | None = None
+    for done in range(len(design.batches), 0, -1):
+        try:
+            return done, _read_annotated(design, pool, annotated, done)
+        except InputError as error:
+            wrong = wrong or error  # report the error of reading all draws
+    raise wrong if wrong is not None else InputError("design: no draw; expected at least one")
+
+
+def say_what_is_out(design: Design, done: int) -> list[str]:
+    """Note the draws of a design that are not annotated yet."""
+    if done == len(design.batches):
+        return []
+    draws, units = len(design.batches), sum(map(sum, design.batches[done:]))
+    to_come = counted(units, design.unit)
+    return [f"{done} of {draws} draws are annotated; {to_come} are still to come"]
+
+
+def _one_by_one(given: Any, design: Design) -> Sequence[Any]:
+    """Return the files of a list of paths; anything else as it is."""
+    # a list of texts holds labels if the outputs came from Python, and files if they are files
+    if not isinstance(given, (list, tuple)) or not given or not all(map(is_path, given)):
+        return [given]
+    meant = design.task == "entities" or any(isinstance(path, Path) for path in given)
+    return given if meant or all(output.path for output in design.outputs) else [given]
+
+
+def _read(given: Any, number: int, pool: Pool, design: Design) -> Any:
+    """Read an annotated file, or an input from Python, as gold."""
+    try:
+        side = pool.read_gold(given, f"annotated, number {number + 1}")
+    except InputError:
+        _refuse_blanks(given, design)  # blanks may be the reason why it cannot be read
+        raise
+    if side.origin is not None and side.origin.form == design.written.get("format"):
+        _refuse_blanks(given, design)
+    if side.task != pool.task:
+        raise InputError(
+            f"is {side.task}, but the outputs are {pool.task}; expected the annotated sample",
+            given if is_path(given) else None,
+        )
+    return side
+
+
+def _refuse_blanks(given: Any, design: Design) -> None:
+    """Refuse a file of the sample that is not filled in completely."""
+    if not is_path(given) or not design.written:
+        return
+    try:
+        blank = unanswered(given, design.written)
+    except InputError:  # another kind of file: reading it raises its own error
+        return
+    if blank:
+        what = "token" if design.written.get("format") == "columns" else "row"
+        raise InputError(
+            f"{counted(blank, what)} without a label; expected a label for each", given
+        )
+
+
+def _match(side: Any, pool: Pool, parts: Ints) -> Matched:
+    """Match the outputs on some parts to their annotations; refuse other labels."""
+    try:
+        return pool.match(side, parts)
+    except InputError as error:
+        found, expected, _ = str(error).partition("; expected the same labels")
+        if not expected:
+            raise
+        raise InputError(f"{found}; expected annotations with the labels of the outputs") from None
+
+
+def _find(
+    sides: Sequence[Any], pool: Pool, parts: Ints, design: Design
+) -> tuple[list[Ints], list[str]]:
+    """Return the places of annotated sentences among the drawn ones, and notes."""
+    named = [names_of_parts(side, pool.sides[0]) for side in sides]
+    found = [both for both in named if both is not None]
+    if len(found) == len(named) and all(both[1] == found[0][1] for both in found):
+        batch = np.zeros(pool.n_units, dtype=np.intp)
+        batch[design.units.number] = design.units.batch
+        drawn = [found[0][1][place] for place in parts.tolist()]
+        names = [own for own, _ in found]
+        return _by_name(names, drawn, batch[pool.unit_of_part[parts]], pool)
+    sizes = [n_parts(side) for side in sides]
+    if sum(sizes) != len(parts):
+        draws = f" in {len(design.batches)} draws" if len(design.batches) > 1 else ""
+        raise InputError(
+            f"annotated: {counted(sum(sizes), _part(pool))} without tokens, texts or ids, but "
+            f"{len(parts):,} were drawn{draws}; expected all of them, in the order in "
+            f"which they were drawn"
+        )
+    ends = np.cumsum([0, *sizes])
+    every = np.arange(len(parts), dtype=np.intp)
+    return [every[low:high] for low, high in pairwise(ends)], []
+
+
+def _by_name(
+    names: Sequence[Any], drawn: Sequence[Any], batch: Ints, pool: Pool
+) -> tuple[list[Ints], list[str]]:
+    """Find annotated sentences by their names; refuse missing, duplicate and unknown ones."""
+    free: dict[Any, deque[int]] = defaultdict(deque)
+    for place, name in enumerate(drawn):
+        free[name].append(place)
+    known = set(drawn)
+    places: list[list[int]] = [[] for _ in names]
+    twice, strange = 0, []
+    for side_names, side_places in zip(names, places, strict=True):
+        for name in side_names:
+            if free[name]:
+                side_places.append(free[name].popleft())
+            elif name in known:
+                twice += 1
+            else:
+                strange.append(name)
+    missing = [place for unused in free.values() for place in unused]
+    if missing or twice or strange:
+        raise InputError(_mismatch(missing, twice, strange, batch, pool))
+    flat = [place for side_places in places for place in side_places]
+    notes = []
+    if flat != sorted(flat):
+        equal = len(drawn) - len(known)
+        notes.append("the annotated units are not in the order in which they were drawn")
+        if equal:
+            notes.append(
+                f"{equal + sum(drawn.count(n) > 1 for n in known)} of them have the text of "
+                "another one: these are matched in order"
+            )
+    return [np.array(side_places, dtype=np.intp) for side_places in places], notes
+
+
+def _mismatch(
+    missing: Sequence[int], twice: int, strange: Sequence[Any], batch: Ints, pool: Pool
+) -> str:
+    """Describe how the annotated units differ from those drawn, with counts."""
+    what = _part(pool)
+    parts = []
+    if missing:
+        late = np.unique(batch[list(missing)])
+        where = f" (of draw {', '.join(str(n + 1) for n in late)})" if batch.max() > 0 else ""
+        parts.append(f"{len(missing):,} of the {counted(len(batch), what)} are missing{where}")
+    if twice:
+        parts.append(f"{twice:,} occur more often than drawn")
+    if strange:
+        shown = " ".join(strange[0]) if isinstance(strange[0], tuple) else str(strange[0])
+        parts.append(f"{len(strange):,} not in the design (the first: {shown[:40]!r})")
+    return f"annotated: {', '.join(parts)}; expected each drawn {what} once"
+
+
+def _part(pool: Pool) -> str:
+    """Return the word for what an annotated file holds: sentences, even if documents were drawn."""
+    is_whole = pool.unit != "document" or pool.task == "records"
+    return pool.unit if is_whole else "sentence"

@@ -8,7 +8,7 @@ design can be extended without losing an annotation.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,22 +26,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "GOALS",
-    "Design",
-    "DrawnUnits",
-    "PoolSource",
-    "Stratum",
-    "SystemSource",
-    "as_text",
-    "open_design",
-    "read_design",
-    "write_design",
-]
-
 GOALS = ("score", "difference")
 FORMAT = 1
 _BASES = ("guess", "scores", "pilot", "judge")
+_TEXTS_OF_SOURCE = ("name", "fingerprint")
 
 
 @dataclass(frozen=True)
@@ -56,11 +44,6 @@ class Stratum:
     spread: float  # the expected standard deviation of its units, in items
     beside: float = 0.0  # what the scores add to it if the sample is allocated for differences
 
-    @property
-    def is_census(self) -> bool:
-        """Return True if all units are drawn."""
-        return self.drawn == self.size
-
 
 @dataclass(frozen=True)
 class SystemSource:
@@ -72,12 +55,9 @@ class SystemSource:
 
 
 @dataclass(frozen=True)
-class PoolSource:
-    """The origin of the text of the pool (see `SystemSource`), and its number of units."""
+class PoolSource(SystemSource):
+    """The origin of the text of the pool, and its number of units."""
 
-    name: str
-    path: str | None
-    fingerprint: str
     units: int
 
 
@@ -164,20 +144,15 @@ class Design:
         before = np.zeros(len(self.strata), dtype=np.int64)
         for batch, more in enumerate(self.batches):
             after = before + more
-            drawn = [
-                order[low:high] for order, low, high in zip(self.order, before, after, strict=True)
-            ]
-            numbers = np.sort(np.concatenate(drawn)) if drawn else np.zeros(0, dtype=np.int64)
-            parts.append((numbers, np.full(len(numbers), batch)))
+            places = zip(self.order, before, after, strict=True)
+            drawn = np.sort(np.concatenate([order[low:high] for order, low, high in places]))
+            parts.append((drawn, np.full(len(drawn), batch)))
             before = after
         numbers, batches = (np.concatenate(column) for column in zip(*parts, strict=True))
         return DrawnUnits(numbers, self.stratum_of[numbers], batches)
 
     def extended(self, more: Sequence[int], strata: Sequence[Stratum] | None = None) -> Design:
-        """Return the design with a further draw of `more` units from each stratum.
-
-        `strata` replaces the descriptions of the strata.
-        """
+        """Return the design with a further draw of `more` units; `strata` replaces the strata."""
         looked_at = self.strata if strata is None else strata
         drawn = tuple(
             replace(new, drawn=old.drawn + int(added))
@@ -195,21 +170,9 @@ class Design:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of the design file."""
-        content = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        return {
-            "format": FORMAT,
-            "command": "sample",
-            "version": __version__,
-            **content,
-            "pool": asdict(self.pool),
-            "outputs": [asdict(output) for output in self.outputs],
-            "judge": None if self.judge is None else asdict(self.judge),
-            "reading": dict(self.reading),
-            "written": dict(self.written),
-            "strata": [asdict(stratum) for stratum in self.strata],
-            "order": [units.tolist() for units in self.order],
-            "batches": [list(batch) for batch in self.batches],
-        }
+        content = asdict(replace(self, order=()))
+        content["order"] = [units.tolist() for units in self.order]
+        return {"format": FORMAT, "command": "sample", "version": __version__, **content}
 
 
 def write_design(design: Design, path: Path | str) -> None:
@@ -280,11 +243,8 @@ def read_design(path: Path | str) -> Design:
 
 def _from_dict(content: Any, path: Path | str) -> Design:
     """Build the design from its JSON object; refuse a damaged one."""
-    if (
-        not isinstance(content, dict)
-        or content.get("command") != "sample"
-        or "order" not in content
-    ):
+    entries = content if isinstance(content, dict) else {}
+    if entries.get("command") != "sample" or "order" not in entries:
         raise InputError("is no design; expected a file that `sample` has written", path)
     if content.get("format") != FORMAT:
         raise InputError(
@@ -309,7 +269,7 @@ def _from_dict(content: Any, path: Path | str) -> Design:
         raise InputError(f"is a design without {error}; expected the whole file", path) from None
     except (TypeError, ValueError, OverflowError, AttributeError):
         raise InputError(
-            ("is a damaged design; expected the file as `sample` has written it"), path
+            "is a damaged design; expected the file as `sample` has written it", path
         ) from None
     if problem is not None:
         raise InputError(f"is a damaged design: {problem}", path)
@@ -319,21 +279,15 @@ def _from_dict(content: Any, path: Path | str) -> Design:
 def _wrong_kind(design: Design) -> str | None:
     """Return a message on the first entry with the wrong type, or None."""
     texts: list[tuple[str, Any]] = [("its task", design.task), ("its unit", design.unit)]
-    numbers: list[Any] = []
-    sources: list[PoolSource | SystemSource] = [design.pool, *design.outputs]
-    for source in sources if design.judge is None else [*sources, design.judge]:
-        texts += [
-            ("the name of a file", source.name),
-            ("the fingerprint of a file", source.fingerprint),
-        ]
+    for source in (design.pool, *design.outputs, *filter(None, [design.judge])):
+        texts += [(f"the {name} of a file", getattr(source, name)) for name in _TEXTS_OF_SOURCE]
         texts += [] if source.path is None else [("the path of a file", source.path)]
     for stratum in design.strata:
         texts += [("the name of a stratum", stratum.name), ("the key of a stratum", stratum.key)]
-        numbers += [stratum.spread, stratum.beside]
     for what, value in texts:
         if not isinstance(value, str):
             return f"{what} is {shown(value)}; expected text"
-    for value in numbers:
+    for value in (x for stratum in design.strata for x in (stratum.spread, stratum.beside)):
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             return f"the spread of a stratum is {shown(value)}; expected a number"
     if design.basis not in _BASES:
@@ -354,7 +308,7 @@ def _inconsistency(design: Design) -> str | None:
     if not np.array_equal(np.sort(units), np.arange(design.pool.units)):
         return f"its orders are not of {design.pool.units} units; expected each unit once"
     drawn = np.array([stratum.drawn for stratum in design.strata])
-    if not design.batches or {len(batch) for batch in design.batches} != {len(sizes)}:
+    if {len(batch) for batch in design.batches} != {len(sizes)}:
         return "its batches do not fit its strata; expected a number for each"
     batches = np.array(design.batches)
     if (batches < 0).any():

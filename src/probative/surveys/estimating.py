@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probative._validation import flag, fraction, open_probability, positive
-from probative.counts import Counts
 from probative.inference.groups import adjust_pvalues
 from probative.inference.posterior.student import LimitsPosterior, StudentPosterior
 from probative.inference.rare_positives import ItemStrata, rare_difference, rare_score
@@ -21,7 +20,7 @@ from probative.metrics import PRF, span
 from probative.options import EstimateOptions
 from probative.reading.inputs import is_path
 from probative.results import Estimate, EstimatedDifference, EstimatedScore, EstimatedStratum
-from probative.surveys.annotated import read_draws, say_what_is_out
+from probative.surveys.blanks import read_draws, say_what_is_out
 from probative.surveys.design import SystemSource, open_design
 from probative.surveys.pool import fingerprint, outputs_of, read_again
 from probative.wording.surveys import certain_verdict
@@ -31,11 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
     from probative._validation import Input, Systems
     from probative.inference.stratified import Projection
-    from probative.surveys.annotated import Annotated
+    from probative.surveys.blanks import Annotated
     from probative.surveys.design import Design
     from probative.surveys.pool import Pool
 
@@ -70,32 +67,25 @@ class _Survey:
     @cached_property
     def judge(self) -> Judge | None:
         """Return the counts of all units against the judge's opinion; None without a judge."""
-        opinion = self.pool.judge
-        if opinion is None:
+        judged = self.pool.judged
+        if judged is None:
             return None
-        returned, universe = self.pool.returned, self.universe
-        counts = [
-            Counts(
-                tp,
-                n_returned - tp,
-                opinion.g - tp,
-                None if universe is None else universe - n_returned - opinion.g + tp,
-            )
-            for tp, n_returned in zip(opinion.tp, returned, strict=True)
-        ]
+        by = "document" if self.pool.unit == "document" else "sentence"
+        counts = [judged.items.counts(k, by=by) for k in range(len(self.pool.names))]
+        if not self._has_negatives:
+            counts = [replace(own, tn=None) for own in counts]
         stratum = self.design.stratum_of
         return Judge.of(counts, stratum, self.design.units.number, self.draw)
 
     @property
-    def universe(self) -> NDArray[Any] | None:
-        """Return the number of decisions in every unit; None if negatives cannot be counted."""
-        return None if self.answers.counts[0].tn is None else np.ones(self.pool.n_units)
+    def _has_negatives(self) -> bool:
+        return self.answers.counts[0].tn is not None
 
     @cached_property
     def items(self) -> ItemStrata | None:
         """Return the strata of single items, split by which systems return them; None elsewhere."""
         single = self.pool.is_single and not self.pool.all_classes
-        if not single or self.pool.judge is not None or self.universe is None:
+        if not single or self.pool.judged is not None or not self._has_negatives:
             return None
         known = self.answers.counts[0]
         return ItemStrata.of_items(
@@ -129,47 +119,53 @@ class _Projected:
 
     def score(self, system: int, name: str) -> EstimatedScore:
         """Estimate the score of a system; `name` is the metric as users know it."""
-        projection = self.scores.score(system)
-        limits, notes = (projection.estimate, projection.low, projection.high), projection.notes
+        found: Any = self.scores.score(system)
+        known = _known(found)
         if self._items is not None:
-            rare = rare_score(self._items, self.scores.metric, system=system, **self._how)
-            limits, notes = (rare.estimate, rare.low, rare.high), rare.notes
+            found = rare_score(self._items, self.scores.metric, system=system, **self._how)
         return EstimatedScore(
             self.survey.pool.names[system],
             name,
-            *limits,
+            found.estimate,
+            found.low,
+            found.high,
             level=self.options.level,
-            **_known(projection),
-            note="; ".join(notes) or None,
+            **known,
+            note="; ".join(found.notes) or None,
         )
 
     def difference(self, a: int, b: int, name: str) -> EstimatedDifference:
         """Estimate the score of system `b` minus that of system `a`."""
-        projection, pool = self.scores.difference(a, b), self.survey.pool
-        identical = not pool.only(a, b).any() and not pool.only(b, a).any()
-        limits, notes = (projection.estimate, projection.low, projection.high), projection.notes
-        posterior: Any = self._posterior(projection, exact=identical)
+        projection: Any = self.scores.difference(a, b)
+        pool = self.survey.pool
+        identical = pool.is_same(a, b)
+        found, most = projection, span(self.scores.metric)
+        error, freedom = projection.standard_error, projection.degrees_of_freedom
         if identical:  # the difference is 0, whatever the labels are
-            limits, notes = (0.0, 0.0, 0.0), ()
-        elif self._items is not None:
-            rare = rare_difference(self._items, self.scores.metric, a=a, b=b, **self._how)
-            limits, notes = (rare.estimate, rare.low, rare.high), rare.notes
-            posterior = LimitsPosterior(*limits, self.options.level, span(self.scores.metric))
+            found = replace(projection, estimate=0.0, low=0.0, high=0.0, notes=())
+        if identical or not error > 0:
+            error, freedom = 0.0, inf
+        posterior: Any = StudentPosterior(found.estimate, error, freedom, most=most)
+        if self._items is not None and not identical:
+            found = rare_difference(self._items, self.scores.metric, a=a, b=b, **self._how)
+            limits = found.estimate, found.low, found.high
+            posterior = LimitsPosterior(*limits, self.options.level, most)
         unknown = not identical and self._items is None and projection.no_evidence
-        gone = unknown or isnan(limits[0])
+        gone = unknown or isnan(found.estimate)
         a_better, same, b_better = (
             (nan, nan, nan) if gone else posterior.probabilities(self.options.rope)
         )
+        tails = posterior.cdf(0.0), posterior.sf(0.0)
         score_a, score_b = self.score(a, name), self.score(b, name)
         return EstimatedDifference(
             a=score_a.system,
             b=score_b.system,
             metric=name,
-            difference=limits[0],
-            low=limits[1],
-            high=limits[2],
+            difference=found.estimate,
+            low=found.low,
+            high=found.high,
             method=self.method,
-            pvalue=_pvalue(posterior, gone=gone),
+            pvalue=1.0 if gone else min(1.0, 2 * min(map(float, tails))),
             p_adjusted=None,
             test="student" if self._items is None else "limits",
             by=pool.unit,
@@ -184,9 +180,9 @@ class _Projected:
             positives=round(self.survey.answers.positives),
             identical=identical,
             observed_units=self.survey.draw.labelled,
-            note="; ".join(notes) or None,
+            note="; ".join(found.notes) or None,
             match=match_of(self.survey.answers.matched),
-            unknown=notes[0] if unknown and notes else None,
+            unknown=found.notes[0] if unknown and found.notes else None,
             **_known(projection),
         )
 
@@ -201,22 +197,6 @@ class _Projected:
             return items
         return replace(items, finite=self.scores.finite)
 
-    def _posterior(self, projection: Projection, *, exact: bool) -> StudentPosterior:
-        """Return Student's posterior of the difference; a point where it is known."""
-        most = span(self.scores.metric)
-        if exact or not projection.standard_error > 0:
-            return StudentPosterior(0.0 if exact else projection.estimate, 0.0, inf, most=most)
-        return StudentPosterior(
-            projection.estimate, projection.standard_error, projection.degrees_of_freedom, most=most
-        )
-
-
-def _pvalue(posterior: Any, *, gone: bool) -> float:
-    """Return twice the smaller tail beyond 0; 1 if the difference is unknown."""
-    if gone:
-        return 1.0
-    return min(1.0, 2 * min(float(posterior.cdf(0.0)), float(posterior.sf(0.0))))
-
 
 def _known(projection: Projection) -> dict[str, Any]:
     """Return the fields that estimated scores and differences share."""
@@ -225,8 +205,8 @@ def _known(projection: Projection) -> dict[str, Any]:
         "degrees_of_freedom": projection.degrees_of_freedom,
         "design_effect": projection.design_effect,
         "worth": projection.worth,
-        "judge_moved": None if projection.judge is None else projection.judge.moved,
-        "judge_width": None if projection.judge is None else projection.judge.width,
+        "judge_moved": getattr(projection.judge, "moved", None),
+        "judge_width": getattr(projection.judge, "width", None),
     }
 
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from probative._validation import Array as Floats
     from probative.matching.matched import Matched
     from probative.reading.formats import Annotations
     from probative.reading.formats import Options as HowToRead
@@ -190,7 +191,13 @@ def _number(text: str) -> float:
 
 def _with_confidence(pool: Pool, numbers: Floats) -> Pool:
     """Return the pool with the confidences of its rows, and the variance that they imply."""
-    part = _part_of_rows(pool.matched, len(numbers))
+    matched, n_rows, part = pool.matched, len(numbers), None  # the part as read of every row
+    if n_rows == matched.items.n_units:
+        part = np.arange(n_rows)
+    elif matched.task == "entities" and n_rows == matched.gold.text.n_tokens:
+        part = matched.gold.text.sentence
+    elif matched.task == "labels" and n_rows == len(matched.gold):
+        part = matched.gold.units
     if part is None:
         raise InputError(
             f"scores: {len(numbers)} numbers; expected one per token or item of the outputs"
@@ -198,20 +205,7 @@ def _with_confidence(pool: Pool, numbers: Floats) -> Pool:
     unsure = numbers * (1 - numbers)
     doubt = np.bincount(pool.unit_of_part[part], weights=unsure, minlength=pool.n_units)
     single = pool.is_single and len(numbers) == pool.n_units
-    probability = numbers if single else None
-    return replace(pool, probability=probability, doubt=np.asarray(doubt, dtype=np.float64))
-
-
-def _part_of_rows(matched: Matched, n_rows: int) -> NDArray[np.intp] | None:
-    """Return the unit as read (sentence, item) of each row; None if the number does not fit."""
-    answer = matched.gold
-    if n_rows == matched.items.n_units:
-        return np.arange(n_rows)
-    if matched.task == "records":
-        return None
-    if matched.task == "entities":
-        return answer.text.sentence if n_rows == answer.text.n_tokens else None
-    return answer.units if n_rows == len(answer) else None
+    return replace(pool, probability=numbers if single else None, doubt=np.asarray(doubt))
 
 
 # --- Fingerprints of inputs
@@ -243,20 +237,8 @@ def fingerprint(data: Any) -> str:
     return f"sha256:{content.hexdigest()}"
 
 
-if TYPE_CHECKING:
-    Floats = NDArray[np.float64]
-
-
 _ITEM = "item"
 _IN_COLUMNS = ("columns", "conllu", "table", "rows")  # formats that accept a column name
-
-
-@dataclass(frozen=True, eq=False)
-class _JudgeCounts:
-    """The counts of every unit with the judge's opinion as gold."""
-
-    tp: Floats  # items that the judge has, too: one row per system, one column per unit
-    g: Floats  # items of the judge, per unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,8 +251,7 @@ class Pool:
     reading: ReadingOptions  # completed with what was recognised: the positive class
     probability: Floats | None = None  # mean confidence of the systems in every single item
     doubt: Floats | None = None  # the sum of p(1 - p) over the rows (tokens, items) of every unit
-    judge: _JudgeCounts | None = None  # the counts against a judge's opinion
-    judged: Matched | None = None  # the outputs matched to it
+    judged: Matched | None = None  # the outputs matched to a judge's opinion
 
     @property
     def task(self) -> str:
@@ -300,13 +281,10 @@ class Pool:
         scheme = self.matched.scheme
         return (self.task,) if scheme is None else (self.task, scheme, self.reading.repair)
 
-    @property
+    @cached_property
     def n_units(self) -> int:
         """Return the number of units."""
-        items = self.matched.items
-        if self.unit != "document" or items.document is None:
-            return items.n_units
-        return int(items.document.max(initial=-1)) + 1
+        return int(self.unit_of_part.max(initial=-1)) + 1
 
     @cached_property
     def unit_of_item(self) -> NDArray[np.intp]:
@@ -339,6 +317,11 @@ class Pool:
             gold, outputs, names=self.names, find_positive=False, all_there=False, reading=reading
         )
 
+    def read_gold(self, given: Any, name: str) -> Any:
+        """Read annotations of some parts, as the outputs were read."""
+        options = replace(how_to_read(self.reading), tag_column=None, predicted=False)
+        return annotations_of(given, name, options)
+
     @cached_property
     def weight(self) -> Floats:
         """Return what every item counts."""
@@ -367,15 +350,10 @@ class Pool:
         says = self.matched.items.says
         return self.number_where(np.asarray(says.any(axis=0) & ~says.all(axis=0)))
 
-    def both(self, a: int = 0, b: int = 1) -> Floats:
-        """Count the items that two systems both return, per unit."""
+    def is_same(self, a: int, b: int) -> bool:
+        """Return True if two systems return the same items."""
         says = self.matched.items.says
-        return self.number_where(says[a] & says[b])
-
-    def only(self, a: int, b: int) -> Floats:
-        """Count the items that system `a` returns and `b` does not, per unit."""
-        says = self.matched.items.says
-        return self.number_where(says[a] & ~says[b])
+        return not self.weight[says[a] != says[b]].any()
 
 
 def read_pool(
@@ -387,11 +365,7 @@ def read_pool(
     scores: Any = None,
     judge: Any = None,
 ) -> Pool:
-    """Read the outputs of systems on a pool and match them to each other.
-
-    `by` is the kind of unit (default: as the outputs suggest); `scores` a column of confidences or
-    one number per row; `judge` another output that is used as an opinion, not as gold.
-    """
+    """Read the outputs of systems on a pool and match them to each other."""
     choices = _check_choices(reading)
     if by == _ITEM:
         choices = replace(choices, unit_column=None)
@@ -407,8 +381,7 @@ def read_pool(
     if scores is not None:
         pool = _with_confidence(pool, _confidence_of(scores, outputs, systems, options))
     if judge is not None:
-        judged = _match(sides[-1], systems, called, choices)
-        pool = replace(pool, judge=_judge_counts(pool, judged), judged=judged)
+        pool = replace(pool, judged=_match(sides[-1], systems, called, choices))
     return pool
 
 
@@ -420,11 +393,8 @@ def read_again(
     judge: Any = None,
     scores: Any = None,
 ) -> Pool:
-    """Read the outputs of a design as they were read when it was made; refuse changed ones.
-
-    Paths are relative to `folder`, that of the design file. `outputs`, `judge` and `scores` replace
-    inputs that have moved or came from Python.
-    """
+    """Read the outputs of a design as they were read when it was made; refuse changed ones."""
+    # paths are relative to `folder`; `outputs`, `judge` and `scores` have moved or are from Python
     if outputs is not None and len(outputs) != len(design.outputs):
         raise InputError(
             f"systems: {len(outputs)}, but the design has {len(design.outputs)}; expected each"
@@ -558,11 +528,3 @@ def _unit(matched: Matched, by: str | None) -> str:
         return by
     listed = " or ".join(map(repr, dict.fromkeys(known)))
     raise InputError(f"by: {shown(by)} is no unit of these outputs; expected {listed}")
-
-
-def _judge_counts(pool: Pool, judged: Matched) -> _JudgeCounts:
-    """Compute the counts of every unit with the judge's opinion as gold."""
-    by = "document" if pool.unit == "document" else "sentence"
-    counts = [judged.items.counts(number, by=by) for number in range(len(pool.names))]
-    tp = np.stack([np.asarray(own.tp, dtype=np.float64) for own in counts])
-    return _JudgeCounts(tp, np.asarray(counts[0].tp + counts[0].fn, dtype=np.float64))

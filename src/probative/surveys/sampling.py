@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 from scipy import special
@@ -20,9 +19,8 @@ from probative._validation import (
     whole_number,
 )
 from probative.errors import InputError
-from probative.files import check_target, create_whole, write_whole
+from probative.files import check_target, create_whole, hold, write_whole
 from probative.inference.stratified import sampling_variance, worth_in_random_units
-from probative.jobs.ledger import open_locked
 from probative.options import SampleOptions
 from probative.reading.inputs import is_path
 from probative.results import Sampled, SampledStratum
@@ -39,8 +37,7 @@ from probative.surveys.design import (
 from probative.surveys.pool import fingerprint, read_again, read_pool, reading_keywords
 from probative.surveys.strata import (
     draw_numbers,
-    evidence_of_judge,
-    evidence_of_pilot,
+    evidence_of,
     expect,
     layers_of,
     numbers_of,
@@ -48,7 +45,7 @@ from probative.surveys.strata import (
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from probative._validation import Input, Systems
     from probative.options import ReadingKeywords
@@ -59,11 +56,8 @@ if TYPE_CHECKING:
 
 # --- The files of a sample and its result
 
-_DESIGN = ".design.json"
 
-
-@dataclass(frozen=True, eq=False)
-class _Opinions:
+class _Opinions(NamedTuple):
     """Further inputs about the units of the pool: a pilot, confidences, a judge."""
 
     pilot: Any
@@ -81,16 +75,13 @@ def _reason_of(size: int, drawn: int, least: int, why: str) -> str:
 def _targets_of(to: Path | str, design: Path | None = None) -> dict[str, Path]:
     """Return the paths to write; refuse existing files, except a design that is extended."""
     path = Path(to)
-    beside = path.with_name(path.stem + _DESIGN) if design is None else design
-    for target in (path, *(() if design is not None else (beside,))):
+    beside = path.with_name(path.stem + ".design.json") if design is None else design
+    for target, what in ((path, "and may be annotated"), (beside, "the design of another sample")):
         check_target(target)
-        if target.exists():
-            what = "and may be annotated" if target == path else "the design of another sample"
+        if target != design and target.exists():
             raise InputError(
                 f"exists already, {what}; expected another file for the sample", target
             )
-    if design is not None:
-        check_target(design)
     return {"sample": path, "design": beside}
 
 
@@ -112,25 +103,26 @@ def _write_both(content: bytes, design: Design, files: Mapping[str, Path]) -> No
         raise
 
 
-def tell(
+def _finish(
     design: Design,
     expected: Expected,
     options: SampleOptions,
-    facts: Sequence[str],
+    pool: Pool,
+    blanks: Blanks | None,
     files: Mapping[str, Path] | None,
     notes: Sequence[str],
 ) -> Sampled:
-    """Build the result of the last draw, with the expected length of the interval."""
-    sizes = [stratum.size for stratum in design.strata]
-    spreads = [stratum.spread for stratum in design.strata]
-    numbers = [stratum.drawn for stratum in design.strata]
-    weight = np.array(sizes) * np.array(spreads)
-    share = weight / weight.sum() if weight.sum() > 0 else np.array(sizes) / sum(sizes)
+    """Return the result of the last draw, with the expected length of the interval; write files."""
+    drawn = [(stratum.size, stratum.spread, stratum.drawn) for stratum in design.strata]
+    sizes, spreads, numbers = (np.array(column) for column in zip(*drawn, strict=True))
+    weight = sizes * spreads
+    share = weight / weight.sum() if weight.sum() > 0 else sizes / sizes.sum()
     variance = sampling_variance(sizes, spreads, numbers)
-    at_random = sampling_variance([sum(sizes)], [expected.overall], [design.size])
+    at_random = sampling_variance([sizes.sum()], [expected.overall], [design.size])
     reach = 2 * float(special.ndtri(0.5 + options.level / 2)) / expected.scale
-    units = design.units
-    last = len(design.batches) - 1
+    new = design.units.number[design.units.batch == len(design.batches) - 1]
+    if files is not None and blanks is not None:
+        _write_both(encoded(blanks, pool, new), design, files)
     about = f"by-{design.unit}", f"for-{design.goal}", f"size:{design.size}", design.basis
     return Sampled(
         task=design.task,
@@ -141,18 +133,18 @@ def tell(
         labelled=design.size,
         new=sum(design.batches[-1]),
         strata=tuple(
-            SampledStratum(own.name, own.size, own.drawn, new, own.spread, float(part), own.why)
-            for own, new, part in zip(design.strata, design.batches[-1], share, strict=True)
+            SampledStratum(own.name, own.size, own.drawn, more, own.spread, float(part), own.why)
+            for own, more, part in zip(design.strata, design.batches[-1], share, strict=True)
         ),
         width=reach * float(np.sqrt(variance)),
         random_width=reach * float(np.sqrt(at_random)),
         worth=worth_in_random_units(variance, expected.overall, design.pool.units),
         level=options.level,
         seed=design.seed,
-        units=units.number[units.batch == last],
+        units=new,
         files={} if files is None else {name: str(path) for name, path in files.items()},
         notes=tuple(notes),
-        signature=options.signature("sample", *facts, *about),
+        signature=options.signature("sample", *pool.facts, *about),
         design=design,
     )
 
@@ -160,7 +152,7 @@ def tell(
 # --- Extending a sample
 
 
-def extend(
+def _extend_alone(
     given: Any,
     outputs: list[Any],
     options: SampleOptions,
@@ -177,33 +169,10 @@ def extend(
     if to is None:
         read_design(given)
         raise InputError("to: missing; expected a file for the new units")
-    with _alone(Path(given)):
+    read_design(given)  # refuses a damaged design before the lock is taken
+    real = Path(os.path.realpath(given))
+    with hold(real.with_name(f".{real.name}.lock")):  # beside it: it is replaced as a whole
         return _extend(read_design(given), Path(given), outputs, options, third, to)
-
-
-@contextmanager
-def _alone(design: Path) -> Iterator[None]:
-    """Hold the lock of a design while it is extended, beside it: it is replaced as a whole."""
-    read_design(design)  # refuses a damaged design before the lock is taken
-    real = Path(os.path.realpath(design))
-    place = real.with_name(f".{real.name}.lock")
-    while True:
-        with open_locked(place) as file:
-            if _is_still(place, file):  # else the previous holder has removed the lock file
-                try:
-                    yield
-                finally:
-                    with suppress(PermissionError):  # Windows removes no open file
-                        place.unlink(missing_ok=True)  # while the lock is still held
-                return
-
-
-def _is_still(place: Path, file: IO[bytes]) -> bool:
-    """Return True if the path still names the open file."""
-    try:
-        return os.path.samestat(os.fstat(file.fileno()), place.stat())
-    except FileNotFoundError:
-        return False
 
 
 def _extend(
@@ -225,17 +194,11 @@ def _extend(
         )
     files = None if to is None else _targets_of(to, path)
     pool = read_again(old, folder, outputs=outputs or None, judge=third.judge, scores=third.scores)
-    notes: list[str] = []
-    evidence = evidence_of_judge(pool)
-    if third.pilot is not None:
-        evidence, notes = evidence_of_pilot(pool, third.pilot, old.units.number)
+    evidence, notes = evidence_of(pool, third.pilot, old.units.number)
     expected = expect(pool, old.goal, evidence)
     new = _extended(old, expected, add)
     blanks = None if files is None else _same_corpus(old, pool, folder, outputs)
-    sampled = tell(new, expected, replace(options, rng=old.seed), pool.facts, files, notes)
-    if files is not None and blanks is not None:
-        _write_both(encoded(blanks, pool, sampled.units), new, files)
-    return sampled
+    return _finish(new, expected, replace(options, rng=old.seed), pool, blanks, files, notes)
 
 
 def _refuse_with_add(options: SampleOptions, names: Sequence[str] | None) -> None:
@@ -261,14 +224,10 @@ def _extended(old: Design, expected: Expected, add: int) -> Design:
     keys = [stratum.key for stratum in old.strata]
     placing = [float(np.hypot(stratum.spread, stratum.beside)) for stratum in looked_at]
     drawn, least = draw_numbers(keys, sizes, placing, old.size + add, before)
-    looked_at = [
-        stratum
-        if k == n0 and stratum.why in ("all", "least")
-        else replace(
-            stratum, why=_reason_of(stratum.size, int(k), 0 if k == n0 else int(low), basis)
-        )
-        for stratum, k, n0, low in zip(looked_at, drawn, before, least, strict=True)
-    ]
+    for place, (own, k, n0, low) in enumerate(zip(looked_at, drawn, before, least, strict=True)):
+        if k > n0 or own.why not in ("all", "least"):
+            why = _reason_of(own.size, int(k), 0 if k == n0 else int(low), basis)
+            looked_at[place] = replace(own, why=why)
     return replace(old.extended(drawn - np.array(before), looked_at), basis=basis)
 
 
@@ -395,7 +354,7 @@ def sample(
     given, names = _by_name([s for s in (systems, *more) if s is not None], names)
     third = _Opinions(pilot, scores, judge)
     if add is not None:
-        return extend(pool, given, options, third, names, to)
+        return _extend_alone(pool, given, options, third, names, to)
     if isinstance(pool, Design):
         raise InputError("add: missing; expected how many units to add to the design")
     given, names = _of_one_table(pool, given, names, options, judge)
@@ -447,10 +406,7 @@ def _draw(
         there = counted(pool.n_units, pool.unit)
         raise InputError(f"size: {size}, but the pool has {there}; expected at most that")
     blanks = _open_corpus(corpus, pool, outputs, options.keep, to)
-    notes: list[str] = []
-    evidence = evidence_of_judge(pool)
-    if third.pilot is not None:
-        evidence, notes = evidence_of_pilot(pool, third.pilot)
+    evidence, notes = evidence_of(pool, third.pilot)
     expected = expect(pool, goal, evidence)
     layers = layers_of(pool, expected, size)
     drawn, least = numbers_of(layers, expected, size)
@@ -474,25 +430,23 @@ def _draw(
         seed=options.rng,
         pool=_pool_source(corpus, outputs, pool, folder),
         outputs=tuple(
-            SystemSource(name, _relative(own, folder), fingerprint(own))
+            SystemSource(name, *_origin(own, folder))
             for name, own in zip(pool.names, outputs, strict=True)
         ),
-        judge=None
-        if third.judge is None
-        else SystemSource("judge", _relative(third.judge, folder), fingerprint(third.judge)),
+        judge=None if third.judge is None else SystemSource("judge", *_origin(third.judge, folder)),
         reading=reading_keywords(pool.reading),
         scores=third.scores if isinstance(third.scores, (str, int)) else None,
         strata=strata,
-        order=tuple(_shuffled(own.units, options.rng, h) for h, own in enumerate(layers)),
+        order=tuple(
+            np.random.default_rng([options.rng, h]).permutation(own.units).astype(np.int64)
+            for h, own in enumerate(layers)
+        ),
         batches=(tuple(map(int, drawn)),),
         written={} if blanks is None else {**blanks.written, "keep": list(options.keep)},
         basis=expected.why,
     )
     notes = [*_own_notes(pool, blanks), *notes]
-    sampled = tell(design, expected, options, pool.facts, files, notes)
-    if files is not None and blanks is not None:
-        _write_both(encoded(blanks, pool, sampled.units), design, files)
-    return sampled
+    return _finish(design, expected, options, pool, blanks, files, notes)
 
 
 def _goal(goal: str | None, n_systems: int) -> str:
@@ -531,27 +485,22 @@ def _pool_source(corpus: Any, outputs: list[Any], pool: Pool, folder: Path) -> P
     """Describe where the text of the pool came from."""
     data = outputs[0] if corpus is None else corpus
     name = Path(data).name if is_path(data) else "pool"
-    return PoolSource(name, _relative(data, folder), fingerprint(data), pool.n_units)
+    return PoolSource(name, *_origin(data, folder), pool.n_units)
 
 
-def _relative(data: Any, folder: Path) -> str | None:
-    """Return a path relative to a folder; None for inputs from Python."""
-    if not is_path(data):
-        return None
-    try:
-        return Path(os.path.relpath(data, folder)).as_posix()
-    except ValueError:  # on another drive
-        return str(Path(data).resolve())
-
-
-def _shuffled(units: Any, seed: int, stratum: int) -> Any:
-    """Return the random order in which the units of a stratum are drawn."""
-    return np.random.default_rng([seed, stratum]).permutation(units).astype(np.int64)
+def _origin(data: Any, folder: Path) -> tuple[str | None, str]:
+    """Return a path relative to a folder, None for inputs from Python; and the fingerprint."""
+    path = None
+    if is_path(data):
+        try:
+            path = Path(os.path.relpath(data, folder)).as_posix()
+        except ValueError:  # on another drive
+            path = str(Path(data).resolve())
+    return path, fingerprint(data)
 
 
 def _own_notes(pool: Pool, blanks: Blanks | None) -> list[str]:
     """Return the notes on the reading, without those on gold, which an output has replaced."""
     judged = () if pool.judged is None else pool.judged.notes
     notes = [note for note in (*pool.matched.notes, *judged) if "the answer" not in note]
-    kept = getattr(blanks, "notes", ())
-    return [*dict.fromkeys(notes), *kept]
+    return [*dict.fromkeys(notes), *(() if blanks is None else blanks.notes)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -14,9 +14,8 @@ import numpy as np
 from probative.errors import InputError
 from probative.inference.stratified import Draw, allocate, sampling_variance
 from probative.inference.units import student_quantile
-from probative.matching.choices import how_to_read
 from probative.reading.annotations import part_of
-from probative.reading.inputs import annotations_of, is_path
+from probative.reading.inputs import is_path
 from probative.surveys.pool import n_parts, names_of_parts
 from probative.wording.numbers import counted
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from probative._validation import Array as Floats
     from probative._validation import Ints
     from probative.matching.matched import Matched
     from probative.surveys.pool import Pool
@@ -49,12 +49,10 @@ class _Layer:
 
 
 def layers_of(pool: Pool, expected: Expected, size: int) -> list[_Layer]:
-    """Group the units of a pool by what the systems return, and by their confidence.
-
-    If units of many items, such as documents, hold most of the spread, all units may be grouped by
-    their number of items, or not at all, if that forecasts a shorter interval. `size` is the number
-    of units to draw: strata that would give too few are merged.
-    """
+    """Group the units of a pool by what the systems return, and by their confidence."""
+    # If units of many items, such as documents, hold most of the spread, all units may be grouped
+    # by their number of items, or not at all, if that forecasts a shorter interval. Strata that
+    # would give too few of the `size` units to draw are merged.
     most = max(1, size // (_TIMES_LEAST_PER_STRATUM * LEAST))
     patterns = _patterns(pool)
     layers = []
@@ -70,17 +68,14 @@ def layers_of(pool: Pool, expected: Expected, size: int) -> list[_Layer]:
 def _patterns(pool: Pool) -> list[_Layer]:
     """Group the units by which systems return what; leave out empty strata."""
     if pool.is_single and pool.matched.positive is not None:
-        code, names = _answers(pool)
-    elif len(pool.names) == 1:
-        number, what = _number(pool)
-        code, names = np.minimum(number, 3), _numbered(what)
-        if pool.all_classes:
-            code, names = np.zeros_like(number), [(what, what)]
+        code, names, keys = _answers(pool)
     else:
-        code, names = _disputes(pool)
+        code, names = _numbers_of_items(pool)
+        keys = names
+    layers = enumerate(zip(names, keys, strict=True))
     return [
         _Layer(name, key, np.flatnonzero(code == number))
-        for number, (name, key) in enumerate(names)
+        for number, (name, key) in layers
         if (code == number).any()
     ]
 
@@ -93,38 +88,35 @@ def _number(pool: Pool) -> tuple[Ints, str]:
     return pool.returned[0].astype(np.int64), "labelled" if pool.all_classes else "returned"
 
 
-def _numbered(what: str) -> list[tuple[str, str]]:
-    """Return the names of strata by number of items."""
-    words = f"1 item {what}", f"2 items {what}", f"3 or more items {what}"
-    return [(word, word) for word in ("nothing returned", *words)]
-
-
-def _answers(pool: Pool) -> tuple[Ints, list[tuple[str, str]]]:
-    """Group single items by which systems say yes."""
+def _answers(pool: Pool) -> tuple[Ints, list[str], list[str]]:
+    """Group single items by which systems say yes; return codes, names and keys of the groups."""
     yes = pool.returned > 0
-    if len(yes) == 1:
-        return (~yes[0]).astype(np.int64), [("yes", "yes"), ("no", "no")]
-    number = yes.sum(axis=0)
-    if len(yes) == 2:
-        a, b = pool.names
+    total, number = len(yes), yes.sum(axis=0)
+    if total == 2:
         code = np.where(number == 2, 0, np.where(number == 0, 3, np.where(yes[0], 1, 2)))
-        one = [(f"only {name} says yes", "one says yes") for name in (a, b)]
-        return code, [("both say yes",) * 2, *one, ("none says yes",) * 2]
-    total = len(yes)
-    words = [f"all {total} say yes", *(f"{n} of {total} say yes" for n in range(total - 1, 0, -1))]
-    return total - number, [(word, word) for word in (*words, "none says yes")]
+        one = [f"only {name} says yes" for name in pool.names]
+        ends = "both say yes", "none says yes"
+        return code, [ends[0], *one, ends[1]], [ends[0], *["one says yes"] * 2, ends[1]]
+    some = [f"{n} of {total} say yes" for n in range(total - 1, 0, -1)]
+    words = ["yes", "no"] if total == 1 else [f"all {total} say yes", *some, "none says yes"]
+    return total - number, words, words
 
 
-def _disputes(pool: Pool) -> tuple[Ints, list[tuple[str, str]]]:
-    """Group units by how many items some systems return and others do not."""
-    dispute, what = _number(pool)
+def _numbers_of_items(pool: Pool) -> tuple[Ints, list[str]]:
+    """Group units by their number of informative items; return codes and names of the groups."""
+    number, what = _number(pool)
+    several = len(pool.names) > 1
+    if pool.all_classes and not several:
+        return np.zeros_like(number), [what]
     if pool.all_classes and pool.is_single:
-        code = np.clip(dispute - 1, 0, 2)
         words = ["same label", "2 different labels", "3 or more different labels"]
-        return code, [(word, word) for word in words]
-    code = np.where(dispute == 0, (pool.agreed > 0).astype(np.int64), np.minimum(dispute, 3) + 1)
-    nothing, *disputed = _numbered(what)
-    return code, [nothing, ("agreed items only",) * 2, *disputed]
+        return np.clip(number - 1, 0, 2), words
+    code = np.minimum(number, 3)
+    names = [f"1 item {what}", f"2 items {what}", f"3 or more items {what}"]
+    if several:
+        code = np.where(number == 0, (pool.agreed > 0).astype(np.int64), code + 1)
+        names = ["agreed items only", *names]
+    return code, ["nothing returned", *names]
 
 
 def _has_long_units(units: NDArray[np.intp], pool: Pool, expected: Expected) -> bool:
@@ -161,23 +153,18 @@ def _range_of_items(number: Ints, what: str) -> str:
 
 
 def _shortest(ways: list[list[_Layer]], expected: Expected, size: int) -> list[_Layer]:
-    """Return the way with the shortest forecast interval, relative to one stratum of all units.
-
-    The worse of two forecasts counts: as guessed, and if units differ half as much. The guess of
-    long units is rough, and fewer units in a stratum show less of their variance.
-    """
+    """Return the way with the shortest forecast interval, relative to one stratum of all units."""
+    # the worse of two forecasts counts, because the guess of long units is rough
     whole = [reduce(_both, ways[0])]
     beside = _foretold(whole, expected, size)
     return min([whole, *ways], key=lambda way: (_foretold(way, expected, size) / beside).max())
 
 
 def _foretold(layers: list[_Layer], expected: Expected, size: int) -> NDArray[np.float64]:
-    """Forecast the half length of the interval, as guessed and if units differ half as much.
-
-    As in `estimate`, the variance is at least that of half a unit more going wrong as a whole in
-    every stratum. The forecast is infinite if strata with few labelled units hold a large share of
-    the score.
-    """
+    """Forecast the half length of the interval, as guessed and if units differ half as much."""
+    # As in `estimate`, the variance is at least that of half a unit more going wrong as a whole in
+    # every stratum. The forecast is infinite if strata with few labelled units hold a large share
+    # of the score.
     sizes = np.array([len(own.units) for own in layers])
     drawn, _ = numbers_of(layers, expected, size)
     draw = Draw.of(np.repeat(np.arange(len(layers)), drawn), sizes)
@@ -274,14 +261,12 @@ def draw_numbers(
     n: int,
     drawn: Sequence[int] | None = None,
 ) -> tuple[Ints, Ints]:
-    """Return how many units to draw from each stratum in all, and how many at least.
-
-    Strata that are mirror images get the same sampling rate, as nearly as integers allow, if that
-    raises the variance by at most a twentieth: the comparison of two systems then does not depend
-    on which is called A. `drawn` holds the units drawn before.
-    """
-    size, before = np.asarray(sizes), np.zeros(len(sizes), dtype=np.int64)
-    before = before if drawn is None else np.asarray(drawn)
+    """Return how many units to draw from each stratum in all, and how many at least."""
+    # Strata that are mirror images get the same sampling rate, as nearly as integers allow, if that
+    # raises the variance by at most a twentieth: the comparison of two systems then does not depend
+    # on which is called A. `drawn` holds the units drawn before.
+    size = np.asarray(sizes)
+    before = np.zeros(len(sizes), dtype=np.int64) if drawn is None else np.asarray(drawn)
     least = np.maximum(before, np.minimum(min(LEAST, max(1, n // len(sizes))), size))
     if least.sum() > n:
         least = before
@@ -324,10 +309,6 @@ def _evenly(
 # return it; items that nobody returns occur at a rate. So every unit has an expected e and a
 # variance, and the variance of a stratum is the mean of the variances plus the variance of the
 # means. These guesses decide only the allocation of the sample, not the estimates from it.
-
-if TYPE_CHECKING:
-    Floats = NDArray[np.float64]
-
 
 # Guesses without evidence: the probability that an item is right if all systems return it, if
 # some do, if the only system does; items missed by all systems per item returned
@@ -488,14 +469,13 @@ def _missed(pool: Pool, evidence: _Evidence | None) -> Floats:
     returned = float((pool.agreed + pool.disputed).sum())
     rate = MISSED * max(returned, 1.0) / max(float(likely.sum()), 1.0)
     if evidence is not None:
-        known = float(likely[evidence.units].sum())
-        rate = (float(evidence.missed.sum()) + _WEIGHT_OF_GUESS * rate) / (known + _WEIGHT_OF_GUESS)
+        rate = _updated(rate, evidence.missed, likely[evidence.units])
     expected = rate * likely
     return np.asarray(np.minimum(expected, 0.5) if pool.is_single else expected)
 
 
 def _updated(guess: float, right: Floats, number: Floats) -> float:
-    """Update a probability by evidence; the guess counts as a few items."""
+    """Update a probability or rate by evidence; the guess counts as a few items."""
     known = float(number.sum())
     return (float(right.sum()) + _WEIGHT_OF_GUESS * guess) / (known + _WEIGHT_OF_GUESS)
 
@@ -511,18 +491,18 @@ def _relative(doubt: Floats) -> Floats:
 # --- Evidence from annotated units
 
 
-def evidence_of_pilot(
+def evidence_of(
     pool: Pool, pilot: Any, drawn: Ints | None = None
-) -> tuple[_Evidence, list[str]]:
-    """Read annotated units, find them in the pool, and compute their counts; return also notes.
-
-    If the pilot is a sample, `drawn` holds its units: of equal texts, these are taken.
-    """
+) -> tuple[_Evidence | None, list[str]]:
+    """Return the counts of a pilot, or else of all units against the judge, if any; and notes."""
+    # if the pilot is a sample, `drawn` holds its units: of equal texts, these are taken
+    if pilot is None:
+        judged = pool.judged
+        return None if judged is None else _evidence(judged, pool.unit_of_part, "judge"), []
     numbers = None
     if isinstance(pilot, tuple) and len(pilot) == 2 and not is_path(pilot[0]):
         numbers, pilot = _numbers(pilot[0], pool), pilot[1]
-    options = replace(how_to_read(pool.reading), tag_column=None, predicted=False)
-    side: Any = annotations_of(pilot, "pilot", options)
+    side = pool.read_gold(pilot, "pilot")
     if side.task != pool.task:
         raise InputError(f"pilot: is {side.task}, but the outputs are {pool.task}")
     notes: list[str] = []
@@ -538,17 +518,10 @@ def evidence_of_pilot(
                 f"pilot: {total - len(in_pool)} of its {total} units are not in the pool as a "
                 f"whole and are left out"
             )
-        side = part_of(side, places)
-        parts = in_pool
+        side, parts = part_of(side, places), in_pool
     else:
         parts = pool.parts_of(numbers)
-    units = pool.unit_of_part[parts]
-    return _evidence(pool.match(side, parts), units, "pilot"), notes
-
-
-def evidence_of_judge(pool: Pool) -> _Evidence | None:
-    """Return the counts of all units against the judge; None without one."""
-    return None if pool.judged is None else _evidence(pool.judged, pool.unit_of_part, "judge")
+    return _evidence(pool.match(side, parts), pool.unit_of_part[parts], "pilot"), notes
 
 
 def _numbers(given: Any, pool: Pool) -> Ints:

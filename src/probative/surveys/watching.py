@@ -13,7 +13,7 @@ from probative.inference.sequential import LabelledUnits, order_of_drawing, stra
 from probative.jobs.score import compared_metrics, scored_as
 from probative.options import WatchOptions
 from probative.results import Looks
-from probative.surveys.annotated import read_draws, say_what_is_out
+from probative.surveys.blanks import read_draws, say_what_is_out
 from probative.surveys.design import open_design
 from probative.surveys.pool import outputs_of, read_again
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from probative._validation import Input, Ints
     from probative.surveys.design import Design
-
-__all__ = ["watch"]
 
 _LOOKS_PER_FIRST_DRAW = 10  # default number of looks at the units of the first draw
 
@@ -97,11 +95,10 @@ def watch(
     if others:
         raise InputError(f"metric: {1 + len(others)} scores; expected one, which decides")
     units = opened.units
-    rows = np.flatnonzero(units.batch < done)
     first = np.array(opened.batches[0])
     usual = -(-int(first.sum()) // _LOOKS_PER_FIRST_DRAW)
     step = usual if every is None else whole_number("every", every)
-    order, ends = _in_order(opened, rows, step)
+    order, ends = _in_order(opened, done, step)
     if planned is not None:
         first = first * (whole_number("planned", planned) / first.sum())
     labelled = LabelledUnits(
@@ -118,7 +115,7 @@ def watch(
     )
     about = f"by-{opened.unit}", f"every:{step}", f"planned:{round(float(first.sum()))}"
     signature = options.signature("watch", opened.task, name, *about)
-    if len(opened.outputs) == 2 and not pool.only(0, 1).any() and not pool.only(1, 0).any():
+    if len(opened.outputs) == 2 and pool.is_same(0, 1):
         # the difference of identical outputs is 0, whatever the labels are
         zero: dict[str, Any] = {"estimate": 0.0, "low": 0.0, "high": 0.0}
         looked = (replace(look, **zero, more=None, note=None) for look in looked)
@@ -133,7 +130,7 @@ def watch(
     )
 
 
-def _in_order(design: Design, rows: Ints, step: int) -> tuple[Ints, list[int]]:
+def _in_order(design: Design, done: int, step: int) -> tuple[Ints, list[int]]:
     """Return the rows of the drawn units in the order of drawing, and the ends of the looks."""
     units = design.units
     rank = np.empty(design.pool.units, dtype=np.int64)
@@ -142,8 +139,8 @@ def _in_order(design: Design, rows: Ints, step: int) -> tuple[Ints, list[int]]:
     parts: list[Ints] = []
     ends: list[int] = []
     before = 0
-    for batch in np.unique(units.batch[rows]):
-        members = rows[units.batch[rows] == batch]
+    for batch in np.unique(units.batch[units.batch < done]):
+        members = np.flatnonzero(units.batch == batch)
         stratum, place = units.stratum[members], rank[units.number[members]]
         _, inverse = np.unique(stratum, return_inverse=True)
         lowest = np.full(inverse.max() + 1, np.iinfo(np.int64).max)

@@ -22,7 +22,6 @@ from probative.tables.query import (
     count_cells,
     count_units,
     group_keys,
-    has_gap,
     kinds_of,
     plain,
     sort_groups,
@@ -96,51 +95,29 @@ def count_table(
     parameters: Sequence[str] = (),
     find_positive: bool = True,
 ) -> Tallied:
-    """Count a table in the engine that holds it.
-
-    Parameters
-    ----------
-    frame
-        A table of pandas, Polars, PyArrow, DuckDB, Ibis, Dask or PySpark.
-    gold, systems
-        The column of the gold labels and those of the systems, or a dictionary of these by name.
-    by, unit
-        The column or columns of the groups, and the column of the units.
-    positive
-        The label that counts as "yes". By default one that means yes, such as 1 of 0 and 1 or "yes"
-        of "no" and "yes"; if there is none, all classes count.
-    on_null
-        What to do with rows in which a label is missing: "error"; "drop" the row; or "negative":
-        count it as no label at all.
-    overall
-        With groups and units: True to count the units of all groups together as well. A unit may
-        have rows in several groups.
-    parameters
-        The parameters that named the columns of the systems, for messages.
-    find_positive
-        True to look for a label that means yes.
-    """
+    """Count a table in the engine that holds it, with the arguments of `tally`."""
+    # `overall`: with groups and units, count the units of all groups together as well, as a unit
+    # may have rows in several groups; `parameters` named the columns of the systems, for messages
     asked = check_asked(gold, systems, by, unit, parameters)
     one_of("on_null", on_null, _ON_NULL)
     flag("overall", overall)
     keys = {**asked.groups, **asked.units}
     source = plain(chosen(opened(frame), {**keys, **asked.labels}), asked.labels, keys)
     counted = _Counted(source, asked, on_null)
-    cells, labels = counted.cells, counted.labels
-    yes = _positive(positive, labels, find_positive=find_positive)
+    yes = _positive(positive, counted.labels, find_positive=find_positive)
     units: dict[tuple[int | None, str | None], UnitRows] = {}
     if asked.unit is not None:
-        ways = [tuple(asked.groups)] + ([()] if overall and asked.by else [])
-        for groups in ways:
-            units |= counted.unit_rows(list(groups), yes)
+        units = counted.unit_rows(list(asked.groups), yes)
+        if overall and asked.by:
+            units |= counted.unit_rows([], yes)
     return Tallied(
         names=tuple(asked.systems),
-        labels=labels,
+        labels=counted.labels,
         positive=yes,
         groups=counted.groups if asked.by else (),
         unit=asked.unit,
         notes=tuple(counted.notes),
-        _cells=cells,
+        _cells=counted.cells,
         _units=units,
     )
 
@@ -175,7 +152,12 @@ class _Counted:
             safe: LabelColumn.of(parameter, name, values[safe])
             for safe, (parameter, name) in self.asked.labels.items()
         }
-        self._refuse_continuous(int(number.sum()))
+        gold = self.columns["g"]
+        refuse_continuous(
+            [value for value, text in gold.texts.items() if text is not None],
+            lambda text: InputError(f"gold: column {gold.name!r} {text}"),
+            int(number.sum()),
+        )
         self.labels = tuple(sorted(frozenset().union(*(c.labels for c in self.columns.values()))))
         code = {label: i for i, label in enumerate(self.labels)} | {None: -1}
         codes = np.array(
@@ -195,14 +177,6 @@ class _Counted:
         self.cells = Cells(group, codes[0, kept], codes[1:, kept], number[kept])
         self.notes += [*self._kinds(), *self._strangers(codes[:, kept], number[kept])]
 
-    def _refuse_continuous(self, items: int) -> None:
-        """Refuse gold labels that are numbers with fractions."""
-        gold = next(iter(self.columns.values()))
-        values = [value for value, text in gold.texts.items() if text is not None]
-        refuse_continuous(
-            values, lambda text: InputError(f"gold: column {gold.name!r} {text}"), items
-        )
-
     def _grouped(
         self, rows: dict[str, Sequence[Any]], kept: NDArray[np.bool_]
     ) -> NDArray[np.int64]:
@@ -213,10 +187,11 @@ class _Counted:
         keys = [key for key, own in zip(every, kept, strict=True) if own]
         self.groups = sort_groups(keys)
         number = {key: i for i, key in enumerate(self.groups)}
-        if self.asked.by and any(has_gap(key) for key in self.groups):
+        without = any(k is None or (isinstance(k, tuple) and None in k) for k in self.groups)
+        if self.asked.by and without:
+            listed = ", ".join(map(repr, self.asked.by))
             self.notes.append(
-                f"{_listed(self.asked.by)}: some rows have no value; they are a group of their "
-                f"own, None"
+                f"{listed}: some rows have no value; they are a group of their own, None"
             )
         return np.array([number[key] for key in keys], dtype=np.int64)
 
@@ -224,20 +199,19 @@ class _Counted:
         self, codes: NDArray[np.int64], number: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
         """Return True for every kind of row that counts, by the policy for missing labels."""
-        gaps = codes < 0
+        gaps, total = codes < 0, int(number.sum())
         everything = np.ones(codes.shape[1], dtype=bool)
-        if not gaps.any():
-            return everything
-        missing = ", ".join(
-            f"{int(number @ gap):,} of {int(number.sum()):,} in {column.name!r}"
+        lacking = [
+            (column, int(number @ gap))
             for column, gap in zip(self.columns.values(), gaps, strict=True)
             if gap.any()
-        )
+        ]
+        if not lacking:
+            return everything
+        missing = ", ".join(f"{n:,} of {total:,} in {column.name!r}" for column, n in lacking)
         if self.on_null == "error":
-            column, gap = next(
-                (c, own) for c, own in zip(self.columns.values(), gaps, strict=True) if own.any()
-            )
-            what = missing_labels(int(number @ gap), int(number.sum()))
+            column, n = lacking[0]
+            what = missing_labels(n, total)
             raise InputError(
                 f"{column.parameter}: column {column.name!r} {what}, or on_null='drop' or "
                 f"on_null='negative'"
@@ -305,18 +279,13 @@ class _Counted:
     def _kinds_of_units(
         self, groups: list[str], positive: str | None, fineness: float | None
     ) -> dict[str, Sequence[Any]]:
-        drop = self.on_null == "drop"
+        asked: dict[str, Any] = {
+            "positive": positive,
+            "drop": self.on_null == "drop",
+            "fineness": fineness,
+        }
         return fetch(
-            lambda: count_units(
-                self.source,
-                groups,
-                "u",
-                self.columns,
-                positive=positive,
-                drop=drop,
-                fineness=fineness,
-            ),
-            _MOST_KINDS,
+            lambda: count_units(self.source, groups, "u", self.columns, **asked), _MOST_KINDS
         )
 
     def _alike(
@@ -407,10 +376,6 @@ def _positive(asked: object, labels: tuple[str, ...], *, find_positive: bool) ->
         f"positive: there is no label {wanted!r}; expected one of {there}"
         + suggestion(wanted, labels[:10_000])
     )
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(repr, names))
 
 
 # --- The public function

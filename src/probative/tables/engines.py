@@ -18,12 +18,7 @@ if TYPE_CHECKING:
 
     import narwhals as nw
 
-
-# --- Frames
-
-if TYPE_CHECKING:
     Frame = nw.LazyFrame[Any] | nw.DataFrame[Any]
-
 
 _MOST_COLUMNS = 20  # listed in a message
 
@@ -63,10 +58,7 @@ def _of_parameter(parameter: str, message: str) -> InputError:
 
 
 def chosen(frame: Frame, columns: dict[str, tuple[str, str]]) -> Frame:
-    """Select these columns, under safe names.
-
-    ``columns`` maps every safe name to the parameter that named the column, and to the column.
-    """
+    """Select columns, given by safe name as the parameter that named them and their own name."""
     import narwhals as nw
 
     try:
@@ -91,11 +83,7 @@ def chosen(frame: Frame, columns: dict[str, tuple[str, str]]) -> Frame:
 
 
 def fetch(query: Callable[[], Frame], limit: int | None = None) -> dict[str, Sequence[Any]]:
-    """Run a query and return its rows, by column; at most ``limit`` + 1 rows.
-
-    ``query`` makes an aggregate, as nothing else should leave an engine; eager libraries compute
-    while it runs.
-    """
+    """Run an aggregate query (eager libraries compute while it is made); return rows by column."""
     frame = None
     try:
         frame = query()
@@ -111,14 +99,11 @@ def _fetch(frame: Frame) -> dict[str, Sequence[Any]]:
 
     native, names = nw.to_native(frame), frame.collect_schema().names()
     kind = frame.implementation
-    if kind.is_duckdb():  # needs neither Arrow nor pandas
-        if all(map(_fits_array, frame.collect_schema().values())):
-            columns = native.fetchnumpy()
-            return {name: _as_python(columns[name]) for name in names}
-        rows = native.fetchall()
-        return {name: [row[i] for row in rows] for i, name in enumerate(names)}
-    if kind.is_spark_like():
-        rows = native.collect()
+    if kind.is_duckdb() and all(map(_fits_array, frame.collect_schema().values())):
+        columns = native.fetchnumpy()
+        return {name: _as_python(columns[name]) for name in names}
+    if kind.is_duckdb() or kind.is_spark_like():  # needs neither Arrow nor pandas
+        rows = native.fetchall() if kind.is_duckdb() else native.collect()
         return {name: [row[i] for row in rows] for i, name in enumerate(names)}
     eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     return {name: eager.get_column(name).to_list() for name in names}

@@ -13,7 +13,7 @@ of "yes") and for each class separately.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, time
 from functools import cached_property, partial, reduce
 from itertools import combinations
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     import narwhals as nw
+    from duckdb import DuckDBPyConnection as Connection
     from numpy.typing import NDArray
 
     from probative._validation import Array
@@ -55,11 +56,9 @@ def statistics_of(systems: int) -> list[str]:
 
 
 def conditions_of(sides: int, same: Callable[[int, int], _T]) -> list[_T]:
-    """Return the conditions whose sums `statistics_of` names after "rows".
-
-    ``same`` is the condition that two sides (gold is 0) return the same, in any library; of a side
-    with itself, that it returns something.
-    """
+    """Return the conditions whose sums `statistics_of` names after "rows"."""
+    # ``same`` is the condition that two sides (gold is 0) return the same, in any library; of a
+    # side with itself, that it returns something
     conditions = [same(0, 0)]
     for k in range(1, sides):
         conditions += [same(k, k), same(0, k)]
@@ -86,12 +85,9 @@ def count_units(
     drop: bool,
     fineness: float | None = None,
 ) -> Frame:
-    """Return the query for distinct units: one row of sums, and the number of units with it.
-
-    The first of ``columns`` is gold. Without ``positive``, all classes count, together and one by
-    one. ``drop`` leaves out rows with a missing label or unit. With ``fineness``, units that are
-    nearly alike are merged as well, as in `_merge_alike`.
-    """
+    """Return the query for distinct units: one row of sums, and the number of units with it."""
+    # The first of ``columns`` is gold. Without ``positive``, all classes count, together and one by
+    # one. With ``fineness``, units that are nearly alike are merged as well.
     if drop:
         schema = frame.collect_schema()
         frame = frame.filter(~reduce(or_, [is_gap(n, schema[n]) for n in (*columns, unit)]))
@@ -114,26 +110,6 @@ def sum_units(rows: Frame, keys: list[str], names: list[str]) -> Frame:
 
     sums = rows.group_by(*keys).agg(*(nw.col(name).sum() for name in names))
     return sums.with_columns(*(nw.col(name).cast(nw.Int64) for name in names))
-
-
-def sum_scores(frame: Frame, keys: list[str], columns: list[str]) -> Frame:
-    """Return the query for the graded scores of every unit: numbers, sums and sums of squares."""
-    import narwhals as nw
-
-    squares = [(nw.col(c) * nw.col(c)).alias(f"square_{c}") for c in columns]
-    rows = frame.with_columns(*squares)
-    sums = [nw.col(c).sum().alias(f"sum_{c}") for c in columns]
-    held = [nw.col(c).count().alias(f"held_{c}") for c in columns]
-    of_squares = [nw.col(f"square_{c}").sum() for c in columns]
-    return rows.group_by(*keys).agg(nw.len().alias(NUMBER), *held, *sums, *of_squares)
-
-
-def extremes_of(frame: Frame, columns: list[str]) -> Frame:
-    """Return the query for the smallest and the largest value of every column."""
-    import narwhals as nw
-
-    least = [nw.col(c).min().alias(f"least_{c}") for c in columns]
-    return frame.select(*least, *(nw.col(c).max().alias(f"most_{c}") for c in columns))
 
 
 def merge_units(by_unit: Frame, keys: list[str], names: list[str]) -> Frame:
@@ -161,11 +137,7 @@ def _summands(
 
 
 def _each_class(frame: Frame, keep: list[str], columns: dict[str, LabelColumn]) -> Frame:
-    """Return the sums for each class that a row names, and for all classes together.
-
-    A row concerns only the classes that it names, so the work does not grow with the number of
-    classes.
-    """
+    """Return the sums for each class that a row names, and for all classes together."""
     import narwhals as nw
 
     schema = frame.collect_schema()
@@ -258,10 +230,7 @@ def is_gap(name: str, dtype: Any) -> nw.Expr:
 def plain(
     frame: Frame, labels: dict[str, tuple[str, str]], keys: dict[str, tuple[str, str]]
 ) -> Frame:
-    """Return the frame with null for every missing group or unit; refuse lists and objects.
-
-    Both map safe names to parameter and column. ``keys`` are the columns of groups and units.
-    """
+    """Return the frame with null for every missing group or unit; refuse lists and objects."""
     import narwhals as nw
 
     schema = frame.collect_schema()
@@ -303,21 +272,11 @@ def _text_of(parameter: str, name: str, value: Any) -> str | None:
 
 @dataclass(frozen=True)
 class LabelColumn:
-    """One column of labels.
+    """One column of labels."""
 
-    Attributes
-    ----------
-    parameter
-        The parameter that named it: gold, pred, a, b, systems.
-    name
-        Its name in the table.
-    texts
-        The text of every value that occurs; None for missing ones (null, NaN, empty text).
-    """
-
-    parameter: str
-    name: str
-    texts: dict[Any, str | None]
+    parameter: str  # that named it: gold, pred, a, b, systems
+    name: str  # in the table
+    texts: dict[Any, str | None]  # of every value that occurs; None for missing ones
 
     @classmethod
     def of(cls, parameter: str, name: str, values: Iterable[Any]) -> LabelColumn:
@@ -354,9 +313,8 @@ def _kind(value: Any) -> str:
 
 def values_of(column: Any) -> list[Any]:
     """Return the values of a column, with None for missing ones."""
-    if isinstance(column, np.ndarray):
-        column = column.tolist()
-    return [None if is_missing(value) else value for value in column]
+    values = column.tolist() if isinstance(column, np.ndarray) else column
+    return [None if is_missing(value) else value for value in values]
 
 
 def group_keys(
@@ -374,22 +332,13 @@ def sort_groups(keys: Sequence[Hashable]) -> tuple[Hashable, ...]:
     return tuple(sorted(dict.fromkeys(keys), key=_sorting))
 
 
-def has_gap(key: Hashable) -> bool:
-    """Return True if the value of a group is missing."""
-    return key is None or (isinstance(key, tuple) and None in key)
-
-
-def _sorting(key: Hashable) -> tuple[Any, ...]:
+def _sorting(key: Hashable) -> list[tuple[int, Any]]:
     """Return the sort key of a group: numbers before texts, missing values last."""
     parts = key if isinstance(key, tuple) else (key,)
-    return tuple(
-        (2, 0, "")
-        if part is None
-        else (0, part, "")
-        if isinstance(part, (int, float))
-        else (1, 0, str(part))
-        for part in parts
-    )
+    return [
+        (2, "") if p is None else (0, p) if isinstance(p, (int, float)) else (1, str(p))
+        for p in parts
+    ]
 
 
 # --- Merging units that are nearly alike, if there are too many distinct ones
@@ -424,11 +373,9 @@ def _parts(systems: int) -> dict[str, nw.Expr]:
 
 
 def _merge_alike(by_unit: Frame, keys: list[str], systems: int, fineness: float) -> Frame:
-    """Return the query that merges units that nearly agree: their number and their sums.
-
-    ``fineness`` is the number of bins per standard deviation of a number n of independent items,
-    which is sqrt(n). Small numbers have bins of their own.
-    """
+    """Return the query that merges units that nearly agree: their number and their sums."""
+    # ``fineness`` is the number of bins per standard deviation of a number n of independent items,
+    # which is sqrt(n). Small numbers have bins of their own.
     import narwhals as nw
 
     free, fixed = _FREE[systems], _FIXED[systems]
@@ -449,10 +396,7 @@ def _merge_alike(by_unit: Frame, keys: list[str], systems: int, fineness: float)
 def units_alike(
     rows: Mapping[str, Sequence[Any]], systems: int
 ) -> tuple[NDArray[np.intp], Array, NDArray[np.int64], float]:
-    """Split every merged kind into units: kind of each row, its sums, number of equal units.
-
-    The last value is the largest share of the variance of a case over the units that is lost.
-    """
+    """Split merged kinds: kind of each row, its sums, number of units, lost share of variance."""
     number = np.asarray(rows[NUMBER], dtype=np.int64)
     totals = np.array(
         [np.asarray(rows[f"sum_{n}"], dtype=np.int64) for n in _FREE[systems]]
@@ -460,25 +404,18 @@ def units_alike(
     kind, free, times = _equal_shares(totals, number)
     fixed = [np.asarray(rows[f"_{n}"], dtype=np.int64)[kind] for n in _FIXED[systems]]
     squares = np.array([np.sum(np.asarray(rows[f"square_{n}"], float)) for n in _FREE[systems]])
-    lost = _lost_variance(free.astype(np.float64), times, squares)
-    return kind, _sums(free, fixed), times, lost
-
-
-def _lost_variance(free: Array, times: NDArray[np.int64], squares: Array) -> float:
-    n = times.sum()
-    mean = times @ free / n
-    true, left = squares / n - mean**2, times @ free**2 / n - mean**2
+    cases, n = free.astype(np.float64), times.sum()
+    mean = times @ cases / n
+    true, left = squares / n - mean**2, times @ cases**2 / n - mean**2
     moving = true > 0
-    return float(np.max(1 - left[moving] / true[moving], initial=0.0))
+    lost = float(np.max(1 - left[moving] / true[moving], initial=0.0))
+    return kind, _sums(free, fixed), times, lost
 
 
 def _equal_shares(
     totals: NDArray[np.int64], number: NDArray[np.int64]
 ) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.int64]]:
-    """Divide totals among so many units as equally as whole numbers allow.
-
-    If a total leaves a remainder r, the first r units get one more.
-    """
+    """Divide totals among so many units; the first units get one more if there is a remainder."""
     share, remainder = np.divmod(totals, number[:, None])
     begins = np.concatenate(
         [np.zeros((len(number), 1), dtype=np.int64), np.sort(remainder)], axis=1
@@ -503,3 +440,112 @@ def _sums(free: NDArray[np.int64], fixed: list[NDArray[np.int64]]) -> Array:
             c4 + c5, c4,
         ]  # fmt: skip
     return np.stack(columns, axis=1).astype(np.float64)
+
+
+# --- Distinct rows and distinct units of a statement in DuckDB
+# Equal units (the same rows equally often) are kept once: unlike the sums above, they serve any
+# label and any metric.
+
+_MOST_KINDS = 1_000_000  # columns of labels have fewer, columns of probabilities more
+_MOST_KINDS_AS_COLUMNS = 64  # up to here, counting units uses one column per distinct row
+
+
+class NeedsRowsError(Exception):  # the caller then reads row by row, if it can
+    """A table cannot be counted without reading its rows; the message is the reason."""
+
+
+def sql_text(value: str, kind: str, name: str) -> str:
+    """Return DuckDB's SQL for `label_text` of an expression of this type, NULL if it is missing."""
+    # ``name`` is the column in the message on lists and objects
+    cast = value if kind == "VARCHAR" else f"CAST({value} AS VARCHAR)"
+    if kind == "JSON":
+        number = sql_text(f"CAST({value} AS DOUBLE)", "DOUBLE", name)
+        truth = sql_text(f"CAST({value} AS BOOLEAN)", "BOOLEAN", name)
+        message = f"column {name!r} holds lists or objects; {EXPECTED_LABEL}".replace("'", "''")
+        text = (
+            f"CASE json_type({value}) WHEN 'DOUBLE' THEN {number} WHEN 'BOOLEAN' THEN {truth} "
+            f"WHEN 'ARRAY' THEN error('{message}') WHEN 'OBJECT' THEN error('{message}') "
+            f"ELSE {value} ->> '$' END"
+        )
+    elif kind in ("DOUBLE", "FLOAT"):
+        whole = f"CAST(TRY_CAST({value} AS HUGEINT) AS VARCHAR)"
+        text = (
+            f"CASE WHEN NOT isfinite({value}) THEN NULL WHEN {value} = trunc({value}) "
+            f"THEN coalesce({whole}, {cast}) ELSE {cast} END"
+        )
+    elif kind == "BOOLEAN":
+        text = f"CAST(CAST({value} AS INTEGER) AS VARCHAR)"
+    elif kind.startswith("DECIMAL") and not kind.endswith(",0)"):
+        text = f"rtrim(rtrim({cast}, '0'), '.')"
+    else:
+        text = cast
+    return f"nullif({text}, '')"
+
+
+@dataclass(frozen=True, eq=False)
+class Kinds:
+    """The distinct rows of a table with their counts, and the distinct units with theirs."""
+
+    values: list[list[Any]]  # of the distinct rows, column by column
+    number: NDArray[np.int64]  # of rows equal to each distinct row
+    without_unit: int = 0  # number of rows without a unit
+    # sparse table: distinct unit, distinct row, and how often that row occurs in such a unit
+    unit: NDArray[np.int64] | None = None
+    row: NDArray[np.int64] | None = None
+    times: NDArray[np.int64] | None = None
+    units: NDArray[np.int64] | None = None  # number of units equal to each distinct unit
+
+
+def count_kinds(database: Connection, rows: str, n_columns: int, *, has_unit: bool) -> Kinds:
+    """Count equal rows, and equal units, of a statement with columns c0, c1, … and u (the unit)."""
+    columns = ", ".join(f"c{i}" for i in range(n_columns))
+    lost = "count(*) FILTER (u IS NULL)" if has_unit else "0"
+    database.execute(
+        # a fixed order: samples must not depend on which thread was faster
+        f"CREATE OR REPLACE TEMP TABLE kinds AS SELECT row_number() OVER (ORDER BY {columns}) "
+        f"- 1 AS code, * FROM (SELECT {columns}, count(*) AS n, {lost} AS lost FROM ({rows}) "
+        f"GROUP BY {columns})"
+    )
+    ((size,),) = database.execute("SELECT count(*) FROM kinds").fetchall()
+    if size > _MOST_KINDS:
+        raise NeedsRowsError(
+            f"there are {size:,} different rows, more than labels have (at most {_MOST_KINDS:,})"
+        )
+    found = database.execute(f"SELECT n, lost, {columns} FROM kinds ORDER BY code").fetchall()
+    number, lost_rows, *values = (
+        zip(*found, strict=True) if found else ((), (), *([()] * n_columns))
+    )
+    kinds = Kinds([list(own) for own in values], np.array(number, np.int64), sum(lost_rows))
+    if not has_unit or kinds.without_unit or not len(found):
+        return kinds
+    return _count_kinds_of_units(database, rows, n_columns, kinds)
+
+
+def _count_kinds_of_units(database: Connection, rows: str, n_columns: int, kinds: Kinds) -> Kinds:
+    """Count equal units: those in which the same rows occur equally often."""
+    same = " AND ".join(f"r.c{i} IS NOT DISTINCT FROM k.c{i}" for i in range(n_columns))
+    coded = f"SELECT r.u AS u, k.code AS code FROM ({rows}) r JOIN kinds k ON {same}"
+    size = len(kinds.number)
+    if size <= _MOST_KINDS_AS_COLUMNS:
+        each = ", ".join(f"count(*) FILTER (code = {code}) AS n{code}" for code in range(size))
+        statement = (
+            f"SELECT COLUMNS('^n[0-9]+$'), count(*) AS number FROM "
+            f"(SELECT {each} FROM ({coded}) GROUP BY u) GROUP BY ALL ORDER BY ALL"
+        )
+        found = database.execute(statement).fetchnumpy()
+        units = np.asarray(found["number"], np.int64)
+        table = np.stack([np.asarray(found[f"n{code}"], np.int64) for code in range(size)], axis=1)
+        unit, row = np.nonzero(table)
+        return replace(kinds, unit=unit, row=row, times=table[unit, row], units=units)
+    statement = (
+        f"SELECT own, count(*) AS number FROM (SELECT list((code, n) ORDER BY code) AS own FROM "
+        f"(SELECT u, code, count(*) AS n FROM ({coded}) GROUP BY u, code) GROUP BY u) GROUP BY own"
+    )
+    found = database.execute(
+        f"SELECT place, number, pair[1] AS code, pair[2] AS times FROM (SELECT row_number() "
+        f"OVER (ORDER BY own) - 1 AS place, number, unnest(own) AS pair FROM ({statement}))"
+    ).fetchnumpy()
+    unit, row, times = (np.asarray(found[n], np.int64) for n in ("place", "code", "times"))
+    units = np.zeros(int(unit.max(initial=-1)) + 1, dtype=np.int64)
+    units[unit] = np.asarray(found["number"], np.int64)
+    return replace(kinds, unit=unit, row=row, times=times, units=units)

@@ -17,7 +17,7 @@ import numpy as np
 from probative._validation import finite, shown
 from probative.errors import InputError
 from probative.tables.engines import chosen, fetch, opened
-from probative.tables.query import NUMBER, extremes_of, group_keys, plain, sort_groups, sum_scores
+from probative.tables.query import NUMBER, group_keys, plain, sort_groups
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -115,11 +115,7 @@ def sum_table(
     range_: Range | None,
     drop: bool,
 ) -> dict[Hashable, SummedScores]:
-    """Return the summed scores of every group; without groups, that of None.
-
-    `systems` are columns by the names of systems. `drop` leaves out rows that lack a score of any
-    system.
-    """
+    """Return the summed scores of every group; without groups, that of None."""
     if unit is None:
         raise InputError("unit: scores are summed by unit; expected unit=, a column")
     groups = {f"b{i}": ("by", name) for i, name in enumerate(by)}
@@ -192,17 +188,24 @@ class _Sums:
     @classmethod
     def of(cls, source: Frame, keys: list[str], columns: list[str]) -> _Sums:
         """Run the query."""
-        rows = fetch(lambda: sum_scores(source, keys, columns))
+        import narwhals as nw
+
+        squares = [(nw.col(c) * nw.col(c)).alias(f"square_{c}") for c in columns]
+        sums = [nw.col(c).sum().alias(f"sum_{c}") for c in columns]
+        held = [nw.col(c).count().alias(f"held_{c}") for c in columns]
+        sums += [nw.col(f"square_{c}").sum() for c in columns]
+        asked = [nw.len().alias(NUMBER), *held, *sums]
+        rows = fetch(lambda: source.with_columns(*squares).group_by(*keys).agg(*asked))
         number = np.asarray(rows[NUMBER], dtype=np.float64)
 
         def table(what: str) -> Array:
             own = [np.asarray(rows[f"{what}_{c}"], dtype=np.float64) for c in columns]
             return np.stack(own).reshape(len(columns), -1)
 
-        sums, squares = table("sum"), table("square")
-        is_complete = bool(np.all(table("held") == number) and np.isfinite(squares).all())
+        of_squares = table("square")
+        is_complete = bool(np.all(table("held") == number) and np.isfinite(of_squares).all())
         values: dict[str, Sequence[Any]] = {key: _values(rows[key]) for key in keys}
-        whole = cls(values, number, sums, squares, is_complete)
+        whole = cls(values, number, table("sum"), of_squares, is_complete)
         # a fixed order: samples must not depend on which thread was faster
         return whole.at(_order(values["u"]))
 
@@ -216,7 +219,7 @@ class _Sums:
 
 
 def _values(column: Any) -> list[Any]:
-    """Return the values of a column of keys, None for missing ones."""
+    """Return the values of a column of keys, None for NaN; there may be a million units."""
     listed = column.tolist() if isinstance(column, np.ndarray) else list(column)
     return [None if isinstance(v, float) and math.isnan(v) else v for v in listed]
 
@@ -254,6 +257,10 @@ def _complete(frame: Frame, columns: list[str]) -> Frame:
 
 def _extremes(frame: Frame, columns: list[str]) -> tuple[float, float]:
     """Return the smallest and the largest score of all."""
-    rows = fetch(lambda: extremes_of(frame, columns))
+    import narwhals as nw
+
+    ends = [nw.col(c).min().alias(f"least_{c}") for c in columns]
+    ends += [nw.col(c).max().alias(f"most_{c}") for c in columns]
+    rows = fetch(lambda: frame.select(*ends))
     low, high = ([float(rows[f"{end}_{c}"][0]) for c in columns] for end in ("least", "most"))
     return min(low), max(high)

@@ -17,7 +17,7 @@ from probative._validation import flag, one_of, shown
 from probative.errors import InputError
 from probative.labels import missing_labels
 from probative.matching.matched import match_inputs
-from probative.matching.rules import SCHEMES
+from probative.matching.schemes import SCHEMES
 from probative.tables.counting import check_asked
 from probative.tables.engines import chosen, fetch, opened
 from probative.tables.query import (
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from probative.tables.engines import Frame
-
-__all__ = ["TagCounter", "count_tags"]
 
 _TOKENS = "tokens"
 
@@ -116,13 +114,7 @@ class TagCounter:
             yield pa.RecordBatch.from_arrays(arrays, [*self.keep, *self.statistics])
 
     def count(self, columns: Mapping[str, list[Any]]) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Count sentences; return one row of numbers per sentence.
-
-        Parameters
-        ----------
-        columns
-            The tags of all sentences, by column.
-        """
+        """Count sentences, given their tags by column; return one row of numbers per sentence."""
         sides = {name: _sentences(name, columns[name]) for name in (self.gold, *self.systems)}
         gold = sides[self.gold]
         for name in self._columns():

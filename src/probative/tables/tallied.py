@@ -24,27 +24,15 @@ if TYPE_CHECKING:
 
     from probative._validation import Array
 
-__all__ = ["Cells", "Tallied", "UnitRows", "units_by_key"]
-
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The distinct rows of a table with their counts.
-
-    Attributes
-    ----------
-    group, answer
-        The group and the gold label of every distinct row; -1 for no label.
-    says
-        The label that each system gives: one row per system.
-    number
-        The number of rows equal to each distinct row.
-    """
+    """The distinct rows of a table with their counts."""
 
     group: NDArray[np.int64]
-    answer: NDArray[np.int64]
-    says: NDArray[np.int64]
-    number: Array
+    answer: NDArray[np.int64]  # the gold label; -1 for no label
+    says: NDArray[np.int64]  # the label that each system gives: one row per system
+    number: Array  # of rows equal to each distinct row
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,10 +190,7 @@ class Tallied:
         return one_of("label", label, self.labels)
 
     def _has_negatives(self, label: str | None, by_unit: bool) -> bool:
-        """Return True if true negatives were counted.
-
-        They are not counted for all classes together, nor for single classes by unit.
-        """
+        """Return True if true negatives were counted: never for all classes together."""
         if by_unit:
             return self.positive is not None
         return self._class(label) is not None

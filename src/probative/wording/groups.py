@@ -16,6 +16,7 @@ from probative.wording.numbers import (
     points,
     scale_word,
     signed_points,
+    some,
 )
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     )
 
 
-_MOST_GROUPS_NAMED = 6  # in a sentence
 # the denominator of an overall score, by which it weighs the groups
 _WEIGHED_BY = {
     "precision": "what the system returns there",
@@ -60,22 +60,12 @@ def words_of_disagreement(summary: GroupSummary) -> str | None:
     if not summary.disagreements:
         return None
     if "mixed" in summary.disagreements:
-        why = (
-            f"better in {_listed_groups(summary.better)}, worse in {_listed_groups(summary.worse)}"
-        )
+        why = f"better in {some(summary.better)}, worse in {some(summary.worse)}"
     elif "reversal" in summary.disagreements:
         why = "all of them point the other way (Simpson's paradox)"
     else:
         why = "most of them point the other way"
     return f"the groups disagree: {why}"
-
-
-def _listed_groups(names: Sequence[str]) -> str:
-    """List the names of groups, only the first few of many."""
-    more = (
-        f" and {len(names) - _MOST_GROUPS_NAMED:,} more" if len(names) > _MOST_GROUPS_NAMED else ""
-    )
-    return ", ".join(names[:_MOST_GROUPS_NAMED]) + more
 
 
 def _decided(s: GroupSummary, whole: Comparison, *, named: bool) -> str:
@@ -85,7 +75,7 @@ def _decided(s: GroupSummary, whole: Comparison, *, named: bool) -> str:
     if not s.better and not s.worse:
         return f"{head}: in none is a difference between {s.b} and {s.a} decided ({tests})."
     parts = [
-        f"{word} than {s.a} in {len(names)} ({_listed_groups(names)})"
+        f"{word} than {s.a} in {len(names)} ({some(names)})"
         for word, names in (("better", s.better), ("worse", s.worse))
         if names
     ]
@@ -144,8 +134,8 @@ def _why(s: GroupSummary) -> str:
 
 def _mixed(s: GroupSummary) -> str:
     return (
-        f"Warning: the groups disagree. {s.b} is better than {s.a} in {_listed_groups(s.better)} "
-        f"and worse in {_listed_groups(s.worse)}: which of the two is better depends on the group, "
+        f"Warning: the groups disagree. {s.b} is better than {s.a} in {some(s.better)} "
+        f"and worse in {some(s.worse)}: which of the two is better depends on the group, "
         f"and the overall difference ({signed_points(s.difference)}) holds for this mixture alone."
     )
 
@@ -207,7 +197,7 @@ def _count(r: DatasetComparisons, count: DatasetCount) -> str:
     how = "" if count.bonferroni == most else " if the data sets are independent of each other"
     if count.bonferroni not in (0, most):
         how += f", on at least {count.bonferroni} whatever their dependence"
-    which = f": {_listed_groups(count.datasets)}" if count.datasets else ""
+    which = f": {some(count.datasets)}" if count.datasets else ""
     named = f"; Holm's method names {len(count.datasets)}{which}"
     return (
         f"{count.system} is better than {other} on {least} of {counted(n, 'data set')}{how}{named}"
@@ -242,8 +232,8 @@ def _disagreement(r: DatasetComparisons) -> list[str]:
     if r.better.datasets and r.worse.datasets:
         said.append(
             f"Warning: the data sets disagree. {r.b} is better on "
-            f"{_listed_groups(r.better.datasets)} and worse on "
-            f"{_listed_groups(r.worse.datasets)}: no average can decide between them."
+            f"{some(r.better.datasets)} and worse on "
+            f"{some(r.worse.datasets)}: no average can decide between them."
         )
     if r.pooled is not None and r.pooled.difference * r.mean.difference < 0:
         said.append(

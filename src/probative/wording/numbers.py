@@ -21,35 +21,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from probative.metrics import TABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     Function = TypeVar("Function", bound=Callable[..., Any])
-
-__all__ = [
-    "amount",
-    "brackets",
-    "counted",
-    "decimals",
-    "equals",
-    "factor",
-    "is_of_ranking",
-    "limit",
-    "match_words",
-    "metric_name",
-    "metric_words",
-    "number",
-    "on_own_scale",
-    "p_equals",
-    "points",
-    "probability",
-    "pvalue",
-    "region",
-    "scale_word",
-    "signed_points",
-    "task_words",
-    "with_interval",
-    "words_of_test",
-]
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -259,6 +233,29 @@ def match_words(match: str | None) -> tuple[str, ...]:
 def task_words(task: str, match: str | None, count: str) -> str:
     """Return what was scored: ``Entities, partial overlap, 1,287 sentences``."""
     return ", ".join([task.capitalize(), *match_words(match), count])
+
+
+def listed(names: Sequence[str]) -> str:
+    """List names in a sentence: a, b and c."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def some(names: Sequence[str], most: int = 6) -> str:
+    """List the first of many names, and count the others: a, b and 3 more."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def in_words(count: int, most: int = 12) -> str:
+    """Spell out a small number."""
+    return _NUMBERS[count] if count <= most else f"{count:,}"
+
+
+_NUMBERS = (
+    *("no", "one", "two", "three", "four", "five", "six"),
+    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
+)
 
 
 def counted(count: int, thing: str) -> str:

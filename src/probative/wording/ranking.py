@@ -12,19 +12,13 @@ from math import isnan
 from string import ascii_letters
 from typing import TYPE_CHECKING
 
-from probative.wording.numbers import metric_name, p_equals, points
+from probative.wording.numbers import in_words, listed, metric_name, p_equals, points
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from probative.results import RankedPair, RankedSystem, Ranking
 
-__all__ = ["ranking_summary", "short_letters"]
-
-_NUMBERS = (
-    *("no", "one", "two", "three", "four", "five", "six"),
-    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
-)
 _BOTH = 2  # systems for which the sentence says "both"
 _MOST_NAMES = 5  # of more systems, the first are named and the rest is counted
 _LETTERS_TO_SHORTEN = 4  # consecutive letters of which only the first and the last are written
@@ -89,7 +83,7 @@ def _leader(ranking: Ranking, known: Sequence[RankedSystem]) -> str:
     if not still_open:
         largest = max(pair.p_adjusted for pair in others)
         every = len(known) == len(ranking.ranking)
-        number = _count(len(others)) if not every else f"all {_count(len(others))}"
+        number = in_words(len(others)) if not every else f"all {in_words(len(others))}"
         number = "both" if every and len(others) == _BOTH else number
         behind = others[0].a if len(others) == 1 else f"{number} others"
         return f"{first.name} leads {score} and is better than {behind} ({_p(ranking, largest)})."
@@ -144,11 +138,6 @@ def _p(ranking: Ranking, value: float) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     """List names; of many, the first ones and the number of the others."""
-    shown = list(names)
     if len(names) > _MOST_NAMES:
-        shown = [*names[: _MOST_NAMES - 1], f"{_count(len(names) - _MOST_NAMES + 1)} others"]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
-
-
-def _count(value: int) -> str:
-    return _NUMBERS[value] if value < len(_NUMBERS) else f"{value:,}"
+        names = [*names[: _MOST_NAMES - 1], f"{in_words(len(names) - _MOST_NAMES + 1)} others"]
+    return listed(names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING
 
-from probative.wording.numbers import counted, metric_name, points, signed_points
+from probative.wording.numbers import counted, listed, metric_name, points, signed_points
 from probative.wording.verdict import verdict
 
 if TYPE_CHECKING:
@@ -64,7 +64,8 @@ def judge_sentence(result: EstimatedScore | EstimatedDifference, what: str) -> s
     change = round(100 * (1 - width))
     if change == 0:
         return f"{by} and did not change the width of its interval."
-    return f"{by} and made its interval {points(abs(change) / 100, 0)} % {_than(change)}."
+    wider = "narrower" if change > 0 else "wider"
+    return f"{by} and made its interval {points(abs(change) / 100, 0)} % {wider}."
 
 
 def merged_notes(found: Sequence[EstimatedScore | EstimatedDifference]) -> list[str]:
@@ -73,14 +74,11 @@ def merged_notes(found: Sequence[EstimatedScore | EstimatedDifference]) -> list[
     for result in found:
         for note in result.note.split("; ") if result.note else ():
             holds.setdefault(note, []).append(result)
+    every = "all scores" if any(hasattr(one, "system") for one in found) else "all differences"
     return [
-        f"{_all(found) if 1 < len(results) == len(found) else _list(results)}: {note}."
+        f"{every if 1 < len(results) == len(found) else _list(results)}: {note}."
         for note, results in holds.items()
     ]
-
-
-def _all(found: Sequence[EstimatedScore | EstimatedDifference]) -> str:
-    return "all scores" if hasattr(found[0], "system") else "all differences"
 
 
 def _list(results: Sequence[EstimatedScore | EstimatedDifference]) -> str:
@@ -90,23 +88,14 @@ def _list(results: Sequence[EstimatedScore | EstimatedDifference]) -> str:
         scores.setdefault(_whose(result), []).append(metric_name(result.metric))
     alike: dict[str, list[str]] = {}
     for whose, names in scores.items():
-        alike.setdefault(_and(names), []).append(whose)
-    return "; ".join(f"{_and(whose)}, {names}" for names, whose in alike.items())
-
-
-def _and(names: Sequence[str]) -> str:
-    *most, last = names
-    return f"{', '.join(most)} and {last}" if most else last
+        alike.setdefault(listed(names), []).append(whose)
+    return "; ".join(f"{listed(whose)}, {names}" for names, whose in alike.items())
 
 
 def _whose(found: EstimatedScore | EstimatedDifference) -> str:
     """Return the system of a score, or the pair of a difference."""
     system: str | None = getattr(found, "system", None)
     return system or f"{found.b} − {found.a}"  # type: ignore[union-attr]
-
-
-def _than(change: int) -> str:
-    return "narrower" if change > 0 else "wider"
 
 
 # --- Samples

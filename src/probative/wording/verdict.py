@@ -16,6 +16,7 @@ from probative.metrics import NEEDS_TN
 from probative.wording.numbers import (
     brackets,
     equals,
+    in_words,
     is_of_ranking,
     limit,
     metric_name,
@@ -426,7 +427,6 @@ def model_remarks(comparison: ModelComparison) -> list[str]:
 _FEWEST_RUNS_FOR_A_SPREAD = 3
 # with 20 runs, a failure in one run of ten is rarely missed: 0.9^20 = 0.12
 _FEWEST_RUNS_TO_SEE_FAILURES = 20
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 def runs_verdict(result: Comparisons, a: str, b: str, comparisons: Sequence[Comparison]) -> str:
@@ -434,8 +434,8 @@ def runs_verdict(result: Comparisons, a: str, b: str, comparisons: Sequence[Comp
     own = {c.question: c for c in comparisons if (c.a, c.b) == (a, b)}
     models, procedures = own["models"], own.get("procedures")
     runs = [result.runs_of(name, models.metric) for name in (a, b)]
-    number = [len(one) for one in runs]
-    parts = [f"These models, {_counted(number[0])} of {a} and {_counted(number[1])} of {b}:"]
+    of_a, of_b = (in_words(len(one), 10) for one in runs)
+    parts = [f"These models, {of_a} of {a} and {of_b} of {b}:"]
     parts.append(verdict(models))
     if procedures is None:
         parts.append(_unanswered(runs))
@@ -443,16 +443,6 @@ def runs_verdict(result: Comparisons, a: str, b: str, comparisons: Sequence[Comp
         parts.append(_of_new_runs(procedures))
     parts += _cautions(runs)
     return " ".join(parts)
-
-
-def said_runs(number: int) -> str:
-    """Return a number of runs in words."""
-    word = _NUMBERS[number] if number < len(_NUMBERS) else f"{number:,}"
-    return f"{word} run{'s' * (number != 1)}"
-
-
-def _counted(number: int) -> str:
-    return said_runs(number).split(" ")[0]
 
 
 def _unanswered(runs: Sequence[RunScores]) -> str:
@@ -510,7 +500,7 @@ def _cautions(runs: Sequence[RunScores]) -> list[str]:
     few = [one for one in runs if 1 < len(one) < _FEWEST_RUNS_FOR_A_SPREAD]
     if few:
         names = " and ".join(one.system for one in few)
-        has = f"has {said_runs(2)}" if len(few) == 1 else f"have {said_runs(2)} each"
+        has = "has two runs" if len(few) == 1 else "have two runs each"
         cautions.append(f"{names} {has}: too few to show how much runs differ.")
     fewest = min((len(one) for one in runs if len(one) > 1), default=_FEWEST_RUNS_TO_SEE_FAILURES)
     if fewest < _FEWEST_RUNS_TO_SEE_FAILURES:

@@ -1,4 +1,4 @@
-"""``probative sample``."""
+"""``probative sample``, ``estimate`` and ``watch``: score a large pool from few labels."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from probative.cli.options import Argument, Judge, Names, column
-from probative.cli.output import RandomOutput
+from probative.cli.options import Argument, GateOptions, Judge, Names, column, tell_verdicts
+from probative.cli.options import judge as judge_release
+from probative.cli.output import Drawn, Output, RandomOutput
 from probative.errors import InputError
-from probative.options import OUTPUT, SampleOptions, shared
+from probative.options import OUTPUT, EstimateOptions, SampleOptions, WatchOptions, shared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,14 +69,7 @@ def sample(
         raise InputError("A: missing; expected the output of a system beside the pool")
     systems, called, remarks = named_systems(words, names)
     drawn = draw(
-        pool,
-        *systems,
-        names=called,
-        pilot=pilot,
-        scores=scores,
-        judge=judge,
-        to=to,
-        **vars(given),
+        pool, *systems, names=called, pilot=pilot, scores=scores, judge=judge, to=to, **vars(given)
     )
     out.remark(*remarks, *drawn.notes)
     out.remark(*(f"wrote {path}" for path in drawn.files.values()))
@@ -86,3 +80,69 @@ def sample(
 def _is_design(html: Path, to: Path, files: Sequence[str], *, extends: bool) -> bool:
     design = Path(files[0]) if extends else to.with_name(f"{to.stem}.design.json")
     return os.path.realpath(html) == os.path.realpath(design)
+
+
+def estimate(
+    design: Annotated[
+        Path, Argument(metavar="DESIGN", help="The design of a sample: NAME.design.json.")
+    ],
+    annotated: Annotated[
+        list[str],
+        Argument(
+            metavar="ANNOTATED...",
+            help="The annotated sample; of a design that was extended, all files of it.",
+        ),
+    ],
+    *,
+    given: EstimateOptions,
+    judge: Judge = None,
+    gates: GateOptions,
+    out: Output,
+) -> int:
+    """Estimate scores and differences on the whole pool from a labelled sample.
+
+    Example: probative estimate sample.design.json sample.conll
+
+    Extended: probative estimate sample.design.json sample.conll more.conll
+    """
+    from probative.reporting.survey_report import estimate_document
+    from probative.surveys.estimating import estimate as project
+
+    gate = gates.requested()
+    found = project(design, *annotated, judge=judge, **vars(given))
+    out.remark(*found.notes)
+    if gate and not found.comparisons:
+        raise InputError(f"--{gate['kind']}: there is one system; expected two to compare")
+    verdicts = judge_release(found.comparisons, gate)
+    out.emit(estimate_document(found, gates=verdicts))
+    return tell_verdicts(verdicts)
+
+
+def watch(
+    design: Annotated[
+        Path, Argument(metavar="DESIGN", help="The design of a sample: NAME.design.json.")
+    ],
+    annotated: Annotated[
+        list[str],
+        Argument(
+            metavar="ANNOTATED...",
+            help="The annotated units of its draws, in one file or several; of each draw all or "
+            "none.",
+        ),
+    ],
+    *,
+    given: WatchOptions,
+    out: Drawn,
+) -> None:
+    """Check whether you may stop labelling, or how many more labels are needed.
+
+    Example: probative watch sample.design.json sample.conll --html watch.html
+
+    Later: probative watch sample.design.json sample.conll more.conll
+    """
+    from probative.reporting.survey_report import looks_figure, watch_document
+    from probative.surveys.watching import watch as look
+
+    looks = look(design, *annotated, **vars(given))
+    out.remark(*looks.notes)
+    out.emit(watch_document(looks), lambda: looks_figure(looks))

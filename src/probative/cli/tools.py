@@ -1,0 +1,252 @@
+"""Commands around a comparison: agreement, check, demo, ledger, plan, split and sweep."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from probative.cli.options import Argument, Names, Runs, name_list, named_by_flags
+from probative.cli.output import Drawn, Output, RandomOutput, warnings_as_remarks
+from probative.errors import InputError
+from probative.options import (
+    INPUT,
+    OUTPUT,
+    AgreementOptions,
+    CheckOptions,
+    DemoOptions,
+    PlanOptions,
+    SplitOptions,
+    SweepOptions,
+    shared,
+)
+
+
+def agreement(
+    files: Annotated[
+        list[str],
+        Argument(
+            metavar="A B [C...]",
+            help="The annotations (FILE or NAME=FILE); or one table, with --columns.",
+        ),
+    ],
+    *,
+    given: AgreementOptions,
+    names: Annotated[
+        tuple[str, ...] | None,
+        shared("A,B", "The names of the annotators.", heading=INPUT, parser=name_list),
+    ] = None,
+    out: Output,
+) -> None:
+    """Measure agreement between annotators: kappa, Krippendorff's alpha, or F1 of spans.
+
+    Example: probative agreement ann.conll bob.conll
+    """
+    from probative.cli.inputs import named_systems
+    from probative.jobs.agreement import agreement as find_agreement
+    from probative.reporting.score_report import agreement_document
+
+    paths, called, _ = named_systems(files, names, who="annotators")
+    found = find_agreement(*paths, names=called, **vars(given))
+    out.remark(*found.notes)
+    out.emit(agreement_document(found))
+
+
+def check(
+    file: Annotated[str, Argument(metavar="FILE", help="The file; - is standard input.")],
+    *,
+    given: CheckOptions,
+    out: Output,
+) -> int:
+    """Show what a file holds and what is wrong with it; exit status 1 if something is.
+
+    Example: probative check gold.conll
+    """
+    from probative.matching.check import check as find_problems
+    from probative.reading.runs import named_file, taken_for_file
+    from probative.reporting.score_report import check_document
+
+    report = find_problems(named_file(file).path, **vars(given))
+    by_flags = (named_by_flags(InputError(problem)).message for problem in report.problems)
+    report = replace(report, problems=tuple(by_flags))
+    out.remark(*filter(None, [taken_for_file(file)]), *report.notes, whole=True)
+    signature = given.signature("check", report.input_format, report.task)
+    out.emit(check_document(report, signature=signature))
+    return 1 if report.problems else 0
+
+
+def demo(
+    *,
+    given: DemoOptions,
+    output: Annotated[
+        Path, shared("--output -o DIR", "Where to write files.", heading=OUTPUT)
+    ] = Path("probative-demo"),
+    force: Annotated[bool, shared("", "Overwrite files that were edited.")] = False,
+    out: Output,
+) -> None:
+    """Show what this program does, on data that come with it.
+
+    Seven systems of a shared task are compared and judged, two models are compared by
+    cross-validation, two word segmenters are scored; and a small set of files is written that you
+    can edit.
+    """
+    from probative.files import check_target, make_folder, write_whole
+    from probative.jobs.demo import SMALL_FILES, demonstrate, edited_file
+    from probative.reporting.compare_report import demo_document
+    from probative.reporting.render import as_html, is_page
+
+    report = out.html or output / "report.html"
+    make_folder(output)
+    if not force:
+        edited = edited_file(output)
+        if edited is not None:
+            raise InputError("was edited; --force overwrites it, -o DIR writes elsewhere", edited)
+        if out.html is None and not is_page(check_target(report)):
+            raise InputError("is no page of this program; --force overwrites it", report)
+    shown = demonstrate(level=given.level)
+    document, page = demo_document(
+        shown.comparison,
+        shown.models,
+        shown.tests,
+        shown.segmentation,
+        signature=given.signature("demo"),
+    )
+    for name, content in SMALL_FILES.items():
+        write_whole(output / name, content)
+    write_whole(report, as_html(page))
+    replace(out, html=None).emit(document)  # the page is that of the comparison
+    out.remark(
+        f"The page of the comparison: {report.resolve()}\n"
+        f"Files to play with: {', '.join(str(output / name) for name in SMALL_FILES)}\n"
+        f"Edit them and run: probative compare {' '.join(str(output / n) for n in SMALL_FILES)}"
+    )
+
+
+def ledger(
+    file: Annotated[
+        str, Argument(metavar="FILE", help="The ledger that `compare --ledger` wrote.")
+    ],
+    *,
+    uses: Annotated[bool, shared("", "List every use, too.")] = False,
+    out: Output,
+) -> None:
+    """Show how often each test set of a ledger was used, and how often it can still be used.
+
+    Example: probative ledger gates.jsonl
+    """
+    from probative.jobs.ledger import read_ledger
+    from probative.reporting.ledger_report import ledger_document
+
+    out.emit(ledger_document(read_ledger(file), uses=uses))
+
+
+def plan(
+    files: Annotated[
+        list[str],
+        Argument(
+            metavar="GOLD [A B]",
+            help="Gold, the baseline and the challenger of a pilot (FILE or NAME=FILE); or "
+            "one file that holds them in columns.",
+        ),
+    ],
+    *,
+    given: PlanOptions,
+    names: Names = None,
+    runs: Runs = None,
+    out: Drawn,
+) -> None:
+    """Compute the sample size, the power or the smallest detectable difference.
+
+    Example: probative plan gold.conll old.conll new.conll --difference 0.01
+
+    Several runs: probative plan gold.conll --runs A='a/*.conll' --runs B='b/*.conll'
+    """
+    from probative.cli.inputs import inputs_of
+    from probative.jobs.plan import plan_from_files
+    from probative.reporting.plan_report import plan_document, runs_plan_document, runs_plan_figure
+    from probative.results import RunsPlan
+
+    inputs, called, remarks = inputs_of(files, runs, names)
+    result = plan_from_files(*inputs, names=called, **vars(given))
+    out.remark(*remarks, *result.notes)
+    if isinstance(result, RunsPlan):
+        out.emit(runs_plan_document(result), lambda: runs_plan_figure(result))
+        return
+    if out.figure:
+        raise InputError("--figure: only plans for several runs have a figure; expected --runs")
+    out.emit(plan_document(result))
+
+
+def split(
+    corpus: Annotated[str, Argument(metavar="CORPUS")],
+    output: Annotated[Path, shared("--output -o DIR", "A new or an empty folder.", heading=OUTPUT)],
+    *,
+    given: SplitOptions,
+    out: RandomOutput,
+) -> None:
+    """Write files for 2m balanced folds, with a manifest.
+
+    Train on each train file with any tool, predict its validation file, then run: probative bayes
+    --folds DIR --preds-a 'a/*' --preds-b 'b/*'
+    """
+    from probative._validation import one_of
+    from probative.crossval.corpus import REGULARIZED, read_corpus, write_folds
+    from probative.reporting.bayes_report import split_document
+
+    for word in given.regularize:
+        one_of("--regularize", word, REGULARIZED)
+    reading: dict[str, Any] = {
+        "encoding": given.encoding,
+        "tag_column": given.tag_column,
+        "comments": given.comments,
+        "column": given.gold_column,
+    }
+    data = read_corpus(
+        corpus, scheme=given.scheme, task=given.task, input_format=given.input_format, **reading
+    )
+    if data.task == "labels" and given.regularize not in (SplitOptions.regularize, ("labels",)):
+        raise InputError("--regularize: a corpus of labels has equal shares of labels alone")
+    out.remark(*data.notes)
+    with warnings_as_remarks(quiet=out.quiet):
+        manifest = write_folds(
+            data,
+            output,
+            m=given.m,
+            rng=given.rng,
+            regularize=given.regularize,
+            keep_documents=given.keep_documents,
+            reading=reading,
+        )
+    signature = given.signature("split", data.task, f"seed:{manifest['seed']}")
+    out.emit(split_document(manifest, str(output), signature=signature))
+
+
+def sweep(
+    gold: Annotated[
+        str, Argument(metavar="GOLD", help="Gold: segmented text, or a column of words.")
+    ],
+    probabilities: Annotated[
+        str,
+        Argument(
+            metavar="PROBABILITIES",
+            help="JSON lines: for each sentence a list with the probability of a boundary between "
+            "every two characters. - is standard input.",
+        ),
+    ],
+    *,
+    given: SweepOptions,
+    out: Drawn,
+) -> None:
+    """Score a word segmenter at every share of accepted boundaries.
+
+    Example: probative sweep gold.txt probabilities.jsonl --steps 20 --figure sweep.png
+    """
+    from probative.jobs.sweep import segmentation_sweep, segmented
+    from probative.reading.source import refuse_repeats
+    from probative.reporting.curve_report import sweep_document, sweep_figure
+
+    refuse_repeats((gold, probabilities))
+    answer = segmented(gold, "gold", input_format=given.input_format, encoding=given.encoding)
+    out.remark(*answer.notes)
+    result = segmentation_sweep(answer, probabilities, **vars(given))
+    out.emit(sweep_document(result, html=out.html is not None), lambda: sweep_figure(result))
