@@ -74,7 +74,7 @@ def chosen(kind: type[Options], order: str) -> dict[str, Option]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimulationOptions(Options):
+class _SimulationOptions(Options):
     """Choices that simulations share."""
 
     level: float = shared(0.95)
@@ -83,7 +83,7 @@ class SimulationOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TestsOptions(SimulationOptions):
+class _TestsOptions(_SimulationOptions):
     """Options of `size_and_power`; None stands for the usual methods."""
 
     correlations: Sequence[float] = choice(
@@ -108,7 +108,7 @@ class TestsOptions(SimulationOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnnotationOptions(Options):
+class _AnnotationOptions(Options):
     """Options of `annotation_study`."""
 
     sizes: Sequence[int] = always(
@@ -129,7 +129,7 @@ class AnnotationOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoverageOptions(Options):
+class _CoverageOptions(Options):
     """Options of `coverage_study`; `cells` are its scenarios as written."""
 
     sizes: Sequence[int] | None = choice(
@@ -157,7 +157,7 @@ class CoverageOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BayesStudyOptions(FoldsOptions):
+class _BayesStudyOptions(FoldsOptions):
     """Options of `task_tests` and `simulate_credibility`."""
 
     replicates: int = always(
@@ -168,7 +168,7 @@ class BayesStudyOptions(FoldsOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChunkingOptions(Options):
+class _ChunkingOptions(Options):
     """Options of `chunking_study` and of its learner."""
 
     label: str = always("ORG", "--only LABEL: The type of the third task.", needs=("ner",))
@@ -188,7 +188,7 @@ class ChunkingOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SegmentationOptions(Options):
+class _SegmentationOptions(Options):
     """Options of `segmentation_study`, and the published figures to show."""
 
     systems: Sequence[str] | None = choice(
@@ -284,7 +284,7 @@ def simulation(
     counting: str = "conditions",
     out: Any = output.RandomOutput,
     name: str = "",
-    base: type[Options] = SimulationOptions,
+    base: type[Options] = _SimulationOptions,
     **choices: Any,
 ) -> Any:
     """Declare the command of a study that shows one row per condition, and its own choices."""
@@ -708,8 +708,8 @@ def annotation(
         Option(metavar="FILE", help="Instead, two annotated files whose names two taggers know."),
     ] = None,
     given: Annotated[
-        AnnotationOptions,
-        chosen(AnnotationOptions, "sizes prevalences kinds items level replicates rng"),
+        _AnnotationOptions,
+        chosen(_AnnotationOptions, "sizes prevalences kinds items level replicates rng"),
     ],
     out: output.RandomOutput,
 ) -> None:
@@ -736,7 +736,7 @@ def annotation(
 def bayes(
     *,
     given: Annotated[
-        BayesStudyOptions, chosen(BayesStudyOptions, "replicates n level prior rope weight rng")
+        _BayesStudyOptions, chosen(_BayesStudyOptions, "replicates n level prior rope weight rng")
     ],
     task: Annotated[
         str,
@@ -794,7 +794,8 @@ def chunking(
         Option(metavar="FILE", help="Entities, such as CoNLL-2003's eng.train; repeatable."),
     ] = None,
     given: Annotated[
-        ChunkingOptions, chosen(ChunkingOptions, "label features encoding c2 max_iterations m rng")
+        _ChunkingOptions,
+        chosen(_ChunkingOptions, "label features encoding c2 max_iterations m rng"),
     ],
     jobs: options.Jobs = None,
     resume: options.Resume = None,
@@ -820,7 +821,9 @@ def chunking(
 
 def coverage(
     *,
-    given: Annotated[CoverageOptions, chosen(CoverageOptions, "sizes cells methods metric level")],
+    given: Annotated[
+        _CoverageOptions, chosen(_CoverageOptions, "sizes cells methods metric level")
+    ],
     plot: Annotated[
         str,
         Option(
@@ -892,9 +895,9 @@ def segmentation(
     test: Annotated[str, Option(metavar="FILE", help="The same, to be scored on.")],
     *,
     given: Annotated[
-        SegmentationOptions,
+        _SegmentationOptions,
         chosen(
-            SegmentationOptions,
+            _SegmentationOptions,
             "systems sizes step curve epochs device spaces steps language level rng",
         ),
     ],
@@ -971,8 +974,8 @@ def _size(word: str) -> int:
 
 def tests(
     given: Annotated[
-        TestsOptions,
-        chosen(TestsOptions, "correlations differences methods units items replicates level rng"),
+        _TestsOptions,
+        chosen(_TestsOptions, "correlations differences methods units items replicates level rng"),
     ],
     out: output.RandomDrawn,
 ) -> None:

@@ -150,7 +150,7 @@ def page(template: str, title: str, **content: Any) -> str:
     return _environment().get_template(template).render(document=document, **content)
 
 
-def with_bar(html: str, template: str, **content: Any) -> str:
+def _with_bar(html: str, template: str, **content: Any) -> str:
     """Put something of the app above the page of a result."""
     head = _environment().get_template("head.html").render(**content)
     bar = _environment().get_template(template).render(**content)
@@ -361,7 +361,7 @@ class App:
             return self.go("desk", desk.name)
         html = (job.folder / "page.html").read_text(encoding="utf-8")
         line = job.answers[0]["line"]
-        return self.answer(with_bar(html, "bar.html", base=self.base, line=line, desk=desk.name))
+        return self.answer(_with_bar(html, "bar.html", base=self.base, line=line, desk=desk.name))
 
     async def state(self, request: Request) -> Response:
         """Return how far a job is, for the script."""
@@ -401,7 +401,7 @@ class App:
                 return self.answer(page("counts_page.html", "Intervals from counts", **content))
             html = (folder / "page.html").read_text(encoding="utf-8")
             return self.answer(
-                with_bar(html, "counts.html", **(content | {"line": answer["line"]}))
+                _with_bar(html, "counts.html", **(content | {"line": answer["line"]}))
             )
         finally:
             job.cancel()

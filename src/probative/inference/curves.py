@@ -184,7 +184,7 @@ _MOST_STEPS, _MOST_UNITS = 2_000, 4_000  # rows and columns; more are merged
 
 
 @dataclass(frozen=True, eq=False)
-class WeightedCurves:
+class _WeightedCurves:
     """Sparse tables of positives and items by step (rows) and unit (columns)."""
 
     positives: Any
@@ -192,7 +192,7 @@ class WeightedCurves:
     last_step: NDArray[np.int64]  # the last of the curve's own steps in each row
 
     @classmethod
-    def of(cls, ranked: Ranked, block: NDArray[np.int64]) -> WeightedCurves:
+    def of(cls, ranked: Ranked, block: NDArray[np.int64]) -> _WeightedCurves:
         """Build the tables of a curve; `block` is the column of every unit."""
         last = _spread(ranked.predicted)
         row = np.searchsorted(last, np.arange(len(ranked.thresholds)))[ranked.step]
@@ -328,7 +328,7 @@ def _without_one(ranked: Ranked) -> tuple[float, float]:
     if ranked.unit is None:
         estimate, values = ranked.average_precision, _without_each_item(ranked)
     else:
-        curves = WeightedCurves.of(ranked, _blocks_of(ranked))
+        curves = _WeightedCurves.of(ranked, _blocks_of(ranked))
         n = curves.n_units
         estimate = float(curves.average_precision(np.ones((n, 1)))[0])
         values = np.concatenate(
@@ -479,7 +479,7 @@ def best_threshold(ranked: Ranked, level: float, beta: float, seed: RNG | None) 
     apparent = float(along[at])
     naive = _interval_at(ranked, at, metric, level, beta)
     apparent_low, apparent_high = float(naive.low), float(naive.high)
-    curves = WeightedCurves.of(ranked, _blocks_of(ranked))
+    curves = _WeightedCurves.of(ranked, _blocks_of(ranked))
     fitted = _cross_fitted(curves, beta, rng)
     # a single unit cannot be held out: the optimism is unknown
     unknown = math.isnan(fitted)
@@ -527,7 +527,7 @@ def _interval_of_units(
     return interval(counts, metric, level=level, beta=beta, clustered=unit is not None)
 
 
-def _cross_fitted(curves: WeightedCurves, beta: float, rng: np.random.Generator) -> float:
+def _cross_fitted(curves: _WeightedCurves, beta: float, rng: np.random.Generator) -> float:
     """Return F-beta of thresholds chosen without the units that they are applied to."""
     n = curves.n_units
     folds = min(_FOLDS, n)
@@ -555,14 +555,14 @@ def _weights_of_units(n: int, rng: np.random.Generator) -> Array:
     return rng.standard_exponential((n, _BOOTSTRAP_DRAWS))
 
 
-def _drawn_fbeta(curves: WeightedCurves, weights: Array, beta: float) -> Array:
+def _drawn_fbeta(curves: _WeightedCurves, weights: Array, beta: float) -> Array:
     """Return F-beta by row of the curves and draw."""
     tp, predicted = curves.cumulated(weights)
     return _fbeta_of(tp, predicted, tp[-1], beta)
 
 
 def _rivals(
-    curves: WeightedCurves, along: Array, level: float, freedom: float, drawn: Array
+    curves: _WeightedCurves, along: Array, level: float, freedom: float, drawn: Array
 ) -> tuple[int, int]:
     """Return the first and last step whose F-beta is not clearly lower than the best one."""
     # clearly lower: by more than Student's quantile times the standard deviation of the difference
@@ -1059,7 +1059,7 @@ def _pairs(
     )
     block = _blocks_of(first)
     weights = _weights_of_units(int(block.max()) + 1, rng)
-    of_systems = (WeightedCurves.of(system, block) for system in ranked)
+    of_systems = (_WeightedCurves.of(system, block) for system in ranked)
     draws = [_drawn_fbeta(system, weights, beta).max(axis=0) for system in of_systems]
     # the optimism of the two scores is known only to about its own size
     corrected = one.best.optimism - other.best.optimism

@@ -104,7 +104,7 @@ _MEMORY = 2**29  # bytes that one test may use
 
 
 @dataclass(frozen=True)
-class LinePvalue:
+class _LinePvalue:
     """The two-sided p-value of an exchange of units, with a bracket that holds it."""
 
     # differences of the exchange's walk times the scale are differences of sums
@@ -125,17 +125,17 @@ class LinePvalue:
         return NullDistribution(found.edges * unit, found.probabilities)
 
 
-def exchange_pvalue(d: Array) -> LinePvalue | None:
+def exchange_pvalue(d: Array) -> _LinePvalue | None:
     """Compute P(|sum of ±d| >= |sum of d|) with fair signs; None if no bracket is narrow enough."""
     d = d[d != 0]
     total = float(d.sum())
     if not d.size or abs(total) <= _ROUNDING * np.abs(d).sum():
-        return LinePvalue(1.0, 1.0, 1.0, "exact")
+        return _LinePvalue(1.0, 1.0, 1.0, "exact")
     if len(d) <= MOST_RUNS_COUNTED:
         pvalue, _, _ = permutation_pvalue(np.zeros(len(d)), d, paired_runs=True)
         width = step_of(d) or _REACH * float(np.sqrt(d @ d)) / _cells_for(d)
         exchange = _line(np.round(d / width).astype(np.int64))
-        return LinePvalue(pvalue, pvalue, pvalue, "exact", exchange, width)
+        return _LinePvalue(pvalue, pvalue, pvalue, "exact", exchange, width)
     step = step_of(d)
     if step is not None and np.abs(d).sum() / step <= _MOST_CELLS:
         whole = np.round(d / step).astype(np.int64)
@@ -144,7 +144,7 @@ def exchange_pvalue(d: Array) -> LinePvalue | None:
             pvalue = exact_pvalue(exchange, Fraction(abs(int(whole.sum()))), "two-sided")
         except TooLargeError:
             return None
-        return LinePvalue(pvalue, pvalue, pvalue, "exact", exchange, step)
+        return _LinePvalue(pvalue, pvalue, pvalue, "exact", exchange, step)
     found, cells = None, _cells_for(d)
     while cells <= _MOST_GRID_CELLS:
         found = _bracket(d, _REACH * float(np.sqrt(d @ d)) / cells)
@@ -167,7 +167,7 @@ def _cells_for(d: Array) -> int:
     return int(min(max(2 ** math.ceil(math.log2(needed)), _LEAST_CELLS), _MOST_GRID_CELLS))
 
 
-def _bracket(d: Array, step: float) -> LinePvalue | None:
+def _bracket(d: Array, step: float) -> _LinePvalue | None:
     """Return the p-value on a grid with this step, and the bracket that its rounding leaves."""
     # The errors e of the rounded differences add up to at most the sum of |e|; and, with signs by
     # chance, to more than sqrt(2·log(2/δ)·sum of e²) with probability δ at most (Hoeffding).
@@ -185,7 +185,7 @@ def _bracket(d: Array, step: float) -> LinePvalue | None:
     except TooLargeError:
         return None
     low, high = max(0.0, low - chance), min(1.0, high + chance)
-    return LinePvalue((low + high) / 2, low, high, "bracketed", exchange, step)
+    return _LinePvalue((low + high) / 2, low, high, "bracketed", exchange, step)
 
 
 def _line(whole: NDArray[np.int64]) -> UnitExchange:
@@ -365,7 +365,7 @@ class MeanScore(RatioScore):
     def pooled(self, groups: Sequence[Sequence[int]]) -> MeanScore:
         """Return the score of systems whose runs are the systems at these places, added up."""
         # the repeats of an item are not independent items, so there is no design effect
-        x, y = add_runs(self.x, groups), add_runs(self.y, groups)
+        x, y = _add_runs(self.x, groups), _add_runs(self.y, groups)
         items = float(self.y.mean(axis=0).sum()) if self.n_items is None else self.n_items
         return replace(self, x=x, y=y, squares=None, n_items=items)
 
@@ -376,7 +376,7 @@ class MeanScore(RatioScore):
 
     # --- Tests
 
-    def line(self, i: int, j: int) -> LinePvalue | None:
+    def line(self, i: int, j: int) -> _LinePvalue | None:
         """Return the p-value of a pair without sampling; None if that is impossible."""
         if not np.array_equal(self.y[i], self.y[j]):
             return None
@@ -418,7 +418,7 @@ class MeanScore(RatioScore):
             for (i, j), line in zip(pairs, lines, strict=True)
         ]
 
-    def _tested(self, i: int, j: int, line: LinePvalue, *, null: bool) -> RandomizationTest:
+    def _tested(self, i: int, j: int, line: _LinePvalue, *, null: bool) -> RandomizationTest:
         """Return the result of a test on a lattice or a grid."""
         bracketed = line.method == "bracketed"
         observed = self.observed(i, j)
@@ -451,7 +451,7 @@ class MeanScore(RatioScore):
 _BRACKETED = "p between {:.4g} and {:.4g}, on a grid: the differences have no common step"
 
 
-def add_runs(part: Array, groups: Sequence[Sequence[int]]) -> Array:
+def _add_runs(part: Array, groups: Sequence[Sequence[int]]) -> Array:
     """Add up the rows of each group; smaller groups are repeated, so that all count as much."""
     most = math.lcm(*map(len, groups))
     return np.array([part[list(own)].sum(axis=0) * (most // len(own)) for own in groups])
@@ -649,7 +649,7 @@ class JudgedScore(MeanScore):
 
     def pooled(self, groups: Sequence[Sequence[int]]) -> JudgedScore:
         """Return the score of systems whose runs are the systems at these places, added up."""
-        return self._with(super().pooled(groups), lambda part: add_runs(part, groups))
+        return self._with(super().pooled(groups), lambda part: _add_runs(part, groups))
 
     def _with(self, own: Any, change: Callable[[Array], Array]) -> JudgedScore:
         """Return a score with the human labels changed as the judge's scores are."""

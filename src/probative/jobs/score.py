@@ -184,7 +184,7 @@ def _metrics_of(
                 f"metric: {name!r} has no mean over labels; expected average='micro', or one of "
                 f"{', '.join(m for m in METRICS if m not in COMPOSITES)}"
             )
-        if tables and is_of_classes(matched, name):
+        if tables and _is_of_classes(matched, name):
             continue
         if matched.all_classes and average == "micro" and name not in _ALL_CLASSES:
             other = "a positive class" if name in COMPOSITES else "average='macro'"
@@ -196,7 +196,7 @@ def _metrics_of(
     return tuple(dict.fromkeys(names))
 
 
-def is_of_classes(matched: Matched, metric: str) -> bool:
+def _is_of_classes(matched: Matched, metric: str) -> bool:
     """Return True if the metric is computed from the whole confusion table here."""
     return matched.all_classes and metric in _OF_ALL_CLASSES and not _is_right_or_wrong(matched)
 
@@ -365,12 +365,12 @@ def score_in(
     places = range(len(matched.names))
     if matched.task == "scores":
         return _mean_score(matched, metric, unit, average)
-    if is_of_classes(matched, metric) and metric != "balanced_accuracy":
+    if _is_of_classes(matched, metric) and metric != "balanced_accuracy":
         from probative.inference.classes import ClassScore
 
         items = tuple((_confused_items(matched, i, unit),) for i in places)
         return ClassScore(items, metric, unit)
-    if average == "macro" or is_of_classes(matched, metric):
+    if average == "macro" or _is_of_classes(matched, metric):
         from probative.inference.macro_comparison import MacroScore
 
         by = _cells_of(matched, unit)
@@ -597,7 +597,7 @@ def _intervals_in(matched: Matched, metric: str, options: ScoreOptions) -> list[
     if matched.task == "scores":
         score = score_in(matched, metric, unit_of(matched, options.by))
         own = [score.interval(i, options.level) for i in range(len(matched.names))]
-    elif single == metric and not is_of_classes(matched, metric):
+    elif single == metric and not _is_of_classes(matched, metric):
         own = intervals_of(matched, replace(options, metric=metric))
     else:
         average = "micro" if single == metric else "macro"
@@ -1038,7 +1038,7 @@ def _with_repeats(matched: Matched, scores: Scores, options: ScoreOptions) -> Sc
     groups = {group.name: group for group in matched.runs}
 
     def with_repeats(own: RunScores) -> RunScores:
-        if len(own) < 2 or own.metric not in TABLE or is_of_classes(matched, own.metric):
+        if len(own) < 2 or own.metric not in TABLE or _is_of_classes(matched, own.metric):
             return own
         score = score_in(matched, own.metric, scores.by, beta=options.beta)
         assert isinstance(score, PooledScore)  # noqa: S101  # as no score of all classes

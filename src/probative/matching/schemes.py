@@ -29,7 +29,7 @@ UNTYPED = "_"
 
 
 @dataclass(frozen=True)
-class Scheme:
+class _Scheme:
     """Rules by which a tag scheme writes spans."""
 
     name: str
@@ -53,33 +53,33 @@ class Scheme:
         return [*head, *[self.inside] * (length - 1 - len(head)), self.end]
 
 
-def _four(name: str, inside: str, end: str, single: str) -> Scheme:
+def _four(name: str, inside: str, end: str, single: str) -> _Scheme:
     """Make a scheme with one prefix each for begin, inside, end and single token."""
     free = ("O B " + single, "")
     bound = ("", f"{inside} {end}")
     follow = {"O": free, "B": bound, inside: bound, end: free, single: free}
-    return Scheme(name, ("B",), inside, end, single, follow)
+    return _Scheme(name, ("B",), inside, end, single, follow)
 
 
 _ANY_I = ("O I", "")
 SCHEMES = {
     scheme.name: scheme
     for scheme in (
-        Scheme("iob2", ("B",), "I", "I", "B",
+        _Scheme("iob2", ("B",), "I", "I", "B",
                {"O": ("O B", ""), "B": ("O B", "I"), "I": ("O B", "I")}),
-        Scheme("iob1", ("I",), "I", "I", "I",
+        _Scheme("iob1", ("I",), "I", "I", "I",
                {"O": _ANY_I, "B": ("O I", "B"), "I": ("O I", "B")}, split_only="begin"),
-        Scheme("ioe2", ("I",), "I", "E", "E",
+        _Scheme("ioe2", ("I",), "I", "E", "E",
                {"O": ("O I E", ""), "I": ("", "I E"), "E": ("O I E", "")}),
-        Scheme("ioe1", ("I",), "I", "I", "I",
+        _Scheme("ioe1", ("I",), "I", "I", "I",
                {"O": ("O I E", ""), "I": ("O I E", ""), "E": ("", "I E")}, split_only="end"),
         _four("iobes", "I", "E", "S"),
         _four("bilou", "I", "L", "U"),
         _four("bmes", "M", "E", "S"),
-        Scheme("bb2b3mes", ("B", "B2", "B3"), "M", "E", "S", {
+        _Scheme("bb2b3mes", ("B", "B2", "B3"), "M", "E", "S", {
             "O": ("O B S", ""), "B": ("", "B2 E"), "B2": ("", "B3 E"), "B3": ("", "M E"),
             "M": ("", "M E"), "E": ("O B S", ""), "S": ("O B S", "")}),
-        Scheme("io", ("I",), "I", "I", "I", {"O": _ANY_I, "I": _ANY_I}),
+        _Scheme("io", ("I",), "I", "I", "I", {"O": _ANY_I, "I": _ANY_I}),
     )
 }  # fmt: skip
 
@@ -118,7 +118,7 @@ _STRICT = {
 _STRICT |= dict.fromkeys(("bilou", "bmes", "bb2b3mes"), _STRICT["iobes"])
 
 
-def strict_tables(scheme: Scheme) -> tuple[NDArray[np.bool_], ...]:
+def _strict_tables(scheme: _Scheme) -> tuple[NDArray[np.bool_], ...]:
     """Return seqeval's tables by previous prefix, prefix, other type: start, continue, end."""
     tables = np.zeros((3, 5, 5, 2), dtype=bool)
     for table, patterns in zip(tables, _STRICT[scheme.name], strict=True):
@@ -207,7 +207,7 @@ def prefix_of(name: str) -> str | None:
     return None if tag is None else tag[0]
 
 
-def _sequence(tagged: Tagged, scheme: Scheme) -> _Sequence:
+def _sequence(tagged: Tagged, scheme: _Scheme) -> _Sequence:
     """Translate tags into steps; refuse the first one that the scheme does not have."""
     wrong = [c for c, name in enumerate(tagged.names) if prefix_of(name) not in scheme.follow]
     if wrong:
@@ -263,7 +263,7 @@ def _steps_of(tagged: Tagged, tags: list[tuple[str, str]]) -> _Sequence:
     return _Sequence(prefixes, labels, token, kind[this], *steps, opens, closes)
 
 
-def _forbidden(scheme: Scheme, sequence: _Sequence) -> NDArray[np.bool_]:
+def _forbidden(scheme: _Scheme, sequence: _Sequence) -> NDArray[np.bool_]:
     """Return the steps that a scheme does not allow, as a rule table."""
     code = {prefix: i for i, prefix in enumerate(scheme.follow)}
     wrong = np.ones((len(code), len(code), 2), dtype=bool)
@@ -344,11 +344,11 @@ def _lenient(sequence: _Sequence) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return np.flatnonzero(starts[sequence.before]), np.flatnonzero(ends[sequence.after])
 
 
-def _well_formed(sequence: _Sequence, rules: Scheme) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _well_formed(sequence: _Sequence, rules: _Scheme) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the first and last tokens of spans as seqeval's strict mode reads them."""
     # In a run of tokens that may continue each other, the span begins at the first that may start
     # one and reaches to the end of the run, if it may end there.
-    starts, inside, ends = (sequence.in_own_codes(table, FIVE) for table in strict_tables(rules))
+    starts, inside, ends = (sequence.in_own_codes(table, FIVE) for table in _strict_tables(rules))
     # B, B2, B3 must stand in order, which the five prefixes do not express
     inside &= ~_forbidden(rules, sequence)
     may_start = np.flatnonzero(starts.reshape(-1)[sequence.before])
@@ -382,7 +382,7 @@ def _places(sequence: _Sequence, forbidden: NDArray[np.bool_], most: int) -> lis
     return sorted(steps, key=max)[:most]
 
 
-def _misplaced(tagged: Tagged, rules: Scheme, place: tuple[int, int]) -> InputError:
+def _misplaced(tagged: Tagged, rules: _Scheme, place: tuple[int, int]) -> InputError:
     tag_before, tag_after = (repr(tagged.names[tagged.tags[token]][:60]) for token in place)
     if place[0] < 0:
         what = f"tag {tag_after} at the begin of a sentence"

@@ -27,7 +27,7 @@ _EXAMPLES = 3  # of scores outside the range, in a message
 
 
 @dataclass(frozen=True, eq=False)
-class ScoredItems:
+class _ScoredItems:
     """The scores of all systems on the same items, as `Items` are for spans and labels."""
 
     says: Array  # the score of every item: one row per system or run
@@ -113,7 +113,7 @@ class ScoredItems:
         right = (x[system] - low * y[system]) / (high - low) if high > low else y[system]
         return Counts(right, np.zeros_like(right), np.maximum(0.0, y[system] - right))
 
-    def of_systems(self, systems: Sequence[int]) -> ScoredItems:
+    def of_systems(self, systems: Sequence[int]) -> _ScoredItems:
         """Return the items with some of the systems."""
         human, squares = (
             None if part is None else part[list(systems)] for part in (self.human, self.squares)
@@ -122,7 +122,7 @@ class ScoredItems:
         says = self.says[list(systems)]
         return replace(self, says=says, human=human, squares=squares, answers=answers)
 
-    def pooled(self, systems: Sequence[int]) -> ScoredItems:
+    def pooled(self, systems: Sequence[int]) -> _ScoredItems:
         """Return the items once per system, as the items of one system."""
         own = self.of_systems(systems)
         human = None if own.human is None else own.human.reshape(1, -1)
@@ -130,12 +130,12 @@ class ScoredItems:
         return replace(own, says=says, human=human, repeats=len(systems), answers=())
 
 
-def summed_items(summed: SummedScores, range_: Range | None) -> tuple[ScoredItems, list[str]]:
+def summed_items(summed: SummedScores, range_: Range | None) -> tuple[_ScoredItems, list[str]]:
     """Return the items of a table that was summed by unit, and notes."""
     if range_ is not None:
         refuse_outside(range_, summed.least, summed.most)
     units = np.arange(summed.n_units, dtype=np.int32)
-    items = ScoredItems(
+    items = _ScoredItems(
         summed.sums,
         units,
         range_,
@@ -157,10 +157,10 @@ def summed_items(summed: SummedScores, range_: Range | None) -> tuple[ScoredItem
     return items, notes
 
 
-def scored(sides: Sequence[Graded], like: Any) -> ScoredItems:
+def scored(sides: Sequence[Graded], like: Any) -> _ScoredItems:
     """Return the items of sides that were matched before, with the range of `like`."""
     says = np.stack([side.values for side in sides])
-    items: ScoredItems = replace(
+    items: _ScoredItems = replace(
         like, says=says, unit=sides[0].units, left_out=0, human=_human(sides)
     )
     return items
@@ -174,7 +174,7 @@ def _human(sides: Sequence[Graded]) -> Array | None:
 
 def match_scores(
     sides: Sequence[Graded], names: Sequence[str], range_: Range | None, *, said: bool = True
-) -> tuple[ScoredItems, list[Graded], list[str]]:
+) -> tuple[_ScoredItems, list[Graded], list[str]]:
     """Match scores by place, without items that a system lacks; return items, sides and notes."""
     first = sides[0]
     for side, name in zip(sides, names, strict=True):
@@ -204,7 +204,7 @@ def match_scores(
     rows = np.flatnonzero(there)
     kept = [side.at(rows) for side in sides] if left_out else list(sides)
     answers = tuple(side.answers for side in kept if side.answers is not None)
-    items = ScoredItems(
+    items = _ScoredItems(
         values[:, rows], kept[0].units, range_, left_out, human=_human(kept), answers=answers
     )
     notes += [

@@ -47,7 +47,7 @@ class MatchRule:
         return 2 if self.name == "partial" else 1
 
 
-EQUAL = MatchRule(STRICT)
+_EQUAL = MatchRule(STRICT)
 
 
 def match_rule(match: object) -> MatchRule:
@@ -401,7 +401,7 @@ def _largest_matching(pairs: _Pairs, n_gold: int, n_system: int) -> _Pairs:
 def match_spans(
     gold: Spans,
     *systems: Spans,
-    rule: MatchRule = EQUAL,
+    rule: MatchRule = _EQUAL,
     ignore_type: bool = False,
     only: Sequence[str] = (),
 ) -> Items:

@@ -48,7 +48,7 @@ def is_path(data: Any) -> bool:
     return isinstance(data, (str, Path))
 
 
-def are_records(data: Any) -> bool:
+def _are_records(data: Any) -> bool:
     """Return True if these are records in a list, or by their keys."""
     if isinstance(data, Mapping):
         entries = list(data.values())
@@ -60,7 +60,7 @@ def are_records(data: Any) -> bool:
 
     if not entries or not all(map(is_record_object, entries)):
         return False
-    return not (are_rows(entries) or are_docs(entries) or are_examples(entries))
+    return not (are_rows(entries) or are_docs(entries) or _are_examples(entries))
 
 
 def annotations_of(data: Any, name: str, options: Options) -> Annotations:
@@ -75,7 +75,7 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
             return labels_of_dataset(name, items, names, options)
         rows = rows_of(name, items, None, names, options.label_names)
         return side_of_rows(rows, options, options.task)
-    if options.task == "records" or (options.task is None and are_records(data)):
+    if options.task == "records" or (options.task is None and _are_records(data)):
         from probative.reading.records import records_from_objects
 
         return records_from_objects(data, name, options)
@@ -322,7 +322,7 @@ def are_docs(data: Sequence[Any]) -> bool:
     return bool(data) and all(hasattr(doc, "ents") and hasattr(doc, "__iter__") for doc in data)
 
 
-def are_examples(data: Sequence[Any]) -> bool:
+def _are_examples(data: Sequence[Any]) -> bool:
     """Return True if these are examples of spaCy, each with a reference and a prediction."""
     return bool(data) and all(
         hasattr(each, "reference") and hasattr(each, "predicted") for each in data
@@ -349,7 +349,7 @@ def both_of(
         names = label_names_of_features(getattr(data, "features", None))
         rows = rows_of("gold", [dict(row) for row in data], None, names, options.label_names)
         return pair_of_rows(rows, gold, columns, options.task)
-    if isinstance(data, (list, tuple)) and are_examples(data):
+    if isinstance(data, (list, tuple)) and _are_examples(data):
         from probative.reading.tools import spans_from_docs
 
         sides = [[getattr(each, side) for each in data] for side in ("reference", "predicted")]

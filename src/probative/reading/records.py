@@ -79,7 +79,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=without_doubles, parse_constant=_r
 _FENCE = re.compile(r"```[\w+-]*[ \t]*\n?(.*?)\n?\s*(?:```)?", re.DOTALL)
 
 
-class Parsed(NamedTuple):
+class _Parsed(NamedTuple):
     """A record that was read from a text."""
 
     record: dict[str, Any] | None  # None if there is none
@@ -87,7 +87,7 @@ class Parsed(NamedTuple):
     repair: str = ""  # byte-order mark, code fence, JSON in a string, one-element list, prose
 
 
-def parse_record(text: str, place: Place, *, find_json: bool = False) -> Parsed:
+def parse_record(text: str, place: Place, *, find_json: bool = False) -> _Parsed:
     """Read a record from the raw text of a model; `find_json` looks for it in prose, too."""
     repairs: list[str] = []
     body = text.strip()
@@ -115,12 +115,12 @@ def parse_record(text: str, place: Place, *, find_json: bool = False) -> Parsed:
     return _checked(value, problem, ", ".join(repairs), place)
 
 
-def _checked(value: Any, problem: str, repair: str, place: Place) -> Parsed:
+def _checked(value: Any, problem: str, repair: str, place: Place) -> _Parsed:
     """Return a value as a record if it is one."""
     if not problem and not isinstance(value, dict):
         problem = f"{shown(value)} is no JSON object"
     problem = problem or _check(value, place)
-    return Parsed(None, problem) if problem else Parsed(value, "", repair)
+    return _Parsed(None, problem) if problem else _Parsed(value, "", repair)
 
 
 def _decode(text: str, place: Place) -> tuple[Any, str]:
@@ -567,14 +567,14 @@ def _side(name: str, rows: Sequence[_Row], reading: Options, column: str | None 
         tuple(rows[i].line for i in kept),
         malformed,
         repaired if reading.predicted else {},
-        frozenset(k for k, i in enumerate(kept) if parsed[i] == Parsed(None)),
+        frozenset(k for k, i in enumerate(kept) if parsed[i] == _Parsed(None)),
         () if by_place else tuple(parsed[i].problem for i, key in enumerate(keys) if key is None),
         column,
         notes,
     )
 
 
-def _parse(name: str, number: int, row: _Row, reading: Options) -> Parsed:
+def _parse(name: str, number: int, row: _Row, reading: Options) -> _Parsed:
     """Return the record of a row; with gold, or on request, what cannot be read is an error."""
 
     def place(message: str) -> InputError:
@@ -583,11 +583,11 @@ def _parse(name: str, number: int, row: _Row, reading: Options) -> Parsed:
 
     is_gold = not reading.predicted
     if is_gold and row.problem:
-        found = Parsed(None, row.problem)
+        found = _Parsed(None, row.problem)
     elif isinstance(row.value, str):
         found = parse_record(row.value, place, find_json=reading.find_json and not is_gold)
     elif row.value is None:
-        found = Parsed(None, "no record" if is_gold else "")
+        found = _Parsed(None, "no record" if is_gold else "")
     else:
         value, repair = row.value, ""
         if isinstance(value, list) and len(value) == 1 and not is_gold:
@@ -599,7 +599,7 @@ def _parse(name: str, number: int, row: _Row, reading: Options) -> Parsed:
     return found
 
 
-def _own_key(name: str, row: _Row, parsed: Parsed, names: Sequence[str]) -> str | None:
+def _own_key(name: str, row: _Row, parsed: _Parsed, names: Sequence[str]) -> str | None:
     """Return the key within a record; of an output that cannot be read, as far as it shows it."""
     if parsed.record is not None:
         key = _key(parsed.record, names)

@@ -92,7 +92,7 @@ def _is_list_of(value: Any, kind: type) -> bool:
     return all(isinstance(each, kind) and not isinstance(each, bool) for each in value)
 
 
-def choose_column(
+def _choose_column(
     name: str,
     there: Sequence[str],
     wanted: str | None,
@@ -256,8 +256,8 @@ def labels_of_dataset(
 def side_of_rows(rows: Rows, options: Any, task: str | None) -> Tagged | Labels:
     """Return the tags of the requested or usual column, as labels if that is the task."""
     there = list(rows.columns)
-    column = choose_column(rows.name, there, options.named_column, predicted=options.predicted)
-    tags = tagged_rows(rows, column)
+    column = _choose_column(rows.name, there, options.named_column, predicted=options.predicted)
+    tags = _tagged_rows(rows, column)
     return tags.as_labels() if task == "labels" else tags
 
 
@@ -266,7 +266,7 @@ def pair_of_rows(
 ) -> tuple[Any, list[Any], list[str]]:
     """Return the tags of the gold column and of the systems' columns, and their names."""
     there = list(rows.columns)
-    answer = choose_column(rows.name, there, None if gold is None else str(gold), predicted=False)
+    answer = _choose_column(rows.name, there, None if gold is None else str(gold), predicted=False)
     wanted = [str(column) for column in columns]
     if not wanted:
         left = [column for column in there if column != answer]
@@ -276,9 +276,9 @@ def pair_of_rows(
                 f"predictions",
                 rows.name,
             )
-        wanted = [choose_column(rows.name, there, None, predicted=True, taken=[answer])]
-    names = [choose_column(rows.name, there, name, predicted=True) for name in wanted]
-    sides = [tagged_rows(rows, name) for name in (answer, *names)]
+        wanted = [_choose_column(rows.name, there, None, predicted=True, taken=[answer])]
+    names = [_choose_column(rows.name, there, name, predicted=True) for name in wanted]
+    sides = [_tagged_rows(rows, name) for name in (answer, *names)]
     # one file has one text, so nothing needs to be aligned
     sides = [replace(side, text=sides[0].text) for side in sides]
     if task == "labels":
@@ -287,7 +287,7 @@ def pair_of_rows(
     return sides[0], sides[1:], names
 
 
-def tagged_rows(rows: Rows, column: str) -> Tagged:
+def _tagged_rows(rows: Rows, column: str) -> Tagged:
     """Return the tags of one column."""
     code: dict[str, int] = {}
     names = rows.names.get(column)

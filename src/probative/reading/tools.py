@@ -60,10 +60,10 @@ def read_choices(opened: Input) -> Labels | LabelSets:
             f"expected accepted ones: leave the others out of all files",
             refused[0][0],
         )
-    return side_of_choices(source, chosen, "labels chosen for texts")
+    return _side_of_choices(source, chosen, "labels chosen for texts")
 
 
-def side_of_choices(
+def _side_of_choices(
     source: Source, chosen: Sequence[tuple[str, Sequence[str]]], what: str
 ) -> Labels | LabelSets:
     """Return one label per text, or label sets if some texts have several or none."""
@@ -261,7 +261,7 @@ def _side(
     if kind == "choices":
         chosen = [(task.text, _choices(source, task)) for task in tasks]
         what = "predictions" if name != source.name else "export of Label Studio, choices"
-        return side_of_choices(source, chosen, what)
+        return _side_of_choices(source, chosen, what)
     spans = [_spans(source, task) for task in tasks]
     annotations = spans_from_sets(name, spans, [task.text for task in tasks])
     note = Recognised(f"{name}: export of Label Studio, spans of characters")

@@ -55,7 +55,7 @@ _IN_TEXT, ON_A_PAGE = 25, 60  # rows shown
 _CUT = "Drawn intervals that reach far beyond the others are cut."
 
 
-class ForestRow(NamedTuple):
+class _ForestRow(NamedTuple):
     """Difference of two systems in a part of the data.
 
     `gap` holds the difference, its interval and the scores of both; `p` is the p-value that counts,
@@ -76,7 +76,7 @@ class ForestRow(NamedTuple):
         return self.gap.difference, self.gap.low, self.gap.high
 
 
-def _choose_rows(rows: Sequence[ForestRow], most: int) -> tuple[list[ForestRow], int]:
+def _choose_rows(rows: Sequence[_ForestRow], most: int) -> tuple[list[_ForestRow], int]:
     """Return the rows to show, by falling difference with the whole last, and the number left out.
 
     If there are too many, decided rows are kept first, then those with the most units.
@@ -91,7 +91,7 @@ def _choose_rows(rows: Sequence[ForestRow], most: int) -> tuple[list[ForestRow],
 class _Differences:
     """Differences of two systems in parts of the data, for a table and a picture."""
 
-    rows: Sequence[ForestRow]
+    rows: Sequence[_ForestRow]
     by: str  # what the parts are
     whole: Comparison | DatasetComparisons
     p_head: str
@@ -109,7 +109,7 @@ class _Differences:
         scored = all(row.gap.score_a is not None for row in shown if not row.whole)
         one = partial(points, digits=1)
 
-        def difference(row: ForestRow) -> str:
+        def difference(row: _ForestRow) -> str:
             gap = signed_points(row.gap.difference, 2)
             ends = points(row.gap.low), points(row.gap.high)
             return with_ends(Strong(gap) if row.decided else gap, *ends)
@@ -181,7 +181,7 @@ def _cut(limits: list[tuple[float, float, float]]) -> list[tuple[float, float, f
     return [(d, max(a, low), min(b, high)) if d == d else (d, a, b) for d, a, b in limits]
 
 
-def _in_words(row: ForestRow) -> str:
+def _in_words(row: _ForestRow) -> str:
     """Return the numbers that stand on the right of a row."""
     p = "" if row.p is None else f"  p = {pvalue(row.p)}"
     difference, low, high = row.limits
@@ -277,7 +277,7 @@ def _about(result: Comparisons, summary: GroupSummary) -> str:
     )
 
 
-def _rows(result: Comparisons, whole: Comparison) -> list[ForestRow]:
+def _rows(result: Comparisons, whole: Comparison) -> list[_ForestRow]:
     rows = []
     for group in result.groups or ():
         c = group.of_pair(whole.a, whole.b, whole.metric, whole.question)
@@ -286,10 +286,10 @@ def _rows(result: Comparisons, whole: Comparison) -> list[ForestRow]:
     return [*rows, _row(_ALL, total, whole, result.level, whole=True)]
 
 
-def _row(name: str, units: int, c: Comparison, level: float, *, whole: bool = False) -> ForestRow:
+def _row(name: str, units: int, c: Comparison, level: float, *, whole: bool = False) -> _ForestRow:
     has_evidence = no_verdict(c) is None
     decided = has_evidence and pvalue_of(c) <= (1 - level) * (1 + 1e-9)
-    return ForestRow(name, units, c, tested_pvalue(c) if has_evidence else None, decided, whole)
+    return _ForestRow(name, units, c, tested_pvalue(c) if has_evidence else None, decided, whole)
 
 
 def _reversal_tables(whole: Comparison, summary: GroupSummary) -> list[Table]:
@@ -372,10 +372,10 @@ def datasets_figure(result: DatasetComparisons) -> Figure:
     return figure(_of_datasets(result).picture())
 
 
-def _dataset_rows(result: DatasetComparisons) -> list[ForestRow]:
+def _dataset_rows(result: DatasetComparisons) -> list[_ForestRow]:
     limit = (1 - result.level) * (1 + 1e-9)
     rows = [
-        ForestRow(
+        _ForestRow(
             one.dataset,
             one.units,
             one.comparison,
@@ -385,9 +385,9 @@ def _dataset_rows(result: DatasetComparisons) -> list[ForestRow]:
         for one in result.datasets
     ]
     units, pooled = sum(one.units for one in result.datasets), result.pooled
-    rows.append(ForestRow("mean", units, result.mean, whole=True))
+    rows.append(_ForestRow("mean", units, result.mean, whole=True))
     if pooled is not None:
-        rows.append(ForestRow("all pooled", units, pooled, pooled.p_decision, whole=True))
+        rows.append(_ForestRow("all pooled", units, pooled, pooled.p_decision, whole=True))
     return rows
 
 

@@ -172,7 +172,7 @@ def field_table(scores: Scores, system: SystemScores) -> Table:
     )
 
 
-def near_miss_table(system: SystemScores) -> Table | None:
+def _near_miss_table(system: SystemScores) -> Table | None:
     """Build the table of the rules that would accept wrong values; None if there is none."""
     found = system.outcomes
     if found is None or not found.near_misses:
@@ -195,14 +195,14 @@ def near_miss_table(system: SystemScores) -> Table | None:
 def record_tables(scores: Scores) -> list[Table]:
     """Return the tables of fields and of near misses of every system."""
     found = [system for system in scores.systems if system.outcomes is not None]
-    near = [table for system in found if (table := near_miss_table(system)) is not None]
+    near = [table for system in found if (table := _near_miss_table(system)) is not None]
     return [*(field_table(scores, system) for system in found), *near]
 
 
 # --- Two systems
 
 
-def field_differences(result: Comparisons, c: Comparison) -> Table:
+def _field_differences(result: Comparisons, c: Comparison) -> Table:
     """Build the table of differences by field, those with most errors first."""
     a, b = ({f.path: f for f in _outcomes(result[name])} for name in (c.a, c.b))
 
@@ -248,8 +248,8 @@ def compared_fields(result: Comparisons) -> list[Table]:
     """Return the tables of differences by field, and of near misses of every system."""
     main = result.comparisons[0].metric
     first = [c for c in result.comparisons if c.metric == main and c.question != "procedures"]
-    near = [table for system in result.systems if (table := near_miss_table(system)) is not None]
-    return [*(field_differences(result, c) for c in first if c.by_label), *near]
+    near = [table for system in result.systems if (table := _near_miss_table(system)) is not None]
+    return [*(_field_differences(result, c) for c in first if c.by_label), *near]
 
 
 # --- The page

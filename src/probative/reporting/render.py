@@ -105,11 +105,11 @@ def _table_lines(table: Table, width: int, bold: Callable[[str], str]) -> list[s
             lines += [line] if place in (0, table.rule) else []
             lines += _row_lines(row, widths, words, bold)
     if hidden:
-        lines += note_lines(hidden_words(hidden), width)
+        lines += note_lines(_hidden_words(hidden), width)
     return lines
 
 
-def hidden_words(heads: Iterable[str]) -> str:
+def _hidden_words(heads: Iterable[str]) -> str:
     """Return the note on columns that are hidden."""
     return f"Hidden columns (terminal too narrow): {', '.join(dict.fromkeys(heads))}."
 
@@ -189,7 +189,7 @@ def _draw_tracks(table: Table, width: int) -> Table:
     size, place = min(room, _WIDEST_TRACK), narrow.track_column
     if narrow is not table:
         spared = [head for head in table.columns if head not in narrow.columns]
-        narrow = replace(narrow, notes=(*narrow.notes, hidden_words(spared)))
+        narrow = replace(narrow, notes=(*narrow.notes, _hidden_words(spared)))
     cells = [_drawn(row, table.tracks, size) for row in table.tracks.rows]
     return narrow.with_column(place, "", cells)
 

@@ -184,7 +184,7 @@ RECALL_LEADS = (
 def ask_for_positive(scores: Scores) -> list[str]:
     """Ask which of two classes is the positive one, if all classes are scored together."""
     labels = [entry.label for entry in scores.systems[0].by_label]
-    if not of_all_classes(scores) or len(labels) != 2:
+    if not _of_all_classes(scores) or len(labels) != 2:
         return []
     last, first = labels[::-1]
     return [f"Two classes: --positive {last} (or {first}) gives precision, recall and F1 of one."]
@@ -206,7 +206,7 @@ def _details(scores: Scores) -> tuple[str, ...]:
 # --- Tables of scores
 
 
-def of_all_classes(scores: Scores) -> bool:
+def _of_all_classes(scores: Scores) -> bool:
     """Return True if all classes are scored together: precision, recall, F1 are the accuracy."""
     return all(
         "accuracy" in own and len({own[m] for m in own if m in ("accuracy", *PRF)}) == 1
@@ -219,7 +219,7 @@ def shown_metrics(scores: Scores) -> list[str]:
     """Return the metrics of a table: of several names of one score, only one."""
     known = [score.metric for score in scores.systems[0].scores]
     single = [metric for metric in known if not metric.startswith("macro_")]
-    if of_all_classes(scores):
+    if _of_all_classes(scores):
         several = len(scores.systems[0].by_label) > 2
         also = [m for m in known if several and m == "macro_f1"]
         return [m for m in single if m not in PRF] + also

@@ -165,7 +165,7 @@ _ID = re.compile(
 )
 _TOKEN_KEYS = ("text", "start", "end", "id", "ws")  # kept keys of tokens that are objects
 _DELIMITED = ("csv", "tsv")
-GOLD_KEY = "gold"  # what annotators fill in for records
+_GOLD_KEY = "gold"  # what annotators fill in for records
 
 
 @dataclass(frozen=True, eq=False)
@@ -437,7 +437,7 @@ def _open_documents(
             path,
         )
     ordered = [row for _, row in sorted(zip((order[name] for name in held), rows, strict=True))]
-    return _TableBlanks(kind, "records", tuple(names), ordered, GOLD_KEY, delimiter=delimiter)
+    return _TableBlanks(kind, "records", tuple(names), ordered, _GOLD_KEY, delimiter=delimiter)
 
 
 # --- Opening the text of a pool in any format

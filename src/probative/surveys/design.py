@@ -61,7 +61,7 @@ class PoolSource(SystemSource):
     units: int
 
 
-class DrawnUnits(NamedTuple):
+class _DrawnUnits(NamedTuple):
     """The drawn units as they are written: batch after batch, each in the order of the pool."""
 
     number: NDArray[np.int64]  # the index of every unit in the pool, from 0
@@ -138,7 +138,7 @@ class Design:
         return stratum
 
     @cached_property
-    def units(self) -> DrawnUnits:
+    def units(self) -> _DrawnUnits:
         """Return the drawn units: index in the pool, stratum and batch."""
         parts = []
         before = np.zeros(len(self.strata), dtype=np.int64)
@@ -149,7 +149,7 @@ class Design:
             parts.append((drawn, np.full(len(drawn), batch)))
             before = after
         numbers, batches = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return DrawnUnits(numbers, self.stratum_of[numbers], batches)
+        return _DrawnUnits(numbers, self.stratum_of[numbers], batches)
 
     def extended(self, more: Sequence[int], strata: Sequence[Stratum] | None = None) -> Design:
         """Return the design with a further draw of `more` units; `strata` replaces the strata."""

@@ -70,11 +70,11 @@ def verdict(comparison: Comparison, others: Sequence[BucketDifference] = ()) -> 
         return f"No verdict on {c.a} and {c.b}: {reason}."
     if reason:
         return f"{_scores(c)} No verdict: {reason}."
-    parts = (_scores(c), _evidence(c), trade_off(c, others), _outlook(c))
+    parts = (_scores(c), _evidence(c), _trade_off(c, others), _outlook(c))
     return " ".join(part for part in parts if part)
 
 
-def trade_off(c: Comparison, others: Sequence[BucketDifference]) -> str:
+def _trade_off(c: Comparison, others: Sequence[BucketDifference]) -> str:
     """Say that one system is more precise and the other finds more, if the intervals show it."""
     own = {gap.metric: gap for gap in others if (gap.a, gap.b) == (c.a, c.b)}
     if not {"precision", "recall"} <= own.keys():
