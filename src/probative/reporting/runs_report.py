@@ -6,7 +6,6 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from probative.reporting.document import Column, Named, Table, Words, scored
-from probative.reporting.pictures import Part, Shares
 from probative.wording.numbers import (
     counted,
     metric_name,
@@ -22,6 +21,7 @@ from probative.wording.numbers import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from probative.reporting.pictures import Shares
     from probative.results import Comparison, Ranking, RunScores, Scores, SystemScores
 
 
@@ -277,6 +277,8 @@ def _percent(share: float) -> str:
 
 def variance_picture(c: Comparison) -> Shares | None:
     """Picture the shares of the parts of the variance as one bar."""
+    from probative.reporting.pictures import Part, Shares
+
     parts = [Part(name, share, colour) for name, colour, share in _named_shares(c)]
     if not parts or any(part.share != part.share for part in parts):
         return None

@@ -28,15 +28,7 @@ from probative.reporting.document import (
     with_ends,
 )
 from probative.reporting.escape import plain
-from probative.reporting.forests import group_score_table
 from probative.reporting.headlines import score_words, upper
-from probative.reporting.pictures import Bar, Forest, figure
-from probative.reporting.records_report import (
-    path_table,
-    quality_lines,
-    record_tables,
-    two_averages,
-)
 from probative.reporting.runs_report import (
     has_runs,
     main_metric,
@@ -67,7 +59,7 @@ if TYPE_CHECKING:
 
     from probative.counts import Counts
     from probative.inference.posterior.single import Posterior
-    from probative.reporting.pictures import Densities
+    from probative.reporting.pictures import Bar, Densities, Forest
     from probative.results import (
         Agreement,
         Ceiling,
@@ -95,21 +87,33 @@ def scores_document(scores: Scores) -> Document:
         tables[1:1] = [mean_table(scores), run_table(scores, main), repeats_table(scores, main)]
     tables += [_overlaps(system) for system in scores.systems if system.overlap]
     if scores.groups:
+        from probative.reporting.forests import group_score_table
+
         tables.append(group_score_table(scores, "group"))
     tables += [ceiling_table(scores.ceilings)] if scores.ceilings else []
+    quality, averages = of_documents(scores)
     return Document(
         title=f"Scores of {', '.join(system.name for system in scores.systems)}",
         payload=payload("score", signed, **content),
         tables=tuple(tables),
         records=tuple(_records(scores)),
-        leading=tuple(quality_lines(scores)),
-        notes=(*_remarks(scores), *map(str, scores.judges or ()), *two_averages(scores), signed),
+        leading=quality,
+        notes=(*_remarks(scores), *map(str, scores.judges or ()), *averages, signed),
         details=_details(scores),
         pictures=(score_forest(scores, _main_score(scores), compared=False),)
         if len(scores.systems) > 1
         else (),
         headline=(_headline(scores),),
     )
+
+
+def of_documents(scores: Scores) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the lines on the outputs of records, and on their two averages; none for others."""
+    if scores.task != "records":
+        return (), ()
+    from probative.reporting.records_report import quality_lines, two_averages
+
+    return tuple(quality_lines(scores)), tuple(two_averages(scores))
 
 
 def _headline(scores: Scores) -> Answer:
@@ -259,6 +263,8 @@ def _tables(scores: Scores) -> list[Table]:
     """Return the tables of scores: of systems, and by label or field."""
     systems = scores.systems
     if scores.task == "records":
+        from probative.reporting.records_report import record_tables
+
         return [_overview(scores), *record_tables(scores)]
     labelled = [system for system in systems if len(system.by_label) > 1]
     if not labelled:
@@ -471,6 +477,8 @@ def score_forest(result: Scores, metric: str, *, compared: bool = True) -> Fores
 
     If systems are `compared`, the first is the baseline.
     """
+    from probative.reporting.pictures import Bar, Forest
+
     known = [score.metric for score in result.systems[0].scores]
     metric = metric if metric in known else known[0]
     runs = {own.system: own.scores for own in result.run_scores or () if own.metric == metric}
@@ -504,6 +512,8 @@ def described(bars: Sequence[Bar]) -> str:
 @on_own_scale
 def scores_figure(scores: Scores) -> Figure:
     """Draw the scores of the systems, one panel for each of the first three metrics."""
+    from probative.reporting.pictures import figure
+
     return figure(*(score_forest(scores, score.metric) for score in scores.systems[0].scores[:3]))
 
 
@@ -567,7 +577,10 @@ def check_document(report: FileCheck, *, signature: str = "") -> Document:
     if report.labels:
         rows = tuple((label, f"{times:,}") for label, times in report.labels.items())
         tables.append(Table(("label", "number"), rows, title="Labels"))
-    tables += [path_table(report.paths, int(report.facts["documents"]))] if report.paths else []
+    if report.paths:
+        from probative.reporting.records_report import path_table
+
+        tables.append(path_table(report.paths, int(report.facts["documents"])))
     verdict = "Problems:" if report.problems else "No problems found."
     name = PurePath(report.path).name
     found = ("Nothing is wrong", "passed")
