@@ -56,8 +56,8 @@ def sentences_of(n: int) -> Work:
     """Compare on n sentences of ten tags."""
     rng = np.random.default_rng(0)
     gold = rng.choice(TAGS, (n, 10))
-    a, b = (noisy(gold, p, TAGS, rng).tolist() for p in (0.9, 0.92))
-    return lambda: pv.compare(gold.tolist(), a, b)
+    lists = [own.tolist() for own in (gold, *(noisy(gold, p, TAGS, rng) for p in (0.9, 0.92)))]
+    return lambda: pv.compare(*lists)
 
 
 def datasets() -> Work:

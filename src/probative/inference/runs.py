@@ -271,6 +271,7 @@ MOST_RUNS_COUNTED = 36  # with up to so many runs all assignments are counted: 2
 _TIE = 1e-12  # scores are sums of rounded ratios: means this close are equal
 _MOST_RESAMPLES_ENUMERATED = 2**21  # pairs of resamples; beyond, they are drawn at random
 _NUMBERS_IN_MEMORY = 2**22  # at once
+_NUMBERS_IN_CACHE = 2**18  # at once: more are slower
 
 
 def compare_run_scores(
@@ -417,11 +418,14 @@ def almost_stochastic_order(
         deviation = _exact_deviation(better, worse)
     else:
         generator = random_generator(rng)
-        x, y = (
-            np.sort(generator.choice(own, (n_resamples, len(own))), axis=1)
-            for own in (better, worse)
-        )
-        deviation = float(np.std(_violation_ratios(x, y)))
+        first = generator.integers(len(better), size=(n_resamples, len(better)), dtype=np.int32)
+        step = max(1, _NUMBERS_IN_CACHE // (len(better) + len(worse)))
+        ratios = []
+        for start in range(0, n_resamples, step):
+            x = np.sort(better[first[start : start + step]], axis=1)
+            y = np.sort(generator.choice(worse, (len(x), len(worse))), axis=1)
+            ratios.append(_violation_ratios(x, y))
+        deviation = float(np.std(np.concatenate(ratios)))
     return float(np.clip(ratio + special.ndtri(level) * deviation, 0.0, 1.0))
 
 
