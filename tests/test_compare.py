@@ -629,3 +629,14 @@ def test_outputs_that_differ_are_not_identical_where_both_count_as_no():
     spans = [[(0, 2, "A")]] * 20, [[(0, 3, "A")]] * 20
     lenient = pv.compare([[(0, 4, "A")]] * 20, *spans, match="type")
     assert (lenient.comparisons[0].difference, lenient.comparisons[0].identical) == (0, False)
+
+
+def test_a_comparison_holds_the_scores_of_its_systems():
+    gold = [["B-PER", "O"], ["O", "B-LOC"]] * 10
+    found = pv.compare(gold, gold[1:] + gold[:1], gold, names=["A", "B"])
+    alone = pv.score(gold, {"A": gold[1:] + gold[:1], "B": gold})
+    assert isinstance(found.scores, pv.Scores)
+    assert found.systems is found.scores.systems
+    assert found["A"].counts == alone["A"].counts
+    assert found.scores.records() == alone.records()
+    assert not {"scores", "signature"} & found.to_dict().keys()

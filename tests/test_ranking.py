@@ -18,7 +18,7 @@ from inference.test_ranks import draw_systems
 import probative as pv
 from probative.inference.rank import Evidence, leaderboard, rank_sets, tie_letters, tiers
 from probative.jobs.rank import _pairs_in_full
-from probative.results import RankedPair, RankedSystem, Ranking, SystemScores
+from probative.results import RankedPair, RankedSystem, Ranking, Scores, SystemScores
 from probative.wording.ranking import ranking_summary, short_letters
 
 GOLD = [["B-PER", "O", "B-LOC"], ["B-LOC", "O", "O"]] * 30
@@ -368,9 +368,8 @@ def made(k, share, seed, *, copies=False):
         for i, j in combinations(range(k), 2)
     )
     systems = tuple(SystemScores(name, pv.Counts(1, 1, 1), ()) for name in names)
-    return Ranking(
-        "entities", systems, 0.95, 100, "sentence", "sentence", ranking=rows, pairs=pairs
-    )
+    scores = Scores("entities", systems, 0.95, 100, "sentence", "sentence")
+    return Ranking(scores, ranking=rows, pairs=pairs)
 
 
 @given(st.integers(2, 16), st.floats(0, 1), st.integers(0, 2**32 - 1), st.booleans())

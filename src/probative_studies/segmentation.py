@@ -15,7 +15,7 @@ import math
 import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -464,7 +464,7 @@ def _compare_systems(
     if len(full) > 1:
         return compare(gold, *outputs, metric=_METRICS, all_pairs=True, **how)
     alone = score(gold, *outputs, **how)
-    return Comparisons(**{entry.name: getattr(alone, entry.name) for entry in fields(alone)})
+    return Comparisons(alone)
 
 
 def _curve(

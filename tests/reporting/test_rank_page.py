@@ -19,6 +19,7 @@ from probative.results import (
     RankedPair,
     RankedSystem,
     Ranking,
+    Scores,
     SystemScores,
 )
 from reporting.structure import html_outline
@@ -84,17 +85,19 @@ def made_up(number, labels=6):
         for k in range(number)
     )
     return Ranking(
-        "entities",
-        systems,
-        0.95,
-        1_000,
-        "sentence",
-        "sentence",
+        Scores(
+            "entities",
+            systems,
+            0.95,
+            1_000,
+            "sentence",
+            "sentence",
+            signature="probative:made-up",
+        ),
         ranking=ranking,
         pairs=tuple(pairs),
         summary=f"{names[0]} leads.",
         n_draws=20_000,
-        signature="probative:made-up",
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -166,7 +165,9 @@ def compare(
             **vars(given),
         )
     if counts:
-        comparisons = replace(comparisons, notes=(*remarks, *comparisons.notes))
+        from probative.results.scores import with_scores
+
+        comparisons = with_scores(comparisons, notes=(*remarks, *comparisons.notes))
         remarks = []
     verdicts = judge(comparisons, gate)
     if hidden:
@@ -176,7 +177,7 @@ def compare(
         return tell_verdicts(verdicts)
     from probative.reporting.compare_report import compare_document
 
-    out.remark(*remarks, *comparisons.notes, *offered_rules(comparisons))
+    out.remark(*remarks, *comparisons.notes, *offered_rules(comparisons.scores))
     if (buckets or given.train is not None) and not comparisons.buckets:
         out.remark("no buckets: neither lengths nor labels part these items into groups")
     document = compare_document(

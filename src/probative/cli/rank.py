@@ -64,7 +64,9 @@ def rank(
             *inputs, names=called, n_jobs=jobs, report=report, comparisons=in_full, **vars(given)
         )
     if counts:
-        ranking = replace(ranking, notes=(*remarks, *ranking.notes))
+        from probative.results.scores import with_scores
+
+        ranking = with_scores(ranking, notes=(*remarks, *ranking.notes))
     out.remark(*folders_passed_over(files or ()), *ranking.notes)
     command = None if counts or runs else _pair_command(inputs, called, given, ranking)
     out.emit(rank_document(ranking, command), lambda: rank_figure(ranking))

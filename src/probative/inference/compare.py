@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from probative._validation import flag, fraction, open_probability, random_generator
 from probative.errors import InputError
 from probative.inference.runs import compare_procedures, compare_run_scores, why_no_procedures
-from probative.results import Comparison
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,9 +15,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from probative._validation import RNG
-    from probative.inference.scores import Score
+    from probative.inference.scores import PairScore, Score
     from probative.options import CompareOptions
-    from probative.results import RandomizationTest
+    from probative.results import Comparison, RandomizationTest
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class Choices:
 
 
 def compare_pairs(
-    score: Score, pairs: Sequence[tuple[int, int]], names: Sequence[str], choices: Choices
+    score: PairScore, pairs: Sequence[tuple[int, int]], names: Sequence[str], choices: Choices
 ) -> Iterator[Comparison]:
     """Compare pairs of systems, the baseline first; their tests may be drawn together."""
     tests = score.tests(
@@ -60,11 +59,14 @@ def compare_pairs(
     for (i, j), test in zip(pairs, tests, strict=True):
         found = _compare_pair(score, i, j, test, (names[i], names[j]), choices)
         needed = score.plan(i, j, power=choices.power, level=choices.level)
-        yield replace(found, units_needed=needed.units, observed_units=needed.observed_units)
+        if needed is None:
+            yield found
+        else:
+            yield replace(found, units_needed=needed.units, observed_units=needed.observed_units)
 
 
 def _compare_pair(
-    score: Score,
+    score: PairScore,
     i: int,
     j: int,
     test: RandomizationTest,
@@ -83,7 +85,9 @@ def _compare_pair(
     if choices.in_group:
         extra["standard_error"] = by_unit.standard_error
         extra["degrees_of_freedom"] = by_unit.degrees_of_freedom
-    return Comparison(
+    return score.comparison(
+        i,
+        j,
         a=names[0],
         b=names[1],
         metric=score.metric,

@@ -11,11 +11,13 @@ import numpy as np
 from scipy import optimize, special
 
 from probative.counts import Counts
+from probative.inference.compare import Choices, compare_pairs
 from probative.inference.differences import mover
 from probative.inference.intervals import interval
 from probative.inference.posterior.student import StudentPosterior
 from probative.inference.proportions import clopper_pearson, normal_quantile, wilson
 from probative.inference.sampled import SampledPvalue, levels_at, sequential_pvalues
+from probative.inference.scores import PairScore
 from probative.inference.units import effective_units, student_quantile
 from probative.results import (
     Band,
@@ -23,11 +25,13 @@ from probative.results import (
     Calibration,
     CalibrationBin,
     Comparison,
+    Difference,
     Interval,
+    RandomizationTest,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -971,6 +975,72 @@ _EXCHANGES_AT_ONCE = 256
 _MOST_CELLS = 10**11  # of the curves, over all exchanges
 
 
+@dataclass(frozen=True, eq=False)
+class CurveScore(PairScore):
+    """A score of the curves of two systems on the same items, whose exchange test is known."""
+
+    metric: str
+    a: Interval
+    b: Interval
+    correlation: float
+    standard_error: float  # of the difference
+    ranked: Ranked  # the items in the order of the baseline
+    test: SampledPvalue | None  # None if both systems order the items alike
+    exact: bool  # True if all exchanges were enumerated
+
+    @property
+    def _gap(self) -> float:
+        return float(self.b.estimate) - float(self.a.estimate)
+
+    @property
+    def _is_unknown(self) -> bool:
+        # a single item or unit of a class shows nothing about the variance
+        return self.test is not None and (self.ranked.fewest <= 1 or math.isnan(self._gap))
+
+    def difference(self, i: int, j: int, level: float) -> Difference:
+        """Return the difference of the two systems, with the interval by MOVER."""
+        del i, j
+        low, high = (0.0, 0.0) if self.test is None else mover(self.a, self.b, self.correlation)
+        limits = (-1.0, 1.0) if self._is_unknown else (low, high)
+        scores = float(self.a.estimate), float(self.b.estimate)
+        return Difference(
+            self.metric, "mover", level, self._gap, *limits, *scores, self.correlation
+        )
+
+    def posterior(self, i: int, j: int) -> StudentPosterior:
+        """Return Student's distribution of the difference."""
+        del i, j
+        freedom = max(1e-3, self.ranked.positive_units - 1)
+        return StudentPosterior(self._gap, self.standard_error, freedom)
+
+    def tests(self, pairs: Sequence[tuple[int, int]], **how: Any) -> Iterator[RandomizationTest]:
+        """Yield the known test of the pair."""
+        del how
+        test = self.test
+        drawn = None if self.exact or test is None else test
+        for _ in pairs:
+            yield RandomizationTest(
+                self.metric,
+                "two-sided",
+                self.ranked.by,
+                "exact" if self.exact else "sampled",
+                self._gap,
+                1.0 if test is None or math.isnan(self._gap) else test.pvalue,
+                self.ranked.n_units,
+                n_resamples=None if drawn is None else drawn.draws,
+                pvalue_low=None if drawn is None else drawn.low,
+                pvalue_high=None if drawn is None else drawn.high,
+                note=None if test is None or test.clear else str(test),
+            )
+
+    def comparison(self, i: int, j: int, **found: Any) -> Comparison:
+        """Return the comparison, without probabilities if nothing is known about the variance."""
+        if self._is_unknown:
+            found |= dict.fromkeys(("p_a_better", "p_equivalent", "p_b_better"), math.nan)
+        found |= {"positives": self.ranked.positives, "identical": self.test is None}
+        return super().comparison(i, j, **found)
+
+
 def compare_ranked(
     ranked: Sequence[Ranked],
     curves: Sequence[Curve],
@@ -984,54 +1054,20 @@ def compare_ranked(
     """Compare average precision, the area under the ROC curve and the highest F-beta, B minus A."""
     # both systems on the same items, the baseline first; `most` is the largest number of exchanges
     first, second = ranked
-    same = exact = np.array_equal(first.step, second.step)
     tests: Sequence[SampledPvalue | None] = [None] * 3
-    if not same:
+    exact = np.array_equal(first.step, second.step)
+    if not exact:
         tests, exact = _exchange_ranks(first, second, level, beta, rng, most)
     pairs = _pairs(ranked, curves, level, beta, rng)
-    freedom = max(1e-3, first.positive_units - 1)
-    # a single item or unit of a class shows nothing about the variance
-    alone = first.fewest <= 1
-    found = []
-    for (a, b, correlation, deviation), test in zip(pairs, tests, strict=True):
-        difference = float(b.estimate) - float(a.estimate)
-        low, high = (0.0, 0.0) if same else mover(a, b, correlation)
-        posterior = StudentPosterior(difference, deviation, freedom)
-        unknown = not same and (alone or math.isnan(difference))
-        chances = (math.nan,) * 3 if unknown else None
-        worse, equal, better = chances or posterior.probabilities(rope)
-        drawn = None if exact else test
-        found.append(
-            Comparison(
-                a=curves[0].name,
-                b=curves[1].name,
-                metric=a.metric,
-                difference=difference,
-                low=-1.0 if unknown else low,
-                high=1.0 if unknown else high,
-                method="mover",
-                pvalue=1.0 if test is None or math.isnan(difference) else test.pvalue,
-                p_adjusted=None,
-                test="exact" if exact else "sampled",
-                draws=None if drawn is None else drawn.draws,
-                pvalue_low=None if drawn is None else drawn.low,
-                pvalue_high=None if drawn is None else drawn.high,
-                by=first.by,
-                design_effect=None,
-                p_a_better=worse,
-                p_equivalent=equal,
-                p_b_better=better,
-                rope=rope,
-                posterior=posterior,
-                score_a=float(a.estimate),
-                score_b=float(b.estimate),
-                level=level,
-                positives=first.positives,
-                identical=same,
-                note=None if test is None or test.clear else str(test),
-            )
+    choices = Choices(first.by, level, rope, Comparison.power, rng)
+    names = [curve.name for curve in curves]
+    return tuple(
+        comparison
+        for known, test in zip(pairs, tests, strict=True)
+        for comparison in compare_pairs(
+            CurveScore(known[0].metric, *known, first, test, exact), [(0, 1)], names, choices
         )
-    return tuple(found)
+    )
 
 
 def _pairs(

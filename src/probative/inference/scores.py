@@ -9,7 +9,10 @@ tested together, and their covariances need the same units. Kinds of scores:
     means.MeanScore, JudgedScore   means of graded scores, and of a judge corrected by people
 
 A new kind implements the abstract methods below, and works with several runs, groups, ranks, plans
-and gates at once.
+and gates at once. What a comparison of two systems needs is a `PairScore`; two kinds are no more:
+
+    curves.CurveScore              areas under curves, and the highest F-beta along one
+    stratified.PoolScore           scores of a pool, estimated from a sample
 """
 
 from __future__ import annotations
@@ -37,6 +40,7 @@ from probative.inference.units import (
     leave_one_out,
 )
 from probative.metrics import label_metric
+from probative.results import Comparison
 from probative.workers import in_processes
 
 if TYPE_CHECKING:
@@ -61,12 +65,60 @@ _NO_VARIANCE = 1e-20  # a smaller variance of a difference is a rounding error o
 _FEWEST_INTERVALS_FOR_PROCESSES = 20  # with fewer, starting processes costs more than it saves
 
 
-class Score(ABC):
-    """One metric of several systems on the units of a test set."""
+class PairScore(ABC):
+    """One metric of several systems, with what it takes to compare two of them."""
 
     metric: str  # its name in results
     # what the score is, if its tests are sampled and its intervals approximate
     approximate: ClassVar[str | None] = None
+
+    @abstractmethod
+    def difference(self, i: int, j: int, level: float) -> Difference:
+        """Return the difference of system j minus system i, with its interval."""
+
+    @abstractmethod
+    def posterior(self, i: int, j: int) -> DifferencePosterior:
+        """Return the posterior of the difference of system j minus system i."""
+
+    @abstractmethod
+    def tests(
+        self,
+        pairs: Sequence[Pair],
+        *,
+        level: float,
+        rng: np.random.Generator,
+        null: bool = False,
+        n_jobs: int | None = 1,
+    ) -> Iterable[RandomizationTest]:
+        """Test pairs by exchanging units, two-sided; with `null`, keep the null distribution."""
+
+    def unit_test(self, i: int, j: int) -> UnitTest:
+        """Test a difference by Student's distribution over units; by default there is no test."""
+        del i, j
+        return UnitTest(math.nan, math.nan)
+
+    def plan(self, i: int, j: int, **wanted: Any) -> Plan | None:
+        """Plan the number of units; None if that is unknown."""
+        del i, j, wanted
+        return None
+
+    def comparison(self, i: int, j: int, **found: Any) -> Comparison:
+        """Return the comparison of a pair with these fields, to which a kind may add its own."""
+        del i, j
+        return Comparison(**found)
+
+    def note(self, test: RandomizationTest) -> str | None:
+        """Return how a pair was tested, if that must be said."""
+        if self.approximate is None:
+            return test.note
+        return (
+            f"{self.approximate}: the test is sampled ({test.note}), interval and posterior are "
+            f"approximations"
+        )
+
+
+class Score(PairScore):
+    """One metric of several systems on the units of a test set."""
 
     @property
     @abstractmethod
@@ -93,28 +145,8 @@ class Score(ABC):
         """Return the interval of system i."""
 
     @abstractmethod
-    def difference(self, i: int, j: int, level: float) -> Difference:
-        """Return the difference of system j minus system i, with its interval."""
-
-    @abstractmethod
-    def posterior(self, i: int, j: int) -> DifferencePosterior:
-        """Return the posterior of the difference of system j minus system i."""
-
-    @abstractmethod
     def pilot(self, i: int, j: int) -> Pilot:
         """Return how much one unit adds to the difference, to plan with."""
-
-    @abstractmethod
-    def tests(
-        self,
-        pairs: Sequence[Pair],
-        *,
-        level: float,
-        rng: np.random.Generator,
-        null: bool = False,
-        n_jobs: int | None = 1,
-    ) -> Iterable[RandomizationTest]:
-        """Test pairs by exchanging units, two-sided; with `null`, keep the null distribution."""
 
     @abstractmethod
     def runs(self, places: Sequence[int]) -> Runs:
@@ -230,15 +262,6 @@ class Score(ABC):
     def observed(self, i: int, j: int) -> float:
         """Return the observed difference of system j minus system i."""
         return float(self.estimates[j] - self.estimates[i])
-
-    def note(self, test: RandomizationTest) -> str | None:
-        """Return how a pair was tested, if that must be said."""
-        if self.approximate is None:
-            return test.note
-        return (
-            f"{self.approximate}: the test is sampled ({test.note}), interval and posterior are "
-            f"approximations"
-        )
 
 
 def _ends_of_pair(level: float, pair: Score) -> tuple[float, float]:

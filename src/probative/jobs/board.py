@@ -46,6 +46,7 @@ from probative.reading.inputs import is_path
 from probative.reading.source import TooLargeError
 from probative.reporting.board_report import board_pages
 from probative.results import Board, Interval, LabelScores, Ranking, Submission, SystemScores
+from probative.results.scores import with_scores
 from probative.wording.numbers import counted
 
 if TYPE_CHECKING:
@@ -826,7 +827,7 @@ class _Building:
         kept.keep_limits(keys, known.limits)
         kept.forget_others(keys)
         signed = ranking.signature.replace("|rank|", "|board|", 1)
-        ranking = replace(ranking, signature=signed)
+        ranking = with_scores(ranking, signature=signed)
         return ranking if self.options.show_gold else _public(ranking), known, len(before)
 
 
@@ -863,7 +864,7 @@ def _public(ranking: Ranking) -> Ranking:
         replace(system, by_label=tuple(own for own in system.by_label if own.label in shown_labels))
         for system in ranking.systems
     )
-    return replace(ranking, systems=systems)
+    return with_scores(ranking, systems=systems)
 
 
 def _common_labels(positives: Mapping[str, float]) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import combinations, count
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -70,6 +71,7 @@ from probative.results import (
     SystemScore,
 )
 from probative.results.comparisons import decision_pvalue
+from probative.results.scores import with_scores
 from probative.wording.numbers import on_own_scale
 
 if TYPE_CHECKING:
@@ -214,39 +216,34 @@ def _with_pvalues(
     ]
 
 
-def _buckets(
+def _bucketed(
+    matched: Matched, metric: str, options: CompareOptions
+) -> list[tuple[str, str, Items]]:
+    """Return the items of each kind, with the kind and the name of the bucket."""
+    if metric in NEEDS_TN and not matched.all_classes:
+        return []  # true negatives have no length and no label
+    train = None if options.train is None else match_training(options.train, matched, options)
+    return [
+        (bucketing.kind, name, items)
+        for bucketing in bucketings_of(matched, train)
+        for name, items in bucketing.parts(matched.items)
+    ]
+
+
+def _bucket(
     matched: Matched,
     metric: str,
     pairs: Sequence[Pair],
     choices: Choices,
     options: CompareOptions,
-) -> tuple[Bucket, ...]:
-    """Score and compare the systems on items of each kind separately, pooled over labels."""
-    if matched.all_classes:
-        metric = "accuracy"  # a bucket has no confusion table
-    elif metric in NEEDS_TN:
-        return ()  # true negatives have no length and no label
-    train = None if options.train is None else match_training(options.train, matched, options)
-    return tuple(
-        _bucket(
-            replace(matched, items=items), metric, bucketing.kind, name, pairs, choices, options
-        )
-        for bucketing in bucketings_of(matched, train)
-        for name, items in bucketing.parts(matched.items)
-    )
-
-
-def _bucket(
-    part: Matched,
-    metric: str,
     kind: str,
     name: str,
-    pairs: Sequence[Pair],
-    choices: Choices,
-    options: CompareOptions,
+    items: Items,
 ) -> Bucket:
-    """Return the bucket of items of one kind, with scores and differences of pairs."""
-    beta = options.beta
+    """Score and compare the systems on the items of one bucket, pooled over labels."""
+    part, beta = replace(matched, items=items), options.beta
+    if part.all_classes:
+        metric = "accuracy"  # a bucket has no confusion table
     systems, unit = systems_of(part), choices.unit
     score = score_in(part, metric, unit, beta=beta)
     usual = ScoreOptions(metric=metric, by=unit, level=choices.level, beta=beta)
@@ -436,7 +433,7 @@ def compare(
     compared = compare_matched(
         matched, options, examples=examples, figures=figures, buckets=buckets, report=report
     )
-    compared = replace(compared, ceilings=ceilings_of(second, options))
+    compared = with_scores(compared, ceilings=ceilings_of(second, options))
     if not fingerprints:
         return compared
     from probative.matching.fingerprints import fingerprints_of
@@ -491,6 +488,17 @@ def compare_matched(
         else [(systems[0], other) for other in systems[1:]]
     )
     groups = [] if options.group is None else list(part_by_group(matched, options))
+    from_matching: dict[str, Any] = {}
+    if examples and not several:
+        places = [(a.places[0], b.places[0]) for a, b in pairs]
+        from_matching = {
+            "examples": examples_of(matched, places),
+            "confusions": confusions_of(matched),
+            "changes": changes_of(matched, places),
+        }
+    bucketed: list[tuple[str, str, Items]] | None = None
+    if (buckets or options.train is not None) and not matched.items.is_condensed:
+        bucketed = _bucketed(matched, metrics[0], options)
     distinct = {group.content for group in groups}
     done, total = count(), len(pairs) * len(metrics) * (1 + len(distinct))
 
@@ -524,16 +532,10 @@ def compare_matched(
     named = [(a.name, b.name) for a, b in pairs]
     others = () if several else _other_metrics(matched, metrics[0], pairs, choices, options)
     result = with_verdicts(scores, comparisons, named, signature, others or None)
-    if examples and not several:
-        places = [(a.places[0], b.places[0]) for a, b in pairs]
-        result = replace(
-            result,
-            examples=examples_of(matched, places),
-            confusions=confusions_of(matched),
-            changes=changes_of(matched, places),
-        )
-    if (buckets or options.train is not None) and not matched.items.is_condensed:
-        result = replace(result, buckets=_buckets(matched, metrics[0], pairs, choices, options))
+    result = replace(result, **from_matching)
+    if bucketed is not None:
+        in_bucket = partial(_bucket, matched, metrics[0], pairs, choices, options)
+        result = replace(result, buckets=tuple(in_bucket(*bucket) for bucket in bucketed))
     if options.fields:
         critical = [
             _of_field(matched, path, metrics, choices, options, also, compare_in)
@@ -633,9 +635,6 @@ def _with_one_run(matched: Matched, plain: Comparisons) -> Comparisons:
     comparisons = tuple(
         replace(c, question="models", runs={c.a: 1, c.b: 1}) for c in plain.comparisons
     )
-    return replace(
-        plain,
-        comparisons=comparisons,
-        verdicts=tuple(f"{words} {_ONE_RUN_EACH}" for words in plain.verdicts),
-        notes=(*plain.notes, ONE_RUN, *hints_of_runs(matched)),
-    )
+    plain = with_scores(plain, notes=(*plain.notes, ONE_RUN, *hints_of_runs(matched)))
+    verdicts = tuple(f"{words} {_ONE_RUN_EACH}" for words in plain.verdicts)
+    return replace(plain, comparisons=comparisons, verdicts=verdicts)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from probative.inference.groups import adjust_pvalues, heterogeneity
 from probative.metrics import NEEDS_TN, TABLE, Metric, ratio
 from probative.results import Group, GroupSummary, GroupWeight
+from probative.results.scores import with_scores
 from probative.wording.groups import sentences_of_groups, words_of_disagreement
 from probative.wording.verdict import no_verdict, pvalue_of
 
@@ -172,13 +173,8 @@ def with_groups(
         verdict if words is None else f"{verdict} But {words}."
         for verdict, words in zip(whole.verdicts, said, strict=True)
     ]
-    return replace(
-        whole,
-        groups=adjusted,
-        group_summaries=summaries,
-        verdicts=tuple(verdicts),
-        notes=notes,
-    )
+    whole = with_scores(whole, groups=adjusted, notes=notes)
+    return replace(whole, group_summaries=summaries, verdicts=tuple(verdicts))
 
 
 def adjust_groups(groups: Sequence[Group]) -> tuple[Group, ...]:

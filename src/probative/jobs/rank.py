@@ -28,7 +28,6 @@ from probative.jobs.compare import compare_matched
 from probative.jobs.runs import (
     compare_counts,
     counts_by_system,
-    fields_of,
     hints_of_runs,
     places_of,
     refuse_all_but,
@@ -108,9 +107,13 @@ def _make_ranking(
             )
         )
     test = "sampled" if evidence.sampled else "exact"
+    chances = "bayesian-bootstrap" if alone is None else f"{alone.posterior.kind}-posterior"
+    signature = options.signature(
+        "rank", *facts, metric, f"{test}-by-{scores.by}", options.adjust, chances
+    )
     notes = (*scores.notes, *_remarks(board, evidence, options))
     ranking = Ranking(
-        **fields_of(scores),
+        replace(scores, notes=notes, signature=signature),
         metric=metric,
         ranking=tuple(rows),
         pairs=_pairs([row.name for row in rows], metric, board),
@@ -119,13 +122,7 @@ def _make_ranking(
         quantile=board.quantile,
         n_draws=0 if alone or all(isnan(row.p_best) for row in rows) else N_BOOTSTRAP,
     )
-    chances = "bayesian-bootstrap" if alone is None else f"{alone.posterior.kind}-posterior"
-    signature = options.signature(
-        "rank", *facts, metric, f"{test}-by-{scores.by}", options.adjust, chances
-    )
-    return replace(
-        ranking, notes=tuple(notes), summary=ranking_summary(ranking), signature=signature
-    )
+    return replace(ranking, summary=ranking_summary(ranking))
 
 
 def _result_as_compared(board: Leaderboard, c: Comparison) -> Leaderboard:

@@ -93,11 +93,6 @@ def sign_answers(
     )
 
 
-def fields_of(scores: Scores) -> dict[str, Any]:
-    """Return the fields of scores, for a result that adds to them."""
-    return {own.name: getattr(scores, own.name) for own in fields(scores)}
-
-
 def with_verdicts(
     scores: Scores,
     comparisons: Sequence[Comparison],
@@ -106,13 +101,14 @@ def with_verdicts(
     others: tuple[BucketDifference, ...] | None = None,
 ) -> Comparisons:
     """Combine scores and comparisons, with one verdict per pair on the first metric."""
-    result = Comparisons(**fields_of(scores), comparisons=tuple(comparisons), other_metrics=others)
+    scores = replace(scores, signature=signature)
+    result = Comparisons(scores, tuple(comparisons), other_metrics=others)
     main = [c for c in comparisons if c.metric == comparisons[0].metric]
     if main[0].question is None:
         verdicts = tuple(verdict(c, others or ()) for c in main)
     else:
         verdicts = tuple(runs_verdict(result, a, b, main) for a, b in pairs)
-    return replace(result, verdicts=verdicts, signature=signature)
+    return replace(result, verdicts=verdicts)
 
 
 # --- Counts by run and unit, from any source

@@ -247,7 +247,7 @@ class _Site:
         scores = ranking[own.name]
         tables = [_score_table(ranking, scores)]
         if scores.by_label:
-            tables.append(replace(label_table(ranking, scores), title="By label"))
+            tables.append(replace(label_table(ranking.scores, scores), title="By label"))
         if len(ranking.ranking) > 1:
             tables.append(self._rivals(own.name))
         said = (_place(ranking, own),)

@@ -63,12 +63,12 @@ def page_content(result: Comparisons, tables: Sequence[Table]) -> dict[str, Any]
     open_pairs = 0 if many else len(drawn)
     return {
         # the headline has the verdict of two systems
-        "verdicts": result.verdicts if many or has_runs(result) else (),
+        "verdicts": result.verdicts if many or has_runs(result.scores) else (),
         "lead": "",
         "recognised": [base_name(note) for note in result.notes],
         "score_table": _with_signs(tables[0], first),
         "difference_table": tables[1] if len(tables) > 1 else None,
-        "score_pictures": [score_forest(result, main)],
+        "score_pictures": [score_forest(result.scores, main)],
         "difference_pictures": [_difference_forest(first)],
         "pairs": drawn[:open_pairs],
         "more_pairs": drawn[open_pairs:],
@@ -142,7 +142,7 @@ def comparison_figure(result: Comparisons) -> Figure:
     """Draw the scores of the systems and the differences of the pairs side by side."""
     main = result.comparisons[0].metric
     first = [c for c in result.comparisons if c.metric == main]
-    return figure(score_forest(result, main), _difference_forest(first))
+    return figure(score_forest(result.scores, main), _difference_forest(first))
 
 
 def posterior_figure(c: Comparison) -> Figure:
@@ -441,7 +441,7 @@ def methods_of(result: Comparisons) -> list[tuple[str, str]]:
         **(_PAIRED if c.posterior.kind == "paired" else _MACRO),
         **(_SEVERAL if c.p_adjusted is not None else {}),
         **_VERDICT,
-        **(_RUNS if has_runs(result) else {}),
+        **(_RUNS if has_runs(result.scores) else {}),
     }
     filled = {"level": f"{100 * c.level:g} %", "unit": result.by, "by": c.by, "test": c.test}
     filled["adjuster"] = result.adjustment.capitalize()

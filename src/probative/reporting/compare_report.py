@@ -57,7 +57,6 @@ from probative.reporting.score_report import (
     scores_document,
     shown_metrics,
 )
-from probative.results import Scores
 from probative.wording.numbers import (
     counted,
     factor,
@@ -80,7 +79,14 @@ if TYPE_CHECKING:
 
     from markupsafe import Markup
 
-    from probative.results import BayesTest, Comparison, Comparisons, GateVerdict, SystemScores
+    from probative.results import (
+        BayesTest,
+        Comparison,
+        Comparisons,
+        GateVerdict,
+        Scores,
+        SystemScores,
+    )
 
 
 @on_own_scale
@@ -107,12 +113,14 @@ def compare_document(
     if not buckets:
         content.pop("buckets", None)
     procedures = [c for c in result.comparisons if c.question == "procedures"]
-    several = has_runs(result)
+    several = has_runs(result.scores)
     tables = _main_tables(result, digits)
     if compact:
         # means and spreads, with intervals in the caption, have one row per system already
         tables = tables[:1] if several else [_compact(result, digits)]
-    more = [run_table(result, result.comparisons[0].metric)] if several and not compact else []
+    more = (
+        [run_table(result.scores, result.comparisons[0].metric)] if several and not compact else []
+    )
     if procedures and not compact:
         more += [variance_table(procedures), companion_table(procedures)]
     records = result.task == "records"
@@ -120,7 +128,7 @@ def compare_document(
         tables += compared_fields(result)
     if by_label:
         of_label = field_table if records else label_table
-        tables += [of_label(result, system) for system in result.systems if system.by_label]
+        tables += [of_label(result.scores, system) for system in result.systems if system.by_label]
         tables += [label_differences(c) for c in result.comparisons if c.by_label and not records]
     if buckets:
         main = result.comparisons[0].metric
@@ -138,12 +146,12 @@ def compare_document(
         tables=(*tables, *beside),
         more=tuple(more),
         records=tuple(_records(result)),
-        leading=tuple(quality_lines(result)),
+        leading=tuple(quality_lines(result.scores)),
         notes=(
             *(RECALL_LEADS for c in result.comparisons[:1] if _recall_of_words(result, c)),
-            *ask_for_positive(result),
+            *ask_for_positive(result.scores),
             *map(str, result.judges or ()),
-            *two_averages(result),
+            *two_averages(result.scores, result),
             *group_notes(result),
             signed,
         ),
@@ -168,9 +176,9 @@ def _main_tables(result: Comparisons, digits: int | None = None) -> list[Table]:
 
     With several runs, or several metrics of more than two systems, differences have their own.
     """
-    if has_runs(result):
+    if has_runs(result.scores):
         procedures = [c for c in result.comparisons if c.question == "procedures"]
-        return [mean_table(result, procedures, digits), _differences(result, digits)]
+        return [mean_table(result.scores, procedures, digits), _differences(result, digits)]
     if len({(c.a, c.b) for c in result.comparisons}) == 1:
         return [_pair_table(result, digits)]
     several = len({c.metric for c in result.comparisons}) > 1
@@ -179,16 +187,16 @@ def _main_tables(result: Comparisons, digits: int | None = None) -> list[Table]:
 
 def _runs_content(result: Comparisons) -> dict[str, Any]:
     """Return the variables of the template for single runs."""
-    if not has_runs(result):
+    if not has_runs(result.scores):
         return {"run_tables": [], "more_tables": [], "single_runs": None}
     metric = result.comparisons[0].metric
     procedures = [c for c in result.comparisons if c.question == "procedures"]
     return {
-        "run_tables": [run_table(result, metric)],
+        "run_tables": [run_table(result.scores, metric)],
         "more_tables": [variance_table(procedures), companion_table(procedures)]
         if procedures
         else [],
-        "single_runs": single_runs(result, metric),
+        "single_runs": single_runs(result.scores, metric),
     }
 
 
@@ -209,7 +217,7 @@ def _metrics(result: Comparisons) -> list[str]:
     """Return the metrics to show: macro averages if these are compared, else the others."""
     compared = list(dict.fromkeys(c.metric for c in result.comparisons))
     known = [score.metric for score in result.systems[0].scores]
-    shown = shown_metrics(result)
+    shown = shown_metrics(result.scores)
     if compared[0].startswith("macro_"):
         shown = [metric for metric in known if metric.startswith("macro_")]
     return [*shown, *(m for m in compared if m in known and m not in shown)]
@@ -238,8 +246,8 @@ def _pair_table(result: Comparisons, digits: int | None) -> Table:
             Words("system", lambda row: row[0]),
             *(Column(metric_words(m), partial(_cell_of, m), drop=drops[m]) for m in metrics),
         ],
-        title=about(result),
-        notes=(*oddities(result), *_shared_notes(result)),
+        title=about(result.scores),
+        notes=(*oddities(result.scores), *_shared_notes(result)),
         details=(
             f"difference: {first.b} − {first.a}.",
             "Differences without p are not tested, and not adjusted for their number; --metric "
@@ -336,8 +344,8 @@ def _verdict_table(result: Comparisons, digits: int | None) -> Table:
             Column("P(better)", of(lambda c: probability(c.p_b_better)), drop=-1),
             Words("verdict", of(verdict_words, "baseline")),
         ],
-        title=about(result, f"Verdicts {versus}, {metric_name(main, result.match)}"),
-        notes=(*oddities(result), *_shared_notes(result)),
+        title=about(result.scores, f"Verdicts {versus}, {metric_name(main, result.match)}"),
+        notes=(*oddities(result.scores), *_shared_notes(result)),
         details=(f"{'Adjusted ' * adjusted}{_about_p(found[0])}", "Intervals are not adjusted."),
         bold_note="Established differences are in bold.",
     )
@@ -397,7 +405,7 @@ def _decimals(digits: int | None) -> int:
 def _differences(result: Comparisons, digits: int | None) -> Table:
     """Build the table of differences, one row per pair, metric and question."""
     found, first = result.comparisons, result.comparisons[0]
-    asked, rope = has_runs(result), first.rope
+    asked, rope = has_runs(result.scores), first.rope
     adjusted = any(c.p_adjusted is not None for c in found)
     new_runs = any(c.p_new_run_better is not None for c in found)
     alone = len({(c.a, c.b) for c in found}) == 1
@@ -440,7 +448,7 @@ _NEW_RUN = " P(new run): that a new run of it beats a new run of the other on a 
 
 
 def _records(result: Comparisons) -> list[dict[str, Any]]:
-    scores = [{"kind": "score", **record} for record in Scores.records(result)]
+    scores = [{"kind": "score", **record} for record in result.scores.records()]
     for own in result.run_scores or ():
         scores += ({"kind": "run", **record} for record in own.records())
     groups = [record for group in result.groups or () for record in group.records()]

@@ -227,7 +227,7 @@ def _elsewhere(
     """Return a sentence on how to see the other pairs in full, and the command, if any."""
     if len(in_full) == len(ranking.pairs) or ranking.task == "counts":
         return "", ""  # counts have no further details
-    if has_runs(ranking):
+    if has_runs(ranking.scores):
         words = "Two systems with several runs have two verdicts, on these models and on new runs."
         return f"{words} compare shows both, pair by pair.", ""
     which = "others" if in_full else "pairs"
@@ -370,7 +370,7 @@ def rank_document(
     del content["level"]
     board = leaderboard_table(ranking)
     pairs = pair_table(ranking) if 0 < len(ranking.pairs) <= _MOST_PAIRS_IN_A_TABLE else None
-    runs = spread_table(ranking) if has_runs(ranking) else None
+    runs = spread_table(ranking) if has_runs(ranking.scores) else None
     unseen = () if pairs else (f"JSON and CSV have all {len(ranking.pairs):,} pairs.",)
     return Document(
         title=f"Leaderboard of {counted(len(ranking.ranking), 'system')}",
@@ -414,8 +414,8 @@ def leaderboard_table(ranking: Ranking) -> Table:
             Column("ties", "letters", short_letters, drop=2),
             Column("P(best)", "p_best", chance, drop=1),
         ],
-        title=about(ranking, "Leaderboard, " + metric_words(ranking.metric)),
-        notes=oddities(ranking),
+        title=about(ranking.scores, "Leaderboard, " + metric_words(ranking.metric)),
+        notes=oddities(ranking.scores),
         details=_leaderboard_notes(ranking),
         rule=rest,
     )

@@ -82,13 +82,12 @@ def _ends(system: SystemScores) -> str:
     return "" if own is None else f" {brackets(own.low, own.high, 1)}"
 
 
-def two_averages(scores: Scores) -> list[str]:
+def two_averages(scores: Scores, compared: Comparisons | None = None) -> list[str]:
     """Return whether pooled F1 and the mean F1 of documents order two systems alike."""
-    pooled = {(c.a, c.b): c for c in getattr(scores, "comparisons", ()) if c.metric == "f1"}
-    others = getattr(scores, "other_metrics", None) or ()
-    means = [gap for gap in others if gap.metric == "f1_of_documents"]
-    if not pooled:
+    pooled = {(c.a, c.b): c for c in (compared.comparisons if compared else ()) if c.metric == "f1"}
+    if compared is None or not pooled:
         return _other_orders(scores)
+    means = [gap for gap in compared.other_metrics or () if gap.metric == "f1_of_documents"]
     sentences = []
     for mean in means:
         gap = pooled[mean.a, mean.b]
@@ -272,9 +271,9 @@ def records_content(result: Comparisons) -> dict[str, Any]:
         for row in one["rows"]:
             row["number"] = number.get(row["path"])
     return {
-        "quality": [*quality_lines(result), *two_averages(result)],
+        "quality": [*quality_lines(result.scores), *two_averages(result.scores, result)],
         "field_tables": compared_fields(result),
-        "system_tables": [field_table(result, system) for system in result.systems],
+        "system_tables": [field_table(result.scores, system) for system in result.systems],
         "bars": _bars(result),
         "change_tables": _change_tables(result),
         "documents": documents,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from probative.results.base import DifferenceResult, Result
-from probative.results.scores import Scores
+from probative.results.scores import ScoredResult
 from probative.wording.numbers import (
     metric_name,
     number,
@@ -380,11 +380,14 @@ class LabelExample:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparisons(Scores):
+class Comparisons(ScoredResult):
     """Scores of several systems, and comparisons of them.
 
     Attributes
     ----------
+    scores
+        The `Scores` of the systems; with groups, `scores.groups` holds the results of every group.
+        All it has can be read from the comparison, too: `systems`, `task`, `notes` and so on.
     comparisons
         A `Comparison` for each pair and metric; with several runs, one for each question.
     verdicts
@@ -426,7 +429,7 @@ class Comparisons(Scores):
     other_metrics: tuple[BucketDifference, ...] | None = None
 
     def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
-        yield from super()._metrics()
+        yield from self.scores._metrics()
         for c in self.comparisons:
             head = (f"{c.b} vs {c.a}", *([] if c.question is None else [c.question]))
             yield from (((*head, *parts), value) for parts, value in c._metrics())

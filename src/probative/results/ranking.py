@@ -8,7 +8,7 @@ from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 from probative.results.base import DifferenceResult, Result
-from probative.results.scores import Scores
+from probative.results.scores import ScoredResult
 from probative.wording.numbers import probability
 
 if TYPE_CHECKING:
@@ -127,14 +127,14 @@ class RankedPair(DifferenceResult):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ranking(Scores):
+class Ranking(ScoredResult):
     """Leaderboard of systems, and the comparison of every pair of them.
-
-    It is a `Scores`, too: `systems` holds the counts and all scores of each system, in the order
-    given, and `task`, `units`, `unit`, `by`, `level`, `notes`, `signature` mean the same as there.
 
     Attributes
     ----------
+    scores
+        The `Scores` of the systems, in the order given. All it has can be read from the ranking,
+        too: `systems`, `task`, `units`, `unit`, `by`, `level`, `notes`, `signature` and so on.
     metric
         The score by which the systems are ranked.
     ranking
@@ -182,7 +182,7 @@ class Ranking(Scores):
         return {system.name: i for i, system in enumerate(self.ranking)}
 
     def _metrics(self) -> Iterable[tuple[tuple[str, ...], Any]]:
-        yield from super()._metrics()
+        yield from self.scores._metrics()
         for system in self.ranking:
             for name in ("rank_low", "rank_high", "tier", "p_best", "expected_rank"):
                 yield (system.name, name), getattr(system, name)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import nan
+from operator import attrgetter
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from probative.results.base import DifferenceResult, Interval, Result, jsonable
 
@@ -281,6 +282,50 @@ class Scores(Result):
 
     def __str__(self) -> str:
         return "; ".join(str(system) for system in self.systems)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoredResult(Result):
+    """Result on systems that holds their scores; what `scores` has can be read here, too."""
+
+    scores: Scores = field(repr=False)
+
+    task = property(attrgetter("scores.task"))
+    systems = property(attrgetter("scores.systems"))
+    level = property(attrgetter("scores.level"))
+    units = property(attrgetter("scores.units"))
+    unit = property(attrgetter("scores.unit"))
+    by = property(attrgetter("scores.by"))
+    scheme = property(attrgetter("scores.scheme"))
+    notes = property(attrgetter("scores.notes"))
+    token_accuracy = property(attrgetter("scores.token_accuracy"))
+    signature = property(attrgetter("scores.signature"))
+    run_scores = property(attrgetter("scores.run_scores"))
+    groups = property(attrgetter("scores.groups"))
+    match = property(attrgetter("scores.match"))
+    ceilings = property(attrgetter("scores.ceilings"))
+    range = property(attrgetter("scores.range"))
+    judges = property(attrgetter("scores.judges"))
+    runs_of = property(attrgetter("scores.runs_of"))
+
+    def __getitem__(self, which: int | str) -> SystemScores:
+        """Return the scores of a system by its index or its name."""
+        return self.scores[which]
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields of the scores and its own by name, ready for JSON."""
+        return {**self.scores.to_dict(), **super().to_dict()}
+
+
+_Scored = TypeVar("_Scored", bound=ScoredResult)
+
+
+def with_scores(result: _Scored, **changes: Any) -> _Scored:
+    """Return a copy of a result with other values of some fields of its scores."""
+    return replace(result, scores=replace(result.scores, **changes))
 
 
 def _listed(scores: tuple[Interval, ...]) -> str:

@@ -498,20 +498,25 @@ class Kinds:
 
 def count_kinds(database: Connection, rows: str, n_columns: int, *, has_unit: bool) -> Kinds:
     """Count equal rows, and equal units, of a statement with columns c0, c1, … and u (the unit)."""
-    columns = ", ".join(f"c{i}" for i in range(n_columns))
-    lost = "count(*) FILTER (u IS NULL)" if has_unit else "0"
+    import narwhals as nw
+
+    names = [f"c{i}" for i in range(n_columns)]
+    columns = ", ".join(names)
+    cells = count_cells(opened(database.sql(rows)), names, "u" if has_unit else None)
+    lost = f"{NUMBER} - {HELD}" if has_unit else "0"
     database.execute(
         # a fixed order: samples must not depend on which thread was faster
         f"CREATE OR REPLACE TEMP TABLE kinds AS SELECT row_number() OVER (ORDER BY {columns}) "
-        f"- 1 AS code, * FROM (SELECT {columns}, count(*) AS n, {lost} AS lost FROM ({rows}) "
-        f"GROUP BY {columns})"
+        f"- 1 AS code, {columns}, {NUMBER}, {lost} AS lost FROM ({nw.to_native(cells).sql_query()})"
     )
     ((size,),) = database.execute("SELECT count(*) FROM kinds").fetchall()
     if size > _MOST_KINDS:
         raise NeedsRowsError(
             f"there are {size:,} different rows, more than labels have (at most {_MOST_KINDS:,})"
         )
-    found = database.execute(f"SELECT n, lost, {columns} FROM kinds ORDER BY code").fetchall()
+    found = database.execute(
+        f"SELECT {NUMBER}, lost, {columns} FROM kinds ORDER BY code"
+    ).fetchall()
     number, lost_rows, *values = (
         zip(*found, strict=True) if found else ((), (), *([()] * n_columns))
     )
