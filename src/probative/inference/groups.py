@@ -94,26 +94,25 @@ class MeanPosterior(Outcomes):
 
     def cdf(self, d: ArrayLike) -> Number:
         """Return the probability of a mean difference of at most d."""
-        if len(self.posteriors) == 1:
-            return self.posteriors[0].cdf(d)
-        places, below = self._grid
-        return plain(np.interp(np.asarray(d, float), places, below, left=0.0, right=1.0))
+        return self._at("cdf", d)
 
     def sf(self, d: ArrayLike) -> Number:
         """Return the probability of a mean difference above d."""
-        if len(self.posteriors) == 1:
-            return self.posteriors[0].sf(d)
-        places, below = self._grid
-        return plain(np.interp(np.asarray(d, float), places, 1 - below, left=1.0, right=0.0))
+        return self._at("sf", d)
 
     def pdf(self, d: ArrayLike) -> Number:
         """Return the density at d."""
+        return self._at("pdf", d)
+
+    def _at(self, name: str, d: ArrayLike) -> Any:
         if len(self.posteriors) == 1:
-            return self.posteriors[0].pdf(d)
+            return getattr(self.posteriors[0], name)(d)
         places, below = self._grid
-        density = np.diff(below) / np.diff(places)
-        middles = (places[1:] + places[:-1]) / 2
-        return plain(np.interp(np.asarray(d, float), middles, density, left=0.0, right=0.0))
+        left, right = float(name == "sf"), float(name == "cdf")
+        if name == "pdf":
+            places, below = (places[1:] + places[:-1]) / 2, np.diff(below) / np.diff(places)
+        values = 1 - below if name == "sf" else below
+        return plain(np.interp(np.asarray(d, float), places, values, left=left, right=right))
 
     def interval(self, level: float = 0.95) -> tuple[Number, Number]:
         """Return the equal-tailed interval with probability `level`."""

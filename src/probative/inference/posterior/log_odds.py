@@ -14,8 +14,6 @@ import numpy as np
 from scipy import special
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from probative._validation import Array
 
 
@@ -32,15 +30,10 @@ _NEARLY_NORMAL_SHAPE = 1e9  # from this smallest shape on, use a normal approxim
 _SIDES = np.array([-1.0, 1.0])  # below the peak, and above it
 
 
-def cdf(a: Array, b: Array, y: Array) -> Array:
-    """Return the probability that the log odds of Beta(a, b) are at most y."""
-    return _lower_tail(a, b, y)
-
-
 def fast_cdf(a: Array, b: Array, y: Array) -> Array:
     """Return `cdf` with absolute accuracy only: tiny probabilities have few digits."""
     if np.any(np.minimum(a, b) >= _NEARLY_NORMAL_SHAPE):
-        return _lower_tail(a, b, y)
+        return cdf(a, b, y)
     right = y > 0
     tail = _incomplete(np.where(right, b, a), np.where(right, a, b), special.expit(-np.abs(y)))
     return np.asarray(np.where(right, 1 - tail, tail))
@@ -48,7 +41,7 @@ def fast_cdf(a: Array, b: Array, y: Array) -> Array:
 
 def sf(a: Array, b: Array, y: Array) -> Array:
     """Return the probability that the log odds of Beta(a, b) exceed y."""
-    return _lower_tail(b, a, -y)
+    return cdf(b, a, -y)
 
 
 def log_pdf(a: Array, b: Array, y: Array) -> Array:
@@ -112,15 +105,16 @@ def step(sd: Array, finest: Array | float) -> Array:
     return np.asarray(1 / np.sqrt(squares))
 
 
-def _lower_tail(a: Array, b: Array, y: Array) -> Array:
-    """Return P(log odds <= y), from the side where the argument of the incomplete beta is exact."""
+def cdf(a: Array, b: Array, y: Array) -> Array:
+    """Return the probability that the log odds of Beta(a, b) are at most y."""
+    # from the side where the argument of the incomplete beta function is exact
     huge = np.minimum(a, b) >= _NEARLY_NORMAL_SHAPE
     if np.any(huge):
         a, b, y, huge = np.broadcast_arrays(a, b, y, huge)
         tail = np.empty(y.shape)
         tail[huge] = _nearly_normal(a[huge], b[huge], y[huge])
         if not huge.all():
-            tail[~huge] = _lower_tail(a[~huge], b[~huge], y[~huge])
+            tail[~huge] = cdf(a[~huge], b[~huge], y[~huge])
         return tail
     left = y <= 0
     if left.all():
@@ -163,13 +157,9 @@ def _complement(a: Array, b: Array, x: Array) -> Array:
     rest = np.asarray(1 - _incomplete(a, b, x))
     small = rest < 1e-4
     if small.any():
-        rest[small] = special.betaincc(*(_where(small, part) for part in (a, b, x)))
+        a, b, x = np.broadcast_arrays(a, b, x)
+        rest[small] = special.betaincc(a[small], b[small], x[small])
     return rest
-
-
-def _where(chosen: NDArray[np.bool_], part: Array) -> Array:
-    """Return the elements of `part` where `chosen` is True; a single one for all stays single."""
-    return part.ravel() if part.size == 1 else np.broadcast_to(part, chosen.shape)[chosen]
 
 
 def _log_peak(a: Array, b: Array) -> Array:

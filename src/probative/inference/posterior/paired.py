@@ -22,7 +22,7 @@ from probative.inference.posterior.nodes import (
 )
 from probative.inference.posterior.precision import PrecisionLaw
 from probative.inference.posterior.single import (
-    invert,
+    limits_beyond,
     plain,
     posterior,
     prior_weight,
@@ -790,7 +790,6 @@ class CompositePairedPosterior(PairedPosterior):
         entry = TABLE[metric]
         assert isinstance(entry, Composite)  # noqa: S101  # as `paired_posterior` makes sure
         self._score = entry
-        self._most = entry.high - entry.low
         self._cells = self.table.cases + prior / 2
 
     @property
@@ -945,10 +944,7 @@ class CompositePairedPosterior(PairedPosterior):
         """Return the two quantiles beyond each of which lies the probability `tail`."""
 
         def tails(x: Array) -> tuple[Array, Array]:
-            below, above, density = map(np.asarray, self._tails(x, density=True))
+            below, above, density = self._tails_at(x, density=True)
             return np.array([below[0], 1 - above[1]]), density
 
-        q = np.array([tail, 1 - tail])
-        start = self._centre + self._sd * special.ndtri(q)
-        low, high = invert(tails, q, -self._most, self._most, start)
-        return float(low), float(high)
+        return limits_beyond(tail, tails, self._centre, self._sd, self._score)
