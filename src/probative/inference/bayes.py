@@ -12,9 +12,11 @@ from probative._validation import fraction, one_of, open_probability, random_gen
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.inference.crossval import (
+    TIE,
     effective_counts,
     fold_design_effect,
     fold_weight,
+    integrated,
     with_training_variance,
 )
 from probative.inference.intervals import interval
@@ -46,8 +48,6 @@ if TYPE_CHECKING:
         IndependentPosterior | CompositeIndependentPosterior | PairedPosterior | ClusteredPosterior
     )
 
-# Probabilities that differ by less than their accuracy are equal, and a tie accepts H0.
-_TIE = 1e-10
 METHODS = ("exact", "sampled")
 
 
@@ -174,14 +174,14 @@ def bayes_test(
     if method == "sampled":
         outcome = _sample(of_a, of_b, table, metric, rope, level, choices, int(n_resamples), rng)
     else:
-        outcome = _integrate(difference, rope)
+        outcome = integrated(difference, rope)
     how = method if method == "sampled" else computed(outcome["error"])
     estimates = [np.asarray(score(c, metric, beta=beta)) for c in (counts_a, counts_b)]
     p_h0, p_h1 = np.asarray(outcome["p_h0"]), np.asarray(outcome["p_h1"])
     single = isinstance(a, (Counts, PairedCounts))
     test = BayesTest(
         metric=metric,
-        decision=_scalar_if_single(np.where(p_h1 - p_h0 > _TIE, "H1", "H0")),
+        decision=_scalar_if_single(np.where(p_h1 - p_h0 > TIE, "H1", "H0")),
         interval_a=_pair(intervals[0]),
         interval_b=_pair(intervals[1]),
         score_a=_scalar_if_single(estimates[0]),
@@ -297,20 +297,6 @@ def _one_table(name: str, counts: Any, weight: Weight) -> tuple[Counts | PairedC
         )
     table: Counts | PairedCounts = effective_counts(counts, weight=weight)
     return table, fold_weight(len(counts) // 2, weight)
-
-
-def _integrate(difference: Gap, rope: float) -> dict[str, Any]:
-    """Compute the probabilities of the hypotheses and outcomes by integration."""
-    a_better, equivalent, b_better = difference.probabilities(rope)
-    p_h0, _, p_h1 = difference.probabilities(0.0) if rope else (a_better, 0.0, b_better)
-    return {
-        "p_h0": p_h0,
-        "p_h1": p_h1,
-        "p_a_better": a_better,
-        "p_equivalent": equivalent,
-        "p_b_better": b_better,
-        "error": difference.error,
-    }
 
 
 def _sample(
