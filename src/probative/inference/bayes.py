@@ -28,6 +28,7 @@ from probative.inference.posterior.independent import (
 from probative.inference.posterior.paired import LEAST_PRIOR, paired_posterior
 from probative.inference.posterior.single import (
     CompositePosterior,
+    plain,
     posterior,
     prior_weight,
     recall_weight,
@@ -177,16 +178,17 @@ def bayes_test(
         outcome = integrated(difference, rope)
     how = method if method == "sampled" else computed(outcome["error"])
     estimates = [np.asarray(score(c, metric, beta=beta)) for c in (counts_a, counts_b)]
-    p_h0, p_h1 = np.asarray(outcome["p_h0"]), np.asarray(outcome["p_h1"])
+    ahead = np.asarray(outcome["p_h1"]) - np.asarray(outcome["p_h0"]) > TIE
+    decision = np.where(ahead, "H1", "H0")
     single = isinstance(a, (Counts, PairedCounts))
     test = BayesTest(
         metric=metric,
-        decision=_scalar_if_single(np.where(p_h1 - p_h0 > TIE, "H1", "H0")),
+        decision=decision.item() if decision.ndim == 0 else decision,
         interval_a=_pair(intervals[0]),
         interval_b=_pair(intervals[1]),
-        score_a=_scalar_if_single(estimates[0]),
-        score_b=_scalar_if_single(estimates[1]),
-        difference=_scalar_if_single(estimates[1] - estimates[0]),
+        score_a=plain(estimates[0]),
+        score_b=plain(estimates[1]),
+        difference=plain(estimates[1] - estimates[0]),
         rope=rope,
         posterior=difference,
         weight=factor,
@@ -338,9 +340,7 @@ def _sample(
                 "error": np.sqrt(p_h0 * (1 - p_h0) / size),
             }
         )
-    columns = {
-        name: _scalar_if_single(np.reshape([row[name] for row in rows], shape)) for name in rows[0]
-    }
+    columns = {name: plain(np.reshape([row[name] for row in rows], shape)) for name in rows[0]}
     limits = columns.pop("low"), columns.pop("high")
     return {**columns, "limits": limits}
 
@@ -349,8 +349,3 @@ def _pair(limits: tuple[Any, Any]) -> Any:
     """Return two limits as a tuple, or stacked on the last axis for arrays."""
     low, high = limits
     return (low, high) if np.ndim(low) == 0 else np.stack([low, high], axis=-1)
-
-
-def _scalar_if_single(value: Any) -> Any:
-    """Return a 0-dimensional array as a Python scalar, and others as they are."""
-    return value.item() if np.ndim(value) == 0 else value

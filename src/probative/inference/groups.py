@@ -246,19 +246,14 @@ def _most_true(n_pairs: int) -> NDArray[np.int64]:
         raise InputError(
             f"pvalues: {n_pairs} of them; expected those of all pairs of some systems: 1, 3, 6, …"
         )
-    possible = _possible_numbers(k)
-    numbers = [m for m in range(n_pairs + 1) if possible >> m & 1]
-    left = np.arange(n_pairs, 0, -1)
-    return np.asarray(numbers)[np.searchsorted(numbers, left, side="right") - 1]
-
-
-def _possible_numbers(k: int) -> int:
-    """Return which numbers of pairs of k systems can be equal at once, as set bits."""
-    # equal systems form groups: a group of j has j(j-1)/2 equal pairs
+    # the numbers of pairs that can be equal at once, as set bits, of 0, 1, … k systems: equal
+    # systems form groups, and a group of j has j(j-1)/2 equal pairs
     possible = [1]
     for size in range(1, k + 1):
         numbers = 0
         for group in range(1, size + 1):
             numbers |= possible[size - group] << (group * (group - 1) // 2)
         possible.append(numbers)
-    return possible[k]
+    known = [m for m in range(n_pairs + 1) if possible[k] >> m & 1]
+    left = np.arange(n_pairs, 0, -1)
+    return np.asarray(known)[np.searchsorted(known, left, side="right") - 1]

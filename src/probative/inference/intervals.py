@@ -204,8 +204,18 @@ def interval(
     options = IntervalOptions(level=level, beta=beta, prior=prior, clustered=clustered)
     signature = options.signature("interval", metric, method)
     if clustered:
+        from probative.inference.units import dependence_of_score
+
         number = _check_multiplicity(counts, multiplicity)
-        return _clustered_interval(counts, number, metric, method, level, beta, prior, signature)
+        dependence = dependence_of_score(counts, metric, beta=beta, number=number)
+        table = counts.sum() if number is None else (counts * number).sum()
+        # from the undivided counts: dividing before taking the ratio would cost the last digit
+        estimate = score(table, metric, beta=beta)
+        low, high, note = limits_of_units(table, dependence, metric, method, level, beta, prior)
+        if method not in _POSTERIOR_METHODS and not np.isnan(estimate):
+            low, high = min(low, estimate), max(high, estimate)  # rounding must not leave it out
+        effect = dependence.design_effect
+        return Interval(metric, method, level, estimate, low, high, note, effect, signature)
     if multiplicity is not None:
         raise InputError("multiplicity: has no effect without units; expected clustered=True")
 
@@ -229,30 +239,6 @@ def _check_multiplicity(units: Counts, multiplicity: ArrayLike | None) -> Any:
             f"multiplicity: shape {number.shape}; expected one number per row, {units.shape}"
         )
     return number
-
-
-def _clustered_interval(
-    units: Counts,
-    number: Any,
-    metric: str,
-    method: str,
-    level: float,
-    beta: float,
-    prior: float,
-    signature: str,
-) -> Interval:
-    """Return the interval of the summed units, with their effective sample size and Student's t."""
-    from probative.inference.units import dependence_of_score
-
-    dependence = dependence_of_score(units, metric, beta=beta, number=number)
-    table = units.sum() if number is None else (units * number).sum()
-    # from the undivided counts: dividing before taking the ratio would cost the last digit
-    estimate = score(table, metric, beta=beta)
-    low, high, note = limits_of_units(table, dependence, metric, method, level, beta, prior)
-    if method not in _POSTERIOR_METHODS and not np.isnan(estimate):
-        low, high = min(low, estimate), max(high, estimate)  # rounding must not leave it out
-    effect = dependence.design_effect
-    return Interval(metric, method, level, estimate, low, high, note, effect, signature)
 
 
 def limits_of_units(
@@ -417,8 +403,16 @@ def _of_composite(counts: Counts, entry: Composite, method: str, reach: _Reach) 
         limits = np.array(rows).reshape(*table.shape[:-1], 2)
         return limits[..., 0], limits[..., 1]
     value = entry.value(*cells)
-    if method == "mover":
-        return _sum_of_shares(counts, entry, value, reach.z)
+    if method == "mover":  # from Wilson's intervals of two independent proportions
+        below: Any = 0.0
+        above: Any = 0.0
+        for part in _PROPORTIONS_OF_SUM[entry.name]:
+            x, n = ratio(counts, part)
+            low, high = wilson(x, n, reach.z)
+            below, above = below + (x / n - low) ** 2, above + (high - x / n) ** 2
+        # 1/2 for balanced accuracy, the mean of two proportions
+        scale = (entry.high - entry.low) / 2
+        return value - scale * np.sqrt(below), value + scale * np.sqrt(above)
     variance = sum(n * d**2 for n, d in zip(cells, entry.slopes(*cells), strict=True))
     deviation = reach.z * np.sqrt(variance)
     if method == "wald":
@@ -477,18 +471,6 @@ def units_hold(
     if truth < estimate:
         return bool(pessimist.cdf(truth) >= tail), noted
     return bool(truth == estimate or optimist.sf(truth) >= tail), noted
-
-
-def _sum_of_shares(counts: Counts, entry: Composite, value: Any, z: float) -> tuple[Any, Any]:
-    """Return the interval of the sum of two independent proportions, from Wilson's, by MOVER."""
-    below: Any = 0.0
-    above: Any = 0.0
-    scale = (entry.high - entry.low) / 2  # 1/2 for balanced accuracy, the mean of two proportions
-    for part in _PROPORTIONS_OF_SUM[entry.name]:
-        x, n = ratio(counts, part)
-        low, high = proportions.wilson(x, n, z)
-        below, above = below + (x / n - low) ** 2, above + (high - x / n) ** 2
-    return value - scale * np.sqrt(below), value + scale * np.sqrt(above)
 
 
 def _of_posterior(

@@ -200,7 +200,12 @@ class Pilot:
         return high, None
 
     def _power(self, difference: float, units: float, level: float) -> float:
-        return min(self._normal_power(difference, units, level), self._possible(units, level))
+        # at most the probability of as many informative units as the exact test needs to reject
+        fewest = _fewest(level)
+        if units < fewest:
+            return 0.0
+        possible = float(special.betainc(fewest, units - fewest + 1, self.informative))
+        return min(self._normal_power(difference, units, level), possible)
 
     def _normal_power(self, difference: float, units: float, level: float) -> float:
         """Return the probability that the difference, centred on its true value, leaves ±z·s0."""
@@ -219,13 +224,6 @@ class Pilot:
             return float(shift > threshold)
         above, below = (side * shift - threshold for side in (1, -1))
         return float(special.ndtr(above / spread) + special.ndtr(below / spread))
-
-    def _possible(self, units: float, level: float) -> float:
-        """Return the probability of as many informative units as the exact test needs to reject."""
-        fewest = _fewest(level)
-        if units < fewest:
-            return 0.0
-        return float(special.betainc(fewest, units - fewest + 1, self.informative))
 
 
 def _fewest(level: float) -> int:
@@ -282,6 +280,11 @@ def plan_runs(
     half_width = like_it
     if level == pilot.level:  # then use the actual half-width, not the expected one
         half_width = (pilot.high - pilot.low) / 2
+    down, across = (
+        np.geomspace(min(axis), max(*axis, 2 * min(axis)), _FIGURE_STEPS)
+        for axis in ({*tried, *now}, {*sizes, parts.n_units})
+    )
+    fine = down[:, None], down[:, None], across
     return RunsPlan(
         metric=pilot.metric,
         level=level,
@@ -301,21 +304,10 @@ def plan_runs(
         shares=parts.shares,
         paired_runs=parts.paired_runs,
         note=None if parts.total > 0 else _NO_VARIATION,
-        surface=_surface(
-            design, wanted, sorted({*tried, *now}), sorted({*sizes, parts.n_units}), level
+        surface=RunsSurface(
+            down, across, design.half_width(*fine, level), design.power(wanted, *fine, level)
         ),
     )
-
-
-def _surface(
-    design: RunsDesign, difference: float, runs: list[int], units: list[int], level: float
-) -> RunsSurface:
-    down, across = (
-        np.geomspace(axis[0], max(axis[-1], 2 * axis[0]), _FIGURE_STEPS) for axis in (runs, units)
-    )
-    grid = down[:, None], down[:, None], across
-    half_widths = design.half_width(*grid, level)
-    return RunsSurface(down, across, half_widths, design.power(difference, *grid, level))
 
 
 def _rows(table: ArrayLike) -> tuple[tuple[float, ...], ...]:

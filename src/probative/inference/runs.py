@@ -202,6 +202,21 @@ def compare_procedures(
     new_run = StudentPosterior(estimate, math.sqrt(new_variance), new_freedom)
     posterior = StudentPosterior(estimate, deviation, freedom, models.posterior)
     a_better, equivalent, b_better = posterior.probabilities(models.rope)
+    units, runs, both = spread.parts()
+    # paired runs have one part for both systems
+    (runs_a, runs_b), (both_a, both_b) = ((*map(float, part), 0.0)[:2] for part in (runs, both))
+    parts = VarianceParts(
+        units=float(units),
+        runs_a=runs_a,
+        runs_b=runs_b,
+        interaction=both_a + both_b,
+        n_units=len(a.size),
+        n_runs_a=a.number,
+        n_runs_b=b.number,
+        interaction_a=both_a,
+        interaction_b=both_b,
+        paired_runs=paired_runs,
+    )
     return replace(
         models,
         question="procedures",
@@ -225,31 +240,10 @@ def compare_procedures(
         pvalue_low=None,
         pvalue_high=None,
         null=None,
-        variance=_variance_parts(spread, len(a.size), a.number, b.number, paired_runs),
+        variance=parts,
         p_new_run_better=float(new_run.sf(0.0)),
         standard_error=deviation,
         degrees_of_freedom=freedom,
-    )
-
-
-def _variance_parts(
-    spread: Spread, n_units: int, n_a: int, n_b: int, paired_runs: bool
-) -> VarianceParts:
-    """Return the parts of the variance as a result; paired runs have one part for both systems."""
-    units, runs, both = spread.parts()
-    runs_a, runs_b = (*map(float, runs), 0.0)[:2]
-    both_a, both_b = (*map(float, both), 0.0)[:2]
-    return VarianceParts(
-        units=float(units),
-        runs_a=runs_a,
-        runs_b=runs_b,
-        interaction=both_a + both_b,
-        n_units=n_units,
-        n_runs_a=n_a,
-        n_runs_b=n_b,
-        interaction_a=both_a,
-        interaction_b=both_b,
-        paired_runs=paired_runs,
     )
 
 

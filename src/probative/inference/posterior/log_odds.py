@@ -46,7 +46,11 @@ def sf(a: Array, b: Array, y: Array) -> Array:
 
 def log_pdf(a: Array, b: Array, y: Array) -> Array:
     """Return the log density of the log odds of Beta(a, b) at y."""
-    return _log_peak(a, b) + _log_ratio(a, b, y - np.log(a / b))
+    # the log density at the peak, without the difference of huge log-gammas
+    n = a + b
+    rest = _stirling_rest(a) + _stirling_rest(b) - _stirling_rest(n)
+    peak = 0.5 * np.log(a / n * b / (2 * np.pi)) - rest
+    return np.asarray(peak + _log_ratio(a, b, y - np.log(a / b)))
 
 
 def slope(a: Array, b: Array, y: Array) -> Array:
@@ -61,11 +65,8 @@ def spread(a: Array, b: Array) -> Array:
 
 
 def rule(a: Array, b: Array, finest: Array | float = np.inf) -> tuple[Array, Array]:
-    """Return nodes and weights that average over the log odds of Beta(a, b).
-
-    Nodes lie along a new last axis; the weights of each row add up to 1. The step resolves the
-    density and an integrand that changes over distances as short as `finest`.
-    """
+    """Return nodes, on a new last axis, and weights of averages over the log odds of Beta(a, b)."""
+    # the step resolves the density and an integrand that changes within `finest`
     low, high = _reach(a, b)
     offset, length = nodes(low, high, spread(a, b), finest)
     weight = np.exp(_log_ratio(a[..., None], b[..., None], offset)) * length
@@ -73,20 +74,15 @@ def rule(a: Array, b: Array, finest: Array | float = np.inf) -> tuple[Array, Arr
 
 
 def window(a: Array, b: Array, drop: float = DROP) -> tuple[Array, Array]:
-    """Return the log odds outside which the density of Beta(a, b) is negligible.
-
-    Negligible means below exp(-drop) of its peak.
-    """
+    """Return the log odds where the density of Beta(a, b) has fallen to exp(-drop) of its peak."""
     low, high = np.log(a / b) + _reach(a, b, drop)
     return low, high
 
 
 def nodes(low: Array, high: Array, sd: Array, finest: Array | float) -> tuple[Array, Array]:
-    """Return points from low to high for a density of standard deviation sd, and their lengths.
-
-    They are equally spaced, as many in each row as the widest needs. Where shapes far below 1
-    stretch the range over thousands, only the middle is: x = s·sinh(t) has equal steps in t.
-    """
+    """Return points from low to high for a density of standard deviation sd, and their lengths."""
+    # They are equally spaced, as many in each row as the widest needs. Where shapes far below 1
+    # stretch the range over thousands, only the middle is: x = s·sinh(t) has equal steps in t.
     h = step(sd, finest)
     size = max(2, int(np.ceil(np.max((high - low) / h, initial=0))) + 1)
     if size <= _MOST_EQUAL_STEPS:
@@ -160,15 +156,6 @@ def _complement(a: Array, b: Array, x: Array) -> Array:
         a, b, x = np.broadcast_arrays(a, b, x)
         rest[small] = special.betaincc(a[small], b[small], x[small])
     return rest
-
-
-def _log_peak(a: Array, b: Array) -> Array:
-    """Return the log density at the peak, without the difference of huge log-gammas."""
-    n = a + b
-    return np.asarray(
-        0.5 * np.log(a / n * b / (2 * np.pi))
-        - (_stirling_rest(a) + _stirling_rest(b) - _stirling_rest(n))
-    )
 
 
 def _log_ratio(a: Array, b: Array, offset: Array) -> Array:

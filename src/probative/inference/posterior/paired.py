@@ -448,7 +448,11 @@ class PairedPosterior(Outcomes):
         # both ends are sought as lower ends, of B - A and of A - B, so that exchanging the systems
         # gives exactly the mirrored interval
         reach = np.clip(special.ndtri(tail) * sd - side * self.mean, -0.999, 0.999)
-        for law in self._laws:
+        laws = [self._settled]
+        if isinstance(laws[0], _Law) and self._shares.others:  # search first with few nodes
+            rough = product_nodes(self._shares.others, _COARSE)
+            laws.insert(0, self._shares.at(rough, laws[0].b_above.size))
+        for law in laws:
 
             def outside(x: Array, at: Any, law: _Law | PrecisionLaw = law) -> tuple[Array, Array]:
                 below, above, density = law.tails(-side[at] * x, density=True)
@@ -475,39 +479,23 @@ class PairedPosterior(Outcomes):
         """Return P(at most d), P(above d) and, if asked for, the density."""
         return self._settled.tails(d, density=density)
 
-    @property
-    def _laws(self) -> tuple[_Law | PrecisionLaw, ...]:
-        """Return the distributions used in turn to search for the ends of an interval."""
-        settled = self._settled
-        if isinstance(settled, PrecisionLaw) or not self._shares.others:
-            return (settled,)
-        rough = product_nodes(self._shares.others, _COARSE)
-        return self._shares.at(rough, settled.b_above.size), settled
-
     @cached_property
     def _settled(self) -> _Law | PrecisionLaw:
         """Return the distribution of the difference with as many nodes as it needs."""
-        precise = self._shares.precision_law()
-        if precise is not None:
+        if (precise := self._shares.precision_law()) is not None:
             return precise
-        law = self._shares.law(self._probes)
+        # differences at which the accuracy of probabilities is checked; also 0, where the ratio of
+        # tiny shares may matter, and a point next to it, because at 0 errors may cancel
+        sd = self._shares.sd
+        probes = np.clip(self.mean + sd * np.array([-2, -0.6, 0.9]), -1 + 1e-9, 1 - 1e-9)
+        near_0 = [0.0, min(sd / 20, 0.5)] if abs(self.mean) < 3 * sd else [0.0]
+        law = self._shares.law(np.append(probes, near_0))
         # at 0 the two tails are integrated separately: the gap of their sum to 1 is an error, too
         gap = abs(sum(law.at_0) - 1)
         if gap <= _ROUNDING:
             return law
         self._shares.refuse_corners(gap)
         return replace(law, error=max(law.error, gap))
-
-    @property
-    def _probes(self) -> Array:
-        """Return the differences at which the accuracy of probabilities is checked."""
-        sd = self._shares.sd
-        probes = self.mean + sd * np.array([-2, -0.6, 0.9])
-        # also 0, where the ratio of tiny shares may matter
-        near_0 = [0.0]
-        if abs(self.mean) < 3 * sd:  # and a point next to it, because at 0 errors may cancel
-            near_0.append(min(sd / 20, 0.5))
-        return np.append(np.clip(probes, -1 + 1e-9, 1 - 1e-9), near_0)
 
     @property
     def _symmetric(self) -> bool:
@@ -604,7 +592,7 @@ class _Shares:
         hit, false, miss = self.weights
         gradient = np.zeros(7)
         for sign, (tp, fp, fn) in ((-1, ([0, 4], [1, 5], [2, 6])), (1, ([2, 4], [3, 5], [0, 6]))):
-            x, y = np.zeros(7), np.zeros(7)
+            x, y = np.zeros((2, 7))
             x[tp] = y[tp] = hit
             y[fp], y[fn] = false, miss
             total = self.cells[:7] @ y
@@ -810,11 +798,10 @@ class CompositePairedPosterior(PairedPosterior):
         sides = sorted((_POSITIVE, _NEGATIVE), key=varied, reverse=True)
         return sides[0], sides[1]
 
-    @property
-    def _shapes(self) -> list[tuple[float, float]]:
-        """Return the Beta shapes of the shares that are averaged over."""
+    @cached_property
+    def _nodes(self) -> Nodes:
         first, second = ([float(self._cells[i]) for i in side] for side in self._sides)
-        return [
+        shapes = [  # of the shares that are averaged over
             (sum(first), sum(second)),
             (first[0] + first[1], first[2] + first[3]),
             (first[2], first[3]),
@@ -822,15 +809,12 @@ class CompositePairedPosterior(PairedPosterior):
             (second[0], second[1]),
             (second[2], second[3]),
         ]
-
-    @cached_property
-    def _nodes(self) -> Nodes:
         probes = self._centre + _COMPOSITE_PAIRED_PROBES * self._sd
 
         def averages(parts: Sequence[Nodes]) -> Array:
             return np.array([self._below(probes, part) for part in parts])
 
-        return sobol_nodes(self._shapes, averages)
+        return sobol_nodes(shapes, averages)
 
     @property
     def _centre(self) -> float:
@@ -904,18 +888,15 @@ class CompositePairedPosterior(PairedPosterior):
                 np.clip(CubicHermiteSpline(few, above, -slope)(d), 0.0, 1.0),
                 PchipInterpolator(few, slope)(d),
             )
-        rows = [self._tails_of(x, density=density) for x in d.tolist()]
-        return list(np.array(rows).reshape(-1, 3).T)
-
-    def _tails_of(self, d: float, *, density: bool) -> tuple[float, float, float]:
-        weight = self._nodes.weight
-        share, slope = self._root(d, self._nodes)
-        y = np.clip(special.logit(share), -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS)
-        height = np.nan
-        if density:
-            at_share = np.exp(self._law.log_pdf(y)) / (special.expit(y) * special.expit(-y))
-            height = float(at_share @ (slope * weight))
-        return float(self._law.cdf(y) @ weight), float(self._law.sf(y) @ weight), height
+        weight, tails = self._nodes.weight, np.full((3, len(d)), np.nan)
+        for i, x in enumerate(d.tolist()):
+            share, slope = self._root(x, self._nodes)
+            y = np.clip(special.logit(share), -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS)
+            tails[:2, i] = self._law.cdf(y) @ weight, self._law.sf(y) @ weight
+            if density:
+                at_share = np.exp(self._law.log_pdf(y)) / (special.expit(y) * special.expit(-y))
+                tails[2, i] = at_share @ (slope * weight)
+        return list(tails)
 
     def limits(self, tail: float) -> tuple[float, float]:
         """Return the two quantiles beyond each of which lies the probability `tail`."""

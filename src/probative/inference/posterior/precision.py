@@ -712,7 +712,13 @@ class _Side:
             return
         low, high = grid[max(kept[0] - 1, 0)], grid[min(kept[-1] + 1, len(grid) - 1)]
         edges = _edges_between(low, high, mean, sd)
-        pieces = _Pieces.fit(self._wave_parts, edges, _LAW_TOLERANCE)
+
+        def wave_parts(log_z: Array) -> Complex:
+            return np.asarray(
+                sum(term.wave_parts(log_z) for term in self._terms) * self._grid.factor
+            )
+
+        pieces = _Pieces.fit(wave_parts, edges, _LAW_TOLERANCE)
         turns = np.exp(-1j * np.outer(self._grid.waves.frequency, self._grid.place))
         self._density = [np.real(series @ turns) for series in pieces.series]
         self._beyond: list[Array] = []
@@ -727,10 +733,6 @@ class _Side:
         self._all = right + self._lowest / self._power
         self._pieces, self.error = pieces, pieces.error
         self.mass = float(self._all.sum() * self._grid.step)
-
-    def _wave_parts(self, log_z: Array) -> Complex:
-        parts = sum(term.wave_parts(log_z) for term in self._terms)
-        return np.asarray(parts * self._grid.factor)
 
     def beyond(self, d: Array, centre: float, *, density: bool) -> tuple[Array, Array]:
         """Return the probability of a difference above d, and its density, by the sum over W."""

@@ -609,8 +609,14 @@ class Single:
         """Return the nodes of the average over the other shares."""
         if self.is_smooth:
             return gauss_nodes(self.others, self._averages, _TOLERANCE, _MOST_NODES)
-        points = _POINTS_PER_SHARE[len(self.others) - 1] // self.coarseness
-        return _even_nodes(self.others, points)
+        # product rules with evenly spaced log odds over each share's window
+        points, rules = _POINTS_PER_SHARE[len(self.others) - 1] // self.coarseness, []
+        for a, b in self.others:
+            shape = np.array(a), np.array(b)
+            y = np.linspace(*log_odds.window(*shape), points)
+            weight = np.exp(log_odds.log_pdf(*shape, y))
+            rules.append((special.expit(y), special.expit(-y), weight / weight.sum()))
+        return product(rules)
 
     @property
     def coarser(self) -> Single:
@@ -723,10 +729,7 @@ class Single:
         return mean, max(0.0, second - mean**2)
 
 
-@cache
-def _gauss_legendre(points: int) -> tuple[Array, Array]:
-    """Return points and weights of the Gauss-Legendre rule; cached, since they are slow to find."""
-    return np.polynomial.legendre.leggauss(points)
+_gauss_legendre = cache(np.polynomial.legendre.leggauss)  # points and weights, slow to find
 
 
 class CompositePosterior(Posterior):
@@ -819,17 +822,6 @@ class CompositePosterior(Posterior):
 
     def _each(self, change: Callable[[Array], Array]) -> CompositePosterior:
         return CompositePosterior(self.metric, [change(x) for x in np.moveaxis(self._cells, -1, 0)])
-
-
-def _even_nodes(shapes: Sequence[tuple[float, float]], points: int) -> Nodes:
-    """Return the nodes of product rules with evenly spaced log odds over each share's window."""
-    rules = []
-    for a, b in shapes:
-        shape = np.array(a), np.array(b)
-        y = np.linspace(*log_odds.window(*shape), points)
-        weight = np.exp(log_odds.log_pdf(*shape, y))
-        rules.append((special.expit(y), special.expit(-y), weight / weight.sum()))
-    return product(rules)
 
 
 def _mode(table: Single) -> float:
