@@ -113,9 +113,8 @@ def test_density_is_the_derivative_and_adds_up(counts, beta, metric):
     mass, _ = integrate.quad(found.pdf, low, high, epsabs=1e-11, epsrel=1e-11, limit=200)
     assert mass == pytest.approx(0.98, abs=1e-9)
     nodes, weight = found.log_odds_rule()
-    assert np.exp(found.log_odds_logpdf(nodes)).sum() * (nodes[1] - nodes[0]) == pytest.approx(
-        1, abs=1e-12
-    )
+    density = np.exp(found.of_log_odds("log_pdf", nodes))
+    assert density.sum() * (nodes[1] - nodes[0]) == pytest.approx(1, abs=1e-12)
     assert weight.sum() == pytest.approx(1, abs=1e-14)
 
 

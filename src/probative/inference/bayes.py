@@ -12,9 +12,11 @@ from probative._validation import fraction, one_of, open_probability, random_gen
 from probative.counts import Counts, PairedCounts
 from probative.errors import InputError
 from probative.inference.crossval import (
+    TIE,
     effective_counts,
     fold_design_effect,
     fold_weight,
+    integrated,
     with_training_variance,
 )
 from probative.inference.intervals import interval
@@ -26,6 +28,7 @@ from probative.inference.posterior.independent import (
 from probative.inference.posterior.paired import LEAST_PRIOR, paired_posterior
 from probative.inference.posterior.single import (
     CompositePosterior,
+    plain,
     posterior,
     prior_weight,
     recall_weight,
@@ -46,8 +49,6 @@ if TYPE_CHECKING:
         IndependentPosterior | CompositeIndependentPosterior | PairedPosterior | ClusteredPosterior
     )
 
-# Probabilities that differ by less than their accuracy are equal, and a tie accepts H0.
-_TIE = 1e-10
 METHODS = ("exact", "sampled")
 
 
@@ -174,19 +175,20 @@ def bayes_test(
     if method == "sampled":
         outcome = _sample(of_a, of_b, table, metric, rope, level, choices, int(n_resamples), rng)
     else:
-        outcome = _integrate(difference, rope)
+        outcome = integrated(difference, rope)
     how = method if method == "sampled" else computed(outcome["error"])
     estimates = [np.asarray(score(c, metric, beta=beta)) for c in (counts_a, counts_b)]
-    p_h0, p_h1 = np.asarray(outcome["p_h0"]), np.asarray(outcome["p_h1"])
+    ahead = np.asarray(outcome["p_h1"]) - np.asarray(outcome["p_h0"]) > TIE
+    decision = np.where(ahead, "H1", "H0")
     single = isinstance(a, (Counts, PairedCounts))
     test = BayesTest(
         metric=metric,
-        decision=_scalar_if_single(np.where(p_h1 - p_h0 > _TIE, "H1", "H0")),
+        decision=decision.item() if decision.ndim == 0 else decision,
         interval_a=_pair(intervals[0]),
         interval_b=_pair(intervals[1]),
-        score_a=_scalar_if_single(estimates[0]),
-        score_b=_scalar_if_single(estimates[1]),
-        difference=_scalar_if_single(estimates[1] - estimates[0]),
+        score_a=plain(estimates[0]),
+        score_b=plain(estimates[1]),
+        difference=plain(estimates[1] - estimates[0]),
         rope=rope,
         posterior=difference,
         weight=factor,
@@ -299,20 +301,6 @@ def _one_table(name: str, counts: Any, weight: Weight) -> tuple[Counts | PairedC
     return table, fold_weight(len(counts) // 2, weight)
 
 
-def _integrate(difference: Gap, rope: float) -> dict[str, Any]:
-    """Compute the probabilities of the hypotheses and outcomes by integration."""
-    a_better, equivalent, b_better = difference.probabilities(rope)
-    p_h0, _, p_h1 = difference.probabilities(0.0) if rope else (a_better, 0.0, b_better)
-    return {
-        "p_h0": p_h0,
-        "p_h1": p_h1,
-        "p_a_better": a_better,
-        "p_equivalent": equivalent,
-        "p_b_better": b_better,
-        "error": difference.error,
-    }
-
-
 def _sample(
     of_a: Posterior,
     of_b: Posterior,
@@ -352,9 +340,7 @@ def _sample(
                 "error": np.sqrt(p_h0 * (1 - p_h0) / size),
             }
         )
-    columns = {
-        name: _scalar_if_single(np.reshape([row[name] for row in rows], shape)) for name in rows[0]
-    }
+    columns = {name: plain(np.reshape([row[name] for row in rows], shape)) for name in rows[0]}
     limits = columns.pop("low"), columns.pop("high")
     return {**columns, "limits": limits}
 
@@ -363,8 +349,3 @@ def _pair(limits: tuple[Any, Any]) -> Any:
     """Return two limits as a tuple, or stacked on the last axis for arrays."""
     low, high = limits
     return (low, high) if np.ndim(low) == 0 else np.stack([low, high], axis=-1)
-
-
-def _scalar_if_single(value: Any) -> Any:
-    """Return a 0-dimensional array as a Python scalar, and others as they are."""
-    return value.item() if np.ndim(value) == 0 else value

@@ -105,7 +105,12 @@ def bootstrap_difference(
         least = min(int(units[y > 0].sum()) for _, y in rows)
     if min(least, number.sum()) < 2:
         return result(low=-most, high=most, note=ONE_UNIT)
-    drawn = _resampled_differences(sums, number, metric, n_resamples, generator)
+    n, at_once, parts = int(number.sum()), max(1, _NUMBERS_AT_ONCE // len(number)), []
+    for start in range(0, n_resamples, at_once):
+        size = min(at_once, n_resamples - start)
+        of_a, of_b = _scores(generator.multinomial(n, number / n, size) @ sums, metric)
+        parts.append(of_b - of_a)
+    drawn = np.concatenate(parts)
     undefined = int(np.count_nonzero(np.isnan(drawn)))
     drawn = drawn[~np.isnan(drawn)]
     if not len(drawn):
@@ -149,23 +154,6 @@ def _scores(sums: NDArray[np.float64], metric: str) -> tuple[Any, Any]:
         return entry.value(*cells[:4]), entry.value(*cells[4:])
     with np.errstate(invalid="ignore", divide="ignore"):
         return sums[..., 0] / sums[..., 1], sums[..., 2] / sums[..., 3]
-
-
-def _resampled_differences(
-    sums: NDArray[np.float64],
-    number: NDArray[np.int64],
-    metric: str,
-    n_resamples: int,
-    rng: np.random.Generator,
-) -> NDArray[np.float64]:
-    n = int(number.sum())
-    at_once = max(1, _NUMBERS_AT_ONCE // len(number))
-    parts = []
-    for start in range(0, n_resamples, at_once):
-        size = min(at_once, n_resamples - start)
-        a, b = _scores(rng.multinomial(n, number / n, size) @ sums, metric)
-        parts.append(b - a)
-    return np.concatenate(parts)
 
 
 def _bca_tails(

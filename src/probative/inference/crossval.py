@@ -183,7 +183,7 @@ _UNDEFINED = (
     "the training variance cannot be measured here (a fold without a score, or folds that are all "
     "alike) and is not allowed for"
 )
-_TIE = 1e-10  # probabilities that differ by less are equal
+TIE = 1e-10  # probabilities that differ by less are equal, and a tie accepts H0
 _OF_EACH_KIND = Counts(*np.eye(4))  # four tables with one item each: tp, fp, fn, tn
 _INFINITE_FREEDOM = 1e9  # with more degrees of freedom, Student's distribution is normal
 
@@ -237,24 +237,32 @@ def with_training_variance(
         return replace(test, note=dependence.note, signature=signature)
     table = effective_counts(folds, weight=weight)
     difference = ClusteredPosterior(table, test.metric, dependence, prior=test.prior, beta=beta)
-    a_better, equivalent, b_better = difference.probabilities(test.rope)
-    p_h0, _, p_h1 = difference.probabilities(0.0)
+    outcome = integrated(difference, test.rope)
     method = computed(difference.error)
     return replace(
         test,
-        p_h0=p_h0,
-        p_h1=p_h1,
-        decision="H1" if p_h1 - p_h0 > _TIE else "H0",
-        p_a_better=a_better,
-        p_equivalent=equivalent,
-        p_b_better=b_better,
+        decision="H1" if outcome["p_h1"] - outcome["p_h0"] > TIE else "H0",
         posterior=difference,
         weight=test.weight / dependence.divisor,
         method=method,
-        error=difference.error,
+        **outcome,
         degrees_of_freedom=dependence.degrees_of_freedom,
         signature=signature.replace(f"|{test.method}|", f"|{method}|", 1),
     )
+
+
+def integrated(difference: Any, rope: float) -> dict[str, Any]:
+    """Compute the probabilities of the hypotheses and outcomes by integration."""
+    a_better, equivalent, b_better = difference.probabilities(rope)
+    p_h0, _, p_h1 = difference.probabilities(0.0) if rope else (a_better, 0.0, b_better)
+    return {
+        "p_h0": p_h0,
+        "p_h1": p_h1,
+        "p_a_better": a_better,
+        "p_equivalent": equivalent,
+        "p_b_better": b_better,
+        "error": difference.error,
+    }
 
 
 def _score_limits(

@@ -110,7 +110,12 @@ class UnitExchange:
     def tail(self, threshold: Exact) -> float:
         """Return P(difference >= threshold)."""
         if self.walk.has_at_most(_MOST_OUTCOMES_ENUMERATED):
-            return _tail_by_enumeration(self.walk, self.gap, threshold)
+            ends, probability = self.walk.base[None, :], np.ones(1)
+            for step, n in zip(self.walk.steps, self.walk.times.tolist(), strict=True):
+                taken = np.arange(n + 1)
+                ends = (ends[:, None, :] + taken[:, None] * step).reshape(-1, 2)
+                probability = np.outer(probability, half_binomial(taken, n)).reshape(-1)
+            return float(np.sum(probability[self.gap.at_least(ends[:, 0], ends[:, 1], threshold)]))
         tilted = self._tilted_tail(tilt_onto(self.walk, self.gap, threshold), threshold)
         if not self.gap.may_jump:
             return tilted
@@ -170,16 +175,6 @@ def _spread(walk: Walk) -> float:
     lattice = Lattice.spanned_by(walk)
     deviations = np.sqrt(walk.times @ lattice.coordinates(walk.steps).astype(np.float64) ** 2)
     return float(np.prod(1 + 9 * deviations))
-
-
-def _tail_by_enumeration(walk: Walk, gap: ScoreDifference, threshold: Exact) -> float:
-    """Return P(difference >= threshold) from all outcomes of a short walk."""
-    ends, probability = walk.base[None, :], np.ones(1)
-    for step, n in zip(walk.steps, walk.times.tolist(), strict=True):
-        taken = np.arange(n + 1)
-        ends = (ends[:, None, :] + taken[:, None] * step).reshape(-1, 2)
-        probability = np.outer(probability, half_binomial(taken, n)).reshape(-1)
-    return float(np.sum(probability[gap.at_least(ends[:, 0], ends[:, 1], threshold)]))
 
 
 # --- Randomisation test by item: an exact sum over two binomials

@@ -94,26 +94,25 @@ class MeanPosterior(Outcomes):
 
     def cdf(self, d: ArrayLike) -> Number:
         """Return the probability of a mean difference of at most d."""
-        if len(self.posteriors) == 1:
-            return self.posteriors[0].cdf(d)
-        places, below = self._grid
-        return plain(np.interp(np.asarray(d, float), places, below, left=0.0, right=1.0))
+        return self._at("cdf", d)
 
     def sf(self, d: ArrayLike) -> Number:
         """Return the probability of a mean difference above d."""
-        if len(self.posteriors) == 1:
-            return self.posteriors[0].sf(d)
-        places, below = self._grid
-        return plain(np.interp(np.asarray(d, float), places, 1 - below, left=1.0, right=0.0))
+        return self._at("sf", d)
 
     def pdf(self, d: ArrayLike) -> Number:
         """Return the density at d."""
+        return self._at("pdf", d)
+
+    def _at(self, name: str, d: ArrayLike) -> Any:
         if len(self.posteriors) == 1:
-            return self.posteriors[0].pdf(d)
+            return getattr(self.posteriors[0], name)(d)
         places, below = self._grid
-        density = np.diff(below) / np.diff(places)
-        middles = (places[1:] + places[:-1]) / 2
-        return plain(np.interp(np.asarray(d, float), middles, density, left=0.0, right=0.0))
+        left, right = float(name == "sf"), float(name == "cdf")
+        if name == "pdf":
+            places, below = (places[1:] + places[:-1]) / 2, np.diff(below) / np.diff(places)
+        values = 1 - below if name == "sf" else below
+        return plain(np.interp(np.asarray(d, float), places, values, left=left, right=right))
 
     def interval(self, level: float = 0.95) -> tuple[Number, Number]:
         """Return the equal-tailed interval with probability `level`."""
@@ -247,19 +246,14 @@ def _most_true(n_pairs: int) -> NDArray[np.int64]:
         raise InputError(
             f"pvalues: {n_pairs} of them; expected those of all pairs of some systems: 1, 3, 6, …"
         )
-    possible = _possible_numbers(k)
-    numbers = [m for m in range(n_pairs + 1) if possible >> m & 1]
-    left = np.arange(n_pairs, 0, -1)
-    return np.asarray(numbers)[np.searchsorted(numbers, left, side="right") - 1]
-
-
-def _possible_numbers(k: int) -> int:
-    """Return which numbers of pairs of k systems can be equal at once, as set bits."""
-    # equal systems form groups: a group of j has j(j-1)/2 equal pairs
+    # the numbers of pairs that can be equal at once, as set bits, of 0, 1, … k systems: equal
+    # systems form groups, and a group of j has j(j-1)/2 equal pairs
     possible = [1]
     for size in range(1, k + 1):
         numbers = 0
         for group in range(1, size + 1):
             numbers |= possible[size - group] << (group * (group - 1) // 2)
         possible.append(numbers)
-    return possible[k]
+    known = [m for m in range(n_pairs + 1) if possible[k] >> m & 1]
+    left = np.arange(n_pairs, 0, -1)
+    return np.asarray(known)[np.searchsorted(known, left, side="right") - 1]

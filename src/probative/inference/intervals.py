@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from probative.inference.posterior.single import CompositePosterior, Posterior
+    from probative.inference.posterior.single import CompositePosterior
     from probative.inference.units import Dependence
 
 
@@ -54,42 +54,37 @@ _MOST_NEWTON_STEPS = 60  # never more than a dozen were needed; the bound stops 
 
 def _wilson_direct(tp: Any, nu: Any, z: float) -> tuple[Any, Any]:
     """Return the interval of F1 from tp and nu = tp + fp + fn."""
-    return _lower_root(tp, nu, z), _upper_root(tp, nu, z)
-
-
-def _lower_root(tp: Any, nu: Any, z: float) -> Any:
     k = z**2 / nu
     share = tp / nu
-    score = f1_from_jaccard(share)
+    score, weight = f1_from_jaccard(share), k * (1 + share) ** 2
+
+    def lower(root: Any) -> tuple[Any, Any]:
+        error = root - score
+        value = 2 * error**2 - k * root * (1 - root) * (2 - root) ** 2
+        return value, 4 * error - k * (2 - root) * (2 - root * (7 - 4 * root))
+
+    def upper(root: Any) -> tuple[Any, Any]:
+        product = (root - share) * (1 + root)
+        value = product**2 - weight * root * (1 - root)
+        return value, 2 * product * (1 + 2 * root - share) - weight * (1 - 2 * root)
+
     # G(x) = 0 is Wilson's equation with k(1+x̂)²/(1+x)² in place of k. Any x below the root makes
     # that factor too large and the result too low: a start below the root, refined twice.
     below, _ = wilson(tp, nu, z * (1 + share))
     below, _ = wilson(tp, nu, z * (1 + share) / (1 + below))
-    root = f1_from_jaccard(below)
+    low = np.clip(_newton(lower, f1_from_jaccard(below)), 0, score)
+    high = np.clip(_newton(upper, wilson(tp, nu, z)[1]), share, 1)
+    return low, f1_from_jaccard(np.where(tp == nu, 1.0, high))
+
+
+def _newton(value_and_slope: Callable[[Any], tuple[Any, Any]], root: Any) -> Any:
     for _ in range(_MOST_NEWTON_STEPS):
-        error = root - score
-        value = 2 * error**2 - k * root * (1 - root) * (2 - root) ** 2
-        slope = 4 * error - k * (2 - root) * (2 - root * (7 - 4 * root))
+        value, slope = value_and_slope(root)
         step = value / slope
         root = root - step
         if not np.any(np.abs(step) > 1e-16):
             break
-    return np.clip(root, 0, score)
-
-
-def _upper_root(tp: Any, nu: Any, z: float) -> Any:
-    share = tp / nu
-    weight = z**2 / nu * (1 + share) ** 2
-    _, root = wilson(tp, nu, z)
-    for _ in range(_MOST_NEWTON_STEPS):
-        product = (root - share) * (1 + root)
-        value = product**2 - weight * root * (1 - root)
-        slope = 2 * product * (1 + 2 * root - share) - weight * (1 - 2 * root)
-        step = value / slope
-        root = root - step
-        if not np.any(np.abs(step) > 1e-16):
-            break
-    return f1_from_jaccard(np.where(tp == nu, 1.0, np.clip(root, share, 1)))
+    return root
 
 
 # The methods for each kind of score, the recommended one first.
@@ -209,17 +204,23 @@ def interval(
     options = IntervalOptions(level=level, beta=beta, prior=prior, clustered=clustered)
     signature = options.signature("interval", metric, method)
     if clustered:
+        from probative.inference.units import dependence_of_score
+
         number = _check_multiplicity(counts, multiplicity)
-        return _clustered_interval(counts, number, metric, method, level, beta, prior, signature)
+        dependence = dependence_of_score(counts, metric, beta=beta, number=number)
+        table = counts.sum() if number is None else (counts * number).sum()
+        # from the undivided counts: dividing before taking the ratio would cost the last digit
+        estimate = score(table, metric, beta=beta)
+        low, high, note = limits_of_units(table, dependence, metric, method, level, beta, prior)
+        if method not in _POSTERIOR_METHODS and not np.isnan(estimate):
+            low, high = min(low, estimate), max(high, estimate)  # rounding must not leave it out
+        effect = dependence.design_effect
+        return Interval(metric, method, level, estimate, low, high, note, effect, signature)
     if multiplicity is not None:
         raise InputError("multiplicity: has no effect without units; expected clustered=True")
 
-    reach = _Reach.normal(level)
-
-    def limits(part: Counts) -> tuple[Any, Any, Any, Any]:
-        return _limits(part, metric, method, reach, beta, prior)
-
-    estimate, low, high, code = _blockwise(limits, counts)
+    how = metric, method, _Reach.normal(level), beta, prior
+    estimate, low, high, code = _blockwise(counts, *how)
     note = _NOTES[code] if np.any(code) else None
     return Interval(metric, method, level, estimate, low, high, note, signature=signature)
 
@@ -238,30 +239,6 @@ def _check_multiplicity(units: Counts, multiplicity: ArrayLike | None) -> Any:
             f"multiplicity: shape {number.shape}; expected one number per row, {units.shape}"
         )
     return number
-
-
-def _clustered_interval(
-    units: Counts,
-    number: Any,
-    metric: str,
-    method: str,
-    level: float,
-    beta: float,
-    prior: float,
-    signature: str,
-) -> Interval:
-    """Return the interval of the summed units, with their effective sample size and Student's t."""
-    from probative.inference.units import dependence_of_score
-
-    dependence = dependence_of_score(units, metric, beta=beta, number=number)
-    table = units.sum() if number is None else (units * number).sum()
-    # from the undivided counts: dividing before taking the ratio would cost the last digit
-    estimate = score(table, metric, beta=beta)
-    low, high, note = limits_of_units(table, dependence, metric, method, level, beta, prior)
-    if method not in _POSTERIOR_METHODS and not np.isnan(estimate):
-        low, high = min(low, estimate), max(high, estimate)  # rounding must not leave it out
-    effect = dependence.design_effect
-    return Interval(metric, method, level, estimate, low, high, note, effect, signature)
 
 
 def limits_of_units(
@@ -286,11 +263,10 @@ def limits_of_units(
 
 @dataclass(frozen=True)
 class _Reach:
-    """The distance of the ends from the estimate: in standard errors, and as a tail probability.
+    """The distance of the ends from the estimate: in standard errors, and as a tail probability."""
 
-    With few degrees of freedom, Student's quantile leaves a normal tail so small that 1 minus it
-    rounds to 1; therefore the tail is stored, not the level.
-    """
+    # With few degrees of freedom, Student's quantile leaves a normal tail so small that 1 minus it
+    # rounds to 1; therefore the tail is stored, not the level.
 
     z: float
     tail: float
@@ -342,20 +318,18 @@ def _check_method(metric: str, method: str | None, beta: float) -> str:
     return method
 
 
-def _blockwise(
-    limits: Callable[[Counts], tuple[Any, Any, Any, Any]], counts: Counts
-) -> tuple[Any, Any, Any, Any]:
-    """Apply `limits` to a large array of tables block by block."""
+def _blockwise(counts: Counts, *how: Any) -> tuple[Any, Any, Any, Any]:
+    """Apply `_limits` to a large array of tables block by block."""
     size = int(np.prod(counts.shape))
     if size <= _TABLES_AT_ONCE:
-        parts = limits(counts)
+        parts = _limits(counts, *how)
         estimate, low, high, code = parts if counts.shape else (np.asarray(p).item() for p in parts)
         return estimate, low, high, code
     flat = counts if len(counts.shape) == 1 else counts.reshape(size)
     out: list[Any] = [np.empty(size), np.empty(size), np.empty(size), np.empty(size, np.uint8)]
     for start in range(0, size, _TABLES_AT_ONCE):
         block = slice(start, start + _TABLES_AT_ONCE)
-        for whole, part in zip(out, limits(flat[block]), strict=True):
+        for whole, part in zip(out, _limits(flat[block], *how), strict=True):
             whole[block] = part
     estimate, low, high, code = (whole.reshape(counts.shape) for whole in out)
     return estimate, low, high, code
@@ -381,16 +355,14 @@ def _limits(
         elif method == "logit":
             extreme = (estimate == least) | (estimate == most)
             if extreme.any():
-                density = _posterior(counts[extreme], metric, beta, prior)
                 low, high = np.array(low), np.array(high)
-                low[extreme], high[extreme] = density.ppf(reach.tail), density.isf(reach.tail)
+                low[extreme], high[extreme] = _of_posterior(
+                    counts[extreme], metric, beta, prior, reach.tail
+                )
                 code[extreme] = _TAKEN_OVER
     undefined = np.isnan(estimate)
     if undefined.any():
-        low, high = (
-            np.where(undefined, bounds(metric)[0], low),
-            np.where(undefined, bounds(metric)[1], high),
-        )
+        low, high = np.where(undefined, least, low), np.where(undefined, most, high)
         code[undefined] = _UNDEFINED
     return estimate, low, high, code
 
@@ -400,11 +372,10 @@ def _limits_by_method(
 ) -> tuple[Any, Any]:
     z = reach.z
     entry = TABLE[metric]
-    if isinstance(entry, Composite):
-        return _of_composite(counts, entry, method, reach, prior)
     if method == "bayes":
-        density = _posterior(counts, metric, beta, prior)
-        return density.ppf(reach.tail), density.isf(reach.tail)
+        return _of_posterior(counts, metric, beta, prior, reach.tail)
+    if isinstance(entry, Composite):
+        return _of_composite(counts, entry, method, reach)
     if method == "logit":
         return _logit(counts, metric, beta, z)
     if methods_for(metric, beta) == _PROPORTION_METHODS:
@@ -421,22 +392,28 @@ def _limits_by_method(
     return share.score(low), share.score(high)
 
 
-def _of_composite(
-    counts: Counts, entry: Composite, method: str, reach: _Reach, prior: float
-) -> tuple[Any, Any]:
+def _of_composite(counts: Counts, entry: Composite, method: str, reach: _Reach) -> tuple[Any, Any]:
     """Return the interval of a score that is not a ratio of linear forms."""
+    cells = entry.cells(counts)
     if method in _PRIOR_ITEMS:
-        return _leaning(counts, entry, method, reach.tail)
-    if method == "bayes":
-        density = _posterior(counts, entry.name, 1.0, prior)
-        return density.ppf(reach.tail), density.isf(reach.tail)
-    value = entry.value(*entry.cells(counts))
-    if method == "mover":
-        return _sum_of_shares(counts, entry, value, reach.z)
-    variance = sum(
-        n * d**2
-        for n, d in zip(entry.cells(counts), entry.slopes(*entry.cells(counts)), strict=True)
-    )
+        # each end from a posterior of its own, with the prior items of this method
+        table = np.stack(np.broadcast_arrays(*cells), axis=-1).astype(np.float64)
+        how = entry.name, reach.tail, _PRIOR_ITEMS[method]
+        rows = [_limits_of_cells(*how, *row) for row in table.reshape(-1, 4).tolist()]
+        limits = np.array(rows).reshape(*table.shape[:-1], 2)
+        return limits[..., 0], limits[..., 1]
+    value = entry.value(*cells)
+    if method == "mover":  # from Wilson's intervals of two independent proportions
+        below: Any = 0.0
+        above: Any = 0.0
+        for part in _PROPORTIONS_OF_SUM[entry.name]:
+            x, n = ratio(counts, part)
+            low, high = wilson(x, n, reach.z)
+            below, above = below + (x / n - low) ** 2, above + (high - x / n) ** 2
+        # 1/2 for balanced accuracy, the mean of two proportions
+        scale = (entry.high - entry.low) / 2
+        return value - scale * np.sqrt(below), value + scale * np.sqrt(above)
+    variance = sum(n * d**2 for n, d in zip(cells, entry.slopes(*cells), strict=True))
     deviation = reach.z * np.sqrt(variance)
     if method == "wald":
         return value - deviation, value + deviation
@@ -444,20 +421,8 @@ def _of_composite(
     width = entry.high - entry.low
     place = (value - entry.low) / width
     centre, step = special.logit(place), deviation / width / (place * (1 - place))
-    return entry.low + width * special.expit(centre - step), entry.low + width * special.expit(
-        centre + step
-    )
-
-
-def _leaning(counts: Counts, entry: Composite, method: str, tail: float) -> tuple[Any, Any]:
-    """Return each end from a posterior of its own, with the prior items of this method."""
-    cells = np.stack(np.broadcast_arrays(*entry.cells(counts)), axis=-1).astype(np.float64)
-    prior = _PRIOR_ITEMS[method]
-    rows = [
-        _limits_of_cells(entry.name, tail, prior, *row) for row in cells.reshape(-1, 4).tolist()
-    ]
-    limits = np.array(rows).reshape(*cells.shape[:-1], 2)
-    return limits[..., 0], limits[..., 1]
+    low, high = (entry.low + width * special.expit(end) for end in (centre - step, centre + step))
+    return low, high
 
 
 # cached, because the interval of a difference (MOVER) is made from the same ends
@@ -485,11 +450,9 @@ def _pessimist_and_optimist(
 def units_hold(
     units: Counts, metric: str, truth: float, *, level: float = 0.95
 ) -> tuple[bool, bool] | None:
-    """Return whether the guarded interval of units contains a value, and whether it has a note.
-
-    This uses the tails beyond the value, which take a tenth of the time of the interval. Return
-    None where the score is undefined.
-    """
+    """Return whether the guarded interval of units contains a value, and whether it has a note."""
+    # This uses the tails beyond the value, which take a tenth of the time of the interval. None:
+    # the score is undefined.
     from probative.inference.units import dependence_of_score
 
     table = units.sum()
@@ -510,23 +473,14 @@ def units_hold(
     return bool(truth == estimate or optimist.sf(truth) >= tail), noted
 
 
-def _sum_of_shares(counts: Counts, entry: Composite, value: Any, z: float) -> tuple[Any, Any]:
-    """Return the interval of the sum of two independent proportions, from Wilson's, by MOVER."""
-    below: Any = 0.0
-    above: Any = 0.0
-    scale = (entry.high - entry.low) / 2  # 1/2 for balanced accuracy, the mean of two proportions
-    for part in _PROPORTIONS_OF_SUM[entry.name]:
-        x, n = ratio(counts, part)
-        low, high = proportions.wilson(x, n, z)
-        below, above = below + (x / n - low) ** 2, above + (high - x / n) ** 2
-    return value - scale * np.sqrt(below), value + scale * np.sqrt(above)
+def _of_posterior(
+    counts: Counts, metric: str, beta: float, prior: float, tail: float
+) -> tuple[Any, Any]:
+    """Return the equal-tailed interval of the posterior."""
+    from probative.inference.posterior.single import posterior  # few intervals need it
 
-
-def _posterior(counts: Counts, metric: str, beta: float, prior: float) -> Posterior:
-    """Return the posterior of the score; imported here because few intervals need it."""
-    from probative.inference.posterior.single import posterior
-
-    return posterior(counts, metric, prior=prior, beta=beta)
+    density = posterior(counts, metric, prior=prior, beta=beta)
+    return density.ppf(tail), density.isf(tail)
 
 
 def _of_proportion(x: Any, n: Any, method: str, reach: _Reach) -> tuple[Any, Any]:

@@ -163,7 +163,7 @@ class Pilot:
         if self.trouble or math.isnan(difference):
             return None, self.trouble or UNDEFINED
         note = _TOO_FEW_UNITS_TO_REJECT if units < _fewest(level) else None
-        return min(self._normal_power(difference, units, level), self._possible(units, level)), note
+        return self._power(difference, units, level), note
 
     def units_for(
         self, difference: float, power: float, level: float
@@ -173,12 +173,11 @@ class Pilot:
             return None, self.trouble or UNDEFINED
         if difference == 0:
             return None, None
-
-        def enough(units: float) -> bool:
-            reached = self._normal_power(difference, units, level), self._possible(units, level)
-            return min(reached) >= power
-
-        needed = _least(enough, _fewest(level), _MOST_UNITS)
+        needed = _least(
+            lambda units: self._power(difference, units, level) >= power,
+            _fewest(level),
+            _MOST_UNITS,
+        )
         return needed, None if needed else f"more than {_MOST_UNITS:.0e} units are needed"
 
     def smallest_difference(
@@ -189,7 +188,7 @@ class Pilot:
             return None, self.trouble
         if units < _fewest(level):
             return None, _TOO_FEW_UNITS_TO_REJECT
-        if self._possible(units, level) < power or self._normal_power(most, units, level) < power:
+        if self._power(most, units, level) < power:
             return None, f"no difference up to {most:g} is detectable with this power"
         if self._normal_power(0.0, units, level) >= power:
             return 0.0, None
@@ -200,32 +199,31 @@ class Pilot:
             low, high = (low, middle) if enough else (middle, high)
         return high, None
 
+    def _power(self, difference: float, units: float, level: float) -> float:
+        # at most the probability of as many informative units as the exact test needs to reject
+        fewest = _fewest(level)
+        if units < fewest:
+            return 0.0
+        possible = float(special.betainc(fewest, units - fewest + 1, self.informative))
+        return min(self._normal_power(difference, units, level), possible)
+
     def _normal_power(self, difference: float, units: float, level: float) -> float:
         """Return the probability that the difference, centred on its true value, leaves ±z·s0."""
         second, third, fourth = self.moments
         if difference == 0 and second == 0:
             return 0.0
         d, null = difference, second + difference**2  # s0²
-        spread = math.sqrt(
-            max(
-                0.0,
-                second
-                - d / null * (third + 2 * d * second)
-                + (d / null) ** 2 / 4 * (fourth + 4 * d * third + (4 * d**2 - second) * second),
-            )
+        variance = (
+            second
+            - d / null * (third + 2 * d * second)
+            + (d / null) ** 2 / 4 * (fourth + 4 * d * third + (4 * d**2 - second) * second)
         )
+        spread = math.sqrt(max(0.0, variance))
         threshold, shift = normal_quantile(level) * math.sqrt(null), d * math.sqrt(units)
         if not spread > 0:
             return float(shift > threshold)
         above, below = (side * shift - threshold for side in (1, -1))
         return float(special.ndtr(above / spread) + special.ndtr(below / spread))
-
-    def _possible(self, units: float, level: float) -> float:
-        """Return the probability of as many informative units as the exact test needs to reject."""
-        fewest = _fewest(level)
-        if units < fewest:
-            return 0.0
-        return float(special.betainc(fewest, units - fewest + 1, self.informative))
 
 
 def _fewest(level: float) -> int:
@@ -271,7 +269,7 @@ def plan_runs(
     wanted = abs(pilot.difference) if difference is None else _wanted_difference(difference, 1.0)
     design = RunsDesign.of(parts)
     observed = sorted({parts.n_runs_a, parts.n_runs_b})
-    tried = sorted({*(_RUNS_TRIED if runs is None else runs), *(observed if runs is None else ())})
+    tried = sorted({*_RUNS_TRIED, *observed} if runs is None else set(runs))
     sizes = [max(2, round(t * parts.n_units)) for t in _UNITS_TRIED] if units is None else units
     sizes = sorted({whole_number("units", n, least=2) for n in sizes})
     tried = [whole_number("runs", r, least=2) for r in tried]
@@ -282,6 +280,11 @@ def plan_runs(
     half_width = like_it
     if level == pilot.level:  # then use the actual half-width, not the expected one
         half_width = (pilot.high - pilot.low) / 2
+    down, across = (
+        np.geomspace(min(axis), max(*axis, 2 * min(axis)), _FIGURE_STEPS)
+        for axis in ({*tried, *now}, {*sizes, parts.n_units})
+    )
+    fine = down[:, None], down[:, None], across
     return RunsPlan(
         metric=pilot.metric,
         level=level,
@@ -301,21 +304,10 @@ def plan_runs(
         shares=parts.shares,
         paired_runs=parts.paired_runs,
         note=None if parts.total > 0 else _NO_VARIATION,
-        surface=_surface(
-            design, wanted, sorted({*tried, *now}), sorted({*sizes, parts.n_units}), level
+        surface=RunsSurface(
+            down, across, design.half_width(*fine, level), design.power(wanted, *fine, level)
         ),
     )
-
-
-def _surface(
-    design: RunsDesign, difference: float, runs: list[int], units: list[int], level: float
-) -> RunsSurface:
-    down, across = (
-        np.geomspace(axis[0], max(axis[-1], 2 * axis[0]), _FIGURE_STEPS) for axis in (runs, units)
-    )
-    grid = down[:, None], down[:, None], across
-    half_widths = design.half_width(*grid, level)
-    return RunsSurface(down, across, half_widths, design.power(difference, *grid, level))
 
 
 def _rows(table: ArrayLike) -> tuple[tuple[float, ...], ...]:
@@ -364,14 +356,11 @@ class RunsDesign:
             shift = difference / np.sqrt(true)
             threshold = student_quantile(level, freedom) * np.sqrt(estimated / true)
             many = np.minimum(freedom, 1e6)  # practically normal
-            inside = special.nctdtr(many, shift, threshold) - special.nctdtr(
-                many, shift, -threshold
-            )
+            above, below = (special.nctdtr(many, shift, end) for end in (threshold, -threshold))
+            inside = above - below
             # the normal approximation, for far tails where SciPy returns NaN
-            middle = 1 - 1 / (4 * many)
-            tail = special.ndtr(
-                (threshold * middle - shift) / np.sqrt(1 + threshold**2 / (2 * many))
-            )
+            off = threshold * (1 - 1 / (4 * many)) - shift
+            tail = special.ndtr(off / np.sqrt(1 + threshold**2 / (2 * many)))
         power = 1 - np.where(np.isnan(inside), tail, inside)
         return np.where(true > 0, np.clip(power, 0.0, 1.0), float(difference > 0))
 

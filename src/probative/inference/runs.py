@@ -84,10 +84,6 @@ class Runs:
         """Return the number of runs."""
         return int(self.scores.shape[-1])
 
-    def variance(self) -> Array:
-        """Return the variance of the run scores on this test set."""
-        return _variance(self.scores)
-
     def interaction(self, units: Array) -> Array:
         """Return the part of that variance due to the interaction of runs with units."""
         own = np.swapaxes(self.moves, -1, -2)
@@ -131,7 +127,7 @@ class Spread:
                 (units - 1) / units * squares,
                 freedom,
                 tuple(side.number for side in sides),
-                tuple(side.variance() for side in sides),
+                tuple(_variance(side.scores) for side in sides),
                 tuple(side.interaction(units) for side in sides),
             )
 
@@ -200,9 +196,27 @@ def compare_procedures(
     variance, freedom = map(float, add_squares(spread.mean_squares()))
     deviation = math.sqrt(variance)
     reach = float(student_quantile(models.level, freedom)) * deviation
-    p_student = 2 * min(_student(side * estimate, variance, freedom) for side in (-1, 1))
+    alone = StudentPosterior(estimate, deviation, freedom)
+    p_student = 2 * min(float(alone.cdf(0.0)), float(alone.sf(0.0)))
+    new_variance, new_freedom = map(float, add_squares(spread.on_a_new_test_set()))
+    new_run = StudentPosterior(estimate, math.sqrt(new_variance), new_freedom)
     posterior = StudentPosterior(estimate, deviation, freedom, models.posterior)
     a_better, equivalent, b_better = posterior.probabilities(models.rope)
+    units, runs, both = spread.parts()
+    # paired runs have one part for both systems
+    (runs_a, runs_b), (both_a, both_b) = ((*map(float, part), 0.0)[:2] for part in (runs, both))
+    parts = VarianceParts(
+        units=float(units),
+        runs_a=runs_a,
+        runs_b=runs_b,
+        interaction=both_a + both_b,
+        n_units=len(a.size),
+        n_runs_a=a.number,
+        n_runs_b=b.number,
+        interaction_a=both_a,
+        interaction_b=both_b,
+        paired_runs=paired_runs,
+    )
     return replace(
         models,
         question="procedures",
@@ -226,40 +240,11 @@ def compare_procedures(
         pvalue_low=None,
         pvalue_high=None,
         null=None,
-        variance=_variance_parts(spread, len(a.size), a.number, b.number, paired_runs),
-        p_new_run_better=_student(estimate, *add_squares(spread.on_a_new_test_set())),
+        variance=parts,
+        p_new_run_better=float(new_run.sf(0.0)),
         standard_error=deviation,
         degrees_of_freedom=freedom,
     )
-
-
-def _variance_parts(
-    spread: Spread, n_units: int, n_a: int, n_b: int, paired_runs: bool
-) -> VarianceParts:
-    """Return the parts of the variance as a result; paired runs have one part for both systems."""
-    units, runs, both = spread.parts()
-    runs_a, runs_b = (*map(float, runs), 0.0)[:2]
-    both_a, both_b = (*map(float, both), 0.0)[:2]
-    return VarianceParts(
-        units=float(units),
-        runs_a=runs_a,
-        runs_b=runs_b,
-        interaction=both_a + both_b,
-        n_units=n_units,
-        n_runs_a=n_a,
-        n_runs_b=n_b,
-        interaction_a=both_a,
-        interaction_b=both_b,
-        paired_runs=paired_runs,
-    )
-
-
-def _student(x: float, variance: Any, freedom: Any) -> float:
-    """Return the probability that a Student variable about `x` exceeds 0; a tie counts half."""
-    if not variance > 0:
-        return 0.5 + 0.5 * float(np.sign(x))
-    t = x / math.sqrt(variance)
-    return float(special.ndtr(t) if math.isinf(freedom) else special.stdtr(freedom, t))
 
 
 # --- Tests on the scores of runs alone, one number per run
@@ -367,8 +352,7 @@ def _subsets_within(values: Array, chosen: int | None, low: float, high: float) 
     half = len(values) // 2
     left, right = _sums_by_size(values[:half]), _sums_by_size(values[half:])
     if chosen is None:
-        left, right = [np.concatenate(left)], [np.concatenate(right)]
-        matching = [(left[0], right[0])]
+        matching = [(np.concatenate(left), np.concatenate(right))]
     else:
         matching = [
             (own, right[chosen - k]) for k, own in enumerate(left) if 0 <= chosen - k < len(right)
@@ -386,11 +370,9 @@ def _sums_by_size(values: Array) -> list[Array]:
     """Return the sums of all subsets, grouped by the number of values in them."""
     sums = [np.zeros(1)]
     for value in values:
-        longer = [own + value for own in sums]
-        sums = [
-            np.concatenate([*sums[k : k + 1], *(longer[k - 1 : k] if k else [])])
-            for k in range(len(sums) + 1)
-        ]
+        empty = [np.zeros(0)]
+        pairs = zip(sums + empty, empty + [own + value for own in sums], strict=True)
+        sums = [np.concatenate(pair) for pair in pairs]
     return sums
 
 

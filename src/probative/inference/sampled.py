@@ -123,12 +123,19 @@ def sequential_pvalues(
     found = _Found.of(n_tests, error / (len(planned) * max(1, n_tests)), planned, known or {})
     unclear = found.unclear(levels, adjust, plain=plain)
     unsettled = unclear.any(axis=0)
+
+    def drawn(tests: Numbers, end: int, at: int) -> Numbers:
+        """Draw the stream that begins at this draw, and return the counts of the open tests."""
+        own = np.random.default_rng((seed, at // _DRAWS_PER_STREAM))
+        count = np.asarray(draw(own, min(_DRAWS_PER_STREAM, end - at), tests))
+        return count.astype(np.int64)
+
     for start, end in zip([0, *planned], planned, strict=False):
         tests = np.flatnonzero(unsettled & (found.draws < end))
         if not len(tests):
             continue
-        work = partial(_drawn, draw, seed, tests)
-        for count in in_threads(work, _streams(start, end), n_jobs):
+        streams = range(start, end, _DRAWS_PER_STREAM)
+        for count in in_threads(partial(drawn, tests, end), streams, n_jobs):
             found.extreme[tests] += count
         found.draws[tests] = end
         found.limit(tests)
@@ -207,21 +214,6 @@ def limits_of_share(extreme: ArrayLike, draws: ArrayLike, error: float) -> tuple
     inner = np.minimum(x, n - 1)
     high = np.where(x < n, special.betainccinv(inner + 1, n - inner, error / 2), 1.0)
     return low, high
-
-
-def _streams(start: int, end: int) -> list[tuple[int, int]]:
-    """Return the indices of the streams between two looks, with the number of draws of each."""
-    return [
-        (at // _DRAWS_PER_STREAM, min(_DRAWS_PER_STREAM, end - at))
-        for at in range(start, end, _DRAWS_PER_STREAM)
-    ]
-
-
-def _drawn(draw: DrawOfTests, seed: int, tests: Numbers, stream: tuple[int, int]) -> Numbers:
-    """Draw one stream, and return the counts of the open tests."""
-    place, number = stream
-    count = np.asarray(draw(np.random.default_rng((seed, place)), number, tests))
-    return count.astype(np.int64)
 
 
 # --- Sampled tests of all pairs of systems, for any score
@@ -361,19 +353,15 @@ class _UnitFlips:
         words = words.astype("<u8", copy=False)
         raw = words.view(np.uint8)[:size].reshape(len(self._mask), times)
         raw &= self._mask[:, None]
-        _count_ones(words)
+        # replace every byte by the number of its ones: pairs, then fours, then eights of bits
+        words -= (words >> 1) & _ODD_BITS
+        fours = words & _ODD_PAIRS
+        words >>= 2
+        words &= _ODD_PAIRS
+        words += fours
+        words += words >> 4
+        words &= _ODD_FOURS
         return raw
-
-
-def _count_ones(words: NDArray[np.uint64]) -> None:
-    """Replace every byte by the number of its ones: pairs, then fours, then eights of bits."""
-    words -= (words >> 1) & _ODD_BITS
-    fours = words & _ODD_PAIRS
-    words >>= 2
-    words &= _ODD_PAIRS
-    words += fours
-    words += words >> 4
-    words &= _ODD_FOURS
 
 
 # --- The exchange test of one pair, for scores without an exact one

@@ -316,11 +316,16 @@ class SequentialTest:
         """Compute the difference of two scores and its interval; bet on the batch."""
         so_far = self._so_far()
         rows, number = contributions(so_far, self.metric, beta=self.beta)
-        worth = _item_effects(so_far, self.metric, self.beta)
+        # by how much an item in each cell changes the pooled score of both systems: exchanging the
+        # systems does not change these values, so the bets may use them
+        table = so_far.total()
+        both, kinds = (table + table.swapped()).a, Counts(*np.eye(4))
+        x, y = contributions_of(kinds, self.metric, at=both, units=False, beta=self.beta)
+        worth = np.asarray(x - score(both, self.metric, beta=self.beta, zero_division=0.0) * y)
         d, times = _leads(batch, worth)
         self._wealth = self._wealth.bet(d, times, units=_number_of_units(batch))
         most = self._bounds[1] - self._bounds[0]
-        limits = self._limits(rows, number, (-most, most), so_far.total().a)
+        limits = self._limits(rows, number, (-most, most), table.a)
         a, b = (_share(number @ x, number @ y) for x, y in rows)
         p, ahead, behind = map(self._wealth.pvalue, ("two-sided", "greater", "less"))
         decided = None if p > 1 - self.level else "b" if ahead <= behind else "a"
@@ -424,17 +429,6 @@ def _number_of_units(paired: PairedCounts) -> int:
     return int(paired.n_units) if paired.has_units else int(paired.cases.sum())
 
 
-def _item_effects(so_far: PairedCounts, metric: str, beta: float) -> Array:
-    """Return by how much an item in each cell changes the pooled score of both systems."""
-    # exchanging the systems does not change these values, so the bets may use them
-    table = so_far.total()
-    both = (table + table.swapped()).a
-    kinds = Counts(*np.eye(4))
-    x, y = contributions_of(kinds, metric, at=both, units=False, beta=beta)
-    common = score(both, metric, beta=beta, zero_division=0.0)
-    return np.asarray(x - common * y)
-
-
 def _leads(paired: PairedCounts, worth: Array) -> tuple[Array, Array]:
     """Return the lead of B in units of each kind, and how many such units there are."""
     cases = paired.cases if paired.has_units else np.eye(8)
@@ -522,7 +516,13 @@ def stratified_looks(
         if len(units.systems) == 1:
             yield look
             continue
-        d = _leads_in_pool(so_far, metric, beta)
+        # the weighted lead of B in every unit, at the pooled score of both systems
+        parts = (contributions_of(counts, metric, beta=beta) for counts in so_far.systems)
+        (xa, ya), (xb, yb) = parts
+        weights = so_far.even_weights()
+        below = float(weights @ (ya + yb))
+        common = float(weights @ (xa + xb)) / below if below else 0.0
+        d = np.asarray(weights * ((xb - xa) - common * (yb - ya)))
         number, stratum = so_far.number[start:], so_far.stratum[start:]
         chance = mirrored_chances(number, stratum, units.mirror, d[start:])
         wealth = wealth.bet(d[start:], chance=chance)
@@ -542,15 +542,6 @@ def order_of_drawing(stratum: Ints, rank: Ints) -> Ints:
     """Order units so that any beginning is a random part of every stratum, in equal shares."""
     number = np.bincount(stratum)
     return np.lexsort((stratum, (rank + 0.5) / number[stratum]))
-
-
-def _leads_in_pool(units: LabelledUnits, metric: str, beta: float) -> Array:
-    """Compute the weighted lead of B in every unit, at the pooled score of both systems."""
-    (xa, ya), (xb, yb) = (contributions_of(counts, metric, beta=beta) for counts in units.systems)
-    weights = units.even_weights()
-    below = float(weights @ (ya + yb))
-    common = float(weights @ (xa + xb)) / below if below else 0.0
-    return np.asarray(weights * ((xb - xa) - common * (yb - ya)))
 
 
 def mirrored_chances(number: Ints, stratum: Ints, mirror: Ints, d: Array) -> Array:

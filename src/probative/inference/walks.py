@@ -477,8 +477,13 @@ class Convolution:
             np.repeat((1 + walk.tilt) / 2, walk.times),
             strict=True,
         ):
-            corner, law = corner + np.minimum(step, 0), _with_coin(law, step, chance)
-            mean = mean + chance * step
+            # the distribution after a step that is taken with probability `chance`
+            height, width = law.shape
+            before, law = law, np.zeros((height + abs(step[0]), width + abs(step[1])))
+            stay, go = np.maximum(-step, 0), np.maximum(step, 0)
+            law[stay[0] : stay[0] + height, stay[1] : stay[1] + width] = (1 - chance) * before
+            law[go[0] : go[0] + height, go[1] : go[1] + width] += chance * before
+            corner, mean = corner + np.minimum(step, 0), mean + chance * step
             # cut off what is as far from the mean as the edge of the window: it is negligible
             moved = np.round(mean).astype(np.int64) - walk.origin
             start = np.maximum(low + moved - corner, 0)
@@ -495,13 +500,3 @@ class Convolution:
         log_weight = -np.add.outer(self.walk.tau[0] * i, self.walk.tau[1] * j)
         log_weight[self.columns < begin[:, None]] = -np.inf
         return float(np.sum(self.law * np.exp(log_weight)) * np.exp(-self.walk.log_gain))
-
-
-def _with_coin(law: Array, step: Ints, chance: float) -> Array:
-    """Return the distribution after a step that is taken with probability `chance`."""
-    height, width = law.shape
-    wider = np.zeros((height + abs(step[0]), width + abs(step[1])))
-    stay, go = np.maximum(-step, 0), np.maximum(step, 0)
-    wider[stay[0] : stay[0] + height, stay[1] : stay[1] + width] = (1 - chance) * law
-    wider[go[0] : go[0] + height, go[1] : go[1] + width] += chance * law
-    return wider

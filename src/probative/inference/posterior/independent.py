@@ -18,7 +18,14 @@ from scipy import special
 
 from probative._validation import fraction, open_probability
 from probative.inference.posterior import log_odds
-from probative.inference.posterior.single import CompositePosterior, Single, invert, plain
+from probative.inference.posterior.single import (
+    PROBES,
+    CompositePosterior,
+    Mirrored,
+    Single,
+    limits_beyond,
+    plain,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,9 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from probative._validation import Array, Number
-    from probative.inference.posterior.single import Mirrored, Posterior
-
-    Functions = Callable[["_Pair", "_Positions", NDArray[np.intp]], tuple[Array, ...]]
+    from probative.inference.posterior.single import Posterior
 
 
 # --- The probabilities that A is better, B is better, or both are equivalent
@@ -102,7 +107,7 @@ class IndependentPosterior:
 
     def cdf(self, d: ArrayLike) -> Number:
         """Return the probability of a difference of at most d."""
-        return self._evaluate(lambda pair, d: pair.cdf(d), d)
+        return self._evaluate(lambda pair, d: pair.averages(d, "cdf")[0], d)
 
     def sf(self, d: ArrayLike) -> Number:
         """Return the probability of a difference above d; accurate where it is small."""
@@ -110,7 +115,7 @@ class IndependentPosterior:
 
     def pdf(self, d: ArrayLike) -> Number:
         """Return the density of the difference at d."""
-        return self._evaluate(lambda pair, d: pair.pdf(d), d)
+        return self._evaluate(lambda pair, d: pair.averages(d, "pdf")[0], d)
 
     def probabilities(self, rope: float = 0.0) -> tuple[Number, Number, Number]:
         """Return P(A better), P(equivalent) and P(B better).
@@ -133,7 +138,10 @@ class IndependentPosterior:
 
     def _lower_limit(self, tail: float) -> Array:
         def search(pair: _Pair, start: Array, sd: Array, q: Array) -> Array:
-            return quantile_search(lambda d, at: pair[at].cdf_and_pdf(d), q, start, sd)
+            # tiny probabilities need no relative accuracy here
+            return quantile_search(
+                lambda d, at: pair[at].averages(d, "fast_cdf", "pdf"), q, start, sd
+            )
 
         sd = np.sqrt(np.asarray(self.var))
         start = np.clip(np.asarray(self.mean) + special.ndtri(tail) * sd, -0.999, 0.999)
@@ -182,11 +190,11 @@ def _by_narrower(
 ) -> Array:
     """Average over the narrower posterior, table by table."""
     # B - A = (1 - A) - (1 - B): exchanging the two and mirroring both only exchanges their roles
-    a_narrower = a.log_odds_spread() <= b.log_odds_spread()
+    a_narrower = a.log_odds_spread <= b.log_odds_spread
     result = np.empty(len(a_narrower))
     for chosen, narrow, wide in (
         (a_narrower, a, b),
-        (~a_narrower, b.mirrored(), a.mirrored()),
+        (~a_narrower, Mirrored(b), Mirrored(a)),
     ):
         if chosen.all():
             return function(_Pair(narrow, wide), *arguments)
@@ -206,41 +214,15 @@ class _Pair:
     def __getitem__(self, at: Any) -> _Pair:
         return _Pair(self.a[at], self.b[at])
 
-    def cdf(self, d: Array) -> Array:
-        """Return P(B - A <= d)."""
-
-        def tails(pair: _Pair, at: _Positions, _: Any) -> tuple[Array]:
-            return (pair.b.at_nodes("log_odds_cdf", at.shifted_log_odds),)
-
-        return self._tail(self.averages(tails, d)[0], d)
-
-    def pdf(self, d: Array) -> Array:
-        """Return the density of B - A at d."""
-        return self.averages(lambda pair, at, _: (pair._b_density(at),), d)[0]
-
-    def cdf_and_pdf(self, d: Array) -> tuple[Array, Array]:
-        """Return both; the first without relative accuracy of tiny probabilities."""
-
-        def both(pair: _Pair, at: _Positions, _: Any) -> tuple[Array, Array]:
-            tails = pair.b.at_nodes("log_odds_fast_cdf", at.shifted_log_odds)
-            return tails, pair._b_density(at)
-
-        inside, density = self.averages(both, d)
-        return self._tail(inside, d), density
-
-    def _tail(self, inside: Array, d: Array) -> Array:
-        """Add the probability of A above 1 - d, where B - A is at most d in any case."""
-        beyond = np.zeros(len(d))
-        up = (d > 0) & (special.logit(1 - np.maximum(d, 0)) < self.a.log_odds_window()[1])
-        if up.any():
-            beyond[up] = self.a[up].sf(1 - d[up])
-        return np.clip(inside + beyond, 0, 1)
-
-    def averages(self, functions: Functions, d: Array) -> list[Array]:
-        """Average functions of B over A; tables with similar numbers of nodes go together."""
+    def averages(self, d: Array, *names: str) -> list[Array]:
+        """Average over A: P(B - A <= d) ("cdf", "fast_cdf"), or the density at d ("pdf")."""
         low, high = self._extent(d)
-        step = log_odds.step(self._width(low, high, d), self.b.log_odds_spread())
+        # A's density in u is narrowest at an end, where dy/du is largest
+        steepest = np.maximum(*(_Positions(u, d).slope for u in (low, high)))
+        width = self.a.log_odds_spread / np.maximum(steepest, 1e-300)
+        step = log_odds.step(width, self.b.log_odds_spread)
         size = np.maximum(2, np.ceil((high - low) / step) + 1)
+        # tables with similar numbers of nodes go together
         groups = np.ceil(2 * np.log2(size))
         order, pieces = [], []
         for group in sorted(set(groups.tolist())):
@@ -248,26 +230,38 @@ class _Pair:
             u = np.linspace(low[at], high[at], int(size[at].max()), axis=-1)
             pair = self if len(at) == len(d) else self[at]
             places = _Positions(u, d[at, None])
-            mass = pair._mass(places, u[:, 1:2] - u[:, :1])
+            density = np.exp(pair.a.at_nodes("log_pdf", places.log_odds()))
+            mass = density * places.slope * (u[:, 1:2] - u[:, :1])
             order.append(at)
-            pieces.append([np.sum(mass * f, axis=-1) for f in functions(pair, places, at)])
+            pieces.append([np.sum(mass * pair._of_b(name, places), axis=-1) for name in names])
         back = np.argsort(np.concatenate(order))
-        return [np.concatenate(column)[back] for column in zip(*pieces, strict=True)]
+        found = [np.concatenate(column)[back] for column in zip(*pieces, strict=True)]
+        return [
+            values if name == "pdf" else self._tail(values, d)
+            for name, values in zip(names, found, strict=True)
+        ]
 
-    def _mass(self, at: _Positions, step: Array) -> Array:
-        """Return the probability of A at each node."""
-        log_density = self.a.at_nodes("log_odds_logpdf", at.log_odds)
-        return np.asarray(np.exp(log_density) * at.slope * step)
-
-    def _b_density(self, at: _Positions) -> Array:
+    def _of_b(self, name: str, at: _Positions) -> Array:
+        """Return the distribution function of B, or its density, at each node."""
+        if name != "pdf":
+            return self.b.at_nodes(name, at.log_odds(shifted=True))
         with np.errstate(over="ignore", divide="ignore"):
             # bounded: the density of B's log odds is negligible where the factor overflows
-            stretch = np.minimum(1 / at.shifted / at.shifted_rest, 1e300)
-        return np.asarray(np.exp(self.b.at_nodes("log_odds_logpdf", at.shifted_log_odds)) * stretch)
+            share, rest = at.shifted
+            stretch = np.minimum(1 / share / rest, 1e300)
+        return np.asarray(np.exp(self.b.at_nodes("log_pdf", at.log_odds(shifted=True))) * stretch)
+
+    def _tail(self, inside: Array, d: Array) -> Array:
+        """Add the probability of A above 1 - d, where B - A is at most d in any case."""
+        beyond = np.zeros(len(d))
+        up = (d > 0) & (special.logit(1 - np.maximum(d, 0)) < self.a.log_odds_window[1])
+        if up.any():
+            beyond[up] = self.a[up].sf(1 - d[up])
+        return np.clip(inside + beyond, 0, 1)
 
     def _extent(self, d: Array) -> tuple[Array, Array]:
         """Return the range of u in which the integrand is not negligible."""
-        y_low, y_high = self.a.log_odds_window()
+        y_low, y_high = self.a.log_odds_window
         if not d.any():
             return y_low, y_high
         up, down = np.maximum(d, 0), np.maximum(-d, 0)
@@ -287,16 +281,11 @@ class _Pair:
         with np.errstate(divide="ignore"):
             edge = np.where(margin > 0, side * (np.log1p(-margin) - np.log(margin)), 0.0)
             log_margin = np.log(margin)
-        height = self.a.at_nodes("log_odds_logpdf", edge[:, None])[:, 0]
-        below_peak = np.minimum(height + np.log(self.a.log_odds_spread()) + 1, 0)
+        height = self.a.at_nodes("log_pdf", edge[:, None])[:, 0]
+        below_peak = np.minimum(height + np.log(self.a.log_odds_spread) + 1, 0)
         return np.maximum(log_odds.DROP + below_peak, 1) + np.maximum(
             np.maximum(middle, 0), -log_margin
         )
-
-    def _width(self, low: Array, high: Array, d: Array) -> Array:
-        """Return the smallest width of A's density in u: dy/du is largest at an end."""
-        steepest = np.maximum(*(_Positions(u, d).slope for u in (low, high)))
-        return np.asarray(self.a.log_odds_spread() / np.maximum(steepest, 1e-300))
 
 
 class _Positions:
@@ -324,19 +313,14 @@ class _Positions:
         return np.asarray(self.length * special.expit(-self.u))
 
     @property
-    def shifted(self) -> Array:
-        """Return x + d."""
-        return np.asarray(np.maximum(self.d, 0) + self.near)
-
-    @property
-    def shifted_rest(self) -> Array:
-        """Return 1 - x - d."""
-        return np.asarray(np.maximum(-self.d, 0) + self.far)
-
-    @property
-    def _x(self) -> tuple[Array, Array]:
+    def x(self) -> tuple[Array, Array]:
         """Return x and 1 - x."""
         return np.maximum(-self.d, 0) + self.near, np.maximum(self.d, 0) + self.far
+
+    @property
+    def shifted(self) -> tuple[Array, Array]:
+        """Return x + d and 1 - x - d."""
+        return np.maximum(self.d, 0) + self.near, np.maximum(-self.d, 0) + self.far
 
     @property
     def slope(self) -> Array:
@@ -345,24 +329,16 @@ class _Positions:
             return np.ones_like(self.u)
         near, far = (
             np.divide(part, whole, out=np.ones_like(whole), where=whole > 0)
-            for part, whole in zip((self.near, self.far), self._x, strict=True)
+            for part, whole in zip((self.near, self.far), self.x, strict=True)
         )
         return np.asarray(near * far / self.length)
 
-    @property
-    def log_odds(self) -> Array:
-        """Return A's log odds."""
+    def log_odds(self, *, shifted: bool = False) -> Array:
+        """Return A's log odds, or B's (`shifted`)."""
         if self.equal:
             return self.u
-        x, rest = self._x
-        return self._log(x, 1.0) - self._log(rest, -1.0)
-
-    @property
-    def shifted_log_odds(self) -> Array:
-        """Return B's log odds."""
-        if self.equal:
-            return self.u
-        return self._log(self.shifted, 1.0) - self._log(self.shifted_rest, -1.0)
+        share, rest = self.shifted if shifted else self.x
+        return self._log(share, 1.0) - self._log(rest, -1.0)
 
     def _log(self, part: Array, side: float) -> Array:
         """Return the logarithm of a part, also where the part underflows to 0."""
@@ -388,7 +364,7 @@ def _stretched(y: Array, up: Array, down: Array) -> Array:
 
 
 def quantile_search(
-    tails: Callable[[Array, NDArray[np.intp]], tuple[Array, Array]],
+    tails: Callable[[Array, NDArray[np.intp]], Sequence[Array]],
     q: Array,
     start: Array,
     sd: Array,
@@ -435,9 +411,6 @@ def quantile_search(
 
 _RULE_POINTS = 161
 _TAIL_LEFT_OUT = 1e-13  # probability on either side
-_COMPOSITE_INDEPENDENT_PROBES = np.array(
-    [-2.0, -0.6, 0.9, 2.0]
-)  # standard deviations from the mean
 _CURVE_POINTS = 61  # a drawn density is interpolated between these
 
 
@@ -478,15 +451,11 @@ class _CompositePair:
 
     def density(self, d: Array) -> Array:
         wide, sign = (self.b, 1.0) if self.a_is_narrower else (self.a, -1.0)
-
-        def inside(t: Array) -> Array:
-            return np.where((t > wide.own.low) & (t < wide.own.high), wide.density(t), 0.0)
-
-        return self._average(d, sign, inside)
+        return self._average(d, sign, wide.density)
 
     def _average(self, d: Array, sign: float, function: Callable[[Array], Array]) -> Array:
-        (x, mass), score = self.rule, self.a.own
-        at = np.clip(x + sign * d[:, None], score.low, score.high)
+        x, mass = self.rule
+        at = x + sign * d[:, None]
         return np.asarray(function(at.ravel()).reshape(at.shape) @ mass)
 
     @cached_property
@@ -500,7 +469,7 @@ class _CompositePair:
     @cached_property
     def error(self) -> float:
         """Return the change that half of the points would make, in this average and inside it."""
-        d = self.centre + self.sd * _COMPOSITE_INDEPENDENT_PROBES
+        d = self.centre + self.sd * PROBES
         coarser = _CompositePair(self.a.coarser, self.b.coarser, self.points // 2 + 1).tail(d)
         within = sum(single.error for single in (self.a, self.b) if single.is_smooth)
         return float(np.max(np.abs(self.tail(d) - coarser))) + within
@@ -512,10 +481,7 @@ class _CompositePair:
             below, above = self.tail(x[:1]), self.tail(x[1:], upper=True)
             return np.append(below, 1 - above), self.density(x)
 
-        q = np.array([tail, 1 - tail])
-        most = self.a.own.high - self.a.own.low
-        low, high = invert(tails, q, -most, most, self.centre + self.sd * special.ndtri(q))
-        return float(low), float(high)
+        return limits_beyond(tail, tails, self.centre, self.sd, self.a.own)
 
 
 def _steps(below: Array) -> Array:

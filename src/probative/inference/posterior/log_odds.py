@@ -14,8 +14,6 @@ import numpy as np
 from scipy import special
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from probative._validation import Array
 
 
@@ -32,15 +30,10 @@ _NEARLY_NORMAL_SHAPE = 1e9  # from this smallest shape on, use a normal approxim
 _SIDES = np.array([-1.0, 1.0])  # below the peak, and above it
 
 
-def cdf(a: Array, b: Array, y: Array) -> Array:
-    """Return the probability that the log odds of Beta(a, b) are at most y."""
-    return _lower_tail(a, b, y)
-
-
 def fast_cdf(a: Array, b: Array, y: Array) -> Array:
     """Return `cdf` with absolute accuracy only: tiny probabilities have few digits."""
     if np.any(np.minimum(a, b) >= _NEARLY_NORMAL_SHAPE):
-        return _lower_tail(a, b, y)
+        return cdf(a, b, y)
     right = y > 0
     tail = _incomplete(np.where(right, b, a), np.where(right, a, b), special.expit(-np.abs(y)))
     return np.asarray(np.where(right, 1 - tail, tail))
@@ -48,12 +41,16 @@ def fast_cdf(a: Array, b: Array, y: Array) -> Array:
 
 def sf(a: Array, b: Array, y: Array) -> Array:
     """Return the probability that the log odds of Beta(a, b) exceed y."""
-    return _lower_tail(b, a, -y)
+    return cdf(b, a, -y)
 
 
 def log_pdf(a: Array, b: Array, y: Array) -> Array:
     """Return the log density of the log odds of Beta(a, b) at y."""
-    return _log_peak(a, b) + _log_ratio(a, b, y - np.log(a / b))
+    # the log density at the peak, without the difference of huge log-gammas
+    n = a + b
+    rest = _stirling_rest(a) + _stirling_rest(b) - _stirling_rest(n)
+    peak = 0.5 * np.log(a / n * b / (2 * np.pi)) - rest
+    return np.asarray(peak + _log_ratio(a, b, y - np.log(a / b)))
 
 
 def slope(a: Array, b: Array, y: Array) -> Array:
@@ -68,11 +65,8 @@ def spread(a: Array, b: Array) -> Array:
 
 
 def rule(a: Array, b: Array, finest: Array | float = np.inf) -> tuple[Array, Array]:
-    """Return nodes and weights that average over the log odds of Beta(a, b).
-
-    Nodes lie along a new last axis; the weights of each row add up to 1. The step resolves the
-    density and an integrand that changes over distances as short as `finest`.
-    """
+    """Return nodes, on a new last axis, and weights of averages over the log odds of Beta(a, b)."""
+    # the step resolves the density and an integrand that changes within `finest`
     low, high = _reach(a, b)
     offset, length = nodes(low, high, spread(a, b), finest)
     weight = np.exp(_log_ratio(a[..., None], b[..., None], offset)) * length
@@ -80,20 +74,15 @@ def rule(a: Array, b: Array, finest: Array | float = np.inf) -> tuple[Array, Arr
 
 
 def window(a: Array, b: Array, drop: float = DROP) -> tuple[Array, Array]:
-    """Return the log odds outside which the density of Beta(a, b) is negligible.
-
-    Negligible means below exp(-drop) of its peak.
-    """
+    """Return the log odds where the density of Beta(a, b) has fallen to exp(-drop) of its peak."""
     low, high = np.log(a / b) + _reach(a, b, drop)
     return low, high
 
 
 def nodes(low: Array, high: Array, sd: Array, finest: Array | float) -> tuple[Array, Array]:
-    """Return points from low to high for a density of standard deviation sd, and their lengths.
-
-    They are equally spaced, as many in each row as the widest needs. Where shapes far below 1
-    stretch the range over thousands, only the middle is: x = s·sinh(t) has equal steps in t.
-    """
+    """Return points from low to high for a density of standard deviation sd, and their lengths."""
+    # They are equally spaced, as many in each row as the widest needs. Where shapes far below 1
+    # stretch the range over thousands, only the middle is: x = s·sinh(t) has equal steps in t.
     h = step(sd, finest)
     size = max(2, int(np.ceil(np.max((high - low) / h, initial=0))) + 1)
     if size <= _MOST_EQUAL_STEPS:
@@ -112,15 +101,16 @@ def step(sd: Array, finest: Array | float) -> Array:
     return np.asarray(1 / np.sqrt(squares))
 
 
-def _lower_tail(a: Array, b: Array, y: Array) -> Array:
-    """Return P(log odds <= y), from the side where the argument of the incomplete beta is exact."""
+def cdf(a: Array, b: Array, y: Array) -> Array:
+    """Return the probability that the log odds of Beta(a, b) are at most y."""
+    # from the side where the argument of the incomplete beta function is exact
     huge = np.minimum(a, b) >= _NEARLY_NORMAL_SHAPE
     if np.any(huge):
         a, b, y, huge = np.broadcast_arrays(a, b, y, huge)
         tail = np.empty(y.shape)
         tail[huge] = _nearly_normal(a[huge], b[huge], y[huge])
         if not huge.all():
-            tail[~huge] = _lower_tail(a[~huge], b[~huge], y[~huge])
+            tail[~huge] = cdf(a[~huge], b[~huge], y[~huge])
         return tail
     left = y <= 0
     if left.all():
@@ -163,22 +153,9 @@ def _complement(a: Array, b: Array, x: Array) -> Array:
     rest = np.asarray(1 - _incomplete(a, b, x))
     small = rest < 1e-4
     if small.any():
-        rest[small] = special.betaincc(*(_where(small, part) for part in (a, b, x)))
+        a, b, x = np.broadcast_arrays(a, b, x)
+        rest[small] = special.betaincc(a[small], b[small], x[small])
     return rest
-
-
-def _where(chosen: NDArray[np.bool_], part: Array) -> Array:
-    """Return the elements of `part` where `chosen` is True; a single one for all stays single."""
-    return part.ravel() if part.size == 1 else np.broadcast_to(part, chosen.shape)[chosen]
-
-
-def _log_peak(a: Array, b: Array) -> Array:
-    """Return the log density at the peak, without the difference of huge log-gammas."""
-    n = a + b
-    return np.asarray(
-        0.5 * np.log(a / n * b / (2 * np.pi))
-        - (_stirling_rest(a) + _stirling_rest(b) - _stirling_rest(n))
-    )
 
 
 def _log_ratio(a: Array, b: Array, offset: Array) -> Array:

@@ -72,28 +72,22 @@ class Nodes:
             tuple(np.concatenate(column) for column in zip(*columns, strict=True))
             for columns in ([part.share for part in parts], [part.rest for part in parts])
         )
-        weight = np.zeros((sum(len(part.weight) for part in parts), len(parts)))
-        end = 0
-        for i, part in enumerate(parts):
-            begin, end = end, end + len(part.weight)
-            weight[begin:end, i] = part.weight
+        sizes = [len(part.weight) for part in parts]
+        weight = np.zeros((sum(sizes), len(parts)))
+        column = np.repeat(np.arange(len(parts)), sizes)
+        weight[np.arange(len(weight)), column] = np.concatenate([part.weight for part in parts])
         return cls(share, rest, weight)
 
 
 def gauss_nodes(shapes: Shapes, averages: Averages, tolerance: float, most: int) -> Nodes:
-    """Return a product of Gauss rules whose averages are accurate to the tolerance.
-
-    The number of nodes of each rule is tried with few nodes of the others. Where plain rules are
-    predicted to need many, stretched ones are tried, too: each share gets the better one or, if
-    that is not accurate enough, all get the same kind.
-    """
-    plain = _tried(gauss_jacobi, shapes, averages)
+    """Return a product of Gauss rules whose averages are accurate to the tolerance."""
+    # The number of nodes of each rule is tried with few nodes of the others. Where plain rules are
+    # predicted to need many, stretched ones are tried, too: each share gets the better one or, if
+    # that is not accurate enough, all get the same kind.
+    plain, few = _tried(gauss_jacobi, shapes, averages), min(_MOST_PLAIN_NODES, most)
     tries = []
-    if (
-        _promised(plain, tolerance, min(_MOST_PLAIN_NODES, most))
-        <= _PROMISING_TOLERANCES * tolerance
-    ):
-        tries.append(_refined(plain, averages, tolerance, min(_MOST_PLAIN_NODES, most)))
+    if _promised(plain, tolerance, few) <= _PROMISING_TOLERANCES * tolerance:
+        tries.append(_refined(plain, averages, tolerance, few))
         if tries[0].error <= _SAFETY * tolerance:
             return tries[0]
     stretched = _tried(stretched_gauss, shapes, averages)
@@ -182,12 +176,12 @@ def _tried(
         ]
     )
     changes = np.abs(np.diff(values.reshape(len(shapes), _SIZES_TRIED, -1), axis=1)).max(axis=2)
-    rules = []
-    for shape, errors in zip(shapes, changes.tolist(), strict=True):
-        while len(errors) < len(_SIZES):
-            errors.append(_remaining(*errors[-2:]))
-        rules.append(_Rule(kind, shape, errors))
-    return rules
+    errors: list[list[float]] = changes.tolist()
+    for row in errors:
+        while len(row) < len(_SIZES):  # predict: the last change times the rate of shrinking
+            rate = min(1.0, row[-1] / max(row[-2], 1e-300))
+            row.append(2 * row[-1] * max(rate, _LEAST_RATE))
+    return [_Rule(kind, *rule) for rule in zip(shapes, errors, strict=True)]
 
 
 def _cheapest(errors: Sequence[Sequence[float]], tolerance: float, most: int) -> list[int]:
@@ -208,17 +202,15 @@ def _size(level: Sequence[int]) -> int:
 
 
 def sobol_nodes(shapes: Shapes, averages: Averages) -> Nodes:
-    """Return scrambled Sobol points, for shapes so small that products need too many nodes.
-
-    They reach into the corners: a share is as exact at 1e-300 as near 1/2. The error is three
-    times the largest standard error of the averages over independent scramblings.
-    """
+    """Return scrambled Sobol points, for shapes so small that products need too many nodes."""
+    # They reach into the corners: a share is as exact at 1e-300 as near 1/2. The error is three
+    # times the largest standard error of the averages over independent scramblings.
     from scipy.stats import qmc  # a heavy import, for sparse tables only
 
     parts = []
     for i in range(_SCRAMBLINGS):
         uniform = qmc.Sobol(len(shapes), rng=np.random.default_rng([0, i])).random(_SOBOL_POINTS)
-        odds = [_log_odds_at(a, b, uniform[:, j]) for j, (a, b) in enumerate(shapes)]
+        odds = [np.interp(uniform[:, j], *_log_odds_table(*own)) for j, own in enumerate(shapes)]
         share, rest = (tuple(special.expit(sign * y) for y in odds) for sign in (1, -1))
         parts.append(Nodes(share, rest, np.full(_SOBOL_POINTS, 1 / _SOBOL_POINTS)))
     values = averages(parts)
@@ -232,40 +224,45 @@ def sobol_nodes(shapes: Shapes, averages: Averages) -> Nodes:
 
 @lru_cache(maxsize=16)
 def _log_odds_table(a: float, b: float) -> tuple[Array, Array]:
+    """Return the distribution function of log odds, fine enough for quantiles of Sobol points."""
     shapes = np.array(a), np.array(b)
     y = np.linspace(*log_odds.window(*shapes), _QUANTILE_TABLE_ENTRIES)
     return log_odds.cdf(*shapes, y), y
 
 
-def _log_odds_at(a: float, b: float, q: Array) -> Array:
-    """Return quantiles of the log odds of Beta(a, b) from a table fine enough for Sobol points."""
-    return np.interp(q, *_log_odds_table(a, b))
-
-
 def stretched_gauss(a: float, b: float, size: int) -> Rule:
-    """Return a Gauss rule of Beta(a, b), stretched towards 0 and 1 if a shape is small.
-
-    The polynomials are in u = z/(1 + z), with z the root of the odds over a/b. Small shapes have
-    much of their probability near 0 or 1, where these nodes are closer together.
-    """
+    """Return a Gauss rule of Beta(a, b), stretched towards 0 and 1 if a shape is small."""
+    # The polynomials are in u = z/(1 + z), with z the root of the odds over a/b. Small shapes have
+    # much of their probability near 0 or 1, where these nodes are closer together.
     if min(a, b) >= _SMALLEST_UNSTRETCHED_SHAPE:
         return gauss_jacobi(a, b, size)
     centre = np.log(a / b)
     diagonal, beside = _recurrence(a, b)
-    matrix = np.diag(diagonal[:size])
-    matrix += np.diag(beside[: size - 1], 1) + np.diag(beside[: size - 1], -1)
-    nodes, vectors = np.linalg.eigh(matrix)
+    nodes, weight = _golub_welsch(diagonal[:size], beside[: size - 1])
     y = centre + _STRETCH * special.logit(nodes)
-    return special.expit(y), special.expit(-y), vectors[0] ** 2
+    return special.expit(y), special.expit(-y), weight
+
+
+def _golub_welsch(diagonal: Array, beside: Array) -> tuple[Array, Array]:
+    """Return nodes and weights of a Gauss rule from its three-term recurrence."""
+    matrix = np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
+    nodes, vectors = np.linalg.eigh(matrix)
+    return nodes, vectors[0] ** 2
 
 
 @lru_cache(maxsize=64)
 def _recurrence(a: float, b: float) -> tuple[Array, Array]:
     """Return the three-term recurrence of the polynomials in u, by Lanczos' method."""
-    y, weight = _log_odds_rule(a, b)
-    u = special.expit((y - np.log(a / b)) / _STRETCH)
+    # a trapezoid rule for the log odds of Beta(a, b) with steps that grow outwards
+    shapes, peak = (np.array(a), np.array(b)), np.log(a / b)
+    low, high = (float(np.arcsinh((y - peak) / _EVEN_LOG_ODDS)) for y in log_odds.window(*shapes))
+    step = _STEP * min(1.0, float(log_odds.spread(*shapes))) / _EVEN_LOG_ODDS
+    t = np.linspace(low, high, int(np.ceil((high - low) / step)) + 1)
+    y = peak + _EVEN_LOG_ODDS * np.sinh(t)
+    weight = np.exp(log_odds.log_pdf(*shapes, y)) * np.cosh(t)
+    u = special.expit((y - peak) / _STRETCH)
     basis = np.zeros((_SIZES[-1] + 1, len(u)))
-    basis[0] = np.sqrt(weight)
+    basis[0] = np.sqrt(weight / weight.sum())
     diagonal, beside = np.zeros(_SIZES[-1]), np.zeros(_SIZES[-1])
     for k in range(_SIZES[-1]):
         following = u * basis[k]
@@ -275,18 +272,6 @@ def _recurrence(a: float, b: float) -> tuple[Array, Array]:
         beside[k] = np.linalg.norm(following)
         basis[k + 1] = following / beside[k]
     return diagonal, beside
-
-
-def _log_odds_rule(a: float, b: float) -> tuple[Array, Array]:
-    """Return a trapezoid rule for the log odds of Beta(a, b) with steps that grow outwards."""
-    shapes = np.array(a), np.array(b)
-    peak = np.log(a / b)
-    low, high = (float(np.arcsinh((y - peak) / _EVEN_LOG_ODDS)) for y in log_odds.window(*shapes))
-    step = _STEP * min(1.0, float(log_odds.spread(*shapes))) / _EVEN_LOG_ODDS
-    t = np.linspace(low, high, int(np.ceil((high - low) / step)) + 1)
-    y = peak + _EVEN_LOG_ODDS * np.sinh(t)
-    weight = np.exp(log_odds.log_pdf(*shapes, y)) * np.cosh(t)
-    return y, weight / weight.sum()
 
 
 def product_nodes(shapes: Shapes, size: int, *, stretched: bool = False) -> Nodes:
@@ -309,11 +294,9 @@ def product(rules: Sequence[Rule]) -> Nodes:
 
 @lru_cache(maxsize=256)
 def gauss_jacobi(a: float, b: float, size: int) -> tuple[Array, Array, Array]:
-    """Return nodes, 1 minus the nodes, and weights of the Gauss rule for Beta(a, b).
-
-    The method is Golub and Welsch's. The three-term recurrence is written around the mean and from
-    the nearer end of the scale, so that narrow distributions lose no digits.
-    """
+    """Return nodes, 1 minus the nodes, and weights of the Gauss rule for Beta(a, b)."""
+    # The three-term recurrence is written around the mean and from the nearer end of the scale, so
+    # that narrow distributions lose no digits.
     if a > b:
         rest, share, weight = gauss_jacobi(b, a, size)
         return share[::-1], rest[::-1], weight[::-1]
@@ -333,17 +316,10 @@ def gauss_jacobi(a: float, b: float, size: int) -> tuple[Array, Array, Array]:
         * ((j + a - 1) / (twice + 1))
         * ((j + n - 2) / (twice - 1))
     )
-    matrix = np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
-    nodes, vectors = np.linalg.eigh(matrix)
+    nodes, weight = _golub_welsch(diagonal, beside)
     share = np.clip(mean + nodes, 0, 1)
-    return share, 1 - share, vectors[0] ** 2
+    return share, 1 - share, weight
 
 
 def _largest(changes: Array) -> float:
     return float(np.max(np.abs(changes)))
-
-
-def _remaining(before: float, last: float) -> float:
-    """Return the error predicted after two changes: the last one times their rate of shrinking."""
-    rate = min(1.0, last / max(before, 1e-300))
-    return 2 * last * max(rate, _LEAST_RATE)

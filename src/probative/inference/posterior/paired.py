@@ -22,7 +22,7 @@ from probative.inference.posterior.nodes import (
 )
 from probative.inference.posterior.precision import PrecisionLaw
 from probative.inference.posterior.single import (
-    invert,
+    limits_beyond,
     plain,
     posterior,
     prior_weight,
@@ -93,7 +93,6 @@ class _SteppedShare:
 
     a: Array
     b: Array
-    drop: float  # the rule ends where the integrand has fallen to exp(-drop)
     step: float
     even: float  # log odds from the middle within which the steps hardly grow
     low: float
@@ -101,14 +100,14 @@ class _SteppedShare:
     sd: float
 
     @classmethod
-    def of(cls, a: float, b: float, drop: float) -> _SteppedShare:
+    def of(cls, a: float, b: float) -> _SteppedShare:
         """Return the rule for Beta(a, b) with steps that resolve its density."""
         shapes = np.array(a), np.array(b)
         sd = float(log_odds.spread(*shapes))
-        low, high = log_odds.window(*shapes, drop)
+        low, high = log_odds.window(*shapes)
         # at most one standard deviation and at most 1 on the scale of log odds
         step = 1 / np.sqrt(1 + sd**2)
-        return cls(*shapes, drop, float(step), _EVEN_LOG_ODDS, float(low), float(high), sd)
+        return cls(*shapes, float(step), _EVEN_LOG_ODDS, float(low), float(high), sd)
 
     def refined(self) -> _SteppedShare:
         """Return the rule with steps shorter by a factor of √2, and even over a longer range."""
@@ -119,18 +118,12 @@ class _SteppedShare:
         """Return about how many points the rule has."""
         return int((self.high - self.low) / (self.sd * self.step)) + 20
 
-    @property
-    def _floor(self) -> float:
-        """Return the lowest log odds at which an integral starts; K is negligible below."""
-        return self.low - _MARGIN_BELOW_K * self.sd
-
     def over(self, begin: Array, least: Array) -> _Points:
-        """Return points from log odds `begin` on, evenly spaced in t from at least `least`.
-
-        Log odds are begin + sd·softplus(t).
-        """
-        start = np.maximum(begin, self._floor)
-        if np.all(begin <= self._floor):  # then all rows share the same points
+        """Return points from log odds `begin` on, evenly spaced in t from at least `least`."""
+        # log odds are begin + sd·softplus(t); below the floor K is negligible
+        floor = self.low - _MARGIN_BELOW_K * self.sd
+        start = np.maximum(begin, floor)
+        if np.all(begin <= floor):  # then all rows share the same points
             start, least = start[:1, :1], least[:1, :1]
         first = np.maximum(_inverse_softplus(np.maximum(self.low - start, 0) / self.sd), least)
         last = np.maximum(_inverse_softplus(np.maximum(self.high - start, 0) / self.sd), first)
@@ -275,13 +268,13 @@ class _Discordance:
         # V is close to 1 there, and its odds are inversely proportional to the distance from the
         # start; where V has nearly all its probability close to 1, this holds over a long range.
         b = self.won.b + (0 if density else 1)
-        most = log_odds.window(self.won.a, b, size.drop)[1]
+        most = log_odds.window(self.won.a, b)[1]
         k, m = special.expit(begin), special.expit(-begin)
         alike, up1, up2, down1, _, *rest = self.at
         up_a, up_b, down_a, down_b = (m * alike + k * x for x in rest)
         linear = k * m * (up1 - down1) - d * (down_a * up_b + up_a * down_b)
         odds = np.abs(linear) / (k * ((1 - d) * up2 * k + gain * m) * size.sd)
-        return np.asarray(np.fmin(np.log(odds) - most, -size.drop / float(b)))
+        return np.asarray(np.fmin(np.log(odds) - most, -log_odds.DROP / float(b)))
 
     def _probability_given(
         self, d: Array, at: list[Array], points: _Points, gain: Array, *, density: bool
@@ -348,7 +341,6 @@ _TOLERANCE_OF_K = 1e-9  # of the integral over K
 # the other shares, that of steps is not.
 _TOLERANCE_WHILE_CHOOSING_NODES = {_GaussShare: 1e-4, _SteppedShare: 1e-8}
 _MOST_POINTS_WHILE_CHOOSING_NODES = 500  # of K, if a coarser rule is about right
-_DROP = log_odds.DROP  # the integrand over K ends at exp(-36) of its peak
 _REFINEMENTS, _REFINEMENTS_ALONE = 5, 16  # of the steps of K, with and without other shares
 _LEAST_NODES, _MOST_NODES = 400, 2200
 _MOST_POINTS = 100_000  # of K at all nodes together, unless that allows fewer than _LEAST_NODES
@@ -356,7 +348,6 @@ _LARGEST_ERROR = 5e-4  # beyond it: Sobol points, or refusal of a small prior
 LEAST_PRIOR = 0.1
 _ROUNDING = 1e-13  # rounding error of a sum of about a thousand terms
 _NOT_PICKLED = ("_settled", "_nodes", "_law")
-_WEIGHTS_OF_A_SHARE = (1.0, 1.0, 1.0)
 _NEGATED = [3, 2, 1, 0, 7, 6, 5, 4]  # the cases after exchanging positive and negative
 _MOST_CASES_FOR_GAUSS = 100.0  # of disagreement, for which a Gauss rule for K is tried
 _GAUSS_POINTS = (6, 9, 13, 19)
@@ -457,7 +448,11 @@ class PairedPosterior(Outcomes):
         # both ends are sought as lower ends, of B - A and of A - B, so that exchanging the systems
         # gives exactly the mirrored interval
         reach = np.clip(special.ndtri(tail) * sd - side * self.mean, -0.999, 0.999)
-        for law in self._laws:
+        laws = [self._settled]
+        if isinstance(laws[0], _Law) and self._shares.others:  # search first with few nodes
+            rough = product_nodes(self._shares.others, _COARSE)
+            laws.insert(0, self._shares.at(rough, laws[0].b_above.size))
+        for law in laws:
 
             def outside(x: Array, at: Any, law: _Law | PrecisionLaw = law) -> tuple[Array, Array]:
                 below, above, density = law.tails(-side[at] * x, density=True)
@@ -484,38 +479,23 @@ class PairedPosterior(Outcomes):
         """Return P(at most d), P(above d) and, if asked for, the density."""
         return self._settled.tails(d, density=density)
 
-    @property
-    def _laws(self) -> tuple[_Law | PrecisionLaw, ...]:
-        """Return the distributions used in turn to search for the ends of an interval."""
-        settled = self._settled
-        if isinstance(settled, PrecisionLaw) or not self._shares.others:
-            return (settled,)
-        return self._shares.rough_law(settled.b_above.size), settled
-
     @cached_property
     def _settled(self) -> _Law | PrecisionLaw:
         """Return the distribution of the difference with as many nodes as it needs."""
-        precise = self._shares.precision_law()
-        if precise is not None:
+        if (precise := self._shares.precision_law()) is not None:
             return precise
-        law = self._shares.law(self._probes)
+        # differences at which the accuracy of probabilities is checked; also 0, where the ratio of
+        # tiny shares may matter, and a point next to it, because at 0 errors may cancel
+        sd = self._shares.sd
+        probes = np.clip(self.mean + sd * np.array([-2, -0.6, 0.9]), -1 + 1e-9, 1 - 1e-9)
+        near_0 = [0.0, min(sd / 20, 0.5)] if abs(self.mean) < 3 * sd else [0.0]
+        law = self._shares.law(np.append(probes, near_0))
         # at 0 the two tails are integrated separately: the gap of their sum to 1 is an error, too
         gap = abs(sum(law.at_0) - 1)
         if gap <= _ROUNDING:
             return law
         self._shares.refuse_corners(gap)
         return replace(law, error=max(law.error, gap))
-
-    @property
-    def _probes(self) -> Array:
-        """Return the differences at which the accuracy of probabilities is checked."""
-        sd = self._shares.sd
-        probes = self.mean + sd * np.array([-2, -0.6, 0.9])
-        # also 0, where the ratio of tiny shares may matter
-        near_0 = [0.0]
-        if abs(self.mean) < 3 * sd:  # and a point next to it, because at 0 errors may cancel
-            near_0.append(min(sd / 20, 0.5))
-        return np.append(np.clip(probes, -1 + 1e-9, 1 - 1e-9), near_0)
 
     @property
     def _symmetric(self) -> bool:
@@ -590,7 +570,7 @@ class _Shares:
             won, lost, alike = t[2], t[0], t[4] + t[6]
             if true_negative:
                 won, lost, alike = won + t[1], lost + t[3], alike + t[5] + t[7]
-            return cls(cells, _WEIGHTS_OF_A_SHARE, (won + lost, alike), (won, lost), [], prior)
+            return cls(cells, (1.0, 1.0, 1.0), (won + lost, alike), (won, lost), [], prior)
         won, lost = t[1] + t[2], t[0] + t[3]
         wrong = t[5] + (t[6] if miss else 0)
         others = [(t[1], t[2]), (t[3], t[0]), (t[4], wrong)]
@@ -612,7 +592,7 @@ class _Shares:
         hit, false, miss = self.weights
         gradient = np.zeros(7)
         for sign, (tp, fp, fn) in ((-1, ([0, 4], [1, 5], [2, 6])), (1, ([2, 4], [3, 5], [0, 6]))):
-            x, y = np.zeros(7), np.zeros(7)
+            x, y = np.zeros((2, 7))
             x[tp] = y[tp] = hit
             y[fp], y[fn] = false, miss
             total = self.cells[:7] @ y
@@ -629,9 +609,9 @@ class _Shares:
     def law(self, probes: Array) -> _Law:
         """Return the distribution with enough nodes for accurate probabilities at the probes."""
         if not self.others:
-            size, error = self._coarsest(self._sizes(probes, log_odds.DROP, _ROUNDING), 0.0)
-            return self._at(Nodes.single(), size, error)
-        sizes = self._sizes(probes, _DROP, _TOLERANCE_OF_K)
+            size, error = self._coarsest(self._sizes(probes, _ROUNDING), 0.0)
+            return self.at(Nodes.single(), size, error)
+        sizes = self._sizes(probes, _TOLERANCE_OF_K)
         size = next(
             (one for one, error in sizes if error <= _TOLERANCE_WHILE_CHOOSING_NODES[type(one)]),
             sizes[-1][0],
@@ -640,7 +620,7 @@ class _Shares:
             size, _ = self._coarsest(sizes, _TOLERANCE_WHILE_CHOOSING_NODES[_GaussShare])
 
         def averages(parts: Sequence[Nodes]) -> Array:
-            return self._at(Nodes.joined(parts), size).beyond(probes)
+            return self.at(Nodes.joined(parts), size).beyond(probes)
 
         most = min(_MOST_NODES, max(_MOST_POINTS // size.points, _LEAST_NODES))
         nodes = gauss_nodes(self.others, averages, _TOLERANCE, most)
@@ -649,7 +629,7 @@ class _Shares:
             nodes = min(nodes, points, key=lambda found: found.error)
         size, error = self._coarsest(sizes, nodes.error / 10)
         self.refuse_corners(error + nodes.error)
-        return self._at(nodes, size, error + nodes.error)
+        return self.at(nodes, size, error + nodes.error)
 
     @staticmethod
     def _coarsest(sizes: list[tuple[Share, float]], error: float) -> tuple[Share, float]:
@@ -664,60 +644,39 @@ class _Shares:
                 f"then lies in corners out of reach; expected {LEAST_PRIOR} or more"
             )
 
-    def rough_law(self, size: Share) -> _Law:
-        """Return the distribution with few nodes."""
-        return self._at(product_nodes(self.others, _COARSE), size)
-
-    def _sizes(self, probes: Array, drop: float, tolerance: float) -> list[tuple[Share, float]]:
+    def _sizes(self, probes: Array, tolerance: float) -> list[tuple[Share, float]]:
         """Return rules for K with ever more points and their errors, estimated with few nodes."""
         # The error of the last is at most the tolerance, if possible.
-        few = self._few()
+        few = Nodes.single()
+        if self.others:
+            size = _COARSE - 1 if len(self.others) < _MANY_SHARES else _COARSE - 2
+            few = product_nodes(self.others, size, stretched=True)
         rules: list[tuple[Share, float]] = []
         if self.others and self.discordant[0] <= _MOST_CASES_FOR_GAUSS:
-            sizes = [_GaussShare(*self.discordant, points) for points in _GAUSS_POINTS]
-            values = [self._tails_and_density(few, sizes[0], probes)]
-            for finer in sizes[1:]:
-                values.append(self._tails_and_density(few, finer, probes))
-                if np.max(np.abs(values[-1] - values[-2])) <= tolerance:
-                    break
-            for size, value in zip(sizes, values[:-1], strict=False):
-                rules.append((size, _SAFETY * float(np.max(np.abs(value - values[-1])))))
+            gauss = [_GaussShare(*self.discordant, points) for points in _GAUSS_POINTS]
+            rules, _ = _tried(
+                gauss, lambda size: self._tails_and_density(few, size, probes), _SAFETY * tolerance
+            )
         if not rules or rules[-1][1] > _SAFETY * tolerance:
-            rules.extend(self._stepped(few, probes, drop, tolerance))
+            steps = [_SteppedShare.of(*self.discordant)]
+            for _ in range(_REFINEMENTS if self.others else _REFINEMENTS_ALONE):
+                steps.append(steps[-1].refined())
+            stepped, last = _tried(steps, lambda size: self.at(few, size).beyond(probes), tolerance)
+            # the longest steps whose error cannot be distinguished from that of the shortest
+            enough = [error <= max(2 * last, tolerance) for _, error in stepped]
+            rules.extend(stepped[: enough.index(True) + 1 if any(enough) else 1])
         return rules
 
     def _tails_and_density(self, few: Nodes, size: Share, probes: Array) -> Array:
         """Return values that a Gauss rule for K must get right, also near 0, where it starts."""
-        law = self._at(few, size)
+        law = self.at(few, size)
         d = np.minimum(np.append(self.sd * _PROBES_NEAR_0, np.abs(probes[probes != 0])), 0.99)
         values = [side.tail(d, density=True) for side in (law.b_above, law.a_above)]
         scale = _WEIGHT_OF_DENSITY_ERROR * self.sd
         return np.array([[*tail, *(scale * density)] for tail, density in values])
 
-    def _few(self) -> Nodes:
-        if not self.others:
-            return Nodes.single()
-        size = _COARSE - 1 if len(self.others) < _MANY_SHARES else _COARSE - 2
-        return product_nodes(self.others, size, stretched=True)
-
-    def _stepped(
-        self, few: Nodes, probes: Array, drop: float, tolerance: float
-    ) -> list[tuple[_SteppedShare, float]]:
-        """Return trapezoid rules for K with ever shorter steps, and their errors."""
-        sizes = [_SteppedShare.of(*self.discordant, drop)]
-        values = [self._at(few, sizes[0]).beyond(probes)]
-        for _ in range(_REFINEMENTS if self.others else _REFINEMENTS_ALONE):
-            sizes.append(sizes[-1].refined())
-            values.append(self._at(few, sizes[-1]).beyond(probes))
-            last = _SAFETY * np.max(np.abs(values[-1] - values[-2]))
-            if last <= tolerance:
-                break
-        # the longest steps whose error cannot be distinguished from that of the shortest
-        errors = _SAFETY * np.max(np.abs(np.array(values[:-1]) - values[-1]), axis=1)
-        first = int(np.argmax(errors <= max(2 * last, tolerance)))
-        return list(zip(sizes, errors.tolist(), strict=False))[: first + 1]
-
-    def _at(self, nodes: Nodes, size: Share, error: float = np.nan) -> _Law:
+    def at(self, nodes: Nodes, size: Share, error: float = np.nan) -> _Law:
+        """Return the distribution at these nodes."""
         at = self._coefficients(nodes)
         b_won, a_won = self._won
         return _Law(
@@ -752,6 +711,20 @@ class _Shares:
         )
 
 
+def _tried(
+    sizes: Sequence[Share], values_of: Callable[[Any], Array], tolerance: float
+) -> tuple[list[tuple[Share, float]], float]:
+    """Try ever finer rules until the last change is small; return their errors, and this change."""
+    values, last = [values_of(sizes[0])], np.inf
+    for size in sizes[1:]:
+        values.append(values_of(size))
+        last = _SAFETY * float(np.max(np.abs(values[-1] - values[-2])))
+        if last <= tolerance:
+            break
+    errors = [_SAFETY * float(np.max(np.abs(value - values[-1]))) for value in values[:-1]]
+    return list(zip(sizes, errors, strict=False)), last
+
+
 # --- The paired posterior of scores that are not ratios of linear forms
 #
 # The eight cases have a Dirichlet posterior. Independent Beta variates are the share of positives
@@ -769,8 +742,13 @@ _LARGEST_LOG_ODDS = 690.0  # of a share that is not 0 or 1 as a number
 _TABLE_POINTS = 129  # tails of more differences are interpolated between these
 _POSITIVE = (2, 0, 4, 6)  # cases: B wins, A wins, both are right, both are wrong
 _NEGATIVE = (1, 3, 7, 5)
-_OF_A = (0, 4), (1, 5), (2, 6), (3, 7)  # the cases of tp, fp, fn and tn
-_OF_B = (2, 4), (3, 5), (0, 6), (1, 7)
+# the cases of tp, fp, fn and tn, of A and of B
+_CASES_OF_CELLS = ((0, 4), (1, 5), (2, 6), (3, 7)), ((2, 4), (3, 5), (0, 6), (1, 7))
+
+
+def _tables(cases: Sequence[Any] | Array) -> list[list[Any]]:
+    """Return tp, fp, fn and tn of A and of B."""
+    return [[cases[i] + cases[j] for i, j in pairs] for pairs in _CASES_OF_CELLS]
 
 
 def paired_posterior(
@@ -790,7 +768,6 @@ class CompositePairedPosterior(PairedPosterior):
         entry = TABLE[metric]
         assert isinstance(entry, Composite)  # noqa: S101  # as `paired_posterior` makes sure
         self._score = entry
-        self._most = entry.high - entry.low
         self._cells = self.table.cases + prior / 2
 
     @property
@@ -801,13 +778,7 @@ class CompositePairedPosterior(PairedPosterior):
     @cached_property
     def _moves(self) -> Array:
         """Return how much one item of each case changes the difference, to first order."""
-        t = self._cells
-        a, b = (
-            np.array(
-                [float(x) for x in self._score.slopes(*(t[list(part)].sum() for part in pairs))]
-            )
-            for pairs in (_OF_A, _OF_B)
-        )
+        a, b = (np.array(self._score.slopes(*own), dtype=float) for own in _tables(self._cells))
         of_a, of_b = [0, 1, 2, 3, 0, 1, 2, 3], [2, 3, 0, 1, 0, 1, 2, 3]
         return np.asarray(b[of_b] - a[of_a])
 
@@ -827,11 +798,10 @@ class CompositePairedPosterior(PairedPosterior):
         sides = sorted((_POSITIVE, _NEGATIVE), key=varied, reverse=True)
         return sides[0], sides[1]
 
-    @property
-    def _shapes(self) -> list[tuple[float, float]]:
-        """Return the Beta shapes of the shares that are averaged over."""
+    @cached_property
+    def _nodes(self) -> Nodes:
         first, second = ([float(self._cells[i]) for i in side] for side in self._sides)
-        return [
+        shapes = [  # of the shares that are averaged over
             (sum(first), sum(second)),
             (first[0] + first[1], first[2] + first[3]),
             (first[2], first[3]),
@@ -839,23 +809,16 @@ class CompositePairedPosterior(PairedPosterior):
             (second[0], second[1]),
             (second[2], second[3]),
         ]
-
-    @cached_property
-    def _nodes(self) -> Nodes:
         probes = self._centre + _COMPOSITE_PAIRED_PROBES * self._sd
 
         def averages(parts: Sequence[Nodes]) -> Array:
             return np.array([self._below(probes, part) for part in parts])
 
-        return sobol_nodes(self._shapes, averages)
+        return sobol_nodes(shapes, averages)
 
     @property
     def _centre(self) -> float:
-        t = self._cells
-        a, b = (
-            float(self._score.value(*(t[list(part)].sum() for part in pairs)))
-            for pairs in (_OF_A, _OF_B)
-        )
+        a, b = (float(self._score.value(*own)) for own in _tables(self._cells))
         return b - a
 
     def _gap(self, won: Array, nodes: Nodes) -> Array:
@@ -871,10 +834,7 @@ class CompositePairedPosterior(PairedPosterior):
                 cases[i] = part * share[disputed] * x
             for i, x in zip(side[2:], (share[agreed], rest[agreed]), strict=True):
                 cases[i] = part * rest[disputed] * x
-        a, b = (
-            np.nan_to_num(self._score.value(*(cases[i] + cases[j] for i, j in pairs)))
-            for pairs in (_OF_A, _OF_B)
-        )
+        a, b = (np.nan_to_num(self._score.value(*own)) for own in _tables(cases))
         return np.asarray(b - a)
 
     def _root(self, d: float, nodes: Nodes) -> tuple[Array, Array]:
@@ -928,27 +888,21 @@ class CompositePairedPosterior(PairedPosterior):
                 np.clip(CubicHermiteSpline(few, above, -slope)(d), 0.0, 1.0),
                 PchipInterpolator(few, slope)(d),
             )
-        rows = [self._tails_of(x, density=density) for x in d.tolist()]
-        return list(np.array(rows).reshape(-1, 3).T)
-
-    def _tails_of(self, d: float, *, density: bool) -> tuple[float, float, float]:
-        weight = self._nodes.weight
-        share, slope = self._root(d, self._nodes)
-        y = np.clip(special.logit(share), -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS)
-        height = np.nan
-        if density:
-            at_share = np.exp(self._law.log_pdf(y)) / (special.expit(y) * special.expit(-y))
-            height = float(at_share @ (slope * weight))
-        return float(self._law.cdf(y) @ weight), float(self._law.sf(y) @ weight), height
+        weight, tails = self._nodes.weight, np.full((3, len(d)), np.nan)
+        for i, x in enumerate(d.tolist()):
+            share, slope = self._root(x, self._nodes)
+            y = np.clip(special.logit(share), -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS)
+            tails[:2, i] = self._law.cdf(y) @ weight, self._law.sf(y) @ weight
+            if density:
+                at_share = np.exp(self._law.log_pdf(y)) / (special.expit(y) * special.expit(-y))
+                tails[2, i] = at_share @ (slope * weight)
+        return list(tails)
 
     def limits(self, tail: float) -> tuple[float, float]:
         """Return the two quantiles beyond each of which lies the probability `tail`."""
 
         def tails(x: Array) -> tuple[Array, Array]:
-            below, above, density = map(np.asarray, self._tails(x, density=True))
+            below, above, density = self._tails_at(x, density=True)
             return np.array([below[0], 1 - above[1]]), density
 
-        q = np.array([tail, 1 - tail])
-        start = self._centre + self._sd * special.ndtri(q)
-        low, high = invert(tails, q, -self._most, self._most, start)
-        return float(low), float(high)
+        return limits_beyond(tail, tails, self._centre, self._sd, self._score)

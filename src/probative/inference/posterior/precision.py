@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,22 +32,57 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(14)
 _RATIO_SUMS_CHUNK = 2**10  # points evaluated at once, so that they stay in the processor's cache
 
 
-class _Alike:
+class _Part(ABC):
+    """A part of the distribution of z: the ratios on the same side of 1, or on different sides."""
+
+    def __init__(self, first: _RatioAbove, second: _RatioAbove, sign: float, waves: _Waves):
+        self._first, self._second, self._sign = first, second, sign
+        self._frequency = waves.frequency
+        turn = self._frequency * second.centre - self._frequency * first.centre
+        self._turn = np.exp(sign * 1j * turn)
+
+    @property
+    @abstractmethod
+    def most(self) -> float:
+        """Return the largest z."""
+
+    @abstractmethod
+    def _points(self, log_z: Array) -> tuple[NDArray[np.intp], Array, Array, Array]:
+        """Return index of z, logarithms of both log ratios and weights; one row per stretch."""
+
+    @abstractmethod
+    def _sums(self, first: Array, second: Array, weight: Array, start: Any, z: Array) -> Complex:
+        """Return the sums over the points of every z, whose first stretches are at `start`."""
+
+    def total(self, log_z: Array) -> Array:
+        """Return the density of log z."""
+        which, first, second, weight = self._points(log_z)
+        product = self._first.pieces.at(first, 1) * self._second.pieces.at(second, 1)
+        values = np.sum(product[..., 0] * weight, axis=1)
+        return np.asarray(np.bincount(which, values, len(log_z)), dtype=np.float64)
+
+    def wave_parts(self, log_z: Array) -> Complex:
+        """Return the density of log z times the characteristic function of W; one row per z."""
+        which, first, second, weight = self._points(log_z)
+        result = np.zeros((len(log_z), len(self._frequency)), dtype=complex)
+        if len(which):
+            start = np.flatnonzero(np.append(True, np.diff(which) > 0))
+            rows = which[start]
+            result[rows] = self._sums(first, second, weight, start, np.exp(log_z)[rows])
+        return result
+
+
+class _Alike(_Part):
     """The part with both ratios on the same side of 1: the log ratios differ by z."""
 
-    def __init__(self, smaller: _RatioAbove, larger: _RatioAbove, sign: float, waves: _Waves):
-        self._smaller, self._larger, self._sign = smaller, larger, sign
-        self._frequency = waves.frequency
-        # true and false positives enter W with opposite signs
-        self._small_waves = _complex_waves(smaller, sign * -1.0)
-        self._large_waves = _complex_waves(larger, sign)
-        turn = larger.shift(self._frequency) - smaller.shift(self._frequency)
-        self._turn = np.exp(sign * 1j * turn)
-        self.most = float(larger.edges[-1])
+    # the smaller log ratio comes first
 
-    def _points(self, z: Array) -> tuple[NDArray[np.intp], Array, Array, Array]:
-        """Return index of z, logarithms of both log ratios and weights; one row per stretch."""
-        smaller, larger = self._smaller, self._larger
+    @property
+    def most(self) -> float:
+        return float(self._second.edges[-1])
+
+    def _points(self, log_z: Array) -> tuple[NDArray[np.intp], Array, Array, Array]:
+        z, smaller, larger = np.exp(log_z), self._first, self._second
         low = np.maximum(smaller.edges[0], larger.edges[0] - z)
         high = np.maximum(np.minimum(smaller.edges[-1], larger.edges[-1] - z), low)
         edges = np.concatenate(
@@ -61,45 +96,29 @@ class _Alike:
         sums = z[which, None] + np.exp(small)
         return which, small, np.log(sums), weight * z[which, None] / sums
 
-    def total(self, log_z: Array) -> Array:
-        """Return the density of log z."""
-        which, small, large, weight = self._points(np.exp(log_z))
-        product = self._smaller.pieces.at(small, 1) * self._larger.pieces.at(large, 1)
-        return _added_up(which, np.sum(product[..., 0] * weight, axis=1), len(log_z))
-
-    def wave_parts(self, log_z: Array) -> Complex:
-        """Return the density of log z times the characteristic function of W; one row per z."""
-        z = np.exp(log_z)
-        which, small, large, weight = self._points(z)
-        result = np.zeros((len(z), len(self._frequency)), dtype=complex)
-        if not len(which):
-            return result
-        a, b = self._smaller.pieces.at(small), self._larger.pieces.at(large)
+    def _sums(self, first: Array, second: Array, weight: Array, start: Any, z: Array) -> Complex:
+        a, b = self._first.pieces.at(first), self._second.pieces.at(second)
         a *= weight[..., None]
-        start, rows = _runs(which)
+        # true and false positives enter W with opposite signs
+        small = self._first.complex_waves(-self._sign)
+        large = self._second.complex_waves(self._sign)
         joint = np.add.reduceat(np.matmul(b.transpose(0, 2, 1), a), start, axis=0)
-        turned = (joint.reshape(-1, a.shape[2]) @ self._small_waves).reshape(
-            len(rows), b.shape[2], -1
-        )
-        half = np.exp(self._sign * 0.5j * np.outer(z[rows], self._frequency)) * self._turn
-        result[rows] = np.einsum("zko,ko->zo", turned, self._large_waves) * half
-        return result
+        turned = (joint.reshape(-1, a.shape[2]) @ small).reshape(len(z), b.shape[2], -1)
+        half = np.exp(self._sign * 0.5j * np.outer(z, self._frequency)) * self._turn
+        return np.asarray(np.einsum("zko,ko->zo", turned, large) * half)
 
 
-class _Apart:
+class _Apart(_Part):
     """The part with the ratios on different sides of 1: the absolute log ratios add up to z."""
 
-    def __init__(self, hits: _RatioAbove, alarms: _RatioAbove, waves: _Waves):
-        self._hits, self._alarms = hits, alarms
-        self._waves = waves
-        turn = alarms.shift(waves.frequency) - hits.shift(waves.frequency)
-        self._turn = np.exp(1j * turn)
-        self.most = float(hits.edges[-1] + alarms.edges[-1])
+    # the log ratio of hits comes first, that of false alarms second
+
+    @property
+    def most(self) -> float:
+        return float(self._first.edges[-1] + self._second.edges[-1])
 
     def _points(self, log_z: Array) -> tuple[NDArray[np.intp], Array, Array, Array]:
-        """Return index of z, logarithms of both log ratios and weights; one row per stretch."""
-        z = np.exp(log_z)
-        hits, alarms = self._hits, self._alarms
+        z, hits, alarms = np.exp(log_z), self._first, self._second
         least, most = np.maximum(hits.edges[0], z - alarms.edges[-1]), np.minimum(hits.edges[-1], z)
         other_least = np.maximum(alarms.edges[0], z - hits.edges[-1])
         other_most = np.minimum(alarms.edges[-1], z - least)
@@ -118,34 +137,20 @@ class _Apart:
         parts = (log_z[which, None] + special.log_expit(sign * odds) for sign in (1, -1))
         return which, *parts, weight
 
-    def total(self, log_z: Array) -> Array:
-        """Return the density of log z."""
-        which, hits, alarms, weight = self._points(log_z)
-        product = self._hits.pieces.at(hits, 1) * self._alarms.pieces.at(alarms, 1)
-        return _added_up(which, np.sum(product[..., 0] * weight, axis=1), len(log_z))
-
-    def wave_parts(self, log_z: Array) -> Complex:
-        """Return the density of log z times the characteristic function of W; one row per z."""
-        which, hits, alarms, weight = self._points(log_z)
-        result = np.zeros((len(log_z), len(self._waves.frequency)), dtype=complex)
-        if not len(which):
-            return result
-        sums = np.empty((result.shape[1], len(which)), dtype=complex)
+    def _sums(self, first: Array, second: Array, weight: Array, start: Any, z: Array) -> Complex:
+        del z
+        step = float(self._frequency[1])
+        sums = np.empty((len(self._frequency), len(weight)), dtype=complex)
         together = max(1, _RATIO_SUMS_CHUNK // len(_NODES))
-        for first in range(0, len(which), together):
-            part = slice(first, first + together)
-            sums[:, part] = self._sums(hits[part], alarms[part], weight[part])
-        start, rows = _runs(which)
-        result[rows] = np.add.reduceat(sums, start, axis=1).T * self._turn
-        return result
-
-    def _sums(self, hits: Array, alarms: Array, weight: Array) -> Complex:
-        """Return the sum over each stretch, for every frequency."""
-        product = _waves_at(self._hits, hits, -1.0)
-        product *= _waves_at(self._alarms, alarms, 1.0)
-        turn = np.exp(0.5j * self._waves.step * (np.exp(alarms) - np.exp(hits))).ravel()
-        product *= _powers(turn, len(product))
-        return np.asarray(np.sum(product.reshape(-1, *weight.shape) * weight, axis=2))
+        for begin in range(0, len(weight), together):
+            part = slice(begin, begin + together)
+            hits, alarms = first[part], second[part]
+            product = self._first.waves_at(hits, -1.0)
+            product *= self._second.waves_at(alarms, 1.0)
+            turn = np.exp(0.5j * step * (np.exp(alarms) - np.exp(hits))).ravel()
+            product *= _powers(turn, len(product))
+            sums[:, part] = np.sum(product.reshape(-1, *hits.shape) * weight[part], axis=2)
+        return np.asarray(np.add.reduceat(sums, start, axis=1).T * self._turn)
 
 
 def _powers(x: Complex, size: int) -> Complex:
@@ -170,35 +175,6 @@ def _stretches(edges: Array, low: Array, high: Array) -> tuple[Any, Array, Array
     return which, start + half + half * _NODES, half * _WEIGHTS
 
 
-def _added_up(which: NDArray[np.intp], values: Array, size: int) -> Array:
-    """Return the sum of the values that belong to each index below `size`."""
-    sums = np.zeros(size)
-    np.add.at(sums, which, values)
-    return sums
-
-
-def _runs(which: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return where runs of equal numbers start, and their numbers."""
-    start = np.flatnonzero(np.append(True, np.diff(which) > 0))
-    return start, which[start]
-
-
-def _complex_waves(ratio: _RatioAbove, sign: float) -> Complex:
-    """Return the coefficients of the polynomials of δ in its characteristic function."""
-    waves = ratio.waves.astype(complex)
-    waves[1::2] *= sign * 1j
-    return np.asarray(waves)
-
-
-def _waves_at(ratio: _RatioAbove, log_zeta: Array, sign: float) -> Complex:
-    """Return the characteristic function of δ times the density, one row per frequency."""
-    averages = ratio.pieces.at(log_zeta.ravel()).T
-    result = np.empty((ratio.waves.shape[1], averages.shape[1]), dtype=complex)
-    result.real = ratio.waves[::2].T @ averages[::2]
-    result.imag = sign * (ratio.waves[1::2].T @ averages[1::2])
-    return result
-
-
 # --- Piecewise Chebyshev series of functions of one variable
 #
 # A piece whose series has not converged is halved. The last coefficients estimate the error.
@@ -209,6 +185,7 @@ _ANGLES = np.pi * (np.arange(_TERMS) + 0.5) / _TERMS
 _CHEBYSHEV_POINTS = np.cos(_ANGLES)
 _TO_SERIES = np.cos(np.outer(np.arange(_TERMS), _ANGLES)) * 2 / _TERMS
 _TO_SERIES[0] /= 2
+_SIGNS = (-1.0) ** np.arange(_TERMS + 1)  # of the polynomials at the start of a piece
 
 
 @dataclass(frozen=True)
@@ -221,20 +198,13 @@ class _Pieces:
 
     @classmethod
     def fit(
-        cls,
-        function: Callable[[Array], NDArray[Any]],
-        edges: Array,
-        tolerance: float,
-        halvings: int,
+        cls, function: Callable[[Array], NDArray[Any]], edges: Array, tolerance: float
     ) -> _Pieces:
-        """Halve the pieces until all series have converged to the tolerance.
-
-        The function takes an array of points and returns one row per point.
-        """
-        waiting = [(float(a), float(b)) for a, b in pairwise(edges)]
+        """Halve the pieces until all series of the function, one row per point, have converged."""
+        waiting = [(float(a), float(b)) for a, b in itertools.pairwise(edges)]
         done: list[tuple[float, float, NDArray[Any]]] = []
         error = 0.0
-        for left in range(halvings, -1, -1):
+        for left in range(_HALVINGS, -1, -1):
             if not waiting:
                 break
             points = np.concatenate(
@@ -261,16 +231,13 @@ class _Pieces:
         values = np.zeros((len(flat), width), dtype=self.series[0].dtype)
         which = np.searchsorted(self.edges, flat, side="right") - 1
         for i, series in enumerate(self.series):
+            a, b = self.edges[i : i + 2]
             all_inside = np.flatnonzero(which == i)
             for first in range(0, len(all_inside), _PIECEWISE_CHUNK):
                 inside = all_inside[first : first + _PIECEWISE_CHUNK]
-                polynomials = _chebyshev(self._scaled(i, flat[inside]), _TERMS)
+                polynomials = _chebyshev((2 * flat[inside] - a - b) / (b - a), _TERMS)
                 values[inside] = polynomials.T @ series[:, :width]
         return values.reshape(*x.shape, width)
-
-    def _scaled(self, i: int, x: Array) -> Array:
-        a, b = self.edges[i : i + 2]
-        return np.asarray((2 * x - a - b) / (b - a))
 
 
 def _chebyshev(x: Array, terms: int) -> Array:
@@ -337,10 +304,11 @@ class _Waves:
     frequency: Array
     decay: Array
 
-    @property
-    def step(self) -> float:
-        """Return the distance of two frequencies."""
-        return float(self.frequency[1])
+
+def _moments_of_ratios(cells: Sequence[float]) -> tuple[tuple[float, float], ...]:
+    """Return mean and variance of the log ratios of true and of false positives."""
+    a0, a1, a2, a3, a4, a5 = cells[:6]
+    return _mean_and_variance(a4, a0, a2), _mean_and_variance(a5, a1, a3)
 
 
 def _mean_and_variance(both: float, only_a: float, only_b: float) -> tuple[float, float]:
@@ -382,10 +350,8 @@ class _RatioAbove:
         fall = min(1.0, only_a + only_b)
         mean, variance = _mean_and_variance(both, only_a, only_b)
         spread = mean, float(np.sqrt(variance))
-        low, high = (
-            max(np.log(most) + np.log(_NEGLIGIBLE) / fall - 1, _LEAST_LOG_ZETA),
-            np.log(most),
-        )
+        high = np.log(most)
+        low = max(high + np.log(_NEGLIGIBLE) / fall - 1, _LEAST_LOG_ZETA)
         grid = _places_to_look(low, high, *spread)
         delta, weight = self._rule(grid)
         kept = np.flatnonzero(weight.sum(axis=1) > _NEGLIGIBLE)
@@ -394,21 +360,17 @@ class _RatioAbove:
             return
         low, high = grid[max(kept[0] - 1, 0)], grid[min(kept[-1] + 1, len(grid) - 1)]
         self._fix_polynomials(delta[weight > 1e-15 * weight.max()], waves)
-        self.pieces = _Pieces.fit(
-            self._averages, _edges_between(low, high, *spread), _RATIO_TOLERANCE, _HALVINGS
-        )
+        edges = _edges_between(low, high, *spread)
+        self.pieces = _Pieces.fit(self._averages, edges, _RATIO_TOLERANCE)
 
     @cached_property
     def mass(self) -> float:
         """Return the probability of a log ratio above 0."""
         if self.empty:
             return 0.0
-        sign = (-1.0) ** np.arange(_TERMS + 1)
-        halves = np.diff(self.pieces.edges) / 2
-        series = zip(self.pieces.series, halves, strict=True)
-        return float(
-            sum(half * (sign @ _integral_to_end(piece[:, :1]))[0] for piece, half in series)
-        )
+        series = zip(self.pieces.series, np.diff(self.pieces.edges) / 2, strict=True)
+        parts = (half * (_SIGNS @ _integral_to_end(piece[:, :1]))[0] for piece, half in series)
+        return float(sum(parts))
 
     @cached_property
     def edges(self) -> Array:
@@ -420,7 +382,7 @@ class _RatioAbove:
         low, high = float(delta.min()), float(delta.max())
         margin = (high - low) / 10
         low, high = max(low - margin, 0.0), min(high + margin, float(np.log(2)))
-        self._centre, self._radius = (low + high) / 2, max((high - low) / 2, 1e-300)
+        self.centre, self._radius = (low + high) / 2, max((high - low) / 2, 1e-300)
         most = waves.frequency[-1] * self._radius
         degree = np.arange(int(most + 6 + 3 * np.cbrt(most + 1)))
         bessel = special.jv(degree[:, None], self._radius * waves.frequency)
@@ -434,14 +396,24 @@ class _RatioAbove:
         self.waves[0] /= 2
         self.waves[np.arange(size) % 4 >= 2] *= -1
 
-    def shift(self, frequency: Array) -> Array:
-        """Return the phase that the centre of δ adds to its characteristic function."""
-        return np.asarray(frequency * self._centre)
+    def complex_waves(self, sign: float) -> Complex:
+        """Return the coefficients of the polynomials of δ in its characteristic function."""
+        waves = self.waves.astype(complex)
+        waves[1::2] *= sign * 1j
+        return np.asarray(waves)
+
+    def waves_at(self, log_zeta: Array, sign: float) -> Complex:
+        """Return the characteristic function of δ times the density, one row per frequency."""
+        averages = self.pieces.at(log_zeta.ravel()).T
+        result = np.empty((self.waves.shape[1], averages.shape[1]), dtype=complex)
+        result.real = self.waves[::2].T @ averages[::2]
+        result.imag = sign * (self.waves[1::2].T @ averages[1::2])
+        return result
 
     def _averages(self, log_zeta: Array) -> Array:
         """Return averages of the polynomials of δ, times the density of log ζ."""
         delta, weight = self._rule(log_zeta)
-        x = np.clip((delta - self._centre) / self._radius, -1, 1)
+        x = np.clip((delta - self.centre) / self._radius, -1, 1)
         result = np.empty((len(log_zeta), len(self._scale)))
         last, now = np.ones_like(x), x
         for i in range(len(self._scale)):
@@ -491,10 +463,8 @@ def _zoomed(log_function: Callable[[Array], Array], low: Array, high: Array) -> 
             break
         step = (high - low) / (size - 1)
         start, end = np.maximum(first - 1, 0), np.minimum(last + 1, size - 1)
-        low, high = (
-            np.where(narrow, low + step * start, low),
-            np.where(narrow, low + step * end, high),
-        )
+        moved = low + step * start, low + step * end
+        low, high = np.where(narrow, moved[0], low), np.where(narrow, moved[1], high)
     return t, logs
 
 
@@ -546,36 +516,26 @@ class PrecisionLaw:
         a0, a1, a2, a3, a4, a5 = cells[:6]
         true, false = a0 + a2 + a4, a1 + a3 + a5
         grid = _Grid.of(cells)
-        self._grid = grid
-        rest = grid.waves
-        hits = _RatioAbove(a4, a0, a2, rest), _RatioAbove(a4, a2, a0, rest)
-        alarms = _RatioAbove(a5, a1, a3, rest), _RatioAbove(a5, a3, a1, rest)
-        (up, var_up), (down, var_down) = (
-            _mean_and_variance(a4, a0, a2),
-            _mean_and_variance(a5, a1, a3),
-        )
+        hits = _RatioAbove(a4, a0, a2, grid.waves), _RatioAbove(a4, a2, a0, grid.waves)
+        alarms = _RatioAbove(a5, a1, a3, grid.waves), _RatioAbove(a5, a3, a1, grid.waves)
+        (up, var_up), (down, var_down) = _moments_of_ratios(cells)
         power = min(1.0, a0 + a1 + a2 + a3)
         mean, sd = up - down, float(np.sqrt(var_up + var_down))
-        self.b_above = _Side(grid, *hits, *alarms, mean, sd, power)
-        self.a_above = _Side(grid, *hits[::-1], *alarms[::-1], -mean, sd, power)
+        self.b_above = _Side(grid, hits, alarms, mean, sd, power)
+        self.a_above = _Side(grid, hits[::-1], alarms[::-1], -mean, sd, power)
         self.endless = a0 + a1 + a2 + a3 <= 1
         self._centre = float(np.log(true / false))
         self._total = self.b_above.mass + self.a_above.mass
         self._expected = 1.0
-        if (
-            true + false > _LARGE_COUNTS
-        ):  # then the total is off by a known factor, which is not an error
+        if true + false > _LARGE_COUNTS:  # then the total is off by a known factor: no error
             self._expected = float(np.prod([sum(x.mass for x in pair) for pair in (hits, alarms)]))
 
     @staticmethod
     def suits(cells: Sequence[float]) -> bool:
-        """Return True if this rule is feasible.
-
-        A tiny prior stretches W over hundreds of log odds; huge counts leave too few digits.
-        """
-        if sum(cells[:4]) > _MOST_CASES:
-            return False
-        return len(_Grid.of(cells).waves.frequency) <= _MOST_WAVES
+        """Return True if this rule is feasible."""
+        # a tiny prior stretches W over hundreds of log odds; huge counts leave too few digits
+        few = sum(cells[:4]) <= _MOST_CASES
+        return few and len(_Grid.of(cells).waves.frequency) <= _MOST_WAVES
 
     @property
     def error(self) -> float:
@@ -619,9 +579,9 @@ class PrecisionLaw:
         return np.clip(tail, 0, 1), np.maximum(slope, 0)
 
     @cached_property
-    def _joints(self) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+    def _joints(self) -> list[tuple[float, float, float]]:
         """Return, for both tails, where a power of 1 - d takes over, the value and the power."""
-        return self._joint(self.a_above), self._joint(self.b_above)
+        return [self._joint(side) for side in (self.a_above, self.b_above)]
 
     def _joint(self, side: _Side) -> tuple[float, float, float]:
         low, high = 0.0, 1.0
@@ -681,8 +641,7 @@ def _width_of_a_step(cells: Sequence[float]) -> float:
     # Meanwhile z moves by at most as much, or by z. Where Z is known better than W, the sum needs
     # shorter steps than W itself. One of the two parts of Z may have an edge, as gamma variates of
     # small shapes do, which the other part alone smooths.
-    a0, a1, a2, a3, a4, a5 = cells[:6]
-    hits, alarms = _mean_and_variance(a4, a0, a2), _mean_and_variance(a5, a1, a3)
+    hits, alarms = _moments_of_ratios(cells)
     z, sd = abs(hits[0] - alarms[0]), np.sqrt(min(hits[1], alarms[1]))
     return float(sd / min(1.0, max(z, sd)))
 
@@ -721,22 +680,24 @@ class _Side:
     def __init__(
         self,
         grid: _Grid,
-        hits_up: _RatioAbove,
-        hits_down: _RatioAbove,
-        alarms_up: _RatioAbove,
-        alarms_down: _RatioAbove,
+        hits: tuple[_RatioAbove, ...],
+        alarms: tuple[_RatioAbove, ...],
         mean: float,
         sd: float,
         power: float,
     ):
         self._grid, self._power = grid, power
-        self._terms: list[_Alike | _Apart] = []
-        if not (hits_up.empty or alarms_up.empty):
-            self._terms.append(_Alike(alarms_up, hits_up, -1.0, grid.waves))
-        if not (hits_down.empty or alarms_down.empty):
-            self._terms.append(_Alike(hits_down, alarms_down, 1.0, grid.waves))
-        if not (hits_up.empty or alarms_down.empty):
-            self._terms.append(_Apart(hits_up, alarms_down, grid.waves))
+        (hits_up, hits_down), (alarms_up, alarms_down) = hits, alarms
+        parts: list[tuple[type[_Part], _RatioAbove, _RatioAbove, float]] = [
+            (_Alike, alarms_up, hits_up, -1.0),
+            (_Alike, hits_down, alarms_down, 1.0),
+            (_Apart, hits_up, alarms_down, 1.0),
+        ]
+        self._terms = [
+            kind(first, second, sign, grid.waves)
+            for kind, first, second, sign in parts
+            if not (first.empty or second.empty)
+        ]
         self._pieces: _Pieces | None = None
         most = max((term.most for term in self._terms), default=0.0)
         if most:
@@ -751,26 +712,27 @@ class _Side:
             return
         low, high = grid[max(kept[0] - 1, 0)], grid[min(kept[-1] + 1, len(grid) - 1)]
         edges = _edges_between(low, high, mean, sd)
-        pieces = _Pieces.fit(self._wave_parts, edges, _LAW_TOLERANCE, _HALVINGS)
+
+        def wave_parts(log_z: Array) -> Complex:
+            return np.asarray(
+                sum(term.wave_parts(log_z) for term in self._terms) * self._grid.factor
+            )
+
+        pieces = _Pieces.fit(wave_parts, edges, _LAW_TOLERANCE)
         turns = np.exp(-1j * np.outer(self._grid.waves.frequency, self._grid.place))
         self._density = [np.real(series @ turns) for series in pieces.series]
-        sign = (-1.0) ** np.arange(_TERMS + 1)
         self._beyond: list[Array] = []
         right = np.zeros(len(self._grid.place))
         for series, half in list(zip(self._density, np.diff(pieces.edges) / 2, strict=True))[::-1]:
             integral = _integral_to_end(series) * half
             integral[0] += right
-            right = sign @ integral
+            right = _SIGNS @ integral
             self._beyond.insert(0, integral)
         # below the pieces the density is a power of z
-        self._lowest = sign[:_TERMS] @ self._density[0]
+        self._lowest = _SIGNS[:_TERMS] @ self._density[0]
         self._all = right + self._lowest / self._power
         self._pieces, self.error = pieces, pieces.error
         self.mass = float(self._all.sum() * self._grid.step)
-
-    def _wave_parts(self, log_z: Array) -> Complex:
-        parts = sum(term.wave_parts(log_z) for term in self._terms)
-        return np.asarray(parts * self._grid.factor)
 
     def beyond(self, d: Array, centre: float, *, density: bool) -> tuple[Array, Array]:
         """Return the probability of a difference above d, and its density, by the sum over W."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import special
@@ -18,6 +18,7 @@ from probative.metrics import TABLE, Composite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Self
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -57,52 +58,30 @@ class Posterior:
 
     # --- on the scale of log odds, y, which the posterior of a difference uses
 
-    def log_odds_logpdf(self, y: Array) -> Array:
-        """Return the log density of the score's log odds."""
-        return log_odds.log_pdf(self.a, self.b, y - np.log(self.factor))
-
-    def log_odds_cdf(self, y: Array) -> Array:
-        """Return the probability of log odds of at most y."""
-        return log_odds.cdf(self.a, self.b, y - np.log(self.factor))
-
-    def log_odds_fast_cdf(self, y: Array) -> Array:
-        """Return `log_odds_cdf` with absolute accuracy only, in less time."""
-        return log_odds.fast_cdf(self.a, self.b, y - np.log(self.factor))
-
-    def log_odds_sf(self, y: Array) -> Array:
-        """Return the probability of log odds above y."""
-        return log_odds.sf(self.a, self.b, y - np.log(self.factor))
+    def of_log_odds(self, function: str, y: Array) -> Array:
+        """Return the `log_pdf`, `cdf`, `fast_cdf` or `sf` of the score's log odds at y."""
+        values: Array = getattr(log_odds, function)(self.a, self.b, y - np.log(self.factor))
+        return values
 
     def log_odds_rule(self) -> tuple[Array, Array]:
         """Return nodes and weights (along a new last axis) that average over the log odds."""
         y, weight = log_odds.rule(self.a, self.b)
         return y + np.log(self.factor), weight
 
+    @cached_property
     def log_odds_window(self) -> tuple[Array, Array]:
         """Return the log odds outside which the density is negligible."""
-        return self._window
-
-    def log_odds_spread(self) -> Array:
-        """Return the standard deviation of the Beta variate's log odds, on which steps depend."""
-        return self._spread
-
-    @cached_property
-    def _window(self) -> tuple[Array, Array]:
         low, high = log_odds.window(self.a, self.b)
         return low + np.log(self.factor), high + np.log(self.factor)
 
     @cached_property
-    def _spread(self) -> Array:
+    def log_odds_spread(self) -> Array:
+        """Return the standard deviation of the Beta variate's log odds, on which steps depend."""
         return log_odds.spread(self.a, self.b)
 
     def at_nodes(self, function: str, y: Array) -> Array:
         """Call a function of the log odds with one row of arguments per table."""
-        values: Array = getattr(self[..., None], function)(y)
-        return values
-
-    def mirrored(self) -> Mirrored:
-        """Return the posterior of 1 minus the score."""
-        return Mirrored(self)
+        return self[..., None].of_log_odds(function, y)
 
     # --- on the scale of the score, t
 
@@ -111,7 +90,7 @@ class Posterior:
         t, inner = _scores(t)
         # for a shape of 1 the density has a finite limit at the end, which log odds of ±600 reach
         y = np.where(inner, special.logit(np.where(inner, t, 0.5)), np.where(t <= 0, -600.0, 600.0))
-        density = self.log_odds_logpdf(y) - special.log_expit(y) - special.log_expit(-y)
+        density = self.of_log_odds("log_pdf", y) - special.log_expit(y) - special.log_expit(-y)
         at_end = [
             np.where(shape == 1, density, np.where(shape < 1, np.inf, -np.inf))
             for shape in (self.a, self.b)
@@ -125,11 +104,11 @@ class Posterior:
 
     def cdf(self, t: ArrayLike) -> Number:
         """Return the probability of a score of at most t."""
-        return self._tail(self.log_odds_cdf, t, 0.0, 1.0)
+        return self._tail("cdf", t, 0.0, 1.0)
 
     def sf(self, t: ArrayLike) -> Number:
         """Return the probability of a score above t; accurate where it is tiny."""
-        return self._tail(self.log_odds_sf, t, 1.0, 0.0)
+        return self._tail("sf", t, 1.0, 0.0)
 
     def ppf(self, q: ArrayLike) -> Number:
         """Return the quantile: the score below which lies the probability q."""
@@ -167,7 +146,7 @@ class Posterior:
         """Return the expected score."""
         if self.factor == 1:
             return plain(self.a / (self.a + self.b))
-        return plain(self._moments.mean)
+        return plain(self._moments[0])
 
     @property
     def var(self) -> Number:
@@ -175,7 +154,7 @@ class Posterior:
         if self.factor == 1:
             n = self.a + self.b
             return plain((self.a / n) * (self.b / n) / (n + 1))
-        return plain(self._moments.var)
+        return plain(self._moments[1])
 
     @property
     def mode(self) -> Number:
@@ -191,18 +170,21 @@ class Posterior:
         mode = np.select([low & high, low, high], [np.nan, 0.0, 1.0], np.clip(inner, 0, 1))
         return plain(mode)
 
-    def __getitem__(self, index: Any) -> Posterior:
+    def __getitem__(self, index: Any) -> Self:
         """Return the posterior of the selected tables."""
-        some = Posterior.__new__(Posterior)
-        some.a, some.b, some.factor = self.a[index], self.b[index], self.factor
+        some: Self = self._each(lambda shapes: shapes[index])
         return some
 
-    def _flat(self, shape: tuple[int, ...]) -> Posterior:
+    def _flat(self, shape: tuple[int, ...]) -> Self:
         """Return the tables broadcast to `shape` and flattened."""
         if shape == self.shape and len(shape) == 1:
             return self
-        a, b = (np.broadcast_to(x, shape).ravel() for x in (self.a, self.b))
-        return Posterior(a, b, self.factor)
+        flat: Self = self._each(lambda shapes: np.broadcast_to(shapes, shape).ravel())
+        return flat
+
+    def _each(self, change: Callable[[Array], Array]) -> Any:
+        """Return the posterior with changed arrays of tables."""
+        return Posterior(change(self.a), change(self.b), self.factor)
 
     def _smallest_shape(self) -> Array:
         return np.asarray(np.minimum(self.a, self.b))
@@ -210,7 +192,9 @@ class Posterior:
     # --- helpers
 
     @cached_property
-    def _moments(self) -> _Moments:
+    def _moments(self) -> list[Array]:
+        """Return mean and variance, for scores that are no plain Beta variate."""
+
         def averages(part: Posterior) -> tuple[Array, Array]:
             y, weight = part.log_odds_rule()
             # average the smaller of score and 1 - score, which loses no digits
@@ -220,7 +204,7 @@ class Posterior:
             var = np.sum(weight * (u - mean[..., None]) ** 2, axis=-1)
             return np.where(side > 0, mean, 1 - mean), var
 
-        return _Moments(*self._in_parts(averages))
+        return self._in_parts(averages)
 
     def _in_parts(self, function: Callable[..., Any], *arguments: Array) -> list[Array]:
         """Evaluate a function of tables and arguments on `_CHUNK` of them at a time."""
@@ -246,13 +230,10 @@ class Posterior:
     def _from_share(self, share: Any) -> Array:
         return np.asarray(self.factor * share / (1 + (self.factor - 1) * share))
 
-    def _tail(
-        self, log_odds_tail: Callable[[Array], Array], t: ArrayLike, below: float, above: float
-    ) -> Any:
+    def _tail(self, function: str, t: ArrayLike, below: float, above: float) -> Any:
         t, inner = _scores(t)
-        tail = log_odds_tail(special.logit(np.where(inner, t, 0.5)))
-        tail = np.select([inner, t <= 0, t >= 1], [tail, below, above], np.nan)
-        return plain(tail)
+        tail = self.of_log_odds(function, special.logit(np.where(inner, t, 0.5)))
+        return plain(np.select([inner, t <= 0, t >= 1], [tail, below, above], np.nan))
 
     def _highest_density(self, level: float) -> tuple[Any, Any]:
         if np.any((self.a < 1) & (self.b < 1)):
@@ -278,38 +259,29 @@ class Mirrored:
     def __init__(self, original: Posterior):
         self.original = original
 
-    @property
-    def var(self) -> Number:
-        """Return the variance."""
-        return self.original.var
-
     def sf(self, t: ArrayLike) -> Number:
         """Return the probability that 1 minus the score exceeds t."""
         return self.original.cdf(1 - np.asarray(t))
 
+    @property
     def log_odds_window(self) -> tuple[Array, Array]:
         """Return the log odds outside which the density is negligible."""
-        low, high = self.original.log_odds_window()
+        low, high = self.original.log_odds_window
         return -high, -low
 
+    @property
     def log_odds_spread(self) -> Array:
         """Return the standard deviation of the Beta variate's log odds, on which steps depend."""
-        return self.original.log_odds_spread()
+        return self.original.log_odds_spread
 
     def at_nodes(self, function: str, y: Array) -> Array:
         """Call a function of the log odds with one row of arguments per table."""
-        if function == "log_odds_fast_cdf":
+        if function == "fast_cdf":
             return np.asarray(1 - self.original.at_nodes(function, -y))
-        mirror = {"log_odds_cdf": "log_odds_sf", "log_odds_sf": "log_odds_cdf"}
-        return self.original.at_nodes(mirror.get(function, function), -y)
+        return self.original.at_nodes("sf" if function == "cdf" else function, -y)
 
     def __getitem__(self, index: Any) -> Mirrored:
         return Mirrored(self.original[index])
-
-
-class _Moments(NamedTuple):
-    mean: Array
-    var: Array
 
 
 def _scores(t: ArrayLike) -> tuple[Array, NDArray[np.bool_]]:
@@ -354,23 +326,16 @@ class _Mixture:
         beta_sd = log_odds.spread(self.a, self.b)[..., 0]
         return np.asarray(np.sqrt(beta_sd**2 + var))
 
-    def lower_tail(self, y: Array) -> Array:
-        """Return the probability of at most y."""
-        tails = log_odds.cdf(self.a, self.b, y[..., None] - self.shift)
+    def at(self, function: str, y: Array) -> Array:
+        """Return the `log_pdf`, `cdf`, `fast_cdf` or `sf` at y."""
+        if function == "log_pdf":
+            terms = self._log_terms(y)
+            highest = terms.max(axis=-1, keepdims=True)
+            return np.asarray(highest[..., 0] + np.log(np.sum(np.exp(terms - highest), axis=-1)))
+        tails = getattr(log_odds, function)(self.a, self.b, y[..., None] - self.shift)
         return np.asarray(np.sum(self.weight * tails, axis=-1))
 
-    def fast_lower_tail(self, y: Array) -> Array:
-        """Return the probability of at most y with absolute accuracy only."""
-        tails = log_odds.fast_cdf(self.a, self.b, y[..., None] - self.shift)
-        return np.asarray(np.sum(self.weight * tails, axis=-1))
-
-    def log_pdf(self, y: Array) -> Array:
-        """Return the log density at y."""
-        terms = self.log_terms(y)
-        highest = terms.max(axis=-1, keepdims=True)
-        return np.asarray(highest[..., 0] + np.log(np.sum(np.exp(terms - highest), axis=-1)))
-
-    def log_terms(self, y: Array) -> Array:
+    def _log_terms(self, y: Array) -> Array:
         """Return the log of the contribution of each shift to the density at y."""
         with np.errstate(divide="ignore"):
             log_weight = np.log(self.weight)
@@ -393,11 +358,11 @@ class _Mixture:
         with np.errstate(divide="ignore", invalid="ignore"):
             log_q = np.log(q)
             for _ in range(60):
-                tail = self.lower_tail(y)
+                tail = self.at("cdf", y)
                 excess = np.log(tail) - log_q
                 high = np.where(excess >= 0, y, high)
                 low = np.where(excess <= 0, y, low)
-                newton = y - excess * tail / np.exp(self.log_pdf(y))
+                newton = y - excess * tail / np.exp(self.at("log_pdf", y))
                 inside = (newton >= low) & (newton <= high)
                 move = np.where(inside, newton, (low + high) / 2) - y
                 y = y + move
@@ -413,15 +378,12 @@ class _Mixture:
         start, end = low, high
         for _ in range(80):
             middle = (low + high) / 2
-            rises = self._score_slope(middle) > 0
+            # the derivative of the log density of the score
+            part = special.softmax(self._log_terms(middle), axis=-1)
+            slopes = log_odds.slope(self.a, self.b, middle[..., None] - self.shift)
+            rises = np.sum(part * slopes, axis=-1) + np.tanh(middle / 2) > 0
             low, high = np.where(rises, middle, low), np.where(rises, high, middle)
         return np.select([low == start, high == end], [-np.inf, np.inf], (low + high) / 2)
-
-    def _score_slope(self, y: Array) -> Array:
-        """Return the derivative with respect to y of the log density of the score."""
-        part = special.softmax(self.log_terms(y), axis=-1)
-        slopes = log_odds.slope(self.a, self.b, y[..., None] - self.shift)
-        return np.asarray(np.sum(part * slopes, axis=-1) + np.tanh(y / 2))
 
 
 # --- The posterior of F-beta
@@ -440,26 +402,14 @@ class _FBetaPosterior(Posterior):
         self.fp, self.fn = np.broadcast_arrays(fp, fn)
         self.beta = beta
 
-    def __getitem__(self, index: Any) -> _FBetaPosterior:
-        """Return the posterior of the selected tables."""
-        return _FBetaPosterior(self.a[index], self.fp[index], self.fn[index], self.beta)
+    def _each(self, change: Callable[[Array], Array]) -> _FBetaPosterior:
+        return _FBetaPosterior(change(self.a), change(self.fp), change(self.fn), self.beta)
 
-    def log_odds_logpdf(self, y: Array) -> Array:
-        """Return the log density of the score's log odds."""
-        return self._in_parts(lambda part, y: (part._mixture.log_pdf(y),), y)[0]
+    def of_log_odds(self, function: str, y: Array) -> Array:
+        """Return the `log_pdf`, `cdf`, `fast_cdf` or `sf` of the score's log odds at y."""
+        return self._in_parts(lambda part, y: (part._mixture.at(function, y),), y)[0]
 
-    def log_odds_cdf(self, y: Array) -> Array:
-        """Return the probability of log odds of at most y."""
-        return self._in_parts(lambda part, y: (part._mixture.lower_tail(y),), y)[0]
-
-    def log_odds_fast_cdf(self, y: Array) -> Array:
-        """Return `log_odds_cdf` with absolute accuracy only, in less time."""
-        return self._in_parts(lambda part, y: (part._mixture.fast_lower_tail(y),), y)[0]
-
-    def log_odds_sf(self, y: Array) -> Array:
-        """Return the probability of log odds above y."""
-        return self._in_parts(lambda part, y: (part._mixture.mirrored().lower_tail(-y),), y)[0]
-
+    @cached_property
     def log_odds_window(self) -> tuple[Array, Array]:
         """Return the log odds outside which the density is negligible."""
         low, high = log_odds.window(self.a, self.b)
@@ -469,18 +419,17 @@ class _FBetaPosterior(Posterior):
     def log_odds_rule(self) -> tuple[Array, Array]:
         """Return nodes and weights (along a new last axis) that average over the log odds."""
         # the shift may end abruptly, so only the Beta variate makes the density smooth
-        y, length = log_odds.nodes(*self.log_odds_window(), self.log_odds_spread(), np.inf)
-        log_weight = self.at_nodes("log_odds_logpdf", y)
+        y, length = log_odds.nodes(*self.log_odds_window, self.log_odds_spread, np.inf)
+        log_weight = self.at_nodes("log_pdf", y)
         weight = length * np.exp(log_weight - log_weight.max(axis=-1, keepdims=True))
         return y, weight / weight.sum(axis=-1, keepdims=True)
 
     def at_nodes(self, function: str, y: Array) -> Array:
         """Call a function of the log odds with one row of arguments per table."""
         if self.a.size == 1:
-            values: Array = getattr(self, function)(y)
-            return values
+            return self.of_log_odds(function, y)
         columns = np.moveaxis(y, -1, 0)  # one at a time, since the shifts add a third dimension
-        return np.stack([getattr(self, function)(column) for column in columns], axis=-1)
+        return np.stack([self.of_log_odds(function, column) for column in columns], axis=-1)
 
     def ppf(self, q: ArrayLike) -> Number:
         """Return the quantile: the score below which lies the probability q."""
@@ -502,16 +451,6 @@ class _FBetaPosterior(Posterior):
         return plain(factor * share / (1 + (factor - 1) * share))
 
     @property
-    def mean(self) -> Number:
-        """Return the expected score."""
-        return plain(self._moments.mean)
-
-    @property
-    def var(self) -> Number:
-        """Return the variance of the score."""
-        return plain(self._moments.var)
-
-    @property
     def mode(self) -> Number:
         """Return the most probable score; NaN where the density is highest at both ends."""
         inner = self._in_parts(lambda part: (special.expit(part._mixture.peak()),))[0]
@@ -520,12 +459,6 @@ class _FBetaPosterior(Posterior):
         inner = np.where((self.b == 1) & (1 - inner < _NEAREST_MODE_TO_AN_END), 1.0, inner)
         low, high = self.a < 1, self.b < 1
         return plain(np.select([low & high, low, high], [np.nan, 0.0, 1.0], inner))
-
-    def _flat(self, shape: tuple[int, ...]) -> _FBetaPosterior:
-        if shape == self.shape and len(shape) == 1:
-            return self
-        tp, fp, fn = (np.broadcast_to(x, shape).ravel() for x in (self.a, self.fp, self.fn))
-        return _FBetaPosterior(tp, fp, fn, self.beta)
 
     def _smallest_shape(self) -> Array:
         return np.asarray(np.minimum(self.fp, self.fn))
@@ -570,7 +503,7 @@ _TOLERANCE, _MOST_NODES = 1e-9, 400
 _SMALLEST_FULL_CELL = 3.0  # items plus prior; with fewer, the score comes near its bounds
 _POINTS_PER_SHARE = (384, 56)  # where one or two shares are averaged over
 _PROBES_NEAR_BOUNDS = (0.9, 0.99)  # fractions of the way from the centre to a bound of the score
-_PROBES = np.array([-2.0, -0.6, 0.9, 2.0])  # standard deviations from the centre
+PROBES = np.array([-2.0, -0.6, 0.9, 2.0])  # standard deviations from the centre
 _DERIVATIVE_STEP = 1e-6  # standard deviations
 _FEWEST_TAILS_FOR_A_TABLE = 2**14
 _MOMENT_POINTS = 257
@@ -608,6 +541,19 @@ def invert(
     return x
 
 
+def limits_beyond(
+    tail: float,
+    tails: Callable[[Array], tuple[Array, Array]],
+    centre: float,
+    sd: float,
+    score: Composite,
+) -> tuple[float, float]:
+    """Find the two differences of a score beyond each of which lies the probability `tail`."""
+    q, most = np.array([tail, 1 - tail]), score.high - score.low
+    low, high = invert(tails, q, -most, most, centre + sd * special.ndtri(q))
+    return float(low), float(high)
+
+
 @dataclass(frozen=True, eq=False)
 class Single:
     """The posterior of a composite score of one table."""
@@ -629,19 +575,21 @@ class Single:
         return float(self.own.value(*self.cells))
 
     @cached_property
+    def _slope(self) -> Array:
+        return np.array([float(x) for x in self.own.slopes(*self.cells)])
+
+    @cached_property
     def sd(self) -> float:
         """Return the standard deviation of the score to first order (delta method)."""
-        slope = np.array([float(x) for x in self.own.slopes(*self.cells)])
-        return float(np.sqrt(max(self.cells @ slope**2, 1e-30)))
+        return float(np.sqrt(max(float(self.cells @ self._slope**2), 1e-30)))
 
     @cached_property
     def order(self) -> Array:
         """Return the cells in the order that puts the share that varies the score most first."""
-        slope = np.array([float(x) for x in self.own.slopes(*self.cells)])
 
         def varied(order: list[int]) -> float:
-            tp, fn = self.cells[order[0]], self.cells[order[2]]
-            return float(tp * fn / (tp + fn) * (slope[order[0]] - slope[order[2]]) ** 2)
+            (tp, fn), slope = self.cells[order[:3:2]], self._slope[order[:3:2]]
+            return float(tp * fn / (tp + fn) * (slope[0] - slope[1]) ** 2)
 
         orders = [_ORDERS[i] for i in _ORDERS_OF_METRIC.get(self.metric, range(4))]
         return self.cells[max(orders, key=varied)]
@@ -661,8 +609,14 @@ class Single:
         """Return the nodes of the average over the other shares."""
         if self.is_smooth:
             return gauss_nodes(self.others, self._averages, _TOLERANCE, _MOST_NODES)
-        points = _POINTS_PER_SHARE[len(self.others) - 1] // self.coarseness
-        return _even_nodes(self.others, points)
+        # product rules with evenly spaced log odds over each share's window
+        points, rules = _POINTS_PER_SHARE[len(self.others) - 1] // self.coarseness, []
+        for a, b in self.others:
+            shape = np.array(a), np.array(b)
+            y = np.linspace(*log_odds.window(*shape), points)
+            weight = np.exp(log_odds.log_pdf(*shape, y))
+            rules.append((special.expit(y), special.expit(-y), weight / weight.sum()))
+        return product(rules)
 
     @property
     def coarser(self) -> Single:
@@ -694,13 +648,14 @@ class Single:
             for end in ends
             for share in _PROBES_NEAR_BOUNDS
         ]
-        probes = np.append(np.clip(self.centre + _PROBES * self.sd, *ends), near)
+        probes = np.append(np.clip(self.centre + PROBES * self.sd, *ends), near)
         return np.array([self.tail(probes, part) for part in parts])
 
     def tail(self, t: Array, nodes: Nodes | None = None, *, upper: bool = False) -> Array:
         """Return P(at most t), or P(above t)."""
         nodes = self.nodes if nodes is None else nodes
         tp, _, fn, _ = self.order
+        t = np.clip(t, self.own.low, self.own.high)
         share = np.clip(self._recall(t[:, None], nodes), 0.0, 1.0)
         if share.size > _FEWEST_TAILS_FOR_A_TABLE:
             tail = self._law.sf if upper else self._law.cdf
@@ -713,16 +668,17 @@ class Single:
         return log_odds.TailTable(float(self.order[0]), float(self.order[2]))
 
     def density(self, t: Array) -> Array:
-        """Return the density at t."""
+        """Return the density at t; 0 outside the bounds of the score."""
         tp, _, fn, _ = self.order
+        outside, t = (t < self.own.low) | (t > self.own.high), t[:, None]
         h = _DERIVATIVE_STEP * min(self.sd, 0.1)
-        share = self._recall(t[:, None], self.nodes)
-        rise = self._recall(t[:, None] + h, self.nodes) - self._recall(t[:, None] - h, self.nodes)
+        share = self._recall(t, self.nodes)
+        rise = self._recall(t + h, self.nodes) - self._recall(t - h, self.nodes)
         inside = (share > 0) & (share < 1)
         share = np.where(inside, share, 0.5)
         logs = special.xlogy(tp - 1, share) + special.xlog1py(fn - 1, -share)
         values = np.exp(logs - special.betaln(tp, fn)) * rise / (2 * h)
-        return np.asarray(np.where(inside, values, 0.0) @ self.nodes.weight)
+        return np.where(outside, 0.0, np.where(inside, values, 0.0) @ self.nodes.weight)
 
     def _recall(self, t: Any, nodes: Nodes) -> Any:
         """Return the recall at which the score is t, given the other shares."""
@@ -752,10 +708,11 @@ class Single:
 
         def tails(t: Array) -> tuple[Array, Array]:
             value = self.tail(t, upper=upper)
-            return (1 - value, self.density(t)) if upper else (value, self.density(t))
+            return 1 - value if upper else value, self.density(t)
 
-        start = self.centre + self.sd * special.ndtri(1 - q if upper else q)
-        return invert(tails, 1 - q if upper else q, self.own.low, self.own.high, start)
+        q = 1 - q if upper else q
+        start = self.centre + self.sd * special.ndtri(q)
+        return invert(tails, q, self.own.low, self.own.high, start)
 
     @cached_property
     def moments(self) -> tuple[float, float]:
@@ -772,10 +729,7 @@ class Single:
         return mean, max(0.0, second - mean**2)
 
 
-@cache
-def _gauss_legendre(points: int) -> tuple[Array, Array]:
-    """Return points and weights of the Gauss-Legendre rule; cached, since they are slow to find."""
-    return np.polynomial.legendre.leggauss(points)
+_gauss_legendre = cache(np.polynomial.legendre.leggauss)  # points and weights, slow to find
 
 
 class CompositePosterior(Posterior):
@@ -816,20 +770,15 @@ class CompositePosterior(Posterior):
 
     def cdf(self, t: ArrayLike) -> Number:
         """Return the probability of a score of at most t."""
-        return self._map(lambda table, t: table.tail(_within(table, t)), t)
+        return self._map(lambda table, t: table.tail(t), t)
 
     def sf(self, t: ArrayLike) -> Number:
         """Return the probability of a score above t."""
-        return self._map(lambda table, t: table.tail(_within(table, t), upper=True), t)
+        return self._map(lambda table, t: table.tail(t, upper=True), t)
 
     def pdf(self, t: ArrayLike) -> Number:
         """Return the density at t; 0 outside the bounds of the score."""
-
-        def density(table: Single, t: Array) -> Array:
-            inside = (t >= table.own.low) & (t <= table.own.high)
-            return np.where(inside, table.density(_within(table, t)), 0.0)
-
-        return self._map(density, t)
+        return self._map(lambda table, t: table.density(t), t)
 
     def logpdf(self, t: ArrayLike) -> Number:
         """Return the log density at t."""
@@ -851,12 +800,7 @@ class CompositePosterior(Posterior):
         drawn = rng.standard_gamma(self._cells, (*shape, *self._cells.shape))
         return plain(self.tables[0].own.value(*np.moveaxis(drawn, -1, 0)))
 
-    def interval(self, level: float = 0.95, *, kind: str = "equal-tailed") -> tuple[Number, Number]:
-        """Return the interval that contains the score with probability `level`."""
-        level = open_probability("level", level)
-        tail = (1 - level) / 2
-        if one_of("kind", kind, _KINDS) == "equal-tailed":
-            return self.ppf(tail), self.isf(tail)
+    def _highest_density(self, level: float) -> tuple[Number, Number]:
         limits = np.array([_shortest(table, level) for table in self.tables])
         low, high = (plain(column.reshape(self.shape)) for column in limits.T)
         return low, high
@@ -876,29 +820,8 @@ class CompositePosterior(Posterior):
         """Return the most probable score."""
         return self._map(lambda table, _: np.array([_mode(table)]), 0.0)
 
-    def __getitem__(self, index: Any) -> CompositePosterior:
-        """Return the posterior of the selected tables."""
-        cells = self._cells[index]
-        return CompositePosterior(self.metric, list(np.moveaxis(cells, -1, 0)))
-
-    def _flat(self, shape: tuple[int, ...]) -> CompositePosterior:
-        cells = np.broadcast_to(self._cells, (*shape, 4)).reshape(-1, 4)
-        return CompositePosterior(self.metric, list(cells.T))
-
-
-def _even_nodes(shapes: Sequence[tuple[float, float]], points: int) -> Nodes:
-    """Return the nodes of product rules with evenly spaced log odds over each share's window."""
-    rules = []
-    for a, b in shapes:
-        shape = np.array(a), np.array(b)
-        y = np.linspace(*log_odds.window(*shape), points)
-        weight = np.exp(log_odds.log_pdf(*shape, y))
-        rules.append((special.expit(y), special.expit(-y), weight / weight.sum()))
-    return product(rules)
-
-
-def _within(table: Single, t: Array) -> Array:
-    return np.clip(t, table.own.low, table.own.high)
+    def _each(self, change: Callable[[Array], Array]) -> CompositePosterior:
+        return CompositePosterior(self.metric, [change(x) for x in np.moveaxis(self._cells, -1, 0)])
 
 
 def _mode(table: Single) -> float:
@@ -929,29 +852,24 @@ def _shortest(table: Single, level: float) -> tuple[float, float]:
 # of F*. The odds of F-beta are (1 + β²)/(1 + (β² - 1) W) times the odds of F*, where W, the share
 # of false negatives among the errors, is another, independent Beta variate.
 
-_PRIOR_RANGE = (0.001, 1e12)
-_BETA_RANGE = (1e-6, 1e6)
+_UNSEEN = "0.001 (below it, all that was not seen is as good as impossible) to 1e+12"
+_ONE_SIDED = "1e-06 to 1e+06, beyond which F-beta is precision or recall"
 
 
 def prior_weight(prior: float) -> float:
     """Return the weight of a prior; refuse one outside the range of the numerical methods."""
-    weight = positive("prior", prior)
-    if not _PRIOR_RANGE[0] <= weight <= _PRIOR_RANGE[1]:
-        raise InputError(
-            f"prior: {prior!r} is out of range; expected {_PRIOR_RANGE[0]} (below it, all that was "
-            f"not seen is as good as impossible) to {_PRIOR_RANGE[1]:g}"
-        )
-    return weight
+    return _within_range("prior", prior, 0.001, 1e12, _UNSEEN)
 
 
 def recall_weight(beta: float) -> float:
     """Return the weight of recall in F-beta; refuse one whose square is out of numerical range."""
-    weight = positive("beta", beta)
-    if not _BETA_RANGE[0] <= weight <= _BETA_RANGE[1]:
-        raise InputError(
-            f"beta: {beta!r} is out of range; expected {_BETA_RANGE[0]} to {_BETA_RANGE[1]:g}, "
-            f"beyond which F-beta is precision or recall"
-        )
+    return _within_range("beta", beta, 1e-6, 1e6, _ONE_SIDED)
+
+
+def _within_range(name: str, value: float, low: float, high: float, expected: str) -> float:
+    weight = positive(name, value)
+    if not low <= weight <= high:
+        raise InputError(f"{name}: {value!r} is out of range; expected {expected}")
     return weight
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 # --- Posterior of a difference from its estimate and standard error: Student's distribution
 
 
+@dataclass(eq=False, repr=False)
 class StudentPosterior(Outcomes):
     """Student's distribution of a difference, B minus A, around its estimate.
 
@@ -36,33 +38,21 @@ class StudentPosterior(Outcomes):
 
     kind = "student"
 
-    def __init__(
-        self,
-        estimate: float,
-        standard_error: float,
-        degrees_of_freedom: float,
-        models: DifferencePosterior | None = None,
-        most: float = 1.0,
-    ):
-        self.most = most
-        self.models = models
-        self.estimate = estimate
-        self.standard_error = standard_error
-        self.degrees_of_freedom = degrees_of_freedom
+    estimate: float
+    standard_error: float
+    degrees_of_freedom: float
+    models: DifferencePosterior | None = None
+    most: float = 1.0
 
     def cdf(self, d: ArrayLike) -> Number:
         """Return the probability of a difference of at most d."""
-        probability = self._below(np.asarray(d, dtype=float) - self.estimate)
-        return plain(
-            probability if self.models is None else _between(probability, self.models.cdf(d))
-        )
+        own = self._below(np.asarray(d, dtype=float) - self.estimate)
+        return plain(own if self.models is None else _between(own, self.models.cdf(d)))
 
     def sf(self, d: ArrayLike) -> Number:
         """Return the probability of a difference above d."""
-        probability = self._below(self.estimate - np.asarray(d, dtype=float))
-        return plain(
-            probability if self.models is None else _between(probability, self.models.sf(d))
-        )
+        own = self._below(self.estimate - np.asarray(d, dtype=float))
+        return plain(own if self.models is None else _between(own, self.models.sf(d)))
 
     def pdf(self, d: ArrayLike) -> Number:
         """Return the density at d."""
@@ -160,17 +150,6 @@ def posterior_of_difference(
 ) -> ClusteredPosterior:
     """Return the posterior of the difference of two scores, B minus A, allowing for units.
 
-    Parameters
-    ----------
-    paired
-        The cases of the two systems: one table, or one row per unit.
-    metric
-        One of precision, recall, f1, fbeta, jaccard, accuracy.
-    prior
-        The weight of the prior, as for `probative.posterior`.
-    beta
-        The weight of recall in F-beta.
-
     Examples
     --------
     >>> import probative as pv
@@ -180,9 +159,7 @@ def posterior_of_difference(
     >>> print("{:.3f} {:.3f} {:.3f}".format(*posterior_of_difference(sentences).probabilities(0)))
     0.002 0.000 0.998
     """
-    if not paired.has_units:
-        return ClusteredPosterior(paired, metric, prior=prior, beta=beta)
-    dependence = dependence_of_difference(paired, metric, beta=beta)
+    dependence = dependence_of_difference(paired, metric, beta=beta) if paired.has_units else None
     return ClusteredPosterior(paired, metric, dependence, prior=prior, beta=beta)
 
 
@@ -257,7 +234,7 @@ class ClusteredPosterior(Outcomes):
             return self.base.pdf(d)
         # all three at once, since they come from the same nodes
         below, above, density = map(np.asarray, self.base._tails(d, density=True))
-        z = _normal_score(d, below, above, span(self.choices[0]))
+        z = self._normal_score(d, below, above)
         inside = np.abs(z) < _FARTHEST
         z = np.where(inside, z, 0.0)
         n = self.dependence.tail_freedom
@@ -314,17 +291,17 @@ class ClusteredPosterior(Outcomes):
         if self.no_evidence:
             return plain(np.full(d.shape, np.nan))
         below, above, _ = map(np.asarray, self.base._tails(d))
-        z = side * _normal_score(d, below, above, span(self.choices[0]))
+        z = side * self._normal_score(d, below, above)
         if self.dependence is None:
             return plain(special.ndtr(z))
         return plain(special.stdtr(self.dependence.tail_freedom, z))
 
-
-def _normal_score(d: Array, below: Array, above: Array, most: float) -> Array:
-    """Return Φ⁻¹ of the probability of at most d, from the smaller of the two tails."""
-    z = np.sign(above - below) * special.ndtri(np.minimum(below, above))
-    z = np.clip(z, -_FARTHEST, _FARTHEST)
-    return np.asarray(np.where(np.abs(d) < most, z, np.copysign(np.inf, d)))
+    def _normal_score(self, d: Array, below: Array, above: Array) -> Array:
+        """Return Φ⁻¹ of the probability of at most d, from the smaller of the two tails."""
+        z = np.sign(above - below) * special.ndtri(np.minimum(below, above))
+        z = np.clip(z, -_FARTHEST, _FARTHEST)
+        inside = np.abs(d) < span(self.choices[0])
+        return np.asarray(np.where(inside, z, np.copysign(np.inf, d)))
 
 
 def _paired(table: PairedCounts, metric: str, prior: float, beta: float) -> PairedPosterior:
