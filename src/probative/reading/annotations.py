@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 TEXT_COLUMNS = ("text", "sentence", "content")  # usual names of a table's column of texts
 
 
+def coded(texts: Sequence[str]) -> tuple[Ints, tuple[str, ...]]:
+    """Return one code per text, and the distinct texts in their order."""
+    names = tuple(sorted(set(texts)))
+    code = {name: i for i, name in enumerate(names)}
+    return np.array([code[text] for text in texts], dtype=np.int32), names
+
+
 class Origin(NamedTuple):
     """The format that a file was recognised as, and the reason."""
 
@@ -146,12 +153,9 @@ class Tagged(Side):
 
     def as_labels(self) -> Labels:
         """Return the tags of tokens as labels of items, one unit per sentence."""
-        names = tuple(sorted(set(self.names)))
-        code = {name: i for i, name in enumerate(names)}
-        codes = np.array([code[name] for name in self.names], dtype=np.int32)[self.tags]
-        return Labels(
-            self.text.name, codes, names, self.text.sentence, self.notes, aligned=self.text
-        )
+        codes, names = coded(self.names)
+        units, notes = self.text.sentence, self.notes
+        return Labels(self.text.name, codes[self.tags], names, units, notes, aligned=self.text)
 
 
 @dataclass(frozen=True, eq=False)

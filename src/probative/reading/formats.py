@@ -101,11 +101,6 @@ class Glance:
     options: Options
 
     @cached_property
-    def suffix(self) -> str:
-        """Return the suffix of the file name in lower case, without ``.gz``."""
-        return Path(self.source.name.removesuffix(".gz")).suffix.lower()
-
-    @cached_property
     def opening(self) -> bytes:
         """Return the first character that is no space."""
         return self.source.data.lstrip()[:1]
@@ -326,10 +321,10 @@ def _is_columns(glance: Glance) -> _Claim | None:
         return _Claim(f"{odd!r} looks like a tag such as B-PER in another notation", LIKELY)
     if header_of(glance.head) is not None:
         return _Claim(reason, POSSIBLE, "labels")
-    if shape.table.tabs and glance.suffix != ".tsv":
+    if shape.table.tabs and glance.source.suffix != ".tsv":
         return _Claim(f"{reason}, between TABs", LIKELY, "labels")
-    if options.task == "labels" and glance.suffix in _COLUMN_ENDINGS:
-        return _Claim(f"{reason}, and its name ends in {glance.suffix}", LIKELY, "labels")
+    if options.task == "labels" and glance.source.suffix in _COLUMN_ENDINGS:
+        return _Claim(f"{reason}, and its name ends in {glance.source.suffix}", LIKELY, "labels")
     if b"\n\n" in glance.head.data.strip().replace(b"\r", b""):
         return _Claim(f"{reason}, separated by empty lines", LIKELY, "labels")
     return _Claim(reason, POSSIBLE, "labels")
@@ -354,7 +349,7 @@ def _is_segmented(glance: Glance) -> _Claim | None:
     if not glance.is_text:
         return None
     shape = glance.shape
-    is_table = glance.suffix == ".tsv" or header_of(glance.head) is not None
+    is_table = glance.source.suffix == ".tsv" or header_of(glance.head) is not None
     if not is_table and glance.is_ragged:
         return _Claim("its lines have different numbers of words", LIKELY)
     if is_table or shape is None or shape.width == 1 or shape.table.tabs:
@@ -376,10 +371,10 @@ def _is_jsonl(glance: Glance) -> _Claim | None:
     if glance.tool is not None:
         return None
     if record is None:
-        ending = glance.suffix in (".jsonl", ".json", ".ndjson") and glance.is_text
+        ending = glance.source.suffix in (".jsonl", ".json", ".ndjson") and glance.is_text
         if glance.source.is_folder:
             return None
-        return _Claim(f"its name ends in {glance.suffix}") if ending else None
+        return _Claim(f"its name ends in {glance.source.suffix}") if ending else None
     has_text = "text" in record or "tokens" in record or "words" in record
     under = next((key for key in SPAN_KEYS if isinstance(record.get(key), list)), None)
     if not has_text or (under is None and set(SPAN_KEYS) & set(record)):
@@ -429,11 +424,11 @@ def _is_table(glance: Glance) -> _Claim | None:
         )
     if _asks_for_table(glance):
         return _Claim("a header or the name of a column was given")
-    if glance.suffix == ".csv":
+    if glance.source.suffix == ".csv":
         return _Claim("its name ends in .csv")
     if _has_header(glance):
         return _Claim("its first line names the columns: tags follow below, and it has none")
-    if glance.suffix == ".tsv":
+    if glance.source.suffix == ".tsv":
         return _Claim("its name ends in .tsv", LIKELY)
     names = header_of(glance.head)
     if names is not None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from probative._validation import names_of, shown
 from probative.errors import InputError, Recognised
-from probative.reading.annotations import Tagged, Text
+from probative.reading.annotations import Tagged, Text, coded
 from probative.reading.columns import TAG
 from probative.reading.sequences import labels_from_array
 
@@ -207,9 +207,8 @@ def name_numbers(side: Any, names: Sequence[str]) -> Any:
             f"{len(names)} (label_names=)",
             side.name,
         )
-    new = tuple(sorted({known[name] for name in side.names}))
-    code = np.array([new.index(known[name]) for name in side.names], dtype=np.int32)
-    return replace(side, codes=code[side.codes], names=new)
+    codes, new = coded([known[name] for name in side.names])
+    return replace(side, codes=codes[side.codes], names=new)
 
 
 def check_label_names(names: Sequence[str]) -> tuple[str, ...]:

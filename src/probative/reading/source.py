@@ -60,6 +60,11 @@ class Source:
     limit: int | None = None
 
     @property
+    def suffix(self) -> str:
+        """Return the suffix of the file name in lower case, without ``.gz``."""
+        return Path(self.name.removesuffix(".gz")).suffix.lower()
+
+    @property
     def is_parquet(self) -> bool:
         """Return True if this is a Parquet file, and so no text."""
         return self.data.startswith(_PARQUET)

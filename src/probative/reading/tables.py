@@ -8,7 +8,6 @@ import json
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,6 +22,7 @@ from probative.tables.engines import listed as listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -358,9 +358,8 @@ def dialect_of(source: Source, *, comments: bool = False) -> tuple[str, dict[str
     lines = source.data[: 1 << 16].lstrip().split(b"\n")
     head = next((line for line in lines if not (comments and line.startswith(b"#"))), b"")
     outside = b"".join(head.split(b'"')[::2])
-    suffix = Path(source.name.removesuffix(".gz")).suffix.lower()
-    tabs = b"\t" in (head if suffix == ".tsv" else outside)
-    if tabs and not (suffix == ".csv" and b"," in outside):
+    tabs = b"\t" in (head if source.suffix == ".tsv" else outside)
+    if tabs and not (source.suffix == ".csv" and b"," in outside):
         return "tsv", {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
     delimiter = ";" if b";" in outside and b"," not in outside else ","
     return "csv", {"delimiter": delimiter, "strict": True}
@@ -409,7 +408,7 @@ def _json_lines(source: Source, wanted: Wanted) -> Cells:
         if not number and None in wanted.columns:
             there = dict.fromkeys(key for record in records for key in record)
             lists = {k for r in records for k, v in r.items() if type(v) is list}
-            objects = {k for r in records for k, v in r.items() if _is_object(v)}
+            objects = {k for r in records for k, v in r.items() if is_object(v)}
             refuse_records(wanted, names, list(there), objects, lists, source.error)
         for name, column in list(contents.items()):
             values: list[Any] = [record.get(name) for record in records]
@@ -430,7 +429,7 @@ def _json_lines(source: Source, wanted: Wanted) -> Cells:
     return Cells(kind, names, unit, _codes_and_values(contents), group=wanted.group)
 
 
-def _is_object(value: Any) -> bool:
+def is_object(value: Any) -> bool:
     """Return True if this is an object or a list with objects."""
     return type(value) is dict or (type(value) is list and dict in map(type, value))
 

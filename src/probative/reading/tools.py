@@ -14,7 +14,7 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError, Recognised
-from probative.reading.annotations import Labels, Spans, Tagged, Text
+from probative.reading.annotations import Labels, Spans, Tagged, Text, coded
 from probative.reading.logs import read_samples, tool_of, whole_document
 from probative.reading.rows import (
     TOKENS,
@@ -69,9 +69,7 @@ def _side_of_choices(
     """Return one label per text, or label sets if some texts have several or none."""
     if any(len(labels) != 1 for _, labels in chosen):
         return label_sets(source.name, [list(labels) for _, labels in chosen])
-    names = tuple(sorted({labels[0] for _, labels in chosen}))
-    code = {name: i for i, name in enumerate(names)}
-    codes = np.array([code[labels[0]] for _, labels in chosen], dtype=np.int32)
+    codes, names = coded([labels[0] for _, labels in chosen])
     texts = [text for text, _ in chosen]
     note = Recognised(f"{source.name}: {what}, one label per text")
     return Labels(source.name, codes, names, None, (note,), lambda: texts)
