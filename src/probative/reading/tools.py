@@ -200,50 +200,35 @@ def _short_task(name: str, task: dict[str, Any]) -> _Task:
     begin = keys.index("id") + 1 if "id" in keys else len(keys)
     end = keys.index("annotator") if "annotator" in keys else begin
     controls = set(keys[begin:end])
-    texts = [
-        value
-        for key, value in task.items()
-        if isinstance(value, str) and key not in controls and key in ("text", "sentence")
-    ]
-    results = [
-        result
-        for key, value in task.items()
-        for one in (value if isinstance(value, list) else [value])
-        if isinstance(one, dict) or key in controls
-        if (result := _long_result(key, one)) is not None
-    ]
-    return _Task(name, texts[0] if texts else "", results)
-
-
-def _long_result(control: str, value: Any) -> dict[str, Any] | None:
-    """Return a JSON-MIN result in the long form; None for unsupported results."""
-    if isinstance(value, str):
-        value = {"choices": [value]}
-    if not isinstance(value, dict):
-        return None
-    kind = "choices" if "choices" in value else "labels"
-    return {"type": kind, "from_name": control, "value": value}
+    data = (task.get(key) for key in keys if key in ("text", "sentence") and key not in controls)
+    results = []
+    for key, value in task.items():
+        for one in value if isinstance(value, list) else [value]:
+            given = {"choices": [one]} if isinstance(one, str) and key in controls else one
+            if isinstance(given, dict):
+                kind = "choices" if "choices" in given else "labels"
+                results.append({"type": kind, "from_name": key, "value": given})
+    return _Task(name, next((text for text in data if isinstance(text, str)), ""), results)
 
 
 def _text_of(source: Source, number: int, task: dict[str, Any]) -> str:
     data = task.get("data")
-    texts = [v for v in data.values() if isinstance(v, str)] if isinstance(data, dict) else []
-    named = data.get("text") if isinstance(data, dict) else None
-    if isinstance(named, str):
-        return named
-    if len(texts) == 1:
-        return texts[0]
+    data = data if isinstance(data, dict) else {}
+    texts = [text for text in data.values() if isinstance(text, str)]
+    if isinstance(data.get("text"), str) or len(texts) == 1:
+        return str(data["text"]) if isinstance(data.get("text"), str) else texts[0]
     raise source.error(f"task {number}: data hold {len(texts)} texts; expected one, or 'text'")
 
 
 def _side(
     source: Source, name: str, tasks: Sequence[_Task], wanted: str | None, *, predicted: bool
 ) -> Spans | Labels | LabelSets:
-    kinds: dict[tuple[str, str], None] = {}
-    for task in tasks:
-        for result in task.results:
-            if isinstance(result, dict) and result.get("type") in ("labels", "choices"):
-                kinds.setdefault((str(result["type"]), str(result.get("from_name"))))
+    kinds: dict[tuple[str, str], None] = dict.fromkeys(
+        (str(result["type"]), str(result.get("from_name")))
+        for task in tasks
+        for result in task.results
+        if isinstance(result, dict) and result.get("type") in ("labels", "choices")
+    )
     usable = {"entities": "labels", "labels": "choices"}
     if wanted in usable:
         if kinds and not predicted and all(kind != usable[wanted] for kind, _ in kinds):
@@ -266,43 +251,43 @@ def _side(
     return replace(annotations, notes=(note, *annotations.notes))
 
 
+def _values(task: _Task, kind: str) -> list[Any]:
+    """Return the values of the results of one kind."""
+    results = (result for result in task.results if isinstance(result, dict))
+    return [result.get("value") for result in results if result.get("type") == kind]
+
+
 def _spans(source: Source, task: _Task) -> list[tuple[int, int, str]]:
     spans = []
-    for result in task.results:
-        if not isinstance(result, dict) or result.get("type") != "labels":
-            continue
-        value: Any = result.get("value")
-        value = value if isinstance(value, dict) else {}
+    for given in _values(task, "labels"):
+        value: Any = given if isinstance(given, dict) else {}
         start, end, labels = value.get("start"), value.get("end"), value.get("labels")
         whole = all(isinstance(x, int) and not isinstance(x, bool) for x in (start, end))
         names = isinstance(labels, list) and labels and all(isinstance(x, str) for x in labels)
+        problem = ""
         if not whole or not names:
-            raise source.error(
-                f"task {task.name} has {shown(value)}; expected whole numbers start and end, and "
-                f"a list of labels"
+            problem = (
+                f" has {shown(value)}; expected whole numbers start and end, and a list of labels"
             )
-        if not 0 <= start < end <= len(task.text):
-            raise source.error(
-                f"task {task.name}: span {start} to {end}; expected 0 <= start < end <= "
-                f"{len(task.text)}"
-            )
-        stated = value.get("text")
-        if isinstance(stated, str) and stated.split() != task.text[start:end].split():
-            mine, there = snippet(stated), snippet(task.text[start:end])
-            raise source.error(
-                f"task {task.name}: the span {start} to {end} is {mine}, but the text has {there} "
-                f"there; expected the same"
-            )
+        elif not 0 <= start < end <= len(task.text):
+            limits = f"0 <= start < end <= {len(task.text)}"
+            problem = f": span {start} to {end}; expected {limits}"
+        elif isinstance(value.get("text"), str):
+            stated, there = value["text"], task.text[start:end]
+            if stated.split() != there.split():
+                problem = (
+                    f": the span {start} to {end} is {snippet(stated)}, but the text has "
+                    f"{snippet(there)} there; expected the same"
+                )
+        if problem:
+            raise source.error(f"task {task.name}{problem}")
         spans += [(start, end, label) for label in labels]
     return spans
 
 
 def _choices(source: Source, task: _Task) -> list[str]:
     labels: list[str] = []
-    for result in task.results:
-        if not isinstance(result, dict) or result.get("type") != "choices":
-            continue
-        value = result.get("value")
+    for value in _values(task, "choices"):
         chosen = value.get("choices") if isinstance(value, dict) else None
         if not isinstance(chosen, list) or not all(isinstance(x, str) for x in chosen):
             raise source.error(f"task {task.name} has {shown(value)}; expected a list of choices")
@@ -363,13 +348,12 @@ def read_brat(opened: Input) -> Spans:
         names=tuple(annotations),
     )
     how = f"{path}: folder of brat, {count} documents, entities by their characters"
-    notes: list[str] = [Recognised(how)]
-    if pieces:
-        notes.append(f"{path}: {pieces} entities of several pieces, compared piece by piece")
-    if doubled:
-        notes.append(f"{path}: {doubled} entities given twice, counted once")
-    if others:
-        notes.append(f"{path}: {others} relations, events, attributes and notes passed over")
+    told = (
+        (pieces, "entities of several pieces, compared piece by piece"),
+        (doubled, "entities given twice, counted once"),
+        (others, "relations, events, attributes and notes passed over"),
+    )
+    notes = [Recognised(how), *(f"{path}: {number} {what}" for number, what in told if number)]
     return Spans(
         table[:, 0].astype(np.int32),
         table[:, 1],
@@ -418,43 +402,30 @@ def _entities(
                 f"or '0 5;8 12' of several pieces",
                 number,
             )
-        if content is not None:
-            _check_text(source, number, match, places, content)
+        if content is not None:  # brat writes a space for a line end and between pieces
+            end, in_text = places[-1][1], " ".join(content[i:j] for i, j in places)
+            if end > len(content):
+                raise source.error(
+                    f"entity {match['id']} ends at {end}, but the text has {len(content)} "
+                    f"characters; expected it inside",
+                    number,
+                )
+            if "".join(in_text.split()) != "".join(match["text"].split()):
+                raise source.error(
+                    f"entity {match['id']} is {snippet(match['text'])}, but the text has "
+                    f"{snippet(in_text)} there; expected the same text",
+                    number,
+                )
         entities.append((match["label"], places))
     return entities, others
 
 
-def _check_text(
-    source: Source, number: int, match: re.Match[str], places: list[tuple[int, int]], content: str
-) -> None:
-    """Refuse an entity whose text differs from the document at its offsets."""
-    if places[-1][1] > len(content):
-        raise source.error(
-            f"entity {match['id']} ends at {places[-1][1]}, but the text has {len(content)} "
-            f"characters; expected it inside",
-            number,
-        )
-    in_text = " ".join(content[i:j] for i, j in places)
-    # brat writes a space for a line end and between pieces
-    if "".join(in_text.split()) != "".join(match["text"].split()):
-        raise source.error(
-            f"entity {match['id']} is {snippet(match['text'])}, but the text has "
-            f"{snippet(in_text)} there; expected the same text",
-            number,
-        )
-
-
 def _places(text: str) -> list[tuple[int, int]]:
     """Return the pieces of an entity from left to right; empty if malformed or overlapping."""
-    places = []
-    for part in text.split(";"):
-        match = _PLACE.fullmatch(part)
-        if match is None or int(match[1]) >= int(match[2]):
-            return []
-        places.append((int(match[1]), int(match[2])))
-    places.sort()
-    overlapping = any(a[1] > b[0] for a, b in pairwise(places))
-    return [] if overlapping else places
+    matches = list(map(_PLACE.fullmatch, text.split(";")))
+    places = sorted((int(match[1]), int(match[2])) for match in matches if match is not None)
+    wrong = len(places) < len(matches) or any(begin >= end for begin, end in places)
+    return [] if wrong or any(a[1] > b[0] for a, b in pairwise(places)) else places
 
 
 # --- HIPE shared tasks: one token per line with nine columns, named in the first line
@@ -566,7 +537,9 @@ def spans_from_docs(name: str, docs: Sequence[Any]) -> Spans:
                 f"{name}: document {number} is none of spaCy ({error}); expected tokens with text, "
                 f"and ents with start, end and label_"
             ) from None
-    groups = _span_groups(docs)
+    held = (getattr(doc, "spans", None) or {} for doc in docs)
+    named = dict.fromkeys(str(name) for own in held for name in own if len(own[name]))
+    groups = some_of(list(named), 4)
     if groups and not any(sentences):
         raise InputError(
             f"{name}: no document has entities (doc.ents), but there are span groups ({groups}); "
@@ -579,23 +552,17 @@ def spans_from_docs(name: str, docs: Sequence[Any]) -> Spans:
     return spans
 
 
-def _span_groups(docs: Sequence[Any]) -> str:
-    """Return the names of the span groups that are not empty, for a message."""
-    groups = (getattr(doc, "spans", None) or {} for doc in docs)
-    return some_of(list(dict.fromkeys(str(k) for own in groups for k in own if len(own[k]))), 4)
-
-
 def read_docbin(opened: Input) -> Spans:
     """Read a ``.spacy`` file with spaCy, after checking its unpacked size."""
     source = opened.source
     unpacking, rest, size = zlib.decompressobj(), source.data, 0
-    while rest:
-        try:
+    try:
+        while rest:
             size += len(unpacking.decompress(rest, _UNPACKED_PIECE))
-        except zlib.error:
-            break  # spaCy reports what is wrong
-        source.refuse_unpacking(size)
-        rest = unpacking.unconsumed_tail
+            source.refuse_unpacking(size)
+            rest = unpacking.unconsumed_tail
+    except zlib.error:
+        pass  # spaCy reports what is wrong
     try:
         import spacy
         from spacy.tokens import DocBin
