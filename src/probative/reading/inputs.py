@@ -12,7 +12,6 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError, Recognised
-from probative.labels import label_text
 from probative.reading.annotations import Labels, LabelSets, Side
 from probative.reading.columns import ODD_TAG, TAG
 from probative.reading.formats import read, read_pair
@@ -35,7 +34,7 @@ from probative.reading.sequences import (
     spans_from_sets,
     tagged_from_lists,
 )
-from probative.reading.table_sides import label_sets, tags_reason
+from probative.reading.table_sides import label_sets, label_texts, tags_reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -192,15 +191,10 @@ def _sets(items: list[Any], name: str, *, given: bool) -> LabelSets:
     """Read sets of labels from Python; values that look like tags only if ``given`` as sets."""
     sets = []
     for number, labels in enumerate(items, start=1):
-        texts = []
-        for label in labels:
-            try:
-                texts.append(label_text(label))
-            except (TypeError, ValueError, ArithmeticError):
-                texts.append(None)
-        if None in texts or isinstance(labels, Mapping):
+        texts = label_texts(labels)
+        if texts is None or isinstance(labels, Mapping):
             raise InputError(f"{name}: item {number} is {shown(labels)}; expected a set of labels")
-        sets.append([text for text in texts if text is not None])
+        sets.append(texts)
     found = label_sets(name, sets)
     if tags_reason(found.names) is not None and not given:
         raise InputError(

@@ -22,7 +22,7 @@ from probative.labels import (
     refuse_continuous,
 )
 from probative.reading.annotations import TEXT_COLUMNS, Labels, Spans, Tagged, Text
-from probative.reading.table_sides import Sides, is_read
+from probative.reading.table_sides import Sides, is_read, numbered
 from probative.reading.tables import Cells, Wanted, choose_columns
 
 if TYPE_CHECKING:
@@ -123,10 +123,7 @@ def units_of(name: str, units: Any, size: int) -> Any:
     if len(items) != size:
         raise InputError(f"units: {len(items)} of them; expected one per label of {name}, {size}")
     codes, _ = labels_of(items, lambda text: InputError(f"units: {text}"))
-    _, first, group = np.unique(codes, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.int32)
-    rank[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
-    return rank[group.reshape(-1)]
+    return numbered(codes)
 
 
 def sides_from_frame(
