@@ -14,6 +14,7 @@ from probative.errors import InputError
 from probative.labels import items_of
 from probative.reading.annotations import Side
 from probative.reading.sequences import units_of
+from probative.reading.tables import is_decimal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -85,18 +86,10 @@ def _scores_of_values(name: str, values: Any, units: Any = None) -> Graded:
     try:
         numbers = np.array([math.nan if v is None else float(v) for v in items], dtype=np.float64)
     except (TypeError, ValueError):
-        odd = next(v for v in items if not (v is None or _is_number(v)))
+        odd = next(v for v in items if not (v is None or is_decimal(v)))
         raise InputError(f"{name}: {shown(odd)} is no score; expected numbers") from None
     numbers[~np.isfinite(numbers)] = math.nan
     return Graded(name, numbers, None if units is None else units_of(name, units, len(items)))
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def scores_of_systems(scores: Any, units: Any = None) -> list[tuple[str, list[Graded], bool]]:

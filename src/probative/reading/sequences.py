@@ -23,7 +23,7 @@ from probative.labels import (
 )
 from probative.reading.annotations import TEXT_COLUMNS, Labels, Spans, Tagged, Text
 from probative.reading.table_sides import Sides, is_read, numbered
-from probative.reading.tables import Cells, Wanted, choose_columns
+from probative.reading.tables import Cells, Wanted, choose_columns, odd_cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -169,7 +169,5 @@ def _numbered(name: str, column: str, values: list[Any]) -> Any:
         return factorise(cells)
     except TypeError:
         place = place_of_unhashable(cells)
-        raise InputError(
-            f"{name}: column {column!r} row {place + 1} is {shown(values[place])}; expected text, "
-            f"a number or a truth value"
-        ) from None
+        problem = odd_cell(column, place + 1, values[place])
+        raise InputError(f"{name}: {problem}") from None

@@ -25,7 +25,7 @@ from probative.reading.annotations import (
     coded,
 )
 from probative.reading.columns import TAG
-from probative.reading.tables import Wanted, plain_name, read_cells
+from probative.reading.tables import Wanted, odd_cell, plain_name, read_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -162,11 +162,12 @@ class Sides:
 
     def _filled(self, side: Any, name: str, what: str) -> Any:
         """Return labels with what their rows have beside them, and with a note."""
+        condensed = self.cells.repeats is not None
         return replace(
             side,
             units=self._units(),
             notes=self._note(what),
-            texts=self._texts(),
+            texts=None if condensed or self.source is None else partial(_texts, self.source),
             aligned=self._row_ids(name),
             groups=self._groups(),
         )
@@ -190,16 +191,18 @@ class Sides:
         if column is None:
             return None
         codes, values = self.cells.columns[column]
-        names = [_group_name(value) for value in values]
-        if None in names:
-            code = names.index(None)
-            raise self.error(
-                f"column {column!r} row {int(np.argmax(codes == code)) + 1} is "
-                f"{shown(values[code])}; expected text, a number or a truth value"
-            )
-        known = {name: number for number, name in enumerate(dict.fromkeys(names))}
-        number = np.array([known[name] for name in names], dtype=np.int32)
-        return RowGroups(column, number[codes], tuple(map(str, known)))
+        names = []
+        for code, value in enumerate(values):
+            try:
+                text = label_text(value)
+            except (TypeError, ValueError, ArithmeticError):
+                row = int(np.argmax(codes == code)) + 1
+                raise self.error(odd_cell(column, row, value)) from None
+            names.append(MISSING_GROUP if text is None else text)
+            if text == MISSING_GROUP:
+                names[-1] = repr(text)
+        number, known = factorise_each(names, len(names))
+        return RowGroups(column, number[codes], tuple(known))
 
     def _refuse_breaks(self) -> None:
         if self.cells.breaks:
@@ -217,18 +220,13 @@ class Sides:
         reason = f"; {self.cells.reason}" if self.cells.reason else ""
         return (Recognised(f"{self.name}: {self.cells.kind} table, {what}{reason}"),)
 
-    def _texts(self) -> Any:
-        condensed = self.cells.repeats is not None
-        return None if self.source is None or condensed else partial(_texts, self.source)
-
     def _row_ids(self, name: str) -> RowIds | None:
         if self.options.key:
             return self._keys()
         if not self.ids:
             return None
-        taken = (name, self.run_column, self.cells.group)
-        others = [n for n in self.cells.columns if n not in taken]
-        there = [n for n in others if _ID.fullmatch(plain_name(n))]
+        others = self.cells.columns.keys() - {name, self.run_column, self.cells.group}
+        there = [n for n in self.cells.columns if n in others and _ID.fullmatch(plain_name(n))]
         if not there and self.cells.unit is not None:
             there = [self.cells.unit]
         for column in there:
@@ -293,10 +291,8 @@ class Sides:
         texts = label_texts(value if listed else [value])
         if texts is None or (separator is True and not listed):
             row = int(np.argmax(codes == code)) + 1
-            raise self.error(
-                f"column {name!r} row {row} is {shown(value)}; expected a list of labels, or the "
-                "separator (multilabel=',')"
-            )
+            expected = "a list of labels, or the separator (multilabel=',')"
+            raise self.error(odd_cell(name, row, value, expected))
         return texts
 
     # --- Probabilities
@@ -318,9 +314,7 @@ class Sides:
         wrong = np.flatnonzero(~np.isfinite(numbers)[codes])
         if len(wrong):
             value = values[codes[wrong[0]]]
-            raise self.error(
-                f"column {name!r} row {int(wrong[0]) + 1} is {shown(value)}; expected a probability"
-            )
+            raise self.error(odd_cell(name, int(wrong[0]) + 1, value, "a probability"))
         return numbers[codes]
 
     # --- Tags
@@ -428,17 +422,6 @@ class Sides:
         codes, names = self._named(name)
         notes = self._note(f"tags in column {name!r}, {text.parted_by}")
         return Tagged(text, codes, names, notes, name if len(self.cells.names) > 1 else None)
-
-
-def _group_name(value: Any) -> str | None:
-    """Return the name of a group from the value in its rows; None if it can be no name."""
-    try:
-        text = label_text(value)
-    except (TypeError, ValueError, ArithmeticError):
-        return None
-    if text is None:
-        return MISSING_GROUP
-    return repr(text) if text == MISSING_GROUP else text
 
 
 def tags_reason(values: Sequence[Any]) -> str | None:
