@@ -40,13 +40,7 @@ from probative.labels import factorise_each
 from probative.reading.annotations import Origin, Tagged
 from probative.reading.columns import ODD_TAG, TAG, column_of, layout, read_tags
 from probative.reading.fields import split
-from probative.reading.lines import (
-    SPAN_KEYS,
-    read_forms,
-    read_labels,
-    read_segmented,
-    read_spans,
-)
+from probative.reading.lines import SPAN_KEYS, read_forms, read_labels, read_segmented, read_spans
 from probative.reading.source import Source, is_brat_folder, load, object_of, some_of
 from probative.reading.table_sides import read_one_table, read_table_pair
 from probative.reading.tables import (

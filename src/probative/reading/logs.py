@@ -576,15 +576,36 @@ def _log(
     if options.graded:
         numbers = np.array(_numbers(source, records, values, name))
     else:
-        _refuse_missing(source, records, values, name)
+        pairs = zip(records, values, strict=True)
+        without = [record for record, value in pairs if value is None or value != value]  # NaN
+        if without:
+            failed = sum(record.error for record in without)
+            why = f", {failed} after an error" if failed else ""
+            raise source.error(
+                f"{len(without)} of {len(records)} samples have no score {name!r}{why} "
+                f"({some_of([record.sample for record in without])}); expected one for every "
+                "sample",
+                without[0].line,
+            )
         counted = any(isinstance(value, dict) for value in values)
         if counted and options.threshold is not None:
             raise InputError(f"threshold: score {name!r} is counts; leave it out")
         if counted:
             table = [_counts(source, r, value) for r, value in zip(records, values, strict=True)]
         else:
-            right = _right(source, records, values, name, options.threshold)
-            table = [(int(yes), 0, int(not yes)) for yes in right]
+            scores = _numbers(source, records, values, name)
+            between = [i for i, score in enumerate(scores) if score not in (0.0, 1.0)]
+            if between and options.threshold is None:
+                samples = [(shown(values[i]), records[i].sample[:40]) for i in between]
+                some = ", ".join(f"{score} for {own!r}" for score, own in samples[:_MOST_EXAMPLES])
+                raise source.error(
+                    f"{len(between)} of {len(scores)} samples are neither right nor wrong by "
+                    f"{name!r} ({some}); expected 0 or 1, from where on one counts as right "
+                    f"(threshold=), or the mean of the scores (metric='mean')",
+                    records[between[0]].line,
+                )
+            least = 1.0 if options.threshold is None else options.threshold
+            table = [(int(score >= least), 0, int(score < least)) for score in scores]
     tp, fp, fn = np.array(table, dtype=np.int64).T
     unanswered = sum(value == "N" for value in values)
     if unanswered:
@@ -593,9 +614,9 @@ def _log(
         notes.append(f"{source.name}: {words}")
     head = source.name, records[0].system, name, records[0].variant
     texts = ((r.sample, r.content, r.text, r.target, r.said) for r in records)
-    samples, content, asked, targets, said = zip(*texts, strict=True)
+    names, content, asked, targets, said = zip(*texts, strict=True)
     tail = tuple(notes), numbers
-    return Log(*head, samples, repeat, content, tp, fp, fn, counted, asked, targets, said, *tail)
+    return Log(*head, names, repeat, content, tp, fp, fn, counted, asked, targets, said, *tail)
 
 
 def _repeats(source: Source, records: Sequence[_Record]) -> tuple[int, ...]:
@@ -614,40 +635,6 @@ def _repeats(source: Source, records: Sequence[_Record]) -> tuple[int, ...]:
             "expected each once, or numbered repetitions"
         )
     return tuple(repeats)
-
-
-def _refuse_missing(source: Source, records: list[_Record], values: list[Any], name: str) -> None:
-    pairs = zip(records, values, strict=True)
-    without = [record for record, value in pairs if value is None or value != value]  # NaN
-    if without:
-        failed = sum(record.error for record in without)
-        why = f", {failed} after an error" if failed else ""
-        raise source.error(
-            f"{len(without)} of {len(records)} samples have no score {name!r}{why} "
-            f"({some_of([record.sample for record in without])}); expected one for every sample",
-            without[0].line,
-        )
-
-
-def _right(
-    source: Source, records: list[_Record], values: list[Any], name: str, threshold: Any
-) -> list[bool]:
-    """Return True for every right answer; refuse scores between 0 and 1 without a threshold."""
-    numbers = _numbers(source, records, values, name)
-    if threshold is not None:
-        return [number >= threshold for number in numbers]
-    between = [i for i, number in enumerate(numbers) if number not in (0.0, 1.0)]
-    if between:
-        some = ", ".join(
-            f"{shown(values[i])} for {records[i].sample[:40]!r}" for i in between[:_MOST_EXAMPLES]
-        )
-        raise source.error(
-            f"{len(between)} of {len(numbers)} samples are neither right nor wrong by {name!r} "
-            f"({some}); expected 0 or 1, from where on one counts as right (threshold=), or "
-            f"the mean of the scores (metric='mean')",
-            records[between[0]].line,
-        )
-    return [number == 1.0 for number in numbers]
 
 
 def _numbers(source: Source, records: list[_Record], values: list[Any], name: str) -> list[float]:

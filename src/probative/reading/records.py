@@ -18,6 +18,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date, datetime, time
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -117,11 +118,23 @@ def parse_record(text: str, place: Place, *, find_json: bool = False) -> _Parsed
 
 
 def _checked(value: Any, problem: str, repair: str, place: Place) -> _Parsed:
-    """Return a value as a record if it is one."""
+    """Return a value as a record if it is one; refuse a record that is nested too deeply."""
     if not problem and not isinstance(value, dict):
         problem = f"{shown(value)} is no JSON object"
-    problem = problem or _check(value, place)
-    return _Parsed(None, problem) if problem else _Parsed(value, "", repair)
+    level = [] if problem else [value]
+    for _ in range(DEEPEST + 1):
+        if not level:
+            return _Parsed(None, problem) if problem else _Parsed(value, "", repair)
+        below: list[Any] = []
+        for part in level:
+            for own in part.values() if type(part) is dict else part:
+                form = type(own)
+                if form is dict or form is list:
+                    below.append(own)
+                elif form is float and not math.isfinite(own):
+                    return _Parsed(None, f"{own} is no JSON value, or too large a number")
+        level = below
+    raise _too_deep(place)
 
 
 def _decode(text: str, place: Place) -> tuple[Any, str]:
@@ -160,24 +173,6 @@ def _too_deep(place: Place) -> InputError:
     return place(f"the record is nested too deeply; expected at most {DEEPEST} levels")
 
 
-def _check(record: Any, place: Place) -> str:
-    """Refuse an object that is nested too deeply; return the problem of a number, or ""."""
-    level = [record]
-    for _ in range(DEEPEST + 1):
-        if not level:
-            return ""
-        below: list[Any] = []
-        for part in level:
-            for value in part.values() if type(part) is dict else part:
-                form = type(value)
-                if form is dict or form is list:
-                    below.append(value)
-                elif form is float and not math.isfinite(value):
-                    return f"{value} is no JSON value, or too large a number"
-        level = below
-    raise _too_deep(place)
-
-
 # --- Records of one side
 
 
@@ -200,8 +195,7 @@ def records_of(source: Source, reading: Options) -> Records:
         return _side(source.name, _rows_of_folder(source.path, reading), reading)
     rows = _rows_of(source)
     column = reading.column or _record_column(rows, reading)
-    taken = _with_column(source, rows, column, reading)
-    side = _side(source.name, taken, reading, column)
+    side = _side(source.name, _with_column(source, rows, column, reading), reading, column)
     return replace(side, groups=_groups(source, rows, reading), notes=(*source.notes, *side.notes))
 
 
@@ -254,17 +248,14 @@ def sides_of_file(source: Source, reading: Options) -> list[Records]:
 
 def records_from_objects(data: Any, name: str, reading: Options = _OUTPUT) -> Records:
     """Read one side from Python data: records, or raw texts, in a list or by key."""
-    pairs: Iterable[tuple[Any, Any]]
-    if isinstance(data, Mapping):
-        pairs = [(str(key), value) for key, value in data.items()]
-    elif isinstance(data, Iterable) and not isinstance(data, (str, bytes)):
-        pairs = [(None, value) for value in data]
-    else:
+    if isinstance(data, (str, bytes)) or not isinstance(data, Iterable):
         raise InputError(f"{name}: {shown(data)}; expected records in a list, or by their keys")
-    rows = []
-    for number, (key, value) in enumerate(pairs, start=1):
-        place = f"{name}: record {key if key is not None else number}"
-        rows.append(_Row(value if value is None else _plain(value, place), key))
+    by_key = isinstance(data, Mapping)
+    pairs = data.items() if isinstance(data, Mapping) else enumerate(data, start=1)
+    rows = [
+        _Row(_plain(value, f"{name}: record {key}"), str(key) if by_key else None)
+        for key, value in pairs
+    ]
     return _side(name, rows, reading)
 
 
@@ -310,32 +301,22 @@ def _rows_of(source: Source) -> list[_Row]:
         return _rows_of_table(source)
     text = source.data.decode("utf-8", "replace")
     lines = [(n, line) for n, line in enumerate(text.split("\n"), start=1) if line.strip()]
-    whole = _whole(source, text, lines)
-    if whole is not None:
-        return whole
+    is_document = len(lines) > 1 or source.name.endswith(".json")
+    first = _decode(lines[0][1].strip(), source.error)[0] if len(lines) > 1 else None
+    if text.lstrip()[:1] in ("[", "{") and first is None:  # one JSON value
+        value, _ = _decode(text.strip(), source.error)
+        if isinstance(value, list) and (is_document or len(value) != 1):
+            return [_Row(each) for each in value]
+        several = isinstance(value, dict) and value and all(type(v) is dict for v in value.values())
+        if several and is_document:
+            return [_Row(each, key) for key, each in value.items()]
+        if isinstance(value, dict) and len(lines) > 1:
+            raise source.error("is a single JSON object; expected a list, or an object of objects")
     rows = []
     for number, line in lines:
         value, problem = _decode(line.strip(), lambda text, n=number: source.error(text, n))  # type: ignore[misc]
         rows.append(_Row(line if problem else value, line=number, problem=problem))
     return rows
-
-
-def _whole(source: Source, text: str, lines: list[tuple[int, str]]) -> list[_Row] | None:
-    """Return the records of one JSON value; None if the file is JSON lines."""
-    opening = text.lstrip()[:1]
-    first = _decode(lines[0][1].strip(), source.error)[0] if len(lines) > 1 else None
-    if opening not in ("[", "{") or first is not None:
-        return None
-    value, _ = _decode(text.strip(), source.error)
-    is_document = len(lines) > 1 or source.name.endswith(".json")
-    if isinstance(value, list) and (is_document or len(value) != 1):
-        return [_Row(each) for each in value]
-    several = isinstance(value, dict) and value and all(type(v) is dict for v in value.values())
-    if several and is_document:
-        return [_Row(each, key) for key, each in value.items()]
-    if isinstance(value, dict) and len(lines) > 1:
-        raise source.error("is a single JSON object; expected a list, or an object of objects")
-    return None
 
 
 def _rows_of_parquet(source: Source, most: int | None = None) -> list[_Row]:
@@ -382,13 +363,6 @@ def _rows_of_folder(folder: Path, reading: Options) -> list[_Row]:
 # --- Columns
 
 
-def _is_record(value: Any) -> bool:
-    """Return True if a value is an object or the text of one, fenced or not."""
-    if isinstance(value, str):
-        return value.lstrip("\ufeff \t\r\n").startswith(("{", "[{", "```", '"{'))
-    return isinstance(value, dict)
-
-
 def _columns(rows: Sequence[_Row]) -> list[str]:
     """Return the names of the columns, in the order in which rows show them."""
     there = (row.value for row in rows if isinstance(row.value, dict))
@@ -399,7 +373,11 @@ def _holds_records(rows: Sequence[_Row], name: str) -> bool:
     """Return True if a quarter of the cells of a column, in the first rows, are records."""
     cells = [row.value.get(name) for row in rows[:_ROWS_LOOKED_AT] if isinstance(row.value, dict)]
     cells = [cell for cell in cells if cell is not None]
-    return bool(cells) and 4 * sum(map(_is_record, cells)) >= len(cells)
+    # objects, or the texts of such, fenced or not
+    texts = (c.lstrip("\ufeff \t\r\n") if isinstance(c, str) else "" for c in cells)
+    held = sum(text.startswith(("{", "[{", "```", '"{')) for text in texts)
+    held += sum(isinstance(cell, dict) for cell in cells)
+    return bool(cells) and 4 * held >= len(cells)
 
 
 def _record_column(rows: Sequence[_Row], reading: Options) -> str | None:
@@ -418,10 +396,7 @@ def _record_column(rows: Sequence[_Row], reading: Options) -> str | None:
 
 
 def _gold_and_systems(
-    rows: Sequence[_Row],
-    reading: Options,
-    gold: str | None = None,
-    systems: tuple[str, ...] = (),
+    rows: Sequence[_Row], reading: Options, gold: str | None = None, systems: tuple[str, ...] = ()
 ) -> tuple[str | None, tuple[str, ...]]:
     """Return the columns of gold and of the systems, by their names and contents."""
     holding = [name for name in _columns(rows) if _holds_records(rows, name)]
@@ -444,29 +419,21 @@ def _gathered(
     source: Source, rows: Sequence[_Row], there: Sequence[str], patterns: Sequence[str]
 ) -> list[_Row]:
     """Return rows with a record for each pattern: in ``*_pred``, * stands for the field."""
-    ends = [pattern.split("*") for pattern in patterns]
-    odd = next((p for p, parts in zip(patterns, ends, strict=True) if len(parts) != 2), None)
+    odd = next((pattern for pattern in patterns if pattern.count("*") != 1), None)
     if odd is not None:
         raise source.error(f"columns: {odd!r}; expected one * each, such as *_pred")
-    (before, after), fields = ends[1], []
-    for name in there:
-        field_name = name[len(before) : len(name) - len(after)]
-        fits = name.startswith(before) and name.endswith(after) and field_name
-        if fits and patterns[0].replace("*", field_name) in there and name != field_name:
-            fields.append(field_name)
+    before, after = patterns[1].split("*")
+    inside = re.compile(f"{re.escape(before)}(.+){re.escape(after)}", re.DOTALL)
+    found = [(name, match[1]) for name in there if (match := inside.fullmatch(name))]
+    fields = [own for n, own in found if patterns[0].replace("*", own) in there and n != own]
     if not fields:
         called = f"{patterns[0]} and {patterns[1]}"
         raise source.error(f"no columns are called {called}; expected some of {listed(there)}")
-    return [
-        row._replace(
-            value=row.value
-            | {
-                pattern: {name: row.value.get(pattern.replace("*", name)) for name in fields}
-                for pattern in patterns
-            }
-        )
-        for row in rows
-    ]
+    gathered = []
+    for row in rows:
+        records = {p: {f: row.value.get(p.replace("*", f)) for f in fields} for p in patterns}
+        gathered.append(row._replace(value=row.value | records))
+    return gathered
 
 
 def _with_column(
@@ -742,10 +709,9 @@ def _first_rows(source: Source, head: Source) -> list[dict[str, Any]] | str:
     if opening not in (b"[", b"{"):
         rows = _rows_of_table(head) if source.suffix in (".csv", ".tsv") else []
         return [row.value for row in rows[:_ROWS_LOOKED_AT]]
-    found: Any = []
-    for line in head.data.split(b"\n")[:_ROWS_LOOKED_AT]:
-        value, problem = _decode(line.decode("utf-8", "replace").strip(), source.error)
-        found += [] if problem else [value]
+    lines = (line.decode("utf-8", "replace").strip() for line in head.data.split(b"\n"))
+    decoded = [_decode(line, source.error) for line in islice(lines, _ROWS_LOOKED_AT)]
+    found: Any = [value for value, problem in decoded if not problem]
     if opening == b"[" or not found:  # one value over several lines
         found = source.document
     elif len(found) == 1 and b"\n" not in source.data.strip():

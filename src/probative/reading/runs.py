@@ -17,14 +17,7 @@ import numpy as np
 from probative._validation import shown
 from probative.errors import InputError
 from probative.files import find_paths
-from probative.reading.annotations import (
-    Labels,
-    RowIds,
-    Segmented,
-    Side,
-    Tagged,
-    items_of,
-)
+from probative.reading.annotations import Labels, RowIds, Segmented, Side, Tagged, items_of
 from probative.reading.columns import TAG, read_tags
 from probative.reading.formats import open_input
 from probative.reading.inputs import are_docs, is_frame, is_path, is_series

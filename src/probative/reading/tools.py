@@ -14,6 +14,7 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError, Recognised
+from probative.labels import factorise_each
 from probative.reading.annotations import Labels, Spans, Tagged, Text, coded
 from probative.reading.logs import read_samples, tool_of, whole_document
 from probative.reading.rows import (
@@ -93,14 +94,10 @@ def _is_label_studio(document: Any) -> str | None:
     task = document[0]
     if isinstance(task.get("data"), dict) and ("annotations" in task or "predictions" in task):
         return "it is a list of tasks with 'data' and 'annotations'"
-    short = any(_is_short(value) for value in task.values()) or _JSON_MIN_KEYS.issubset(task)
+    firsts = (value[0] for value in task.values() if isinstance(value, list) and value)
+    spans = any(isinstance(one, dict) and "labels" in one and "start" in one for one in firsts)
+    short = spans or _JSON_MIN_KEYS.issubset(task)
     return "it is a list of texts with their labels, as JSON-MIN has them" if short else None
-
-
-def _is_short(value: Any) -> bool:
-    """Return True if a value is a list of spans as in JSON-MIN."""
-    first = value[0] if isinstance(value, list) and value else None
-    return isinstance(first, dict) and "labels" in first and "start" in first
 
 
 def read_label_studio(opened: Input) -> Spans | Labels | LabelSets:
@@ -443,7 +440,16 @@ def read_hipe(opened: Input) -> Tagged | Labels:
     if header is None:
         raise source.error("holds nothing but blank lines; expected the names of columns")
     names = lines[header].rstrip("\r").split("\t")
-    place = _place(source, names, options.tag_column or options.column)
+    asked: Any = options.tag_column or options.column
+    column = _DEFAULT_COLUMN if asked is None else asked
+    number = int(column) if str(column).lstrip("-").isdigit() else 0
+    if column in names:
+        place = names.index(column)
+    elif 1 <= abs(number) <= len(names):
+        place = number - 1 if number > 0 else len(names) + number
+    else:
+        listed = ", ".join(name for name in names if name.startswith("NE-"))
+        raise source.error(f"there is no column {column!r}; expected one of {listed}")
     misc = names.index("MISC") if "MISC" in names else None
     tokens: list[str] = []
     tags: list[str] = []
@@ -485,8 +491,7 @@ def read_hipe(opened: Input) -> Tagged | Labels:
         raise source.error("holds no tokens; expected at least one below the names of the columns")
     if unmarked == len(tokens):
         raise source.error(f"column {names[place]!r} is empty (_ everywhere); expected tags")
-    code: dict[str, int] = {}
-    codes = np.array([code.setdefault(tag, len(code)) for tag in tags], dtype=np.int32)
+    codes, values = factorise_each(tags, len(tags))
     first = np.array([*begins, len(tokens)], dtype=np.int64)
     text = Text(
         source.name,
@@ -503,20 +508,8 @@ def read_hipe(opened: Input) -> Tagged | Labels:
             f"{source.name}: {len(short)} rows lack cells, which are taken as _; the first is line "
             f"{short[0]}"
         )
-    tagged = Tagged(text, codes, tuple(code), tuple(notes))
+    tagged = Tagged(text, codes, tuple(values), tuple(notes))
     return tagged.as_labels() if opened.task == "labels" else tagged
-
-
-def _place(source: Source, names: list[str], column: str | int | None) -> int:
-    """Return the column of the tags, counted from 0."""
-    wanted: Any = _DEFAULT_COLUMN if column is None else column
-    if isinstance(wanted, str) and wanted in names:
-        return names.index(wanted)
-    number = int(wanted) if str(wanted).lstrip("-").isdigit() else 0
-    if 1 <= abs(number) <= len(names):
-        return number - 1 if number > 0 else len(names) + number
-    listed = ", ".join(name for name in names if name.startswith("NE-"))
-    raise InputError(f"there is no column {wanted!r}; expected one of {listed}", source.name)
 
 
 # --- spaCy documents, without importing spaCy: any objects with tokens and entities
@@ -602,7 +595,16 @@ def tool_of_file(
     if log is not None:
         return "log", log[1]
     if source.is_parquet:
-        return _rows_of_parquet(source)
+        from probative.reading.parquet import list_columns
+
+        try:
+            columns = list_columns(source)
+        except InputError:  # the reader of tables reports it
+            return None
+        tokens = next((name for name in TOKENS if name in columns), None)
+        tags = next((name for name in columns if is_tag_column(name)), None)
+        found = tags is not None and tokens is not None
+        return ("rows", f"it has columns of lists, {tokens!r} and {tags!r}") if found else None
     if record is not None:
         reason = is_row(record)
         if reason is not None:
@@ -611,32 +613,9 @@ def tool_of_file(
             return "choices", "its first object has options and what was accepted of them"
     if source.data.lstrip().startswith(b"TOKEN\t" + _DEFAULT_COLUMN.encode()):
         return "hipe", "its first line names the columns TOKEN, NE-COARSE-LIT and others"
-    if source.data.lstrip()[:1] == b"[":
-        return _of_a_list(source)
-    return None
-
-
-def _rows_of_parquet(source: Source) -> tuple[str, str] | None:
-    """Return "rows" and the reason if a Parquet file has list columns of tokens and tags."""
-    from probative.reading.parquet import list_columns
-
-    try:
-        columns = list_columns(source)
-    except InputError:  # the reader of tables reports it
-        return None
-    tokens = next((name for name in TOKENS if name in columns), None)
-    tags = next((name for name in columns if is_tag_column(name)), None)
-    if tags is None or tokens is None:
-        return None
-    return "rows", f"it has columns of lists, {tokens!r} and {tags!r}"
-
-
-def _of_a_list(source: Source) -> tuple[str, str] | None:
-    """Return the format of a JSON list and the reason, or None."""
     keys = (b'"annotations"', b'"annotation_id"', b'"labels"', b'"tokens"', b'"words"')
-    if not any(key in source.data for key in keys):
-        return None
-    document = whole_document(source)
+    listed = source.data.lstrip()[:1] == b"[" and any(key in source.data for key in keys)
+    document = whole_document(source) if listed else None
     reason = _is_label_studio(document)
     if reason is not None:
         return "labelstudio", reason
