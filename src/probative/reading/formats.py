@@ -189,11 +189,8 @@ class Glance:
         if self.shape is None:
             return self._tags_of_ragged()
         last = self.shape.width - 1
-        for column in range(last, -1, -1):
-            if column == 0 < last:
-                break
-            codes, values = column_of(self.shape, column)
-            found = _tags_among(codes, values, strict=column < last)
+        for column in range(last, min(last, 1) - 1, -1):
+            found = _tags_among(*column_of(self.shape, column), strict=column < last)
             if found is not None:
                 return (column + 1, *found)
         return None
@@ -272,9 +269,9 @@ def recognise(source: Source, options: Options) -> _Recognised:
             f"could be {found.title} ({claim.reason}) or {other.title} ({unlike.reason}); expected "
             f"{settled[0]} or {settled[1]}"
         )
-    if strength == POSSIBLE and options.task is not None:
-        return _Recognised(found.name, options.task, f"{options.task} is asked for")
-    return _Recognised(found.name, options.task or claim.task or found.tasks[0], claim.reason)
+    asked = strength == POSSIBLE and options.task is not None
+    reason = f"{options.task} is asked for" if asked else claim.reason
+    return _Recognised(found.name, options.task or claim.task or found.tasks[0], reason)
 
 
 # --- Claims of each format
@@ -362,7 +359,7 @@ def _is_jsonl(glance: Glance) -> _Claim | None:
     if record is None:
         ending = suffix in (".jsonl", ".json", ".ndjson") and glance.is_text
         return _Claim(f"its name ends in {suffix}") if ending else None
-    has_text = "text" in record or "tokens" in record or "words" in record
+    has_text = not record.keys().isdisjoint(("text", "tokens", "words"))
     under = next((key for key in SPAN_KEYS if isinstance(record.get(key), list)), None)
     if not has_text or (under is None and set(SPAN_KEYS) & set(record)):
         return None

@@ -282,9 +282,8 @@ def is_keyed(gold: Any, system: Any) -> bool:
 
 def _is_whole(one: Any) -> bool:
     """Return True if this is a whole output by its type, or by the type of its entries."""
-    if isinstance(one, Side) or is_frame(one) or is_dataset(one):
-        return True
-    return isinstance(one, (list, tuple)) and (are_rows(one) or are_docs(one))
+    by_entries = isinstance(one, (list, tuple)) and (are_rows(one) or are_docs(one))
+    return by_entries or isinstance(one, Side) or is_frame(one) or is_dataset(one)
 
 
 def are_files(systems: Mapping[str, Any]) -> bool:

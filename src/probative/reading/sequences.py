@@ -43,9 +43,9 @@ def tagged_from_lists(name: str, sentences: Sequence[Sequence[str]]) -> Tagged:
         codes, names = factorise_each(chain.from_iterable(sentences), int(first[-1]))
     except TypeError:
         raise InputError(f"{name}: expected a list of tags (str) per sentence") from None
-    for tag in names:
-        if not isinstance(tag, str):
-            raise InputError(f"{name}: {tag!r} is not a tag (str)")
+    odd = [tag for tag in names if not isinstance(tag, str)]
+    if odd:
+        raise InputError(f"{name}: {odd[0]!r} is not a tag (str)")
     return Tagged(Text(name, first), codes, tuple(names))
 
 
@@ -111,9 +111,8 @@ def labels_from_array(
 
 def labels_from_lists(name: str, sentences: Sequence[Any]) -> Labels:
     """Read labels of tokens from Python: one list per sentence, sentences are the units."""
-    first = _offsets(map(len, sentences))
+    text = Text(name, _offsets(map(len, sentences)))
     labels = labels_from_array(name, list(chain.from_iterable(sentences)))
-    text = Text(name, first)
     return replace(labels, units=text.sentence, aligned=text)
 
 
