@@ -122,21 +122,19 @@ def label_studio_pair(opened: Input, gold: Column | None, columns: Sequence[Colu
     versions: dict[str, dict[int, list[Any]]] = {}
     documents = _tasks(source)
     numbers = []
-    for number, document in enumerate(documents):
+    for number, document in enumerate(documents, start=1):
         given = document.get("predictions") or []
-        for prediction in source.expect(list, f"predictions of task {number + 1}", given):
+        for prediction in source.expect(list, f"predictions of task {number}", given):
             if not isinstance(prediction, dict):  # the id of a prediction that was not exported
-                numbers.append((number + 1, prediction))
+                numbers.append((number, prediction))
                 continue
             version = str(prediction.get("model_version") or "predictions")
             own = versions.setdefault(version, {})
             if number in own:
                 raise source.error(
-                    f"task {number + 1} has two predictions of {version!r}; expected one"
+                    f"task {number} has two predictions of {version!r}; expected one"
                 )
-            own[number] = source.expect(
-                list, f"result of task {number + 1}", prediction.get("result")
-            )
+            own[number] = source.expect(list, f"result of task {number}", prediction.get("result"))
     if numbers and not versions:
         raise source.error(
             f"task {numbers[0][0]} has the number of a prediction, {shown(numbers[0][1])}; "
@@ -146,16 +144,14 @@ def label_studio_pair(opened: Input, gold: Column | None, columns: Sequence[Colu
         raise source.error("has no predictions; expected a second file, or tasks with them")
     sides: list[Any] = []
     for version, own in versions.items():
-        missing = [str(n + 1) for n in range(len(documents)) if n not in own]
+        missing = [str(n) for n in range(1, len(documents) + 1) if n not in own]
         if missing:
             raise source.error(
                 f"{len(missing)} of {len(documents)} tasks have no prediction of {version!r} "
                 f"({some_of(missing)}); expected one for each"
             )
-        tasks = [
-            _Task(str(n + 1), _text_of(source, n + 1, document), own[n])
-            for n, document in enumerate(documents)
-        ]
+        texts = [_text_of(source, n, document) for n, document in enumerate(documents, start=1)]
+        tasks = [_Task(str(n), text, own[n]) for n, text in enumerate(texts, start=1)]
         name = f"{source.name}, {version}"
         sides.append(_side(source, name, tasks, opened.options.task, predicted=True))
     return read_label_studio(opened), sides, list(versions)
@@ -185,9 +181,8 @@ def _annotated(source: Source, number: int, task: dict[str, Any]) -> _Task:
             f"task {name} has {len(chosen)} annotations; expected one, or one that is marked as "
             f"the ground truth"
         )
-    return _Task(
-        name, text, source.expect(list, f"result of task {number}", chosen[0].get("result"))
-    )
+    result = source.expect(list, f"result of task {number}", chosen[0].get("result"))
+    return _Task(name, text, result)
 
 
 def _short_task(name: str, task: dict[str, Any]) -> _Task:
@@ -212,8 +207,9 @@ def _text_of(source: Source, number: int, task: dict[str, Any]) -> str:
     data = task.get("data")
     data = data if isinstance(data, dict) else {}
     texts = [text for text in data.values() if isinstance(text, str)]
-    if isinstance(data.get("text"), str) or len(texts) == 1:
-        return str(data["text"]) if isinstance(data.get("text"), str) else texts[0]
+    named = [data["text"]] if isinstance(data.get("text"), str) else texts
+    if len(named) == 1:
+        return str(named[0])
     raise source.error(f"task {number}: data hold {len(texts)} texts; expected one, or 'text'")
 
 
@@ -237,8 +233,7 @@ def _side(
     if len(kinds) > 1:
         listed = ", ".join(sorted(control for _, control in kinds))
         raise source.error(f"has several sets of labels: {listed}; expected an export of one")
-    kind = next(iter(kinds), ("labels" if wanted != "labels" else "choices", ""))[0]
-    if kind == "choices":
+    if next(iter(kinds), (usable.get(str(wanted)), ""))[0] == "choices":
         chosen = [(task.text, _choices(source, task)) for task in tasks]
         what = "predictions" if name != source.name else "export of Label Studio, choices"
         return _side_of_choices(source, chosen, what)
@@ -317,51 +312,33 @@ def read_brat(opened: Input) -> Spans:
     code: dict[str, int] = {}
     shapes: dict[str, int] = {"": 0}
     rows: list[tuple[int, int, int, int, int]] = []
-    contents: list[str | None] = []
-    pieces = doubled = others = 0
+    contents: list[str] = []
+    pieces = others = 0
     for number, name in enumerate(annotations):
         content = _content(texts[name], encoding) if texts else None
-        contents.append(content)
-        own: set[tuple[int, int, int, int, int]] = set()
+        contents.append(content or "")
         found, passed = _entities(annotations[name], content, encoding)
         others += passed
         for label, places in found:
             shape = ";".join(f"{i}-{j}" for i, j in places) if len(places) > 1 else ""
             pieces += len(places) > 1
-            end = max(end for _, end in places)
             codes = code.setdefault(label, len(code)), shapes.setdefault(shape, len(shapes))
-            row = (number, places[0][0], end, *codes)
-            doubled += row in own
-            own.add(row)
-        rows += sorted(own)
-    table = np.array(rows, dtype=np.int64).reshape(-1, 5)
+            rows.append((number, places[0][0], places[-1][1], *codes))
+    table = np.array(sorted(set(rows)), dtype=np.int64).reshape(-1, 5)
     count = len(annotations)
-    first = np.concatenate([[0], np.cumsum([len(content or "") for content in contents])])
-    text = Text(
-        path,
-        first,
-        document=np.arange(count, dtype=np.int32),
-        sentences=[content or "" for content in contents] if texts else None,
-        names=tuple(annotations),
-    )
+    first = np.concatenate([[0], np.cumsum([len(content) for content in contents])])
+    numbers, sentences = np.arange(count, dtype=np.int32), contents if texts else None
+    text = Text(path, first, document=numbers, sentences=sentences, names=tuple(annotations))
     how = f"{path}: folder of brat, {count} documents, entities by their characters"
     told = (
         (pieces, "entities of several pieces, compared piece by piece"),
-        (doubled, "entities given twice, counted once"),
+        (len(rows) - len(table), "entities given twice, counted once"),
         (others, "relations, events, attributes and notes passed over"),
     )
     notes = [Recognised(how), *(f"{path}: {number} {what}" for number, what in told if number)]
-    return Spans(
-        table[:, 0].astype(np.int32),
-        table[:, 1],
-        table[:, 2],
-        table[:, 3].astype(np.int32),
-        tuple(code),
-        text,
-        tuple(notes),
-        shape=table[:, 4].astype(np.int32) if pieces else None,
-        shapes=tuple(shapes) if pieces else (),
-    )
+    sentence, kinds, several = (table[:, column].astype(np.int32) for column in (0, 3, 4))
+    spans = Spans(sentence, table[:, 1], table[:, 2], kinds, tuple(code), text, tuple(notes))
+    return replace(spans, shape=several, shapes=tuple(shapes)) if pieces else spans
 
 
 def _content(path: Path, encoding: str | None) -> str:
@@ -392,8 +369,11 @@ def _entities(
             others += 1
             continue
         match = _ENTITY.fullmatch(line)
-        places = [] if match is None else _places(match["places"])
-        if match is None or not places:
+        pieces = [] if match is None else match["places"].split(";")
+        found = [place for place in map(_PLACE.fullmatch, pieces) if place is not None]
+        places = sorted((int(place[1]), int(place[2])) for place in found)  # from left to right
+        wrong = len(found) < len(pieces) or any(begin >= end for begin, end in places)
+        if match is None or wrong or any(a[1] > b[0] for a, b in pairwise(places)):
             raise source.error(
                 f"{snippet(line)}; expected an entity such as 'T1<TAB>Loc 0 5<TAB>text', "
                 f"or '0 5;8 12' of several pieces",
@@ -415,14 +395,6 @@ def _entities(
                 )
         entities.append((match["label"], places))
     return entities, others
-
-
-def _places(text: str) -> list[tuple[int, int]]:
-    """Return the pieces of an entity from left to right; empty if malformed or overlapping."""
-    matches = list(map(_PLACE.fullmatch, text.split(";")))
-    places = sorted((int(match[1]), int(match[2])) for match in matches if match is not None)
-    wrong = len(places) < len(matches) or any(begin >= end for begin, end in places)
-    return [] if wrong or any(a[1] > b[0] for a, b in pairwise(places)) else places
 
 
 # --- HIPE shared tasks: one token per line with nine columns, named in the first line
@@ -460,13 +432,10 @@ def read_hipe(opened: Input) -> Tagged | Labels:
     fresh, document, unmarked = True, -1, 0
     for number, raw in enumerate(lines[header + 1 :], start=header + 1):
         line = raw.rstrip("\r")
-        if line.startswith("# "):
-            if line.startswith("# document_id"):
-                document += 1
-                fresh = True
-            continue
-        if not line.strip():
-            fresh = True
+        if line.startswith("# ") or not line.strip():
+            opens = line.startswith("# document_id")
+            document += opens
+            fresh = fresh or opens or not line.strip()
             continue
         cells = line.split("\t")
         if len(cells) < len(names):
