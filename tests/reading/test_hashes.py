@@ -27,7 +27,7 @@ def places(texts: list[str]) -> tuple[Source, np.ndarray, np.ndarray]:
 
 
 def test_the_two_texts_have_one_hash():
-    first, second = fields.hashes(*places([ONE, TWO]))
+    first, second = fields._hashes(*places([ONE, TWO]))
     assert first == second
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from probative.errors import InputError
 from probative.reading.annotations import Labels, Segmented, Spans, Tagged
-from probative.reading.formats import Options, format_of, read, read_pair
+from probative.reading.formats import Options, read, read_pair, recognise
 from probative.reading.inputs import annotations_of
 from probative.reading.source import Source
 
@@ -282,10 +282,10 @@ def test_any_data_frame(kind):
     ],
 )
 def test_formats_are_recognised(name, content, expected):
-    assert format_of(Source(name, content.encode())) == expected
+    assert recognise(Source(name, content.encode()), Options()).kind == expected
 
 
 def test_the_rest_of_a_large_file_does_not_matter(write):
     content = "Ann B-PER\nsleeps O\n\n" * 30_000
     assert isinstance(read(write(content)), Tagged)
-    assert format_of(Source("a", content.encode())) == "columns"
+    assert recognise(Source("a", content.encode()), Options()).kind == "columns"

@@ -37,11 +37,19 @@ def align(gold: Text, other: Text, *, by: str = "tokens") -> tuple[str, ...]:
         number = int(np.count_nonzero(~equal(*gold.tokens(), other.tokens())))
         plural = "s differ" if number != 1 else " differs"
         return (f"{other.name}: {number} token{plural} from {gold.name}",) if number else ()
-    differ = _first_difference(gold, other)
-    if differ is not None:
-        sentence = int(np.searchsorted(gold.first, differ, side="right")) - 1
-        raise _other_token(gold, other, sentence, differ - int(gold.first[sentence]))
-    return ()
+    _, start, end = gold.tokens()
+    _, other_start, other_end = other.tokens()
+    length = end - start
+    uneven = np.flatnonzero(length != other_end - other_start)
+    token = int(uneven[0]) if len(uneven) else len(length)
+    size = int(length[:token].sum())
+    differ = gold.token_bytes[:size] != other.token_bytes[:size]
+    if differ.any():
+        token = int(np.searchsorted(np.cumsum(length), np.argmax(differ), side="right"))
+    if token == len(length):
+        return ()
+    sentence = int(np.searchsorted(gold.first, token, side="right")) - 1
+    raise _other_token(gold, other, sentence, token - int(gold.first[sentence]))
 
 
 def _same_shape(gold: Text, other: Text, by: str) -> None:
@@ -55,10 +63,8 @@ def _same_shape(gold: Text, other: Text, by: str) -> None:
     place = ""
     if len(wrong):
         i = int(wrong[0])
-        place = (
-            f"sentence {i + 1} has {int(other.lengths[i])} tokens, but "
-            f"{int(gold.lengths[i])} at {_place(gold, i, 0)}"
-        )
+        here, there = int(other.lengths[i]), int(gold.lengths[i])
+        place = f"sentence {i + 1} has {here} tokens, but {there} at {_place(gold, i, 0)}"
     if gold.n_sentences != other.n_sentences:
         first = f"; the first that differs: {place}" if place else ""
         raise InputError(
@@ -128,19 +134,6 @@ def _place(text: Text, sentence: int, at: int) -> str:
     return text.name + place
 
 
-def _first_difference(gold: Text, other: Text) -> int | None:
-    _, start, end = gold.tokens()
-    _, other_start, other_end = other.tokens()
-    length = end - start
-    uneven = np.flatnonzero(length != other_end - other_start)
-    limit = int(uneven[0]) if len(uneven) else len(length)
-    size = int(length[:limit].sum())
-    differ = gold.token_bytes[:size] != other.token_bytes[:size]
-    if differ.any():
-        return int(np.searchsorted(np.cumsum(length), np.argmax(differ), side="right"))
-    return limit if len(uneven) else None
-
-
 def align_rows(
     gold: Labels | LabelSets, other: Labels | LabelSets, name: str, *, by: str = "tokens"
 ) -> tuple[str, ...]:
@@ -149,11 +142,8 @@ def align_rows(
     if not isinstance(mine, RowIds) or not isinstance(theirs, RowIds) or len(gold) != len(other):
         return ()
     if mine.column != theirs.column:
-        note = (
-            f"{name}: rows are paired by their places: its {theirs.column!r} is not compared with "
-            f"the {mine.column!r} of {gold.name}"
-        )
-        return (note,)
+        what = f"its {theirs.column!r} is not compared with the {mine.column!r} of {gold.name}"
+        return (f"{name}: rows are paired by their places: {what}",)
     code = {text: i for i, text in enumerate(mine.names)}
     same = np.array([code.get(text, -1) for text in theirs.names], dtype=np.int32)[theirs.codes]
     different = np.flatnonzero(same != mine.codes)
@@ -162,11 +152,8 @@ def align_rows(
     number, column = len(different), mine.column
     if by == "position" or not (same >= 0).any():
         nothing = "" if (same >= 0).any() else ", none of which gold has"
-        note = (
-            f"{name}: {number} rows have another {column!r} than in {gold.name}{nothing}; they "
-            "are matched by position"
-        )
-        return (note,)
+        what = f"{number} rows have another {column!r} than in {gold.name}{nothing}"
+        return (f"{name}: {what}; they are matched by position",)
     row = int(different[0])
     here, there = theirs.names[theirs.codes[row]], mine.names[mine.codes[row]]
     known = sorted(theirs.names) == sorted(mine.names)
@@ -225,17 +212,17 @@ def settle(
         )
     notes = [f"rows are joined by {_called(key)}, compared as text"] if systems else []
     for table in systems:
-        missing, extra, parts = table.missing, table.extra, []
-        if missing[0]:
-            parts.append(f"{_ids(*missing)} of {n_answer:,} in {answer.name} missing")
-        if extra[0]:
-            parts.append(f"{_ids(*extra)} not in {answer.name}")
+        told = (
+            (table.missing, f"of {n_answer:,} in {answer.name} missing"),
+            (table.extra, f"not in {answer.name}"),
+        )
+        parts = [f"{_ids(*ids)} {which}" for ids, which in told if ids[0]]
         if not parts:
             continue
         what = f"by {_called(key)}: " + ", ".join(parts)
-        if on_missing == "error" or (on_missing == "negative" and extra[0]):
+        if on_missing == "error" or (on_missing == "negative" and table.extra[0]):
             ways = "on_missing='drop' leaves them out"
-            ways += "" if extra[0] else ", on_missing='negative' counts them as no"
+            ways += "" if table.extra[0] else ", on_missing='negative' counts them as no"
             raise InputError(f"{what}; expected the same ids ({ways})", table.name)
         done = "left out of all systems" if on_missing == "drop" else "they count as no"
         notes.append(f"{table.name}: {what}; {done}")

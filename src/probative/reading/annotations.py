@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 TEXT_COLUMNS = ("text", "sentence", "content")  # usual names of a table's column of texts
 
 
+def coded(texts: Sequence[str]) -> tuple[Ints, tuple[str, ...]]:
+    """Return one code per text, and the distinct texts in their order."""
+    names = tuple(sorted(set(texts)))
+    code = {name: i for i, name in enumerate(names)}
+    return np.array([code[text] for text in texts], dtype=np.int32), names
+
+
 class Origin(NamedTuple):
     """The format that a file was recognised as, and the reason."""
 
@@ -146,12 +153,9 @@ class Tagged(Side):
 
     def as_labels(self) -> Labels:
         """Return the tags of tokens as labels of items, one unit per sentence."""
-        names = tuple(sorted(set(self.names)))
-        code = {name: i for i, name in enumerate(names)}
-        codes = np.array([code[name] for name in self.names], dtype=np.int32)[self.tags]
-        return Labels(
-            self.text.name, codes, names, self.text.sentence, self.notes, aligned=self.text
-        )
+        codes, names = coded(self.names)
+        units, notes = self.text.sentence, self.notes
+        return Labels(self.text.name, codes[self.tags], names, units, notes, aligned=self.text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,10 +191,8 @@ class Spans(Side):
     def of(self, sentence: int) -> list[tuple[int, int, str]]:
         """Return the spans of one sentence as (start, end, label)."""
         low, high = np.searchsorted(self.sentence, [sentence, sentence + 1]).tolist()
-        columns = (values[low:high].tolist() for values in (self.start, self.end, self.label))
-        return [
-            (start, end, self.labels[label]) for start, end, label in zip(*columns, strict=True)
-        ]
+        start, end, codes = (v[low:high].tolist() for v in (self.start, self.end, self.label))
+        return list(zip(start, end, (self.labels[code] for code in codes), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -386,15 +388,12 @@ class Records(Side):
     @property
     def quality(self) -> str:
         """Return how many outputs are not JSON, missing and repaired, as a sentence; "" if none."""
-        parts = [
-            f"{len(which):,} {what}"
-            for which, what in (
-                (self.malformed, "not JSON objects"),
-                (self.missing, "missing"),
-                (self.repaired, "repaired"),
-            )
-            if which
-        ]
+        kinds = {
+            "not JSON objects": self.malformed,
+            "missing": self.missing,
+            "repaired": self.repaired,
+        }
+        parts = [f"{len(which):,} {what}" for what, which in kinds.items() if which]
         return f"{self.name}: of {len(self):,} outputs, {', '.join(parts)}" if parts else ""
 
     def at(self, places: Sequence[int | None]) -> Records:
@@ -428,7 +427,17 @@ def part_of(side: Any, places: NDArray[Any]) -> Any:
         tokens = _ranges(side.text.first, places)
         return replace(side, text=_text_part(side.text, places), tags=side.tags[tokens])
     if isinstance(side, Spans):
-        return _spans_of(side, places)
+        first = np.searchsorted(side.sentence, np.arange(side.n_sentences + 1))
+        own = _ranges(first, places)
+        return replace(
+            side,
+            sentence=np.repeat(np.arange(len(places)), np.diff(first)[places]).astype(np.int32),
+            start=side.start[own],
+            end=side.end[own],
+            label=side.label[own],
+            shape=None if side.shape is None else side.shape[own],
+            text=_text_part(side.text, places),
+        )
     if isinstance(side, Records):
         return side.at(places.tolist())
     if side.units is None:
@@ -469,20 +478,6 @@ def _ranges(first: NDArray[Any], places: Places) -> Places:
     return np.repeat(first[places] - begins, lengths).astype(np.intp) + np.arange(lengths.sum())
 
 
-def _spans_of(side: Spans, places: Places) -> Spans:
-    first = np.searchsorted(side.sentence, np.arange(side.n_sentences + 1))
-    own = _ranges(first, places)
-    return replace(
-        side,
-        sentence=np.repeat(np.arange(len(places)), np.diff(first)[places]).astype(np.int32),
-        start=side.start[own],
-        end=side.end[own],
-        label=side.label[own],
-        shape=None if side.shape is None else side.shape[own],
-        text=_text_part(side.text, places),
-    )
-
-
 def items_of(
     side: Labels | LabelSets, items: Places, units: Any, places: Places | None = None
 ) -> Any:
@@ -497,12 +492,8 @@ def items_of(
         everything = texts() if texts is not None else ()
         return [everything[i] for i in items.tolist()] if len(everything) else ()
 
-    shared: dict[str, Any] = {
-        "units": units,
-        "texts": None if texts is None else read_texts,
-        "aligned": aligned,
-        "groups": None,
-    }
+    shared: dict[str, Any] = {"units": units, "aligned": aligned, "groups": None}
+    shared["texts"] = None if texts is None else read_texts
     if isinstance(side, Labels):
         return replace(side, codes=side.codes[items], **shared)
     place = np.full(len(side), -1, dtype=np.int64)

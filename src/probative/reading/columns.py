@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,7 +76,9 @@ def layout(source: Source, *, comments: bool = False, skip_ragged: bool = False)
         if not len(rows):
             raise source.error("holds no numbered token; expected at least one")
     if comments and len(hashed):
-        new_document = np.sort(np.append(new_document, _newdoc(source, table, hashed)))
+        words = first_eight(source, table.begin[hashed], table.length[hashed])
+        newdoc = hashed[words == int.from_bytes(b"# newdoc", "little")]
+        new_document = np.sort(np.append(new_document, newdoc))
     if not len(rows):
         raise source.error("holds document lines only; expected at least one token")
     ragged = rows[:0]
@@ -87,11 +89,12 @@ def layout(source: Source, *, comments: bool = False, skip_ragged: bool = False)
     if len(ragged) and not skip_ragged:
         raise ragged_line(table, int(ragged[0]), int(table.width[rows[0]]))
     rows = np.setdiff1d(rows, ragged, assume_unique=True) if len(ragged) else rows
-    text = _sentences(source, table, rows, breaks, new_document, starts)
-    column = int(numbered) if table.width[rows[0]] > 1 else None
-    if column is not None:
-        start, end = table.column(column, rows)
-        text = replace(text, start=start, end=end)
+    start = end = None
+    if table.width[rows[0]] > 1:
+        start, end = table.column(int(numbered), rows)
+    text = _sentences(
+        table, rows, breaks, new_document, document_lines=starts, start=start, end=end
+    )
     return Layout(table, rows, text, numbered, surface, ragged)
 
 
@@ -141,9 +144,7 @@ def _surface(table: Table, rows: Ints, kinds: Ints) -> Ints | None:
     return np.asarray(rows[(kinds != 2) & ~covered])
 
 
-def _document_marks(
-    table: Table, content: Ints, opening: NDArray[np.uint8]
-) -> tuple[NDArray[np.intp], int]:
+def _document_marks(table: Table, content: Ints, opening: Any) -> tuple[NDArray[np.intp], int]:
     """Return which of the lines mark a document, and the number of -DOCSTART- lines."""
     maybe = np.flatnonzero(opening == ord("-"))
     maybe = np.flatnonzero(np.isin(content, maybe)) if len(maybe) else maybe
@@ -155,31 +156,18 @@ def _document_marks(
     return marks, texts.count(b"-DOCSTART-")
 
 
-def _newdoc(source: Source, table: Table, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the comments that begin a document."""
-    words = first_eight(source, table.begin[rows], table.length[rows])
-    return np.asarray(rows[words == int.from_bytes(b"# newdoc", "little")])
-
-
 def ragged_line(table: Table, row: int, expected: int) -> InputError:
     """Return the error for a line (from 0) with an unexpected number of columns."""
-    width = int(table.width[row])
-    line = table.line(row)
-    separator = "TABs" if table.tabs else "white space"
+    width, separator = int(table.width[row]), "TABs" if table.tabs else "white space"
     return table.source.error(
-        f"{snippet(line)} has {width} column{'s' * (width != 1)} separated by {separator}; "
-        f"expected {expected}",
+        f"{snippet(table.line(row))} has {width} column{'s' * (width != 1)} separated by "
+        f"{separator}; expected {expected}",
         row + 1,
     )
 
 
 def _sentences(
-    source: Source,
-    table: Table,
-    rows: Ints,
-    breaks: NDArray[Any],
-    new_document: NDArray[Any],
-    document_lines: int,
+    table: Table, rows: Ints, breaks: NDArray[Any], new_document: NDArray[Any], **known: Any
 ) -> Text:
     """Find sentences and documents, given the lines that end sentences or begin documents."""
     gaps = np.flatnonzero(rows[1:] - rows[:-1] > 1)  # a break or a comment is between them
@@ -195,16 +183,9 @@ def _sentences(
     # the first line of the comments before a sentence: after the last sentence and the last break
     after, marks = np.append(0, closing[:-1] + 1), np.append(-1, breaks)
     start = np.maximum(after, marks[np.searchsorted(marks, opening) - 1] + 1)
-    block = np.stack([table.begin[start], table.end(closing)])
-    return Text(
-        source.name,
-        first,
-        row=rows,
-        document=document,
-        document_lines=document_lines,
-        source=source,
-        block=block.T,
-    )
+    block = np.stack([table.begin[start], table.end(closing)]).T
+    known |= {"row": rows, "document": document, "source": table.source, "block": block}
+    return Text(table.source.name, first, **known)
 
 
 def column_of(shape: Layout, number: int) -> tuple[Ints, tuple[bytes, ...]]:
@@ -255,9 +236,8 @@ def _recognise_tag_column(shape: Layout) -> int:
     shares = {last: share_of_tags(shape, last)}
     if shares[last] == 1:
         return last
-    for column in range(last):
-        if column != shape.token_column or shape.width == 1:
-            shares[column] = share_of_tags(shape, column)
+    others = (column for column in range(last) if column != shape.token_column)
+    shares |= {column: share_of_tags(shape, column) for column in others}
     whole = [column for column, share in shares.items() if share == 1]
     if len(whole) == 1:
         return whole[0]
@@ -266,11 +246,10 @@ def _recognise_tag_column(shape: Layout) -> int:
     if not whole and shares[best] > 0.5:
         return best
     row = int(shape.rows[0])
-    line = shape.table.line(row)
     several = ", ".join(str(column + 1) for column in sorted(whole))
     problem = f"columns {several} all hold" if whole else "no column holds"
     raise shape.table.source.error(
-        f"{problem} tags such as O, B-PER, I-PER in lines like {snippet(line)}; expected the "
-        "column to be named (tag_column=)",
+        f"{problem} tags such as O, B-PER, I-PER in lines like {snippet(shape.table.line(row))}; "
+        "expected the column to be named (tag_column=)",
         row + 1,
     )

@@ -7,6 +7,7 @@ import io
 import json
 import math
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -160,29 +161,24 @@ def _json_rows(text: str, path: Path | str) -> Rows:
     try:
         whole = json.loads(text)
     except (ValueError, RecursionError):  # errors of single lines are more precise
-        return _json_lines(text, path)
+        lines = [(n, line) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
+        return [(n, _check_object(_parsed(line, path, n), path, n)) for n, line in lines]
     if isinstance(whole, dict):
         lists = [whole[key] for key in ("rows", "folds") if isinstance(whole.get(key), list)]
         whole = lists[0] if lists else [whole]
     return [(1, _check_object(row, path, 1)) for row in whole]
 
 
-def _json_lines(text: str, path: Path | str) -> Rows:
-    rows = []
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise InputError(
-                f"not JSON ({getattr(error, 'msg', 'too deep or too large')}); expected a list of "
-                f"objects, or one object per line",
-                path,
-                number,
-            ) from None
-        rows.append((number, _check_object(row, path, number)))
-    return rows
+def _parsed(line: str, path: Path | str, number: int) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"not JSON ({getattr(error, 'msg', 'too deep or too large')}); expected a list of "
+            f"objects, or one object per line",
+            path,
+            number,
+        ) from None
 
 
 def _check_object(row: Any, path: Path | str, line: int) -> dict[str, Any]:
@@ -212,12 +208,10 @@ def _check_columns(names: list[str], path: Path | str, line: int) -> None:
 def _amount(row: dict[str, Any], name: str, path: Path | str, line: int) -> float:
     cell = row.get(name)
     is_number = isinstance(cell, (int, float)) and not isinstance(cell, bool)
-    if not is_number and not (isinstance(cell, str) and _NUMBER.fullmatch(cell)):
-        raise InputError(f"{name} is {cell!r:.40}; expected a number >= 0", path, line)
-    try:
-        value = float(cell)  # type: ignore[arg-type]  # checked above
-    except OverflowError:
-        value = math.inf
+    value = math.nan
+    if is_number or (isinstance(cell, str) and _NUMBER.fullmatch(cell)):
+        with suppress(OverflowError):
+            value = float(cell)  # type: ignore[arg-type]  # checked above
     if not 0 <= value <= MOST:
         most = " of at most 2**53" if math.isfinite(value) and value > 0 else ""
         raise InputError(f"{name} is {cell!r:.40}; expected a number >= 0{most}", path, line)

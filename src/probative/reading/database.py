@@ -86,16 +86,23 @@ def connected(memory_limit: str | None = None) -> Iterator[duckdb.DuckDBPyConnec
     """Yield an empty database in memory, with a temporary folder for what exceeds the limit."""
     import duckdb
 
-    with _spilling_folder() as folder:
-        settings: dict[str, Any] = {
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
-            "memory_limit": memory_limit or MEMORY_LIMIT,
-            "preserve_insertion_order": "false",
-            "temp_directory": str(folder / "spilled"),
-        }
+    folder = Path(tempfile.mkdtemp(prefix="probative-"))
+    guard = _guard(folder)
+    settings: dict[str, Any] = {
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+        "memory_limit": memory_limit or MEMORY_LIMIT,
+        "preserve_insertion_order": "false",
+        "temp_directory": str(folder / "spilled"),
+    }
+    try:
         with duckdb.connect(":memory:", config=settings) as database:
             yield database
+    finally:
+        if guard is not None and guard.stdin is not None:
+            guard.stdin.close()
+            guard.wait()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def folder_of(database: duckdb.DuckDBPyConnection) -> Path:
@@ -104,22 +111,8 @@ def folder_of(database: duckdb.DuckDBPyConnection) -> Path:
     return Path(place).parent
 
 
-@contextmanager
-def _spilling_folder() -> Iterator[Path]:
-    """Yield a temporary folder that is removed even if this process is killed."""
-    folder = Path(tempfile.mkdtemp(prefix="probative-"))
-    guard = _guard(folder)
-    try:
-        yield folder
-    finally:
-        if guard is not None and guard.stdin is not None:
-            guard.stdin.close()
-            guard.wait()
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 def _guard(folder: Path) -> subprocess.Popen[bytes] | None:
-    """Start a process that removes the folder when this process ends."""
+    """Start a process that removes the folder when this process ends, even if it is killed."""
     shell = shutil.which("sh")
     if shell is None:
         return None

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probative.labels import factorise_each
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -158,15 +160,17 @@ def _scan(
     array: NDArray[np.uint8], begin: Ints, length: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]:
     """Return the number of fields of every line, their begins and ends, and the common number."""
-    # it works on a block of lines at a time, so that temporary arrays stay in the cache
+    # it works on about `_BYTES_PER_BLOCK` bytes at a time, or on one line that is longer, so that
+    # temporary arrays stay in the cache
     width = np.zeros(len(begin), dtype=length.dtype)  # a line has more bytes than fields
     edges = np.empty(len(array) + 1, dtype=length.dtype)  # unwritten memory costs nothing
     total = 0
     wide = -1  # not known yet
-    for rows in _blocks(begin, len(array)):
-        from_, to = int(begin[rows.start]), len(array)
-        if rows.stop < len(begin):
-            to = int(begin[rows.stop])
+    cuts = np.searchsorted(begin, np.arange(0, len(array), _BYTES_PER_BLOCK))
+    for row, next_row in pairwise(np.unique(np.append(cuts, len(begin))).tolist()):
+        rows = slice(row, next_row)
+        from_ = int(begin[row])
+        to = int(begin[next_row]) if next_row < len(begin) else len(array)
         inside = ~is_space(array[from_:to])
         at = edges_of(inside)  # begins and ends of fields in turns
         filled = length[rows] > 0
@@ -178,11 +182,7 @@ def _scan(
         by_line = at.reshape(lines, -1) if some and not rest else None
         first, last = opening[filled], (opening + length[rows])[filled]
         # equally many fields in each line: then the first and the last of each run are inside it
-        if (
-            by_line is not None
-            and (by_line[:, 0] >= first).all()
-            and (by_line[:, -1] <= last).all()
-        ):
+        if by_line is not None and (by_line[:, 0] >= first).all() & (by_line[:, -1] <= last).all():
             width[rows] = some * filled
             at = (by_line - first[:, None]).reshape(-1)
         else:
@@ -194,13 +194,6 @@ def _scan(
         edges[total : total + len(at)] = at
         total += len(at)
     return width, edges[0:total:2], edges[1:total:2], max(wide, 0)
-
-
-def _blocks(begin: Ints, size: int) -> Iterator[slice]:
-    """Yield blocks of lines of about `_BYTES_PER_BLOCK` bytes, or of one line that is longer."""
-    cuts = np.searchsorted(begin, np.arange(0, size, _BYTES_PER_BLOCK))
-    edges = np.unique(np.append(cuts, len(begin))).tolist()
-    return (slice(*pair) for pair in pairwise(edges))
 
 
 def is_space(array: NDArray[np.uint8]) -> NDArray[np.bool_]:
@@ -263,20 +256,8 @@ def bytes_of(source: Source, start: Ints, end: Ints) -> NDArray[np.uint8]:
     return np.asarray(array[np.cumsum(change[:-1], dtype=np.int8).view(bool)])
 
 
-def hashes(source: Source, start: Ints, end: Ints) -> NDArray[np.uint64]:
-    """Return a 64-bit number for every field, equal for equal fields."""
-    return _numbers(source, start, end, _hashes)
-
-
-def _numbers(source: Source, start: Ints, end: Ints, of: Numbering) -> NDArray[np.uint64]:
-    value = np.empty(len(start), dtype=np.uint64)
-    for row in range(0, len(start), _ROWS_PER_BLOCK):  # a block at a time, for the cache
-        block = slice(row, row + _ROWS_PER_BLOCK)
-        value[block] = of(source, start[block], end[block])
-    return value
-
-
 def _hashes(source: Source, start: Ints, end: Ints) -> NDArray[np.uint64]:
+    """Return a 64-bit number for every field, equal for equal fields."""
     length = np.asarray(end - start)
     value = _mixed(length.astype(np.uint64) * _MULTIPLIER ^ first_eight(source, start, length))
     longest = int(length.max(initial=0))
@@ -375,7 +356,8 @@ def _group(source: Source, size: int, places: Places, of: Numbering) -> tuple[In
             owner[here[fresh]] = fresh + row
             value_of[here[fresh]] = value[fresh]
             if (value_of[here[unknown]] != value[unknown]).any():
-                every = _numbers(source, *places(slice(None)), of)
+                blocks = (slice(i, i + _ROWS_PER_BLOCK) for i in range(0, size, _ROWS_PER_BLOCK))
+                every = np.concatenate([of(source, *places(own)) for own in blocks])
                 _, first, inverse = np.unique(every, return_index=True, return_inverse=True)
                 return inverse.astype(np.int32), first.astype(np.int32)
         bucket[block] = here
@@ -403,8 +385,7 @@ def _holds_together(source: Source, places: Places, codes: Ints, first: Ints) ->
             return False
         if any_long:
             rows = np.flatnonzero(length > 8)
-            of = code[rows]
-            other = (source, opens[of], closes[of])
+            other = (source, opens[code[rows]], closes[code[rows]])
             if not equal(source, begin[rows], stop[rows], other).all():
                 return False
     return True
@@ -412,10 +393,9 @@ def _holds_together(source: Source, places: Places, codes: Ints, first: Ints) ->
 
 def _group_by_bytes(source: Source, places: Places) -> tuple[Ints, tuple[bytes, ...]]:
     """Number the fields one by one, without hashes; also for texts made to collide."""
-    code: dict[bytes, int] = {}
-    values = _values(source, *places(slice(None)))
-    codes = [code.setdefault(value, len(code)) for value in values]
-    return np.array(codes, dtype=np.int32), tuple(code)
+    fields = _values(source, *places(slice(None)))
+    codes, values = factorise_each(fields, len(fields))
+    return codes, tuple(values)
 
 
 def _values(source: Source, start: Ints, end: Ints) -> tuple[bytes, ...]:

@@ -36,16 +36,11 @@ import numpy as np
 
 from probative._validation import one_of
 from probative.errors import InputError
+from probative.labels import factorise_each
 from probative.reading.annotations import Origin, Tagged
 from probative.reading.columns import ODD_TAG, TAG, column_of, layout, read_tags
 from probative.reading.fields import split
-from probative.reading.lines import (
-    SPAN_KEYS,
-    read_forms,
-    read_labels,
-    read_segmented,
-    read_spans,
-)
+from probative.reading.lines import SPAN_KEYS, read_forms, read_labels, read_segmented, read_spans
 from probative.reading.source import Source, is_brat_folder, load, object_of, some_of
 from probative.reading.table_sides import read_one_table, read_table_pair
 from probative.reading.tables import (
@@ -66,9 +61,8 @@ if TYPE_CHECKING:
     from probative.reading.logs import Samples
 
     Annotations: TypeAlias = Tagged | Spans | Segmented | Labels | LabelSets | Samples | Records
-    Pair: TypeAlias = tuple[
-        Any, list[Any], list[str]
-    ]  # gold, the systems, and the names of the systems
+    # gold, the systems, and the names of the systems
+    Pair: TypeAlias = tuple[Any, list[Any], list[str]]
     Column: TypeAlias = int | str
 
 
@@ -101,11 +95,6 @@ class Glance:
     options: Options
 
     @cached_property
-    def suffix(self) -> str:
-        """Return the suffix of the file name in lower case, without ``.gz``."""
-        return Path(self.source.name.removesuffix(".gz")).suffix.lower()
-
-    @cached_property
     def opening(self) -> bytes:
         """Return the first character that is no space."""
         return self.source.data.lstrip()[:1]
@@ -124,7 +113,7 @@ class Glance:
     @cached_property
     def is_text(self) -> bool:
         """Return True if the file is neither binary nor JSON nor a format of another tool."""
-        is_json = self.record is not None or self.listed is not None or self.records is not None
+        is_json = any(found is not None for found in (self.record, self.listed, self.records))
         return self.source.is_text and not is_json and self.tool is None
 
     @cached_property
@@ -132,23 +121,26 @@ class Glance:
         """Return why the file holds JSON records, or None."""
         if self.tool is not None or self.source.is_zip or self.source.is_docbin:
             return None
-        spans = _is_jsonl(self) if self.record is not None else None
-        if spans is not None and spans.strength == SURE:
-            return None
-        if self.source.is_text and self.opening != b"[" and b"{" not in self.head.data:
+        plain = self.source.is_text and self.opening != b"[" and b"{" not in self.head.data
+        if plain or self.sure_of_spans:
             return None
         from probative.reading.records import why_file_of_records
 
         return why_file_of_records(self.source, self.head, self.options.column)
 
     @cached_property
+    def sure_of_spans(self) -> bool:
+        """Return True if the first line is an object with spans."""
+        spans = None if self.record is None else _is_jsonl(self)
+        return spans is not None and spans.strength == SURE
+
+    @cached_property
     def sure_of_records(self) -> bool:
         """Return True if the file holds records, and no single labels beside their objects."""
         if self.records is None:
             return False
-        labels = {
-            plain_name(key) for key, value in (self.record or {}).items() if type(value) is str
-        }
+        texts = (key for key, value in (self.record or {}).items() if type(value) is str)
+        labels = set(map(plain_name, texts))
         return "JSON" in self.records or not labels & {"label", "gold", "y", "y_true", "target"}
 
     @cached_property
@@ -195,18 +187,14 @@ class Glance:
         """Return the column (from 1) that mostly holds tags, some of the tags, and their share."""
         # Letters without O or a type (I in English text) count only in the last of several columns.
         if self.shape is None:
-            return self._tags_of_ragged
+            return self._tags_of_ragged()
         last = self.shape.width - 1
-        for column in range(last, -1, -1):
-            if column == 0 < last:
-                break
-            codes, values = column_of(self.shape, column)
-            found = _tags_among(codes, values, strict=column < last)
+        for column in range(last, min(last, 1) - 1, -1):
+            found = _tags_among(*column_of(self.shape, column), strict=column < last)
             if found is not None:
                 return (column + 1, *found)
         return None
 
-    @cached_property
     def _tags_of_ragged(self) -> tuple[int, tuple[str, ...], float] | None:
         """Return the same as `tags` for a column file with a few broken lines."""
         table = split(self.head)
@@ -217,9 +205,7 @@ class Glance:
             return None
         start, end = table.column(-1, rows[:2000])
         texts = [self.head.data[i:j] for i, j in zip(start.tolist(), end.tolist(), strict=True)]
-        values = tuple(dict.fromkeys(texts))
-        codes = np.array([values.index(text) for text in texts])
-        found = _tags_among(codes, values, strict=True)
+        found = _tags_among(*factorise_each(texts, len(texts)), strict=True)
         return None if found is None else (usual, *found)
 
     @cached_property
@@ -232,7 +218,7 @@ class Glance:
 
 
 def _tags_among(
-    codes: Any, values: tuple[bytes, ...], *, strict: bool
+    codes: Any, values: Sequence[bytes], *, strict: bool
 ) -> tuple[tuple[str, ...], float] | None:
     """Return some tags and the share of tags if most values are tags, else None."""
     names = [value[:1000].decode("utf-8", "replace") for value in values]
@@ -272,25 +258,20 @@ def recognise(source: Source, options: Options) -> _Recognised:
     if alike and alike[0][1].strength >= min(strength, LIKELY):
         (found, claim), reason = alike[0], "gold is, too"
         return _Recognised(found.name, options.task or claim.task or found.tasks[0], reason)
-    if len(best) > 1:
-        raise _undecided(source, best, options)
-    (found, claim), *_ = best
-    if strength == POSSIBLE and options.task is not None:
-        return _Recognised(found.name, options.task, f"{options.task} is asked for")
-    return _Recognised(found.name, options.task or claim.task or found.tasks[0], claim.reason)
-
-
-def _undecided(source: Source, best: list[tuple[_Format, _Claim]], options: Options) -> InputError:
-    """Return the error for two equally strong claims, with the keyword that settles each."""
-    (one, why), (other, why_not) = best[:2]
-    tasks = why.task or one.tasks[0], why_not.task or other.tasks[0]
-    settled = [f"task={task!r}" for task in tasks]
-    if tasks[0] == tasks[1] or options.task is not None:
-        settled = [f"input_format={f.name!r}" for f in (one, other)]
-    return source.error(
-        f"could be {one.title} ({why.reason}) or {other.title} ({why_not.reason}); expected "
-        f"{settled[0]} or {settled[1]}"
-    )
+    (found, claim), *others = best
+    if others:  # name the keyword that settles each
+        other, unlike = others[0]
+        tasks = claim.task or found.tasks[0], unlike.task or other.tasks[0]
+        settled = [f"task={task!r}" for task in tasks]
+        if tasks[0] == tasks[1] or options.task is not None:
+            settled = [f"input_format={f.name!r}" for f in (found, other)]
+        raise source.error(
+            f"could be {found.title} ({claim.reason}) or {other.title} ({unlike.reason}); expected "
+            f"{settled[0]} or {settled[1]}"
+        )
+    asked = strength == POSSIBLE and options.task is not None
+    reason = f"{options.task} is asked for" if asked else claim.reason
+    return _Recognised(found.name, options.task or claim.task or found.tasks[0], reason)
 
 
 # --- Claims of each format
@@ -326,10 +307,10 @@ def _is_columns(glance: Glance) -> _Claim | None:
         return _Claim(f"{odd!r} looks like a tag such as B-PER in another notation", LIKELY)
     if header_of(glance.head) is not None:
         return _Claim(reason, POSSIBLE, "labels")
-    if shape.table.tabs and glance.suffix != ".tsv":
+    if shape.table.tabs and glance.source.suffix != ".tsv":
         return _Claim(f"{reason}, between TABs", LIKELY, "labels")
-    if options.task == "labels" and glance.suffix in _COLUMN_ENDINGS:
-        return _Claim(f"{reason}, and its name ends in {glance.suffix}", LIKELY, "labels")
+    if options.task == "labels" and glance.source.suffix in _COLUMN_ENDINGS:
+        return _Claim(f"{reason}, and its name ends in {glance.source.suffix}", LIKELY, "labels")
     if b"\n\n" in glance.head.data.strip().replace(b"\r", b""):
         return _Claim(f"{reason}, separated by empty lines", LIKELY, "labels")
     return _Claim(reason, POSSIBLE, "labels")
@@ -354,7 +335,7 @@ def _is_segmented(glance: Glance) -> _Claim | None:
     if not glance.is_text:
         return None
     shape = glance.shape
-    is_table = glance.suffix == ".tsv" or header_of(glance.head) is not None
+    is_table = glance.source.suffix == ".tsv" or header_of(glance.head) is not None
     if not is_table and glance.is_ragged:
         return _Claim("its lines have different numbers of words", LIKELY)
     if is_table or shape is None or shape.width == 1 or shape.table.tabs:
@@ -372,35 +353,26 @@ def _is_labels(glance: Glance) -> _Claim | None:
 
 
 def _is_jsonl(glance: Glance) -> _Claim | None:
-    record = glance.record
+    record, suffix = glance.record, glance.source.suffix
     if glance.tool is not None:
         return None
     if record is None:
-        ending = glance.suffix in (".jsonl", ".json", ".ndjson") and glance.is_text
-        if glance.source.is_folder:
-            return None
-        return _Claim(f"its name ends in {glance.suffix}") if ending else None
-    has_text = "text" in record or "tokens" in record or "words" in record
+        ending = suffix in (".jsonl", ".json", ".ndjson") and glance.is_text
+        return _Claim(f"its name ends in {suffix}") if ending else None
+    has_text = not record.keys().isdisjoint(("text", "tokens", "words"))
     under = next((key for key in SPAN_KEYS if isinstance(record.get(key), list)), None)
     if not has_text or (under is None and set(SPAN_KEYS) & set(record)):
         return None
     if under is not None:
-        entries = record[under] or _first_entries(glance, under)
+        # an empty list shows no type, so look for the first other one
+        lists = ((object_of(line) or {}).get(under) for line in glance.head.data.split(b"\n"))
+        entries = record[under] or next((own for own in lists if own and isinstance(own, list)), [])
         texts = [isinstance(entry, str) for entry in entries]
         if texts and all(texts) and "text" in record:
             return None  # labels of the whole text, not spans
         return _Claim(f"its first object has a text and a list under {under!r}")
     named = set(map(plain_name, record)) & set(PREDICTED_NAMES)
     return _Claim("its first object has a text and no label", POSSIBLE if named else SURE)
-
-
-def _first_entries(glance: Glance, key: str) -> list[Any]:
-    """Return the first non-empty list under this key, because an empty one shows no type."""
-    for line in glance.head.data.split(b"\n"):
-        entries = (object_of(line) or {}).get(key)
-        if isinstance(entries, list) and entries:
-            return entries
-    return []
 
 
 def _is_records(glance: Glance) -> _Claim | None:
@@ -418,22 +390,19 @@ def _is_table(glance: Glance) -> _Claim | None:
     if glance.source.is_parquet:
         return _Claim("it begins as Parquet files do")
     if glance.record is not None:
-        spans = _is_jsonl(glance)
-        if spans is not None and spans.strength == SURE:
-            return None
         keys = some_of(list(glance.record), 4)
-        return _Claim(f"its first line is a JSON object with {keys}", LIKELY)
+        claim = _Claim(f"its first line is a JSON object with {keys}", LIKELY)
+        return None if glance.sure_of_spans else claim
     if glance.listed is not None:
-        return _Claim(
-            f"it is a JSON list of objects with {some_of(list(glance.listed), 4)}", LIKELY
-        )
+        keys = some_of(list(glance.listed), 4)
+        return _Claim(f"it is a JSON list of objects with {keys}", LIKELY)
     if _asks_for_table(glance):
         return _Claim("a header or the name of a column was given")
-    if glance.suffix == ".csv":
+    if glance.source.suffix == ".csv":
         return _Claim("its name ends in .csv")
     if _has_header(glance):
         return _Claim("its first line names the columns: tags follow below, and it has none")
-    if glance.suffix == ".tsv":
+    if glance.source.suffix == ".tsv":
         return _Claim("its name ends in .tsv", LIKELY)
     names = header_of(glance.head)
     if names is not None:
@@ -450,20 +419,19 @@ def _asks_for_table(glance: Glance) -> bool:
     """Return True if the options name a header or a column, and the text may have them."""
     options = glance.options
     names = [name for name in (options.column, options.unit) if name is not None]
-    if options.header is None and not any(not is_number(name) for name in names):
+    if options.header is None and all(map(is_number, names)):
         return False
     first = glance.head.data.lstrip().split(b"\n", 1)[0]
     alone = glance.shape is not None and glance.shape.width == 1
-    separated = alone or any(sign in first for sign in (b"\t", b",", b";"))
-    return glance.is_text and separated
+    return glance.is_text and (alone or any(sign in first for sign in (b"\t", b",", b";")))
 
 
 def _has_header(glance: Glance) -> bool:
     """Return True if, between TABs, only the first line has no tag."""
     shape = glance.shape
-    if shape is None or glance.tags is None or not shape.table.tabs or shape.width < 2:
+    if shape is None or glance.tags is None or not shape.table.tabs or shape.numbered:
         return False
-    if shape.numbered or len(shape.rows) < 2:
+    if shape.width < 2 or len(shape.rows) < 2:
         return False
     codes, values = column_of(shape, glance.tags[0] - 1)
     known = [TAG.fullmatch(value.decode("utf-8", "replace")) is not None for value in values]
@@ -484,15 +452,14 @@ def _by_tool(name: str) -> Callable[[Glance], _Claim | None]:
 def _read_columns(opened: Input) -> Annotations:
     if opened.task == "segmentation":
         return read_forms(opened.layout)
-    column = opened.options.tag_column
-    if column is None and opened.options.column is not None:
-        column = str(opened.options.column)
-        if not is_number(column):
+    column, named = opened.options.tag_column, opened.options.column
+    if column is None and named is not None:
+        if not is_number(str(named)):
             raise opened.source.error(
-                f"there is no column {column!r}: columns have no names here; expected a number "
+                f"there is no column {str(named)!r}: columns have no names here; expected a number "
                 f"(or input_format='table')"
             )
-        column = int(column)
+        column = int(named)
     tags = read_tags(opened.layout, column, any_values=opened.task == "labels")
     return tags if opened.task == "entities" else tags.as_labels()
 
@@ -504,24 +471,18 @@ def _read_column_pair(opened: Input, gold: Column | None, columns: Sequence[Colu
     task = opened.options.task or "entities"
     wanted = [int(c) for c in columns] or [-1]
     # the gold column comes last: the last one of the file was coded when the format was recognised
-    *systems, answer = (
-        replace(
-            read_tags(shape, column, any_values=True),
-            column=column if column > 0 else shape.width + column + 1,
-        )
-        for column in (*wanted, int(gold) if gold is not None else -2)
-    )
+    numbers = [*wanted, int(gold) if gold is not None else -2]
+    tags = [read_tags(shape, column, any_values=True) for column in numbers]
+    places = [column if column > 0 else shape.width + column + 1 for column in numbers]
+    *systems, answer = (replace(t, column=at) for t, at in zip(tags, places, strict=True))
     names = [Path(source.name).name] if len(wanted) == 1 else [f"column {c}" for c in wanted]
     if task == "labels":
         return answer.as_labels(), [system.as_labels() for system in systems], names
     if task == "segmentation":
         raise source.error("holds one segmentation; expected a second file")
     for side in (answer, *systems):
-        known = [TAG.fullmatch(name) is not None for name in side.names]
-        if all(known):
-            continue
-        share = float(np.array(known)[side.tags].mean())
-        if share <= 0.5:
+        known = np.array([TAG.fullmatch(name) is not None for name in side.names])
+        if known[side.tags].mean() <= 0.5:
             raise source.error(
                 f"{side.notes[0].rsplit(': ', 1)[1]} of which most are not tags, such as "
                 f"{side.names[int(side.tags[0])][:60]!r}; expected a gold and a predicted column",
@@ -540,9 +501,8 @@ def _read_record_pair(opened: Input, gold: Column | None, columns: Sequence[Colu
     from probative.reading.records import read_columns
 
     gold_column = None if gold is None else str(gold)
-    answer, systems = read_columns(
-        opened.source, opened.options, gold_column, [str(column) for column in columns]
-    )
+    named = [str(column) for column in columns]
+    answer, systems = read_columns(opened.source, opened.options, gold_column, named)
     origin = Origin("records", opened.reason)
     sides = [replace(side, origin=origin) for side in systems]
     return replace(answer, origin=origin), sides, [side.name for side in systems]
@@ -686,11 +646,6 @@ def open_input(
     return Input(source, kind, task, options, reason)
 
 
-def format_of(source: Source, task: str | None = None) -> str:
-    """Return the format by the content, and by the name where that is not enough."""
-    return recognise(source, Options(task=task)).kind
-
-
 # --- Reading
 
 
@@ -723,14 +678,12 @@ def read_pair(
 
 def _opened_pair(path: str | Path, options: Options, columns: Sequence[Column | None]) -> Input:
     """Open a file; named columns mean a table, unless another tool wrote the file."""
-    if all(c is None or isinstance(c, int) or is_number(c) for c in columns):
-        return open_input(path, options)
-    if "records" in (options.task, options.input_format):
+    named = next((c for c in columns if isinstance(c, str) and not is_number(c)), None)
+    if named is None or "records" in (options.task, options.input_format):
         return open_input(path, options)
     if any("*" in str(column) for column in columns) and options.task is None:
         return open_input(path, replace(options, task="records"))
     opened = open_input(path, replace(options, input_format="table"))
-    named = next((str(c) for c in columns if isinstance(c, str) and not is_number(c)), None)
     reason = Glance(opened.source, replace(options, column=named)).records
     if reason is not None and options.input_format is None and options.task is None:
         return replace(opened, kind="records", task="records", reason=reason, options=options)

@@ -12,7 +12,6 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError, Recognised
-from probative.labels import label_text
 from probative.reading.annotations import Labels, LabelSets, Side
 from probative.reading.columns import ODD_TAG, TAG
 from probative.reading.formats import read, read_pair
@@ -35,7 +34,7 @@ from probative.reading.sequences import (
     spans_from_sets,
     tagged_from_lists,
 )
-from probative.reading.table_sides import label_sets, tags_reason
+from probative.reading.table_sides import label_sets, label_texts, tags_reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,7 +88,14 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
         (side,) = sides_from_frame(name, data, [options.column], options)
         return side
     if isinstance(data, np.ndarray) and data.ndim == 2:
-        return _from_matrix(data, name)
+        # sets of labels in scikit-learn's form: one column of 0 and 1 per label
+        if data.dtype.kind not in "biu" or not np.isin(data, (0, 1)).all():
+            raise InputError(
+                f"{name}: shape {data.shape}; expected one label per item (of probabilities, "
+                f"argmax(axis=1)), a column of 0 and 1 for each of several labels, or the names of "
+                f"numbered tags (label_names=)"
+            )
+        return label_sets(name, [[str(k) for k in np.flatnonzero(row)] for row in data])
     if isinstance(data, np.ndarray) or is_series(data):
         return _flat(data, name, options)
     if isinstance(data, (Set, Mapping, bytes, bytearray)):
@@ -111,17 +117,6 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
         rows = rows_of(name, items, label_names=options.label_names)
         return side_of_rows(rows, options, options.task)
     return _from_sequence(items, name, options)
-
-
-def _from_matrix(values: Any, name: str) -> LabelSets:
-    """Read sets of labels in scikit-learn's form: one column of 0 and 1 per label."""
-    if values.dtype.kind not in "biu" or not np.isin(values, (0, 1)).all():
-        raise InputError(
-            f"{name}: shape {values.shape}; expected one label per item (of probabilities, "
-            f"argmax(axis=1)), a column of 0 and 1 for each of several labels, or the names of "
-            f"numbered tags (label_names=)"
-        )
-    return label_sets(name, [[str(k) for k in np.flatnonzero(row)] for row in values])
 
 
 def _flat(values: Any, name: str, options: Options) -> Labels:
@@ -154,8 +149,19 @@ def _from_sequence(sentences: list[Any], name: str, options: Options) -> Annotat
     if task == "labels":
         return labels_from_lists(name, sentences)
     example = next((item for sentence in sentences for item in sentence), None)
+    if isinstance(example, Real):  # in place of spans, or spans that are not grouped by sentence
+        first = sentences[0]
+        problem = (
+            "could be labels of tokens or a set of labels; expected task='labels' or "
+            "multilabel=True, or the names of numbered tags (label_names=)"
+        )
+        if len(first) == 3 and isinstance(list(first)[-1], str):
+            problem = (
+                f"is in the place of a sentence; expected a list of spans per sentence, such as "
+                f"[{shown(first)}]"
+            )
+        raise InputError(f"{name}: {shown(first)} {problem}")
     if not isinstance(example, str):
-        _refuse_numbers(sentences, name, example)
         return spans_from_sets(name, sentences)
     mapping = next((s for s in others if isinstance(s, Mapping)), None)
     if mapping is not None:
@@ -168,22 +174,6 @@ def _from_sequence(sentences: list[Any], name: str, options: Options) -> Annotat
     return segmented_from_lists(name, sentences)
 
 
-def _refuse_numbers(sentences: list[Any], name: str, example: Any) -> None:
-    """Refuse numbers in place of spans, and spans that are not grouped by sentence."""
-    if not isinstance(example, Real):
-        return
-    first = sentences[0]
-    if len(first) == 3 and isinstance(list(first)[-1], str):
-        raise InputError(
-            f"{name}: {shown(first)} is in the place of a sentence; expected a list of spans per "
-            f"sentence, such as [{shown(first)}]"
-        )
-    raise InputError(
-        f"{name}: {shown(first)} could be labels of tokens or a set of labels; expected "
-        f"task='labels' or multilabel=True, or the names of numbered tags (label_names=)"
-    )
-
-
 def _is_set_of_labels(sentence: Any) -> bool:
     return isinstance(sentence, Set) and any(isinstance(label, str) for label in sentence)
 
@@ -192,15 +182,10 @@ def _sets(items: list[Any], name: str, *, given: bool) -> LabelSets:
     """Read sets of labels from Python; values that look like tags only if ``given`` as sets."""
     sets = []
     for number, labels in enumerate(items, start=1):
-        texts = []
-        for label in labels:
-            try:
-                texts.append(label_text(label))
-            except (TypeError, ValueError, ArithmeticError):
-                texts.append(None)
-        if None in texts or isinstance(labels, Mapping):
+        texts = label_texts(labels)
+        if texts is None or isinstance(labels, Mapping):
             raise InputError(f"{name}: item {number} is {shown(labels)}; expected a set of labels")
-        sets.append([text for text in texts if text is not None])
+        sets.append(texts)
     found = label_sets(name, sets)
     if tags_reason(found.names) is not None and not given:
         raise InputError(
@@ -258,16 +243,9 @@ def _texts_of(side: list[Any]) -> set[str] | None:
     return values if all(isinstance(value, str) for value in values) else None
 
 
-def _is_of_texts(sentence: Any) -> bool:
-    """Return True if this is a list of texts."""
-    if isinstance(sentence, (Set, Mapping)):
-        return False
-    return all(issubclass(kind, str) for kind in set(map(type, sentence)))
-
-
 def _refuse_sentences(lists: list[list[Any]]) -> None:
     """Refuse texts that differ only in their spaces: sentences or labels."""
-    texts = [side for side in lists if _is_of_texts(side)]
+    texts = [side for side in lists if all(issubclass(kind, str) for kind in set(map(type, side)))]
     if len(texts) < 2 or len({len(side) for side in texts}) > 1:
         return
     gold, *others = texts
@@ -283,16 +261,17 @@ def _refuse_sentences(lists: list[list[Any]]) -> None:
 
 def _refuse_odd_tags(sides: list[set[str]], are_tags: list[bool]) -> None:
     """Refuse tags in another notation, and other values among tags."""
-    for values, is_tagged in zip(sides, are_tags, strict=True):
+    pairs = list(zip(sides, are_tags, strict=True))
+    for values, is_tagged in pairs:
         odd = next((text for text in sorted(values) if ODD_TAG.fullmatch(text)), None)
         if odd is not None and not is_tagged and {"O", "o"} & values:
             raise InputError(
                 f"gold, pred: {shown(odd)} looks like a tag in another notation; expected tags "
                 "such as B-PER, I-PER, O (or task='labels')"
             )
-    tagged = [values for values, is_tagged in zip(sides, are_tags, strict=True) if is_tagged]
+    tags = (text for values, is_tagged in pairs if is_tagged for text in values)
     # if gold has tags, the reader of each side reports its wrong ones
-    if any("-" in text for values in tagged for text in values) and not are_tags[0]:
+    if any("-" in text for text in tags) and not are_tags[0]:
         wrong = next(text for text in sorted(sides[0]) if not TAG.fullmatch(text))
         raise InputError(
             f"gold, pred: {shown(wrong)} is no tag, but a side has tags; expected tags such as "

@@ -20,7 +20,7 @@ from probative.reading.sequences import spans_from_sets
 from probative.reading.source import as_json, load, snippet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -40,18 +40,9 @@ _LABEL_KEYS = ("label", "type", "entity_group", "entity")
 
 def read_spans(source: Source) -> Spans:
     """Read one text with its spans (lists or objects) per line; empty lines are skipped."""
-    texts: list[Sequence[str]] = []
-    sentences: list[list[Any]] = []
-    lines: list[int] = []
-    keys: dict[str, None] = {}
-    answers: list[str] = []
-    for number, line in _lines(source):
-        text, spans, key, answer = _content(source, number, line)
-        answers.append(answer)
-        texts.append(text)
-        sentences.append(spans)
-        lines.append(number)
-        keys |= {key: None} if key else {}
+    rows = [(number, *_content(source, number, line)) for number, line in source.filled_lines()]
+    lines, texts, sentences, spans_under, answers = zip(*rows, strict=True)
+    keys = dict.fromkeys(key for key in spans_under if key)
     if not keys:
         raise source.error(
             f"no object has a list of spans; expected one of the keys {', '.join(SPAN_KEYS)}",
@@ -73,7 +64,7 @@ def read_spans(source: Source) -> Spans:
 def problems_of(source: Source) -> list[str]:
     """Return all errors in the objects of a file, one line each."""
     problems = []
-    for number, line in _lines(source):
+    for number, line in source.filled_lines():
         try:
             _content(source, number, line)
         except InputError as error:
@@ -81,18 +72,17 @@ def problems_of(source: Source) -> list[str]:
     return problems
 
 
-def _lines(source: Source) -> Iterator[tuple[int, bytes]]:
-    numbered = enumerate(source.data.split(b"\n"), start=1)
-    return ((number, line) for number, line in numbered if line.strip())
-
-
 def _content(
     source: Source, number: int, line: bytes
 ) -> tuple[Sequence[str], list[tuple[int, int, str]], str | None, str]:
     """Return the text of an object, its spans, their key, and Prodigy's answer."""
     record = source.json_object(number, line)
-    if b"\\ud" in line.lower() and _has_half_characters(record):
-        raise source.error(f"{snippet(line)} holds half a character; expected text", number)
+    if b"\\ud" in line.lower():  # an unpaired surrogate?
+        try:
+            json.dumps(record, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            problem = f"{snippet(line)} holds half a character; expected text"
+            raise source.error(problem, number) from None
     text = _text(source, number, record)
     key = next((key for key in SPAN_KEYS if record.get(key) is not None), None)
     spans = record[key] if key else []
@@ -100,15 +90,6 @@ def _content(
         raise source.error(f"{key!r} holds {as_json(spans)}; expected a list of spans", number)
     triples = [_triple(source, number, span, len(text)) for span in spans]
     return text, triples, key, str(record.get("answer", _ACCEPTED))
-
-
-def _has_half_characters(record: Any) -> bool:
-    """Return True if a string holds an unpaired surrogate."""
-    try:
-        json.dumps(record, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return True
-    return False
 
 
 def _text(source: Source, number: int, record: dict[str, Any]) -> Sequence[str]:
@@ -167,9 +148,8 @@ def read_labels(source: Source) -> Labels:
     names = tuple(sorted(set(stripped) - {""}))
     number = {name: i for i, name in enumerate(names)}
     merged = np.array([number.get(name, -1) for name in stripped], dtype=np.int32)
-    return Labels(
-        source.name, merged[codes], names, notes=(Recognised(f"{source.name}: one label per line"),)
-    )
+    notes = (Recognised(f"{source.name}: one label per line"),)
+    return Labels(source.name, merged[codes], names, notes=notes)
 
 
 # --- Segmented text: words from lines of text or from the forms of a column file
@@ -181,7 +161,6 @@ _SPACES = re.compile("[ \t\n\x0b\x0c\r\u3000]+")  # separate words in a file
 def read_segmented(source: Source) -> Segmented:
     """Read one sentence per line, words separated by spaces (also U+3000)."""
     # an empty line is an empty sentence, except at the end of the file
-    array = np.frombuffer(source.data, np.uint8)
     begin, _ = lines_of(source)
     inside = ~_spaces(source)
     edges = edges_of(inside).astype(np.int32)
@@ -191,10 +170,11 @@ def read_segmented(source: Source) -> Segmented:
     begin = begin[: np.searchsorted(begin, start[-1], side="right")]
     word_first = np.append(np.searchsorted(start, begin), len(start))
     line = np.arange(1, len(begin) + 1, dtype=np.int32)
-    note = Recognised(f"{source.name}: segmented text, one sentence per line")
-    following = np.append(begin[1:], np.int32(len(array)))
+    notes = (Recognised(f"{source.name}: segmented text, one sentence per line"),)
+    following = np.append(begin[1:], np.int32(len(source.data)))
     block = np.stack([begin, np.maximum(following - 1, begin)], axis=1)
-    return _segmented(source, inside, start, end, word_first, line, None, block, (note,))
+    known = {"line": line, "notes": notes, "block": block}
+    return _segmented(source, inside, start, end, word_first, **known)
 
 
 def read_forms(shape: Layout) -> Segmented:
@@ -213,10 +193,9 @@ def read_forms(shape: Layout) -> Segmented:
     mask = np.cumsum(inside[:-1], dtype=np.int8).view(bool) & ~_spaces(source)
     opening = shape.rows[text.first[:-1]].astype(np.int32) + np.int32(1)
     kind = "surface tokens" if shape.surface is not None else "words"
-    note = Recognised(f"{source.name}: {kind} of column {shape.token_column + 1}")
-    return _segmented(
-        source, mask, start, end, word_first, opening, text.document, text.block, (note,)
-    )
+    notes = (Recognised(f"{source.name}: {kind} of column {shape.token_column + 1}"),)
+    known = {"line": opening, "document": text.document, "notes": notes, "block": text.block}
+    return _segmented(source, mask, start, end, word_first, **known)
 
 
 def _spaces(source: Source) -> NDArray[np.bool_]:
@@ -237,10 +216,7 @@ def _segmented(
     start: NDArray[Any],
     end: NDArray[Any],
     word_first: NDArray[Any],
-    line: NDArray[np.int32],
-    document: NDArray[np.int32] | None,
-    block: NDArray[Any],
-    notes: tuple[str, ...],
+    **known: Any,
 ) -> Segmented:
     """Convert words given as byte ranges to positions among characters that are not spaces."""
     # `inside` marks the bytes of words; `word_first` holds the first word of every sentence
@@ -269,11 +245,8 @@ def _segmented(
         sentence=sentence,
         start=word_start,
         end=word_end,
-        line=line,
-        document=document,
-        notes=notes,
         source=source,
-        block=block,
+        **known,
     )
 
 
@@ -392,12 +365,13 @@ def probabilities_of(data: Any, name: str = "probabilities") -> Probabilities:
         sentences = list(data)
     except TypeError:
         raise InputError(f"{name}: {type(data).__name__}; expected numbers per sentence") from None
-    rows = [_numbers(row) for row in sentences]
-    probabilities = Probabilities(name, [np.empty(0) if row is None else row for row in rows])
-    for sentence, row in enumerate(rows):
+    rows = []
+    for sentence, values in enumerate(sentences):
+        row = _numbers(values)
         if row is None:
-            raise probabilities.error("is no list of finite numbers", sentence)
-    return probabilities
+            raise Probabilities(name, []).error("is no list of finite numbers", sentence)
+        rows.append(row)
+    return Probabilities(name, rows)
 
 
 def _parsed(source: Source, number: int, line: bytes) -> NDArray[np.float64]:

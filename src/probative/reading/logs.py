@@ -26,6 +26,7 @@ from probative._validation import shown
 from probative.errors import InputError, Recognised
 from probative.files import member
 from probative.reading.annotations import Side
+from probative.reading.database import connected, folder_of, literal_path, lock
 from probative.reading.records import records_from_objects
 from probative.reading.source import (
     as_json,
@@ -126,19 +127,17 @@ def _tool_of_line(record: dict[str, Any]) -> tuple[str, str] | None:
         return "lm-evaluation-harness", why
     if "testIdx" in record and "success" in record:
         return "promptfoo", "its first record has 'testIdx' and 'success', as promptfoo's have"
-    graded = "score" in record and any(key in record for key in _MODELS)
     if "sample_id" in record and _get(record, "evaluation", "score") is not None:
-        return (
-            "Every Eval Ever",
-            "its first record has 'sample_id' and an 'evaluation' with a score",
-        )
-    judged = record.keys() >= set(_COUNTS) or "correct" in record or graded
+        why = "its first record has 'sample_id' and an 'evaluation' with a score"
+        return "Every Eval Ever", why
     compared = any(key in record for key in _PREDICTED) and any(key in record for key in _GOLD)
-    if judged and not compared and any(key in record for key in _IDS):
-        what = "'tp', 'fp' and 'fn'" if "correct" not in record else "'correct'"
-        what = "'score'" if graded else what
-        return "plain JSON lines", f"its first record has an id and {what}"
-    return None
+    if compared or not any(key in record for key in _IDS):
+        return None
+    graded = "score" in record and any(key in record for key in _MODELS)
+    counted = "'tp', 'fp' and 'fn'" if record.keys() >= set(_COUNTS) else None
+    what = "'score'" if graded else "'correct'" if "correct" in record else counted
+    why = f"its first record has an id and {what}"
+    return None if what is None else ("plain JSON lines", why)
 
 
 def _records_of(source: Source, *, graded: bool) -> tuple[str, str, list[_Record]]:
@@ -227,7 +226,14 @@ def _inspect(source: Source) -> Iterator[_Record]:
         scores: dict[str, Any] = {}
         given = source.expect(dict, f"scores of sample {number}", sample.get("scores") or {})
         for name, score in given.items():
-            scores |= _inspect_score(str(name), score)
+            value = score.get("value") if isinstance(score, dict) else score
+            if not isinstance(value, dict) or value.keys() >= set(_COUNTS):
+                scores[name] = value
+            else:
+                scores |= {f"{name}.{key}": each for key, each in value.items()}
+        said = _get(sample, "output", "completion")
+        if said is None and given:  # the answer that the first scorer extracted
+            said = _get(next(iter(given.values())), "answer")
         asked = sample.get("input")
         epoch = sample.get("epoch", 1)
         yield _Record(
@@ -238,18 +244,9 @@ def _inspect(source: Source) -> Iterator[_Record]:
             content=_digest(asked) if isinstance(asked, str) else "",
             text=_text(asked),
             target=_text(_unwrapped(sample.get("target", ""))),
-            said=_text(_completion(sample)),
+            said=_text(said or ""),
             error=sample.get("error") is not None,
         )
-
-
-def _completion(sample: dict[str, Any]) -> Any:
-    """Return the completion of a model, or else the answer that the first scorer extracted."""
-    completion = _get(sample, "output", "completion")
-    scores = sample.get("scores")
-    if completion is None and isinstance(scores, dict) and scores:
-        return _get(next(iter(scores.values())), "answer") or ""
-    return completion or ""
 
 
 def _unwrapped(value: Any) -> Any:
@@ -257,50 +254,27 @@ def _unwrapped(value: Any) -> Any:
     return value[0] if isinstance(value, list) and len(value) == 1 else value or ""
 
 
-def _inspect_score(name: str, score: Any) -> dict[str, Any]:
-    """Return the values of a score by name; a dictionary of values gives several, except counts."""
-    value = score.get("value") if isinstance(score, dict) else score
-    if not isinstance(value, dict) or value.keys() >= set(_COUNTS):
-        return {name: value}
-    return {f"{name}.{key}": each for key, each in value.items()}
-
-
 def _inspect_parts(source: Source) -> tuple[dict[str, Any], list[Any]]:
     """Return the header of a log and its samples."""
+    archive = None
+    if source.is_zip:
+        try:
+            archive = zipfile.ZipFile(io.BytesIO(source.data))
+        except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, struct.error) as e:
+            raise source.error(
+                f"is a damaged zip archive: {str(e).lower()}; expected a log of Inspect"
+            ) from None
     # Inspect recognises its logs by their suffix
     known = Path(source.name).suffix in (".eval", ".json")
     if known and importlib.util.find_spec("inspect_ai") is not None:
+        if archive is not None:
+            source.refuse_unpacking(sum(info.file_size for info in archive.infolist()))
         return _by_inspect(source)
-    if source.is_zip:
-        return _unzipped(source)
-    document = source.document
-    # a log may be written without its samples
-    return document, source.expect(list, "'samples' of the log", document.get("samples"))
-
-
-def _by_inspect(source: Source) -> tuple[dict[str, Any], list[Any]]:
-    """Parse the bytes that were read with Inspect itself, from a temporary copy."""
-    from inspect_ai.log import read_eval_log
-
-    if source.is_zip:
-        archive = _archive(source)
-        source.refuse_unpacking(sum(info.file_size for info in archive.infolist()))
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            place = Path(folder) / f"log{Path(source.name).suffix}"
-            place.write_bytes(source.data)
-            log = read_eval_log(str(place))
-        document = log.model_dump(mode="json", exclude={"samples": {"__all__": {"events"}}})
-    except Exception as error:  # Inspect raises many kinds of errors
-        reason = " ".join(str(error).split())[:200]
-        raise source.error(f"Inspect cannot read it: {reason}; expected a log of Inspect") from None
-    return document, document.get("samples") or []
-
-
-def _unzipped(source: Source) -> tuple[dict[str, Any], list[Any]]:
-    """Read the header and the sample summaries, which hold all scores."""
-    archive = _archive(source)
-    needed_names = "header.json", "summaries.json"
+    if archive is None:
+        document = source.document
+        # a log may be written without its samples
+        return document, source.expect(list, "'samples' of the log", document.get("samples"))
+    needed_names = "header.json", "summaries.json"  # the summaries hold all scores
     for needed in needed_names:
         if needed not in archive.namelist():
             raise source.error(
@@ -312,13 +286,20 @@ def _unzipped(source: Source) -> tuple[dict[str, Any], list[Any]]:
     return header, source.expect(list, "summaries.json", samples)
 
 
-def _archive(source: Source) -> zipfile.ZipFile:
+def _by_inspect(source: Source) -> tuple[dict[str, Any], list[Any]]:
+    """Parse the bytes that were read with Inspect itself, from a temporary copy."""
+    from inspect_ai.log import read_eval_log
+
     try:
-        return zipfile.ZipFile(io.BytesIO(source.data))
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, struct.error) as error:
-        raise source.error(
-            f"is a damaged zip archive: {str(error).lower()}; expected a log of Inspect"
-        ) from None
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder) / f"log{Path(source.name).suffix}"
+            place.write_bytes(source.data)
+            log = read_eval_log(str(place))
+        document = log.model_dump(mode="json", exclude={"samples": {"__all__": {"events"}}})
+    except Exception as error:  # Inspect raises many kinds of errors
+        reason = " ".join(str(error).split())[:200]
+        raise source.error(f"Inspect cannot read it: {reason}; expected a log of Inspect") from None
+    return document, document.get("samples") or []
 
 
 def _member(source: Source, archive: zipfile.ZipFile, name: str) -> Any:
@@ -339,28 +320,30 @@ def _member(source: Source, archive: zipfile.ZipFile, name: str) -> Any:
 
 def _unpack_zstandard(data: bytes, size: int) -> str:
     """Decompress Zstandard with DuckDB (Python has it from 3.14 on) within ``size`` bytes."""
-    import duckdb
-
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder) / "member.json.zst"
+    with connected(f"{size // 2**18 + 500}MB") as database:
+        place = folder_of(database) / "member.json.zst"
         place.write_bytes(data)
-        quoted = str(place).replace("'", "''")
-        settings: dict[str, Any] = {"memory_limit": f"{size // 2**18 + 500}MB", "threads": "1"}
-        with duckdb.connect(":memory:", config=settings) as database:
-            database.execute(
-                f"SET allowed_paths = ['{quoted}']; SET enable_external_access = false"
-            )
-            rows = database.execute(
-                f"SELECT json FROM read_json_objects('{quoted}', compression = 'zstd', "
-                f"format = 'unstructured', maximum_object_size = {size + 1})"
-            ).fetchall()
+        database.execute("SET threads = 1")
+        lock(database, [place])
+        rows = database.execute(
+            f"SELECT json FROM read_json_objects({literal_path(place)}, compression = 'zstd', "
+            f"format = 'unstructured', maximum_object_size = {size + 1})"
+        ).fetchall()
     if len(rows) != 1:
         raise ValueError(f"{len(rows)} values instead of one")
     return str(rows[0][0])
 
 
 def _promptfoo(source: Source, *, graded: bool) -> Iterator[_Record]:
-    rows = _promptfoo_rows(source)
+    """Read the results of a file, which is one document or has one result per line."""
+    rows: Any
+    if "testIdx" in (object_of(source.data.lstrip().split(b"\n", 1)[0]) or {}):
+        rows = list(source.json_lines())
+    else:
+        results = _get(source.document, "results", "results")
+        if not isinstance(results, list) or not all(isinstance(row, dict) for row in results):
+            raise source.error("'results' has no list 'results' of objects; expected one")
+        rows = [(None, row) for row in results]
     prompts = {json.dumps(_get(row, "prompt", "label")) for _, row in rows}
     for line, row in rows:
         source.expect(bool, "'success' of a result", row.get("success"), line)
@@ -390,17 +373,6 @@ def _promptfoo(source: Source, *, graded: bool) -> Iterator[_Record]:
             error=failed,
             line=line,
         )
-
-
-def _promptfoo_rows(source: Source) -> list[tuple[int | None, dict[str, Any]]]:
-    """Return the results of a file, which is one document or has one result per line."""
-    first = object_of(source.data.lstrip().split(b"\n", 1)[0])
-    if first is not None and "testIdx" in first:
-        return list(source.json_lines())
-    rows = _get(source.document, "results", "results")
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise source.error("'results' has no list 'results' of objects; expected one")
-    return [(None, row) for row in rows]
 
 
 def _get(value: Any, *keys: str) -> Any:
@@ -481,11 +453,8 @@ def _every_eval_ever(source: Source, *, graded: bool) -> Iterator[_Record]:
 _COUNTS = ("tp", "fp", "fn")
 _VERDICT = "pass"  # the tool's verdict from all its scores
 # words of graders for numbers; N is a missing answer
-_RIGHT, _WRONG = (
-    ("C", "correct", "true", "yes", "pass"),
-    ("I", "N", "incorrect", "false", "no", "fail"),
-)
-_WORDS = dict.fromkeys(_RIGHT, 1.0) | dict.fromkeys(_WRONG, 0.0) | {"P": 0.5}
+_WORDS = dict.fromkeys(("C", "correct", "true", "yes", "pass"), 1.0) | {"P": 0.5}
+_WORDS |= dict.fromkeys(("I", "N", "incorrect", "false", "no", "fail"), 0.0)
 _LARGEST_COUNT = 2**31 - 1
 _MOST_EXAMPLES = 3  # listed in a message
 
@@ -526,9 +495,7 @@ class Log:
         order = [place[key] for key in keys]
         rows = np.array(order, dtype=np.intp)
         names = ("samples", "repeat", "content", "texts", "targets", "said")
-        moved: dict[str, Any] = {
-            name: tuple(getattr(self, name)[i] for i in order) for name in names
-        }
+        moved: dict[str, Any] = {n: tuple(getattr(self, n)[i] for i in order) for n in names}
         moved["values"] = None if self.values is None else self.values[rows]
         return replace(self, **moved, tp=self.tp[rows], fp=self.fp[rows], fn=self.fn[rows])
 
@@ -562,18 +529,21 @@ def read_samples(opened: Input) -> Samples:
         score_name = score_name.removesuffix(f",{next(iter(variants))}")
     chosen = _choose(source, list(names), score_name)
     variant, key = names[chosen]
-    kept = [record for record in records if record.variant == variant or len(variants) == 1]
-    systems: dict[str | None, list[_Record]] = {}
-    for record in kept:
-        systems.setdefault(record.system, []).append(record)
+    systems = _by_system(records, variant)
     others = [name for name in names if name != chosen]
     also = f"; there are also {', '.join(map(repr, others))} (score_name=)" if others else ""
     note = Recognised(f"{source.name}: log of {tool}, because {reason}; score {chosen!r}{also}")
-    logs = tuple(
-        _log(source, own, system, (chosen, key), options.threshold, note, graded=graded)
-        for system, own in systems.items()
-    )
+    logs = tuple(_log(source, own, chosen, key, options, note) for own in systems.values())
     return Samples(source.name, logs, tuple(dict.fromkeys(n for log in logs for n in log.notes)))
+
+
+def _by_system(records: Sequence[_Record], variant: str) -> dict[str | None, list[_Record]]:
+    """Return the records of one variant by their systems."""
+    systems: dict[str | None, list[_Record]] = {}
+    for record in records:
+        if record.variant == variant:
+            systems.setdefault(record.system, []).append(record)
+    return systems
 
 
 def _choose(source: Source, names: list[str], wanted: str | None) -> str:
@@ -582,15 +552,10 @@ def _choose(source: Source, names: list[str], wanted: str | None) -> str:
     listed = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
     if wanted is not None:
         fitting = [name for name in names if wanted in (name, name.partition(",")[0])]
-        if wanted in names:
-            return wanted
-        if len(fitting) == 1:
-            return fitting[0]
-        raise source.error(
-            f"there is no score {shown(wanted)}; expected one of {listed}"
-            if not fitting
-            else f"several scores are called {shown(wanted)}; expected one of {listed}"
-        )
+        if wanted in names or len(fitting) == 1:
+            return wanted if wanted in names else fitting[0]
+        problem = "several scores are called" if fitting else "there is no score"
+        raise source.error(f"{problem} {shown(wanted)}; expected one of {listed}")
     if len(names) == 1:
         return names[0]
     if _VERDICT in names and "counts" not in names:
@@ -601,67 +566,68 @@ def _choose(source: Source, names: list[str], wanted: str | None) -> str:
 
 
 def _log(
-    source: Source,
-    records: Sequence[_Record],
-    system: str | None,
-    score: tuple[str, str],
-    threshold: float | None,
-    note: str,
-    *,
-    graded: bool,
+    source: Source, records: list[_Record], name: str, key: str, options: Options, note: str
 ) -> Log:
-    name, key = score
+    """Return the log of one system, with the score that its records have under a key."""
     repeat = _repeats(source, records)
     values = [record.scores.get(key) for record in records]
-    numbers = None
-    if not graded:
-        _refuse_missing(source, records, values, name)
-    counted = not graded and any(isinstance(value, dict) for value in values)
-    if graded:
+    numbers, counted, notes = None, False, [note]
+    table: list[Sequence[int]] = [(0, 0, 0)] * len(records)
+    if options.graded:
         numbers = np.array(_numbers(source, records, values, name))
-        table = [(0, 0, 0)] * len(records)
-    elif counted:
-        if threshold is not None:
-            raise InputError(f"threshold: score {name!r} is counts; leave it out")
-        table = [_counts(source, r, value) for r, value in zip(records, values, strict=True)]
     else:
-        right = _right(source, records, values, name, threshold)
-        table = [(int(yes), 0, int(not yes)) for yes in right]
-    tp, fp, fn = np.array(table, dtype=np.int64).reshape(-1, 3).T
+        pairs = zip(records, values, strict=True)
+        without = [record for record, value in pairs if value is None or value != value]  # NaN
+        if without:
+            failed = sum(record.error for record in without)
+            why = f", {failed} after an error" if failed else ""
+            raise source.error(
+                f"{len(without)} of {len(records)} samples have no score {name!r}{why} "
+                f"({some_of([record.sample for record in without])}); expected one for every "
+                "sample",
+                without[0].line,
+            )
+        counted = any(isinstance(value, dict) for value in values)
+        if counted and options.threshold is not None:
+            raise InputError(f"threshold: score {name!r} is counts; leave it out")
+        if counted:
+            table = [_counts(source, r, value) for r, value in zip(records, values, strict=True)]
+        else:
+            scores = _numbers(source, records, values, name)
+            between = [i for i, score in enumerate(scores) if score not in (0.0, 1.0)]
+            if between and options.threshold is None:
+                samples = [(shown(values[i]), records[i].sample[:40]) for i in between]
+                some = ", ".join(f"{score} for {own!r}" for score, own in samples[:_MOST_EXAMPLES])
+                raise source.error(
+                    f"{len(between)} of {len(scores)} samples are neither right nor wrong by "
+                    f"{name!r} ({some}); expected 0 or 1, from where on one counts as right "
+                    f"(threshold=), or the mean of the scores (metric='mean')",
+                    records[between[0]].line,
+                )
+            least = 1.0 if options.threshold is None else options.threshold
+            table = [(int(score >= least), 0, int(score < least)) for score in scores]
+    tp, fp, fn = np.array(table, dtype=np.int64).T
     unanswered = sum(value == "N" for value in values)
-    notes = [note]
     if unanswered:
-        as_what = "0" if graded else "wrong"
+        as_what = "0" if options.graded else "wrong"
         words = f"{unanswered} samples without an answer (N) count as {as_what}"
         notes.append(f"{source.name}: {words}")
-    return Log(
-        source.name,
-        system,
-        name,
-        records[0].variant,
-        tuple(record.sample for record in records),
-        repeat,
-        tuple(record.content for record in records),
-        tp,
-        fp,
-        fn,
-        counted,
-        tuple(record.text for record in records),
-        tuple(record.target for record in records),
-        tuple(record.said for record in records),
-        tuple(notes),
-        numbers,
-    )
+    head = source.name, records[0].system, name, records[0].variant
+    texts = ((r.sample, r.content, r.text, r.target, r.said) for r in records)
+    names, content, asked, targets, said = zip(*texts, strict=True)
+    tail = tuple(notes), numbers
+    return Log(*head, names, repeat, content, tp, fp, fn, counted, asked, targets, said, *tail)
 
 
 def _repeats(source: Source, records: Sequence[_Record]) -> tuple[int, ...]:
     """Return the repetition of every row, by its number or else by its order; refuse duplicates."""
     times: Counter[str] = Counter()
+    keys: Counter[tuple[str, int]] = Counter()
     repeats = []
     for record in records:
         repeats.append(times[record.sample] if record.repeat is None else record.repeat)
         times[record.sample] += 1
-    keys = Counter((r.sample, repeat) for r, repeat in zip(records, repeats, strict=True))
+        keys[record.sample, repeats[-1]] += 1
     doubled = [sample for (sample, _), number in keys.items() if number > 1]
     if doubled:
         raise source.error(
@@ -671,85 +637,32 @@ def _repeats(source: Source, records: Sequence[_Record]) -> tuple[int, ...]:
     return tuple(repeats)
 
 
-def _refuse_missing(
-    source: Source, records: Sequence[_Record], values: Sequence[Any], name: str
-) -> None:
-    without = [
-        record
-        for record, value in zip(records, values, strict=True)
-        if value is None or (isinstance(value, float) and math.isnan(value))
-    ]
-    if without:
-        failed = sum(record.error for record in without)
-        why = f", {failed} after an error" if failed else ""
-        raise source.error(
-            f"{len(without)} of {len(records)} samples have no score {name!r}{why} "
-            f"({some_of([record.sample for record in without])}); expected one for every sample",
-            without[0].line,
-        )
-
-
-def _right(
-    source: Source,
-    records: Sequence[_Record],
-    values: Sequence[Any],
-    name: str,
-    threshold: float | None,
-) -> list[bool]:
-    """Return True for every right answer; refuse scores between 0 and 1 without a threshold."""
-    numbers = _numbers(source, records, values, name)
-    if threshold is not None:
-        return [number >= threshold for number in numbers]
-    between = [i for i, number in enumerate(numbers) if number not in (0.0, 1.0)]
-    if between:
-        some = ", ".join(
-            f"{shown(values[i])} for {records[i].sample[:40]!r}" for i in between[:_MOST_EXAMPLES]
-        )
-        raise source.error(
-            f"{len(between)} of {len(numbers)} samples are neither right nor wrong by {name!r} "
-            f"({some}); expected 0 or 1, from where on one counts as right (threshold=), or "
-            f"the mean of the scores (metric='mean')",
-            records[between[0]].line,
-        )
-    return [number == 1.0 for number in numbers]
-
-
-def _numbers(
-    source: Source, records: Sequence[_Record], values: Sequence[Any], name: str
-) -> list[float]:
+def _numbers(source: Source, records: list[_Record], values: list[Any], name: str) -> list[float]:
     """Return scores as numbers; NaN for a missing one."""
     numbers = []
     for record, value in zip(records, values, strict=True):
-        if value is None:
-            numbers.append(math.nan)
-            continue
         number = _WORDS.get(value) if isinstance(value, str) else value
-        if isinstance(number, bool | int | float) and not math.isinf(number):
-            numbers.append(float(number))
-            continue
-        raise source.error(
-            f"sample {shown(record.sample)} has {shown(value)} for score {name!r}; expected right "
-            f"or wrong (true, false, 1, 0, C, I), a number or counts (tp, fp, fn)",
-            record.line,
-        )
+        number = math.nan if value is None else number
+        if not isinstance(number, int | float) or math.isinf(number):
+            raise source.error(
+                f"sample {shown(record.sample)} has {shown(value)} for score {name!r}; expected "
+                f"right or wrong (true, false, 1, 0, C, I), a number or counts (tp, fp, fn)",
+                record.line,
+            )
+        numbers.append(float(number))
     return numbers
 
 
-def _counts(source: Source, record: _Record, value: Any) -> tuple[int, int, int]:
-    counts = [value.get(key) if isinstance(value, dict) else None for key in _COUNTS]
-    if not all(_is_count(count) for count in counts):
-        raise source.error(
-            f"sample {shown(record.sample)} has {shown(value)}; expected whole numbers tp, fp and "
-            f"fn >= 0",
-            record.line,
-        )
-    tp, fp, fn = (int(count) for count in counts if count is not None)
-    return tp, fp, fn
-
-
-def _is_count(value: Any) -> bool:
-    whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-    return whole and not isinstance(value, bool) and 0 <= value <= _LARGEST_COUNT
+def _counts(source: Source, record: _Record, value: Any) -> list[int]:
+    counts = [_get(value, key) for key in _COUNTS]
+    numbers = all(isinstance(n, int | float) and not isinstance(n, bool) for n in counts)
+    if numbers and all(0 <= n <= _LARGEST_COUNT and n == int(n) for n in counts):
+        return list(map(int, counts))
+    raise source.error(
+        f"sample {shown(record.sample)} has {shown(value)}; expected whole numbers tp, fp and "
+        f"fn >= 0",
+        record.line,
+    )
 
 
 def join_logs(logs: Sequence[Log]) -> list[Log]:
@@ -757,9 +670,11 @@ def join_logs(logs: Sequence[Log]) -> list[Log]:
     first, *others = logs
     joined = [first]
     for other in others:
-        refuse_others(
-            "samples", first.name, map(_called, first.keys), other.name, map(_called, other.keys)
+        mine, theirs = (
+            [f"{sample} (repetition {repeat + 1})" if repeat else sample for sample, repeat in keys]
+            for keys in (first.keys, other.keys)
         )
+        refuse_others("samples", first.name, mine, other.name, theirs)
         own = other.in_order(first.keys)
         if first.variant and own.variant and first.variant != own.variant:
             raise InputError(
@@ -767,41 +682,28 @@ def join_logs(logs: Sequence[Log]) -> list[Log]:
                 f"expected the same filter (score_name=, where a log has several)",
                 own.name,
             )
-        _refuse_other_contents(first, own)
+        different = [
+            i
+            for i, (mine, theirs) in enumerate(zip(first.content, own.content, strict=True))
+            if mine and theirs and mine != theirs
+            # both are hashes of questions, or both of documents
+            if mine.startswith(_DOCUMENT_PREFIX) == theirs.startswith(_DOCUMENT_PREFIX)
+        ]
+        if different:
+            here, there = where_they_differ(own.texts[different[0]], first.texts[different[0]])
+            asked = f"; the first asks {here}, but {there} there" if here != there else ""
+            raise InputError(
+                f"{len(different)} of {len(first)} samples ask something else than those of the "
+                f"same id in {first.name} ({some_of([first.samples[i] for i in different])})"
+                f"{asked}; expected the same test set",
+                own.name,
+            )
         if first.counted != own.counted:
             kinds = "right or wrong answers", "counts of findings"
-            mine, theirs = kinds[own.counted], kinds[first.counted]
-            raise InputError(
-                f"holds {mine}, but {first.name} {theirs}; expected the same score", own.name
-            )
+            what = f"{kinds[own.counted]}, but {first.name} {kinds[first.counted]}"
+            raise InputError(f"holds {what}; expected the same score", own.name)
         joined.append(own)
     return joined
-
-
-def _refuse_other_contents(first: Log, other: Log) -> None:
-    different = [
-        i
-        for i, (mine, theirs) in enumerate(zip(first.content, other.content, strict=True))
-        if mine and theirs and mine != theirs
-        # both are hashes of questions, or both of documents
-        if mine.startswith(_DOCUMENT_PREFIX) == theirs.startswith(_DOCUMENT_PREFIX)
-    ]
-    if not different:
-        return
-    at = different[0]
-    here, there = where_they_differ(other.texts[at], first.texts[at])
-    asked = f"; the first asks {here}, but {there} there" if here != there else ""
-    raise InputError(
-        f"{len(different)} of {len(first)} samples ask something else than those of the same "
-        f"id in {first.name} ({some_of([first.samples[i] for i in different])}){asked}; expected "
-        f"the same test set",
-        other.name,
-    )
-
-
-def _called(key: tuple[str, int]) -> str:
-    sample, repeat = key
-    return f"{sample} (repetition {repeat + 1})" if repeat else sample
 
 
 # --- Records in logs: targets that are JSON objects, and what the systems returned
@@ -874,21 +776,18 @@ def read_record_log(source: Source, reading: Options) -> RecordLog | None:
     if known is None or known[0] not in _WITH_RECORDS:
         return None
     tool, reason, records = _records_of(source, graded=False)
-    variant = next((record.variant for record in records), "")
-    kept = [record for record in records if record.variant == variant]
     golds: dict[str, Any] = {}
-    by_system: dict[str | None, list[_Record]] = {}
-    for record in kept:
-        golds.setdefault(record.sample, record.expected or record.target)
-        by_system.setdefault(record.system, []).append(record)
     systems: dict[str | None, list[Records]] = {}
-    for system, own in by_system.items():
+    for record in records:
+        if record.variant == records[0].variant:
+            golds.setdefault(record.sample, record.expected or record.target)
+    for system, own in _by_system(records, records[0].variant if records else "").items():
         outputs: dict[int, dict[str, Any]] = {}
         for record, repeat in zip(own, _repeats(source, own), strict=True):
             outputs.setdefault(repeat, {})[record.sample] = None if record.error else record.said
         systems[system] = [
-            records_from_objects(outputs[repeat], source.name, reading)
-            for repeat in sorted(outputs)
+            records_from_objects(answers, source.name, reading)
+            for _, answers in sorted(outputs.items())
         ]
     gold = records_from_objects(golds, source.name, replace(reading, predicted=False))
     note = Recognised(f"{source.name}: log of {tool}, because {reason}; gold is its targets")

@@ -40,12 +40,11 @@ def columns_of_file(
     columns = []
     for _ in range(number):
         (name, children, *kind), *fields = fields
-        made_of = [tuple(map(str, kind))]
         while children:  # parts of a nested column
             (_, more, *inner), *fields = fields
-            made_of.append(tuple(map(str, inner)))
+            kind += inner
             children += more - 1
-        columns.append((name, tuple(part for parts in made_of for part in parts)))
+        columns.append((name, tuple(map(str, kind))))
     return columns
 
 
@@ -61,17 +60,13 @@ def check_types(
         kinds = [next((kind for name, kind in own if name == column), None) for own in of_files]
         for path, own in zip(files.paths, kinds, strict=True):
             if own is not None and kinds[0] is not None and own != kinds[0]:
+                mine, theirs = (k[0] if k[1] == "None" else k[1] for k in (own, kinds[0]))
                 raise files.error(
-                    f"column {column!r} is {_shown(own)}, but {_shown(kinds[0])} in "
-                    f"{files.paths[0]}; expected the same type in every file",
+                    f"column {column!r} is {mine}, but {theirs} in {files.paths[0]}; expected the "
+                    f"same type in every file",
                     path,
                 )
     return files
-
-
-def _shown(kind: tuple[str, ...]) -> str:
-    physical, converted, *_ = kind
-    return physical if converted == "None" else converted
 
 
 # --- Cells and lists of a single file
@@ -157,20 +152,15 @@ def opened_parquet(source: Source) -> Iterator[tuple[duckdb.DuckDBPyConnection, 
                 f"CREATE VIEW source AS SELECT {columns}, row_number() OVER () AS place FROM "
                 f"read_parquet({literal_path(place)}, hive_partitioning = false) AS t({columns})"
             )
-            _refuse_bomb(source, database, place)
+            if source.limit is not None:
+                # a value of a million rows takes a few bytes here, but memory for every row
+                ((size,),) = database.execute(
+                    f"SELECT sum(greatest(total_uncompressed_size, {_BYTES_PER_CELL} * "
+                    f"greatest(num_values, row_group_num_rows))) "
+                    f"FROM parquet_metadata({literal_path(place)})"
+                ).fetchall()
+                source.refuse_unpacking(int(size or 0))
             yield database, place, names
         except (duckdb.Error, UnicodeError) as error:
             reason = str(error).strip().splitlines()[0].replace(literal_path(place), "it")
             raise source.error(f"is no table that can be read: {reason}") from None
-
-
-def _refuse_bomb(source: Source, database: duckdb.DuckDBPyConnection, place: Path) -> None:
-    """Refuse a file that declares more bytes, or more values, than its limit allows."""
-    # a value that a million rows share takes a few bytes in the file, but memory for every row
-    if source.limit is None:
-        return
-    ((size,),) = database.execute(
-        f"SELECT sum(greatest(total_uncompressed_size, {_BYTES_PER_CELL} * "
-        f"greatest(num_values, row_group_num_rows))) FROM parquet_metadata({literal_path(place)})"
-    ).fetchall()
-    source.refuse_unpacking(int(size or 0))

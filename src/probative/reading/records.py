@@ -18,14 +18,14 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date, datetime, time
-from pathlib import Path
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError, Recognised
-from probative.reading.annotations import Records, RowGroups
+from probative.reading.annotations import Records, RowGroups, coded
 from probative.reading.formats import Options
 from probative.reading.parquet import opened_parquet
 from probative.reading.source import load, some_of
@@ -34,6 +34,7 @@ from probative.reading.tables import (
     DETAILS,
     Wanted,
     dialect_of,
+    is_object,
     listed,
     plain_name,
     read_cells,
@@ -43,6 +44,7 @@ from probative.tables.engines import check_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from probative.reading.source import Source
 
@@ -116,11 +118,23 @@ def parse_record(text: str, place: Place, *, find_json: bool = False) -> _Parsed
 
 
 def _checked(value: Any, problem: str, repair: str, place: Place) -> _Parsed:
-    """Return a value as a record if it is one."""
+    """Return a value as a record if it is one; refuse a record that is nested too deeply."""
     if not problem and not isinstance(value, dict):
         problem = f"{shown(value)} is no JSON object"
-    problem = problem or _check(value, place)
-    return _Parsed(None, problem) if problem else _Parsed(value, "", repair)
+    level = [] if problem else [value]
+    for _ in range(DEEPEST + 1):
+        if not level:
+            return _Parsed(None, problem) if problem else _Parsed(value, "", repair)
+        below: list[Any] = []
+        for part in level:
+            for own in part.values() if type(part) is dict else part:
+                form = type(own)
+                if form is dict or form is list:
+                    below.append(own)
+                elif form is float and not math.isfinite(own):
+                    return _Parsed(None, f"{own} is no JSON value, or too large a number")
+        level = below
+    raise _too_deep(place)
 
 
 def _decode(text: str, place: Place) -> tuple[Any, str]:
@@ -159,24 +173,6 @@ def _too_deep(place: Place) -> InputError:
     return place(f"the record is nested too deeply; expected at most {DEEPEST} levels")
 
 
-def _check(record: Any, place: Place) -> str:
-    """Refuse an object that is nested too deeply; return the problem of a number, or ""."""
-    level = [record]
-    for _ in range(DEEPEST + 1):
-        if not level:
-            return ""
-        below: list[Any] = []
-        for part in level:
-            for value in part.values() if type(part) is dict else part:
-                form = type(value)
-                if form is dict or form is list:
-                    below.append(value)
-                elif form is float and not math.isfinite(value):
-                    return f"{value} is no JSON value, or too large a number"
-        level = below
-    raise _too_deep(place)
-
-
 # --- Records of one side
 
 
@@ -199,8 +195,7 @@ def records_of(source: Source, reading: Options) -> Records:
         return _side(source.name, _rows_of_folder(source.path, reading), reading)
     rows = _rows_of(source)
     column = reading.column or _record_column(rows, reading)
-    taken = _with_column(source, rows, column, reading)
-    side = _side(source.name, taken, reading, column)
+    side = _side(source.name, _with_column(source, rows, column, reading), reading, column)
     return replace(side, groups=_groups(source, rows, reading), notes=(*source.notes, *side.notes))
 
 
@@ -212,38 +207,37 @@ def read_columns(
     for row in rows:
         if not isinstance(row.value, dict):
             raise source.error(f"{row.problem or shown(row.value)}; expected an object", row.line)
-    there = list(dict.fromkeys(name for row in rows for name in row.value))
+    there = _columns(rows)
     if any("*" in column for column in columns):
         gold_column = gold_column or "*"
         rows = _gathered(source, rows, there, (gold_column, *columns))
-    found = gold_column, tuple(columns)
-    if gold_column is None or not columns:
-        found = _gold_and_systems(rows, there, reading, *found)
-    if found[0] is None or not found[1]:
+    systems = tuple(columns)
+    if gold_column is None or not systems:
+        gold_column, systems = _gold_and_systems(rows, reading, gold_column, systems)
+    if gold_column is None or not systems:
         raise source.error(
             f"has no columns of records of gold and of a system; expected gold_column= and "
             f"columns=, of {listed(there)}"
         )
     sides: list[Records] = []
-    for name in (found[0], *found[1]):
+    for name in (gold_column, *systems):
         chosen = replace(reading, column=name, predicted=bool(sides))
         cells = _with_column(source, rows, name, chosen)
         own = [c if c.key is not None else c._replace(key=str(i + 1)) for i, c in enumerate(cells)]
         side = _side(source.name, own, chosen)
         called = name.replace("*", "").strip("_-. ") or name
         sides.append(side if not sides else replace(side, name=called))
-    systems = ", ".join(map(repr, found[1]))
-    notes = (*source.notes, f"gold is the column {found[0]!r}, the systems are {systems}")
-    groups = _groups(source, rows, reading)
-    return replace(sides[0], notes=(*sides[0].notes, *notes), groups=groups), sides[1:]
+    gold, *others = sides
+    note = f"gold is the column {gold_column!r}, the systems are {_called(systems)}"
+    notes = (*gold.notes, *source.notes, note)
+    return replace(gold, notes=notes, groups=_groups(source, rows, reading)), others
 
 
 def sides_of_file(source: Source, reading: Options) -> list[Records]:
     """Return all sides that a file holds: gold and systems in columns, or one side."""
     if reading.column is None and not source.is_folder:
         rows = [row for row in _rows_of(source) if isinstance(row.value, dict)]
-        there = list(dict.fromkeys(name for row in rows for name in row.value))
-        gold, systems = _gold_and_systems(rows, there, reading, None, ())
+        gold, systems = _gold_and_systems(rows, reading)
         if gold is not None and systems:
             return [
                 replace(records_of(source, replace(reading, column=name)), name=name)
@@ -254,17 +248,14 @@ def sides_of_file(source: Source, reading: Options) -> list[Records]:
 
 def records_from_objects(data: Any, name: str, reading: Options = _OUTPUT) -> Records:
     """Read one side from Python data: records, or raw texts, in a list or by key."""
-    pairs: Iterable[tuple[Any, Any]]
-    if isinstance(data, Mapping):
-        pairs = [(str(key), value) for key, value in data.items()]
-    elif isinstance(data, Iterable) and not isinstance(data, (str, bytes)):
-        pairs = [(None, value) for value in data]
-    else:
+    if isinstance(data, (str, bytes)) or not isinstance(data, Iterable):
         raise InputError(f"{name}: {shown(data)}; expected records in a list, or by their keys")
-    rows = []
-    for number, (key, value) in enumerate(pairs, start=1):
-        place = f"{name}: record {key if key is not None else number}"
-        rows.append(_Row(value if value is None else _plain(value, place), key))
+    by_key = isinstance(data, Mapping)
+    pairs = data.items() if isinstance(data, Mapping) else enumerate(data, start=1)
+    rows = [
+        _Row(_plain(value, f"{name}: record {key}"), str(key) if by_key else None)
+        for key, value in pairs
+    ]
     return _side(name, rows, reading)
 
 
@@ -306,37 +297,26 @@ def _rows_of(source: Source) -> list[_Row]:
         return _rows_of_parquet(source)
     if not source.is_text:
         raise source.error("is a binary file; expected JSON, CSV, TSV or Parquet")
-    text = source.data.decode("utf-8", "replace")
-    suffix = Path(source.name.removesuffix(".gz")).suffix.lower()
-    if suffix in (".csv", ".tsv"):
+    if source.suffix in (".csv", ".tsv"):
         return _rows_of_table(source)
+    text = source.data.decode("utf-8", "replace")
     lines = [(n, line) for n, line in enumerate(text.split("\n"), start=1) if line.strip()]
-    whole = _whole(source, text, lines)
-    if whole is not None:
-        return whole
+    is_document = len(lines) > 1 or source.name.endswith(".json")
+    first = _decode(lines[0][1].strip(), source.error)[0] if len(lines) > 1 else None
+    if text.lstrip()[:1] in ("[", "{") and first is None:  # one JSON value
+        value, _ = _decode(text.strip(), source.error)
+        if isinstance(value, list) and (is_document or len(value) != 1):
+            return [_Row(each) for each in value]
+        several = isinstance(value, dict) and value and all(type(v) is dict for v in value.values())
+        if several and is_document:
+            return [_Row(each, key) for key, each in value.items()]
+        if isinstance(value, dict) and len(lines) > 1:
+            raise source.error("is a single JSON object; expected a list, or an object of objects")
     rows = []
     for number, line in lines:
         value, problem = _decode(line.strip(), lambda text, n=number: source.error(text, n))  # type: ignore[misc]
         rows.append(_Row(line if problem else value, line=number, problem=problem))
     return rows
-
-
-def _whole(source: Source, text: str, lines: list[tuple[int, str]]) -> list[_Row] | None:
-    """Return the records of one JSON value; None if the file is JSON lines."""
-    opening = text.lstrip()[:1]
-    first = _decode(lines[0][1].strip(), source.error)[0] if len(lines) > 1 else None
-    if opening not in ("[", "{") or first is not None:
-        return None
-    value, _ = _decode(text.strip(), source.error)
-    is_document = len(lines) > 1 or source.name.endswith(".json")
-    if isinstance(value, list) and (is_document or len(value) != 1):
-        return [_Row(each) for each in value]
-    several = isinstance(value, dict) and value and all(type(v) is dict for v in value.values())
-    if several and is_document:
-        return [_Row(each, key) for key, each in value.items()]
-    if isinstance(value, dict) and len(lines) > 1:
-        raise source.error("is a single JSON object; expected a list, or an object of objects")
-    return None
 
 
 def _rows_of_parquet(source: Source, most: int | None = None) -> list[_Row]:
@@ -374,57 +354,53 @@ def _rows_of_folder(folder: Path, reading: Options) -> list[_Row]:
         raise InputError("holds no file *.json; expected one per document", folder)
     rows = []
     for file in files:
-        if file.stat().st_size or not reading.predicted:
-            source = load(file, encoding=reading.encoding)
-            rows.append(_Row(source.data.decode("utf-8", "replace"), file.stem))
-        else:
-            rows.append(_Row("", file.stem))
+        empty = reading.predicted and not file.stat().st_size
+        data = b"" if empty else load(file, encoding=reading.encoding).data
+        rows.append(_Row(data.decode("utf-8", "replace"), file.stem))
     return rows
 
 
 # --- Columns
 
 
-def _is_record(value: Any) -> bool:
-    """Return True if a value is an object or the text of one, fenced or not."""
-    if isinstance(value, str):
-        return value.lstrip("\ufeff \t\r\n").startswith(("{", "[{", "```", '"{'))
-    return isinstance(value, dict)
+def _columns(rows: Sequence[_Row]) -> list[str]:
+    """Return the names of the columns, in the order in which rows show them."""
+    there = (row.value for row in rows if isinstance(row.value, dict))
+    return list(dict.fromkeys(name for value in there for name in value))
 
 
 def _holds_records(rows: Sequence[_Row], name: str) -> bool:
     """Return True if a quarter of the cells of a column, in the first rows, are records."""
     cells = [row.value.get(name) for row in rows[:_ROWS_LOOKED_AT] if isinstance(row.value, dict)]
     cells = [cell for cell in cells if cell is not None]
-    return bool(cells) and 4 * sum(map(_is_record, cells)) >= len(cells)
+    # objects, or the texts of such, fenced or not
+    texts = (c.lstrip("\ufeff \t\r\n") if isinstance(c, str) else "" for c in cells)
+    held = sum(text.startswith(("{", "[{", "```", '"{')) for text in texts)
+    held += sum(isinstance(cell, dict) for cell in cells)
+    return bool(cells) and 4 * held >= len(cells)
 
 
 def _record_column(rows: Sequence[_Row], reading: Options) -> str | None:
     """Return the only column of records beside the key, if it has a usual name; else None."""
     # the other columns hold single values; without such a column, the rows are the records
-    looked = [row.value for row in rows[:_ROWS_LOOKED_AT] if isinstance(row.value, dict)]
-    there = dict.fromkeys(name for value in looked for name in value)
+    looked = [row for row in rows[:_ROWS_LOOKED_AT] if isinstance(row.value, dict)]
+    there = _columns(looked)
     usual = [name for name in there if plain_name(name) in (*_GOLD_NAMES, *_OUTPUT_NAMES)]
     named = [name for name in usual if _holds_records(rows, name)]
-    preferred = _OUTPUT_NAMES if reading.predicted else _GOLD_NAMES
     if len(named) > 1:
+        preferred = _OUTPUT_NAMES if reading.predicted else _GOLD_NAMES
         named = [name for name in named if plain_name(name) in preferred]
-    if len(named) != 1:
-        return None
-    others = [value.get(name) for value in looked for name in there if name not in usual]
-    return None if any(isinstance(other, (dict, list)) for other in others) else named[0]
+    others = [row.value.get(name) for row in looked for name in there if name not in usual]
+    plain = not any(isinstance(other, (dict, list)) for other in others)
+    return named[0] if len(named) == 1 and plain else None
 
 
 def _gold_and_systems(
-    rows: Sequence[_Row],
-    there: Sequence[str],
-    reading: Options,
-    gold: str | None,
-    systems: tuple[str, ...],
+    rows: Sequence[_Row], reading: Options, gold: str | None = None, systems: tuple[str, ...] = ()
 ) -> tuple[str | None, tuple[str, ...]]:
     """Return the columns of gold and of the systems, by their names and contents."""
-    plain = {name: plain_name(name) for name in there}
-    holding = [name for name in there if _holds_records(rows, name)]
+    holding = [name for name in _columns(rows) if _holds_records(rows, name)]
+    plain = {name: plain_name(name) for name in holding}
     if gold is None:
         known = [n for usual in _GOLD_NAMES for n in holding if plain[n] == usual]
         gold = next((name for name in known if name not in systems), None)
@@ -443,29 +419,21 @@ def _gathered(
     source: Source, rows: Sequence[_Row], there: Sequence[str], patterns: Sequence[str]
 ) -> list[_Row]:
     """Return rows with a record for each pattern: in ``*_pred``, * stands for the field."""
-    ends = [pattern.split("*") for pattern in patterns]
-    odd = next((p for p, parts in zip(patterns, ends, strict=True) if len(parts) != 2), None)
+    odd = next((pattern for pattern in patterns if pattern.count("*") != 1), None)
     if odd is not None:
         raise source.error(f"columns: {odd!r}; expected one * each, such as *_pred")
-    (before, after), fields = ends[1], []
-    for name in there:
-        field_name = name[len(before) : len(name) - len(after)]
-        fits = name.startswith(before) and name.endswith(after) and field_name
-        if fits and patterns[0].replace("*", field_name) in there and name != field_name:
-            fields.append(field_name)
+    before, after = patterns[1].split("*")
+    inside = re.compile(f"{re.escape(before)}(.+){re.escape(after)}", re.DOTALL)
+    found = [(name, match[1]) for name in there if (match := inside.fullmatch(name))]
+    fields = [own for n, own in found if patterns[0].replace("*", own) in there and n != own]
     if not fields:
         called = f"{patterns[0]} and {patterns[1]}"
         raise source.error(f"no columns are called {called}; expected some of {listed(there)}")
-    return [
-        row._replace(
-            value=row.value
-            | {
-                pattern: {name: row.value.get(pattern.replace("*", name)) for name in fields}
-                for pattern in patterns
-            }
-        )
-        for row in rows
-    ]
+    gathered = []
+    for row in rows:
+        records = {p: {f: row.value.get(p.replace("*", f)) for f in fields} for p in patterns}
+        gathered.append(row._replace(value=row.value | records))
+    return gathered
 
 
 def _with_column(
@@ -474,7 +442,7 @@ def _with_column(
     """Return rows whose value is the record in a column, with their keys."""
     if column is None:
         return list(rows)
-    there = list(dict.fromkeys(n for row in rows if type(row.value) is dict for n in row.value))
+    there = _columns(rows)
     check_column(column, there, source.error)
     taken = []
     for number, row in enumerate(rows, start=1):
@@ -510,17 +478,13 @@ def _groups(source: Source, rows: Sequence[_Row], reading: Options) -> RowGroups
     """Return the group of every document, from a column beside its record or a key in it."""
     if reading.group is None:
         return None
-    there = [row.value if isinstance(row.value, dict) else {} for row in rows]
-    check_column(reading.group, list(dict.fromkeys(n for row in there for n in row)), source.error)
-    cells = [row.get(reading.group) for row in there]
+    check_column(reading.group, _columns(rows), source.error)
+    cells = [r.value.get(reading.group) if isinstance(r.value, dict) else None for r in rows]
     odd = next((cell for cell in cells if isinstance(cell, (dict, list))), None)
     if odd is not None:
         raise source.error(f"{reading.group!r} holds {shown(odd)}; expected the name of a group")
     texts = [MISSING_GROUP if cell in (None, "") else str(cell) for cell in cells]
-    known = sorted(set(texts))
-    code = {name: k for k, name in enumerate(known)}
-    codes = np.array([code[text] for text in texts], dtype=np.int32)
-    return RowGroups(reading.group, codes, tuple(known))
+    return RowGroups(reading.group, *coded(texts))
 
 
 # --- From rows to records
@@ -532,24 +496,30 @@ def _side(name: str, rows: Sequence[_Row], reading: Options, column: str | None 
     mixed = any(isinstance(row.value, dict) for row in rows)
     keys = [row.key for row in rows]
     names = list(reading.key or (USUAL_KEY,))
-    if all(key is None for key in keys):
-        records = [each.record for each in parsed if each.record is not None]
-        if reading.key or any(_key(record, names) for record in records):
-            keys = [
-                _own_key(name, row, each, names) for row, each in zip(rows, parsed, strict=True)
-            ]
-            for each in records:
-                for key in names:
-                    each.pop(key)
-    else:  # the key beside a record may be in it, too: it is no field
-        for known, own in zip(keys, parsed, strict=True):
-            if own.record is not None and _key(own.record, names) == known:
-                for key in names:
-                    own.record.pop(key)
+    records = [each.record for each in parsed]
+    if all(key is None for key in keys) and (
+        reading.key or any(_key(record, names) for record in records if record is not None)
+    ):
+        keys = [_own_key(name, row, own, names) for row, own in zip(rows, records, strict=True)]
+    # a key in a record is no field, also where it stands beside it, too
+    for known, own in zip(keys, records, strict=True):
+        if known is not None and own is not None and _key(own, names) == known:
+            for key in names:
+                own.pop(key)
     by_place = all(key is None for key in keys)
     kept = [i for i, key in enumerate(keys) if by_place or key is not None]
-    if not by_place:
-        _refuse_doubles(name, [(str(keys[i]), rows[i].line) for i in kept], names)
+    seen: dict[str, int | None] = {}
+    for i in () if by_place else kept:
+        text, line = str(keys[i]), rows[i].line
+        if text in seen:
+            first = "" if seen[text] is None else f" (first in line {seen[text]})"
+            raise InputError(
+                f"two records have the {_called(names)} {text.replace(KEY_BORDER, ', ')!r}{first}; "
+                f"expected every document once",
+                name,
+                line,
+            )
+        seen[text] = line
     malformed = {k: parsed[i].problem for k, i in enumerate(kept) if parsed[i].problem}
     repaired = {
         k: parsed[i].repair or "JSON in a string"
@@ -599,39 +569,18 @@ def _parse(name: str, number: int, row: _Row, reading: Options) -> _Parsed:
     return found
 
 
-def _own_key(name: str, row: _Row, parsed: _Parsed, names: Sequence[str]) -> str | None:
+def _own_key(name: str, row: _Row, record: Any, names: Sequence[str]) -> str | None:
     """Return the key within a record; of an output that cannot be read, as far as it shows it."""
-    if parsed.record is not None:
-        key = _key(parsed.record, names)
+    if record is not None:
+        key = _key(record, names)
         if key is None:
-            raise InputError(
-                f"the record has no {_called(names)}; expected text or a whole number",
-                name,
-                row.line,
-            )
+            problem = f"the record has no {_called(names)}; expected text or a whole number"
+            raise InputError(problem, name, row.line)
         return key
     if len(names) > 1 or not isinstance(row.value, str):
         return None
     found = re.search(rf'"{re.escape(names[0])}"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)', row.value)
     return None if found is None else str(_DECODER.decode(found[1]))
-
-
-def _refuse_doubles(
-    name: str, keys: Sequence[tuple[str, int | None]], names: Sequence[str]
-) -> None:
-    """Refuse two records of one document."""
-    seen: dict[str, int | None] = {}
-    for key, line in keys:
-        if key in seen:
-            first = "" if seen[key] is None else f" (first in line {seen[key]})"
-            shown_key = key.replace(KEY_BORDER, ", ")
-            raise InputError(
-                f"two records have the {_called(names)} {shown_key!r}{first}; expected every "
-                f"document once",
-                name,
-                line,
-            )
-        seen[key] = line
 
 
 # --- Joining
@@ -640,7 +589,17 @@ def _refuse_doubles(
 def _join(gold: Records, system: Records) -> Records:
     """Return the records of a system in the order of gold."""
     if gold.keys is None or system.keys is None:
-        return _join_by_place(gold, system)
+        if len(gold) != len(system) or (gold.keys is None and system.keys is not None):
+            side = gold if gold.keys is None else system
+            none = f"{side.name} has no keys" if system.keys != gold.keys else "there are no keys"
+            raise InputError(
+                f"{len(system):,} records, but {len(gold):,} in {gold.name}, and {none}; expected "
+                "the same number, or a key in both (key=)",
+                system.name,
+            )
+        note = f"{system.name}: has no keys; its records are paired with gold by their places"
+        notes = system.notes if gold.keys is None else (*system.notes, note)
+        return replace(system, keys=gold.keys, notes=notes)
     number = {key: i for i, key in enumerate(system.keys)}
     known = set(gold.keys)
     extra = [i for i, key in enumerate(system.keys) if key not in known]
@@ -652,33 +611,11 @@ def _join(gold: Records, system: Records) -> Records:
             system.name,
             system.line_of(extra[0]),
         )
-    places = [number.get(key) for key in gold.keys]
-    joined = system.at(places)
+    joined = system.at([number.get(key) for key in gold.keys])
     # outputs that cannot be read and do not show their document are those of missing ones
     stray = dict(zip(sorted(joined.missing), system.stray, strict=False))
-    return replace(
-        joined,
-        keys=gold.keys,
-        malformed={**joined.malformed, **stray},
-        missing=joined.missing - stray.keys(),
-        stray=(),
-    )
-
-
-def _join_by_place(gold: Records, system: Records) -> Records:
-    """Return the records of a system if there are as many as in gold."""
-    if len(gold) != len(system) or (gold.keys is None and system.keys is not None):
-        which = "gold" if gold.keys is None else "system"
-        side = gold if which == "gold" else system
-        none = f"{side.name} has no keys" if system.keys != gold.keys else "there are no keys"
-        raise InputError(
-            f"{len(system):,} records, but {len(gold):,} in {gold.name}, and {none}; expected the "
-            "same number, or a key in both (key=)",
-            system.name,
-        )
-    note = f"{system.name}: has no keys; its records are paired with gold by their places"
-    notes = system.notes if gold.keys is None else (*system.notes, note)
-    return replace(system, keys=gold.keys, notes=notes)
+    malformed, missing = {**joined.malformed, **stray}, joined.missing - stray.keys()
+    return replace(joined, keys=gold.keys, malformed=malformed, missing=missing, stray=())
 
 
 # --- Python data
@@ -733,8 +670,8 @@ def _plain(value: Any, place: str, depth: int = 0) -> Any:
 def why_records(rows: Sequence[Mapping[str, Any]]) -> str | None:
     """Return why the first rows of a file are records, or hold them in columns; else None."""
     held = [_Row(row) for row in rows]
-    there = list(dict.fromkeys(name for row in rows for name in row))
-    gold, systems = _gold_and_systems(held, there, _OUTPUT, None, ())
+    there = _columns(held)
+    gold, systems = _gold_and_systems(held, _OUTPUT)
     if gold is not None and systems:
         return f"its columns {gold!r} and {systems[0]!r} hold JSON objects"
     column = _record_column(held, _OUTPUT)
@@ -743,14 +680,9 @@ def why_records(rows: Sequence[Mapping[str, Any]]) -> str | None:
     described: tuple[str, ...] = (*_NO_SYSTEMS, *DETAILS)
     if any(plain_name(name) == "label" and isinstance(rows[0].get(name), str) for name in there):
         described += ("text", "document", "doc", "source")  # what is labelled
-    nested = [
-        name
-        for name in there
-        if plain_name(name) not in described
-        and not name.startswith("_")
-        and any(_is_nested(row.get(name)) for row in rows)
-    ]
-    return f"{nested[0]!r} holds objects" if nested else None
+    fields = (n for n in there if plain_name(n) not in described and not n.startswith("_"))
+    nested = next((n for n in fields if any(is_object(row.get(n)) for row in rows)), None)
+    return None if nested is None else f"{nested!r} holds objects"
 
 
 def why_file_of_records(source: Source, head: Source, column: str | None) -> str | None:
@@ -775,12 +707,11 @@ def _first_rows(source: Source, head: Source) -> list[dict[str, Any]] | str:
         return [row.value for row in _rows_of_parquet(source, _ROWS_LOOKED_AT)]
     opening = source.data.lstrip()[:1]
     if opening not in (b"[", b"{"):
-        table = Path(source.name.removesuffix(".gz")).suffix.lower() in (".csv", ".tsv")
-        return [row.value for row in _rows_of_table(head)[:_ROWS_LOOKED_AT]] if table else []
-    found: Any = []
-    for line in head.data.split(b"\n")[:_ROWS_LOOKED_AT]:
-        value, problem = _decode(line.decode("utf-8", "replace").strip(), source.error)
-        found += [] if problem else [value]
+        rows = _rows_of_table(head) if source.suffix in (".csv", ".tsv") else []
+        return [row.value for row in rows[:_ROWS_LOOKED_AT]]
+    lines = (line.decode("utf-8", "replace").strip() for line in head.data.split(b"\n"))
+    decoded = [_decode(line, source.error) for line in islice(lines, _ROWS_LOOKED_AT)]
+    found: Any = [value for value, problem in decoded if not problem]
     if opening == b"[" or not found:  # one value over several lines
         found = source.document
     elif len(found) == 1 and b"\n" not in source.data.strip():
@@ -790,9 +721,3 @@ def _first_rows(source: Source, head: Source) -> list[dict[str, Any]] | str:
             return "it is an object of objects"
         found = [found]
     return [row for row in found[:_ROWS_LOOKED_AT] if isinstance(row, dict)]
-
-
-def _is_nested(value: Any) -> bool:
-    return isinstance(value, dict) or (
-        isinstance(value, list) and any(isinstance(each, dict) for each in value)
-    )

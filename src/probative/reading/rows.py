@@ -8,7 +8,9 @@ beside the file, from the metadata of a Parquet file, or from the features of a 
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import replace
+from itertools import compress, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +18,7 @@ import numpy as np
 
 from probative._validation import names_of, shown
 from probative.errors import InputError, Recognised
-from probative.reading.annotations import Tagged, Text
+from probative.reading.annotations import Tagged, Text, coded, part_of
 from probative.reading.columns import TAG
 from probative.reading.sequences import labels_from_array
 
@@ -53,28 +55,33 @@ class Rows(NamedTuple):
 
 def is_row(record: Mapping[str, Any]) -> str | None:
     """Return why an object is a row of tokens and tags, or None."""
-    tokens = next((key for key in TOKENS if _is_list_of(record.get(key), str)), None)
+    tokens = _token_column(record)
     columns = _tag_columns(record)
-    if not columns:
-        return None
-    if tokens is None:
-        known = [name for name in columns if name in ("ner_tags", *_PREDICTED)]
-        numbers = [name for name in known if _is_list_of(record[name], int)]
-        return f"it has a list of numbers under {numbers[0]!r}" if numbers else None
-    return f"it has as many tags under {columns[0]!r} as {tokens}"
+    if tokens is not None and columns:
+        return f"it has as many tags under {columns[0]!r} as {tokens}"
+    known = [name for name in columns if name in ("ner_tags", *_PREDICTED)]
+    numbers = [name for name in known if _is_list_of(record[name], int)]
+    return f"it has a list of numbers under {numbers[0]!r}" if numbers else None
+
+
+def _token_column(record: Mapping[str, Any]) -> str | None:
+    return next((key for key in TOKENS if _is_list_of(record.get(key), str)), None)
 
 
 def _tag_columns(record: Mapping[str, Any]) -> list[str]:
     """Return the columns of a row that hold one tag (a text or a number) per token."""
-    tokens = next((record[key] for key in TOKENS if _is_list_of(record.get(key), str)), None)
+    tokens = _token_column(record)
+    lists = {
+        key: _is_list_of(value, int)
+        for key, value in record.items()
+        if key not in TOKENS and is_tag_column(key)
+        if _is_list_of(value, str) or _is_list_of(value, int)
+        if tokens is None or len(value) == len(record[tokens])
+    }
     return [
         key
-        for key, value in record.items()
-        if key not in TOKENS
-        and (_is_list_of(value, str) or _is_list_of(value, int))
-        and (tokens is None or len(value) == len(tokens))
-        and (_is_list_of(value, int) or all(TAG.fullmatch(tag) for tag in value) or key in _KNOWN)
-        and is_tag_column(key)
+        for key, are_numbers in lists.items()
+        if are_numbers or key in _KNOWN or all(map(TAG.fullmatch, record[key]))
     ]
 
 
@@ -93,44 +100,48 @@ def _is_list_of(value: Any, kind: type) -> bool:
 
 
 def _choose_column(
-    name: str,
-    there: Sequence[str],
-    wanted: str | None,
-    *,
-    predicted: bool,
-    taken: Sequence[str] = (),
+    rows: Rows, wanted: int | str | None, *, predicted: bool, taken: str | None = None
 ) -> str:
     """Return the column of a side: the requested one, or the one with a usual name."""
+    there = list(rows.columns)
     if wanted is not None:
-        if wanted not in there:
-            raise InputError(
-                f"there is no column {shown(wanted)} of tags; expected one of {', '.join(there)}",
-                name,
-            )
-        return wanted
+        if str(wanted) in there:
+            return str(wanted)
+        raise InputError(
+            f"there is no column {shown(str(wanted))} of tags; expected one of {', '.join(there)}",
+            rows.name,
+        )
     order = (*_PREDICTED, *_GOLD) if predicted else (*_GOLD, *_PREDICTED)
-    left = [column for column in there if column not in taken]
+    left = [column for column in there if column != taken]
     usual = [column for column in order if column in left]
-    if usual:
-        return usual[0]
-    if len(left) == 1:
-        return left[0]
+    if usual or len(left) == 1:
+        return (usual or left)[0]
     listed = ", ".join(left[:20]) or "none"
     raise InputError(
         f"which column holds the tags? There are {listed}; expected them to be named "
         f"(gold_column=, columns=)",
-        name,
+        rows.name,
     )
 
 
 def rows_of_file(source: Source, label_names: Sequence[str] | None = None) -> Rows:
-    """Read the rows of JSON lines or of a Parquet file."""
+    """Read the rows of JSON lines, of a JSON list or of a Parquet file."""
     lines: list[int] | None = None
     own: dict[str, tuple[str, ...]] = {}
     if source.is_parquet:
-        records, own = _parquet_records(source)
+        from probative.reading.parquet import parquet_rows
+
+        records, metadata = parquet_rows(source)
+        with suppress(ValueError, RecursionError):  # metadata of Hugging Face
+            own = {} if metadata is None else _label_names_of(json.loads(metadata))
+    elif source.data.lstrip()[:1] == b"[":
+        records = source.document
+        strange = [row for row in records if not isinstance(row, dict)]
+        if strange:
+            raise source.error(f"{shown(strange[0])} is no row; expected objects in the list")
     else:
-        records, lines = _json_records(source)
+        numbered = list(source.json_lines())
+        records, lines = [record for _, record in numbered], [number for number, _ in numbered]
     return rows_of(source.name, records, lines, own or _names_beside(source), label_names)
 
 
@@ -207,9 +218,8 @@ def name_numbers(side: Any, names: Sequence[str]) -> Any:
             f"{len(names)} (label_names=)",
             side.name,
         )
-    new = tuple(sorted({known[name] for name in side.names}))
-    code = np.array([new.index(known[name]) for name in side.names], dtype=np.int32)
-    return replace(side, codes=code[side.codes], names=new)
+    codes, new = coded([known[name] for name in side.names])
+    return replace(side, codes=codes[side.codes], names=new)
 
 
 def check_label_names(names: Sequence[str]) -> tuple[str, ...]:
@@ -255,8 +265,7 @@ def labels_of_dataset(
 
 def side_of_rows(rows: Rows, options: Any, task: str | None) -> Tagged | Labels:
     """Return the tags of the requested or usual column, as labels if that is the task."""
-    there = list(rows.columns)
-    column = _choose_column(rows.name, there, options.named_column, predicted=options.predicted)
+    column = _choose_column(rows, options.named_column, predicted=options.predicted)
     tags = _tagged_rows(rows, column)
     return tags.as_labels() if task == "labels" else tags
 
@@ -265,19 +274,13 @@ def pair_of_rows(
     rows: Rows, gold: int | str | None, columns: Sequence[int | str], task: str | None
 ) -> tuple[Any, list[Any], list[str]]:
     """Return the tags of the gold column and of the systems' columns, and their names."""
-    there = list(rows.columns)
-    answer = _choose_column(rows.name, there, None if gold is None else str(gold), predicted=False)
-    wanted = [str(column) for column in columns]
-    if not wanted:
-        left = [column for column in there if column != answer]
-        if not left:
-            raise InputError(
-                f"has tags under {answer!r} only; expected a second file, or a column of "
-                f"predictions",
-                rows.name,
-            )
-        wanted = [_choose_column(rows.name, there, None, predicted=True, taken=[answer])]
-    names = [_choose_column(rows.name, there, name, predicted=True) for name in wanted]
+    answer = _choose_column(rows, gold, predicted=False)
+    if not columns and len(rows.columns) == 1:
+        raise InputError(
+            f"has tags under {answer!r} only; expected a second file, or a column of predictions",
+            rows.name,
+        )
+    names = [_choose_column(rows, c, predicted=True, taken=answer) for c in columns or (None,)]
     sides = [_tagged_rows(rows, name) for name in (answer, *names)]
     # one file has one text, so nothing needs to be aligned
     sides = [replace(side, text=sides[0].text) for side in sides]
@@ -332,29 +335,7 @@ def _name(rows: Rows, column: str, number: int, tag: Any, names: Sequence[str] |
     raise _error(rows.name, number, None if rows.lines is None else rows.lines[number], problem)
 
 
-# --- Files
-
-
-def _json_records(source: Source) -> tuple[list[dict[str, Any]], list[int] | None]:
-    if source.data.lstrip()[:1] == b"[":
-        document = source.document
-        strange = [row for row in document if not isinstance(row, dict)]
-        if strange:
-            raise source.error(f"{shown(strange[0])} is no row; expected objects in the list")
-        return document, None
-    numbered = list(source.json_lines())
-    return [record for _, record in numbered], [number for number, _ in numbered]
-
-
-def _parquet_records(source: Source) -> tuple[list[dict[str, Any]], dict[str, tuple[str, ...]]]:
-    """Return the rows of a Parquet file, and label names from its Hugging Face metadata."""
-    from probative.reading.parquet import parquet_rows
-
-    records, metadata = parquet_rows(source)
-    try:
-        return records, {} if metadata is None else _label_names_of(json.loads(metadata))
-    except (ValueError, RecursionError):
-        return records, {}
+# --- Names of labels
 
 
 def _names_beside(source: Source) -> dict[str, tuple[str, ...]]:
@@ -419,11 +400,14 @@ def without_ignored_tokens(answer: Tagged, systems: Sequence[Tagged]) -> list[Ta
     """Remove the tokens without a gold tag from all sides; refuse missing tags of systems."""
     if not any(IGNORED in side.names for side in (answer, *systems)):
         return [answer, *systems]
-    kept = _tagged(answer)
-    for system in systems:
-        if len(system.tags) != len(answer.tags):
+    kept, *tagged = (
+        np.array([name != IGNORED for name in side.names], dtype=bool)[side.tags]
+        for side in (answer, *systems)
+    )
+    for system, own in zip(systems, tagged, strict=True):
+        if len(own) != len(kept):
             return [answer, *systems]  # the alignment refuses it
-        lacking = np.flatnonzero(kept & ~_tagged(system))
+        lacking = np.flatnonzero(kept & ~own)
         if len(lacking):
             raise system.text.error(
                 f"{len(lacking)} tokens have no tag (-100), but one in {answer.text.name}; "
@@ -435,30 +419,17 @@ def without_ignored_tokens(answer: Tagged, systems: Sequence[Tagged]) -> list[Ta
     return [_keep_tokens(side, kept) for side in (answer, *systems)]
 
 
-def _tagged(side: Tagged) -> Mask:
-    """Return True for every token with a tag."""
-    return np.array([name != IGNORED for name in side.names], dtype=bool)[side.tags]
-
-
 def _keep_tokens(side: Tagged, kept: Mask) -> Tagged:
     text = side.text
+    sentences = text.sentences and [
+        list(compress(words, kept[begin:end]))
+        for words, (begin, end) in zip(text.sentences, pairwise(text.first.tolist()), strict=True)
+    ]
     first = np.concatenate([[0], np.cumsum(kept)])[text.first]
-    sentences = None
-    if text.sentences is not None:
-        sentences = [
-            [word for word, keep in zip(words, kept[begin:end].tolist(), strict=True) if keep]
-            for words, begin, end in zip(
-                text.sentences, text.first[:-1].tolist(), text.first[1:].tolist(), strict=True
-            )
-        ]
     row = None if text.row is None else text.row[kept]
     names = tuple(name if name != IGNORED else "O" for name in side.names)  # no such token is left
-    return replace(
-        side,
-        text=replace(text, first=first, row=row, sentences=sentences),
-        tags=side.tags[kept],
-        names=names,
-    )
+    text = replace(text, first=first, row=row, sentences=sentences)
+    return replace(side, text=text, tags=side.tags[kept], names=names)
 
 
 def without_left_out_texts(sides: Sequence[Spans]) -> tuple[list[Spans], tuple[str, ...]]:
@@ -476,29 +447,10 @@ def without_left_out_texts(sides: Sequence[Spans]) -> tuple[list[Spans], tuple[s
     if not rest:
         raise InputError("no text has gold; expected at least one", sides[0].text.name)
     # a shorter side should have only the remaining texts; the alignment checks it
-    kept = [_keep_texts(side, ~out) if side.n_sentences == number else side for side in sides]
+    kept = []
+    for side in sides:
+        part = part_of(side, np.flatnonzero(~out)) if side.n_sentences == number else side
+        text = part.text if part is side else replace(part.text, left_out=None)
+        kept.append(replace(part, text=text))
     note = f"{number - rest} of {number} texts are left out, as they were not accepted"
     return kept, (note,)
-
-
-def _keep_texts(side: Spans, kept: Mask) -> Spans:
-    number = np.cumsum(kept) - 1
-    mine = kept[side.sentence]
-    text, texts = side.text, side.text.sentences
-    rows: Any = text.row
-    return replace(
-        side,
-        sentence=number[side.sentence[mine]].astype(np.int32),
-        start=side.start[mine],
-        end=side.end[mine],
-        label=side.label[mine],
-        shape=None if side.shape is None else side.shape[mine],
-        text=replace(
-            text,
-            first=np.concatenate([[0], np.cumsum(text.lengths[kept])]),
-            row=rows[kept] if rows is not None and len(rows) == len(kept) else None,
-            sentences=None if texts is None else [texts[i] for i in np.flatnonzero(kept).tolist()],
-            document=None if text.document is None else text.document[kept],
-            left_out=None,
-        ),
-    )

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from glob import has_magic
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,14 +17,7 @@ import numpy as np
 from probative._validation import shown
 from probative.errors import InputError
 from probative.files import find_paths
-from probative.reading.annotations import (
-    Labels,
-    RowIds,
-    Segmented,
-    Side,
-    Tagged,
-    items_of,
-)
+from probative.reading.annotations import Labels, RowIds, Segmented, Side, Tagged, items_of
 from probative.reading.columns import TAG, read_tags
 from probative.reading.formats import open_input
 from probative.reading.inputs import are_docs, is_frame, is_path, is_series
@@ -44,6 +38,9 @@ class Runs(tuple[Any, ...]):
     """The outputs of one system, one per run."""
 
     __slots__ = ()
+
+
+_WHOLE = (int, np.integer)
 
 
 # --- Systems and runs on the command line: files, folders, patterns, names
@@ -185,15 +182,13 @@ def check_own_answer(opened: Input, answer: Annotations, gold_column: int | str 
     same = np.array([code.get(name, -1) for name in answer.names], dtype=np.int64)
     wrong = np.flatnonzero(codes != same[expected])
     if len(wrong):
-        at = int(wrong[0])
-        what, line, remedy = "item", None, ""
+        at, what, line, remedy = int(wrong[0]), "item", None, ""
         if isinstance(answer, Tagged):
             what, line = "token", opened.layout.text.line_of(at)
             remedy = " (tag_column= names the column to read)"
-        raise InputError(
+        raise opened.source.error(
             f"holds other gold, {names[codes[at]]!r} for {what} {at + 1} where gold has "
             f"{answer.names[expected[at]]!r}; expected runs on the same gold{remedy}",
-            opened.source.name,
             line,
         )
 
@@ -262,9 +257,8 @@ def runs_of(system: Any, answer: Annotations, gold: Any = None) -> Runs | None:
         return system
     if not isinstance(system, (list, tuple)) or not len(system):
         return None  # also two-dimensional arrays: the meaning of the second axis is unknown
-    if all(map(_is_whole, system)):
-        return Runs(system)
-    if isinstance(gold, Mapping) and all(is_keyed(gold, one) for one in system):
+    keyed = isinstance(gold, Mapping) and all(is_keyed(gold, one) for one in system)
+    if keyed or all(map(_is_whole, system)):
         return Runs(system)
     if all(issubclass(kind, (str, Path)) for kind in set(map(type, system))):
         if not is_path(gold):
@@ -288,19 +282,14 @@ def is_keyed(gold: Any, system: Any) -> bool:
 
 def _is_whole(one: Any) -> bool:
     """Return True if this is a whole output by its type, or by the type of its entries."""
-    if isinstance(one, Side) or is_frame(one) or is_dataset(one):
-        return True
-    return isinstance(one, (list, tuple)) and (are_rows(one) or are_docs(one))
+    by_entries = isinstance(one, (list, tuple)) and (are_rows(one) or are_docs(one))
+    return by_entries or isinstance(one, Side) or is_frame(one) or is_dataset(one)
 
 
 def are_files(systems: Mapping[str, Any]) -> bool:
     """Return True if every system is a file, or a list of files, one per run."""
-    files = [
-        file
-        for own in systems.values()
-        for file in (own if isinstance(own, (list, tuple)) and own else [own])
-    ]
-    return bool(files) and all(map(is_path, files))
+    lists = (own if isinstance(own, (list, tuple)) and own else [own] for own in systems.values())
+    return bool(systems) and all(map(is_path, chain.from_iterable(lists)))
 
 
 def _depth_of_output(system: Any, answer: Annotations, gold: Any) -> int:
@@ -321,22 +310,17 @@ def _depth(data: Any) -> int:
         return data.ndim
     if is_series(data) and not isinstance(data, np.ndarray):
         return 1
-    if isinstance(data, (str, bytes, Mapping)) or _is_span(data):
+    if isinstance(data, (str, bytes)) or not isinstance(data, (Sequence, Set, np.ndarray)):
         return 0
-    if not isinstance(data, (Sequence, Set, np.ndarray)):
-        return 0
+    kinds = list(map(type, data)) if isinstance(data, (tuple, list)) and len(data) == 3 else []
+    if kinds and issubclass(kinds[2], str) and all(issubclass(k, _WHOLE) for k in kinds[:2]):
+        return 0  # a span
     deepest = 0
     for one in data:
         deepest = max(deepest, _depth(one))
         if not isinstance(one, (list, tuple, Set)) or len(one):
             break  # empty sentences do not show the depth
     return 1 + deepest
-
-
-def _is_span(data: Any) -> bool:
-    if not isinstance(data, (tuple, list)) or len(data) != 3:
-        return False
-    return all(isinstance(x, (int, np.integer)) for x in data[:2]) and isinstance(data[2], str)
 
 
 # --- Tables with a column of runs
@@ -353,7 +337,18 @@ class _RunTable(NamedTuple):
         """Refuse runs whose rows are not the same items; the first column is gold."""
         first, *others = self.sides[0]
         for run, own in zip(self.runs[1:], others, strict=True):
-            self._check_order(first, run, own)
+            mine, theirs = first.aligned, own.aligned
+            if isinstance(mine, RowIds) and isinstance(theirs, RowIds):
+                # ids that are unique across runs show no order
+                same = np.array_equal(np.sort(mine.codes), np.sort(theirs.codes))
+                row = int(np.argmax(mine.codes != theirs.codes)) if same else 0
+                if same and mine.codes[row] != theirs.codes[row]:
+                    raise InputError(
+                        f"{self.name}: row {row + 1} of run {run!r} is "
+                        f"{theirs.names[theirs.codes[row]]!r} by column {mine.column!r}, run "
+                        f"{self.runs[0]!r} {mine.names[mine.codes[row]]!r}; expected the same "
+                        f"order in every run, or unit_column={mine.column!r} to find them by"
+                    )
             if len(own) != len(first):
                 raise InputError(
                     f"{self.name}: run {run!r} has {len(own)} rows, but run {self.runs[0]!r} has "
@@ -372,23 +367,6 @@ class _RunTable(NamedTuple):
                     f"{first.names[first.codes[row]]!r}; expected the same items in every run, in "
                     "the same order or with unit_column="
                 )
-
-    def _check_order(self, first: Labels, run: str, own: Labels) -> None:
-        """Refuse rows with the same ids as in the first run, but in another order."""
-        mine, theirs = first.aligned, own.aligned
-        if not isinstance(mine, RowIds) or not isinstance(theirs, RowIds):
-            return
-        if not np.array_equal(np.sort(mine.codes), np.sort(theirs.codes)):
-            return  # ids are unique across runs, so they show no order
-        different = mine.codes != theirs.codes
-        if different.any():
-            row = int(np.argmax(different))
-            raise InputError(
-                f"{self.name}: row {row + 1} of run {run!r} is "
-                f"{theirs.names[theirs.codes[row]]!r} by column {mine.column!r}, run "
-                f"{self.runs[0]!r} {mine.names[mine.codes[row]]!r}; expected the same order in "
-                f"every run, or unit_column={mine.column!r} to find them by"
-            )
 
 
 def read_run_table(
@@ -449,8 +427,7 @@ def _part(side: Labels, rows: NDArray[np.intp]) -> Labels:
     ids, groups = part.aligned, side.groups
     if not isinstance(ids, RowIds) or len(set(ids.codes.tolist())) == 1 < len(rows):
         ids = None  # the column names the run, not its rows
-    if groups is not None:
-        groups = replace(groups, codes=groups.codes[rows])
+    groups = groups and replace(groups, codes=groups.codes[rows])
     return replace(part, aligned=ids, groups=groups)
 
 
@@ -477,16 +454,14 @@ def read_manifest(path: str | Path) -> tuple[list[str] | None, dict[str, dict[st
         raise InputError(f"names = {shown(names)}; expected two names in a list", path)
     if not isinstance(datasets, dict) or not datasets:
         raise InputError("there are no data sets; expected [datasets.NAME] tables", path)
-    folder = Path(path).parent
-    return names, {name: _dataset(path, folder, name, own) for name, own in datasets.items()}
-
-
-def _dataset(path: str | Path, folder: Path, name: str, own: object) -> dict[str, Any]:
-    if not isinstance(own, dict) or "gold" not in own:
-        raise InputError(f"[datasets.{name}] has no gold; expected gold, a and b", path)
-    for key in _FILES:
-        if key in own and not isinstance(own[key], str):
-            raise InputError(
-                f"[datasets.{name}] {key} = {shown(own[key])}; expected the name of a file", path
-            )
-    return {key: str(folder / value) if key in _FILES else value for key, value in own.items()}
+    for name, own in datasets.items():
+        if not isinstance(own, dict) or "gold" not in own:
+            raise InputError(f"[datasets.{name}] has no gold; expected gold, a and b", path)
+        for key in (key for key in _FILES if key in own):
+            if not isinstance(own[key], str):
+                raise InputError(
+                    f"[datasets.{name}] {key} = {shown(own[key])}; expected the name of a file",
+                    path,
+                )
+            own[key] = str(Path(path).parent / own[key])
+    return names, datasets

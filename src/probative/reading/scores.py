@@ -14,6 +14,7 @@ from probative.errors import InputError
 from probative.labels import items_of
 from probative.reading.annotations import Side
 from probative.reading.sequences import units_of
+from probative.reading.tables import is_decimal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,34 +48,30 @@ class Graded(Side):
 
     def at(self, rows: NDArray[Any]) -> Graded:
         """Return the scores of some rows, with units numbered anew."""
-        units = self.units
+        units, groups, human = self.units, self.groups, self.human
         if units is not None:
             units = np.unique(units[rows], return_inverse=True)[1].reshape(-1).astype(np.int32)
-        groups = self.groups
-        if groups is not None:
-            groups = replace(groups, codes=groups.codes[rows])
-        human = None if self.human is None else self.human[rows]
-        own: dict[str, Any] = {"values": self.values[rows], "units": units, "human": human}
-        return replace(self, **own, groups=groups, aligned=None)
+        own: dict[str, Any] = {"values": self.values[rows], "units": units, "aligned": None}
+        own["groups"] = None if groups is None else replace(groups, codes=groups.codes[rows])
+        return replace(self, **own, human=None if human is None else human[rows])
 
 
 def scores_of_labels(side: Labels) -> Graded:
     """Return the cells of a column as numbers."""
-    numbers = np.array([_number(side.name, text) for text in side.names], dtype=np.float64)
+    numbers = np.empty(len(side.names))
+    for code, text in enumerate(side.names):
+        try:
+            numbers[code] = float(text)
+        except ValueError:
+            problem = f"{text[:_LONGEST]!r} is no score; expected numbers"
+            raise InputError(f"{side.name}: {problem}") from None
+    numbers[~np.isfinite(numbers)] = math.nan
     rows: Any = slice(None)
     units = side.units
     if side.repeats is not None:
         rows, units = side.repeats.one_by_one(side.units, by_unit=units is not None)
     values = numbers[side.codes][rows]
     return Graded(side.name, values, units, (), side.texts, None, side.origin, side.groups)
-
-
-def _number(name: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        raise InputError(f"{name}: {text[:_LONGEST]!r} is no score; expected numbers") from None
-    return value if math.isfinite(value) else math.nan
 
 
 def _scores_of_values(name: str, values: Any, units: Any = None) -> Graded:
@@ -85,18 +82,10 @@ def _scores_of_values(name: str, values: Any, units: Any = None) -> Graded:
     try:
         numbers = np.array([math.nan if v is None else float(v) for v in items], dtype=np.float64)
     except (TypeError, ValueError):
-        odd = next(v for v in items if not (v is None or _is_number(v)))
+        odd = next(v for v in items if not (v is None or is_decimal(v)))
         raise InputError(f"{name}: {shown(odd)} is no score; expected numbers") from None
     numbers[~np.isfinite(numbers)] = math.nan
     return Graded(name, numbers, None if units is None else units_of(name, units, len(items)))
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def scores_of_systems(scores: Any, units: Any = None) -> list[tuple[str, list[Graded], bool]]:
@@ -108,7 +97,10 @@ def scores_of_systems(scores: Any, units: Any = None) -> list[tuple[str, list[Gr
         )
     systems = []
     for name, own in scores.items():
-        runs = _are_runs(own)
+        first = next(iter(own), None) if isinstance(own, (list, tuple)) else None
+        runs = isinstance(first, (list, tuple, np.ndarray))
+        if isinstance(own, np.ndarray):
+            runs = own.ndim == 2
         given = list(own) if runs else [own]
         called = [f"{name}, run {k}" for k in range(1, len(given) + 1)] if runs else [str(name)]
         sides = [_scores_of_values(who, one, units) for who, one in zip(called, given, strict=True)]
@@ -163,11 +155,3 @@ def in_places_of(ids: Labels, own: Labels, sides: Sequence[Graded]) -> list[Grad
     at = np.array([rows.get(text, -1) for text in ids.names])[ids.codes]
     values = [np.where(at < 0, math.nan, side.values[at]) for side in sides]
     return [replace(s, values=v, units=None) for s, v in zip(sides, values, strict=True)]
-
-
-def _are_runs(own: Any) -> bool:
-    """Return True if these are several lists of scores."""
-    if isinstance(own, np.ndarray):
-        return own.ndim == 2
-    first = next(iter(own), None) if isinstance(own, (list, tuple)) else None
-    return isinstance(first, (list, tuple, np.ndarray))

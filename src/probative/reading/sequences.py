@@ -22,8 +22,8 @@ from probative.labels import (
     refuse_continuous,
 )
 from probative.reading.annotations import TEXT_COLUMNS, Labels, Spans, Tagged, Text
-from probative.reading.table_sides import Sides, is_read
-from probative.reading.tables import Cells, Wanted, choose_columns
+from probative.reading.table_sides import Sides, is_read, numbered
+from probative.reading.tables import Cells, Wanted, choose_columns, odd_cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -43,9 +43,9 @@ def tagged_from_lists(name: str, sentences: Sequence[Sequence[str]]) -> Tagged:
         codes, names = factorise_each(chain.from_iterable(sentences), int(first[-1]))
     except TypeError:
         raise InputError(f"{name}: expected a list of tags (str) per sentence") from None
-    for tag in names:
-        if not isinstance(tag, str):
-            raise InputError(f"{name}: {tag!r} is not a tag (str)")
+    odd = [tag for tag in names if not isinstance(tag, str)]
+    if odd:
+        raise InputError(f"{name}: {odd[0]!r} is not a tag (str)")
     return Tagged(Text(name, first), codes, tuple(names))
 
 
@@ -111,9 +111,8 @@ def labels_from_array(
 
 def labels_from_lists(name: str, sentences: Sequence[Any]) -> Labels:
     """Read labels of tokens from Python: one list per sentence, sentences are the units."""
-    first = _offsets(map(len, sentences))
+    text = Text(name, _offsets(map(len, sentences)))
     labels = labels_from_array(name, list(chain.from_iterable(sentences)))
-    text = Text(name, first)
     return replace(labels, units=text.sentence, aligned=text)
 
 
@@ -123,10 +122,7 @@ def units_of(name: str, units: Any, size: int) -> Any:
     if len(items) != size:
         raise InputError(f"units: {len(items)} of them; expected one per label of {name}, {size}")
     codes, _ = labels_of(items, lambda text: InputError(f"units: {text}"))
-    _, first, group = np.unique(codes, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.int32)
-    rank[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
-    return rank[group.reshape(-1)]
+    return numbered(codes)
 
 
 def sides_from_frame(
@@ -172,7 +168,5 @@ def _numbered(name: str, column: str, values: list[Any]) -> Any:
         return factorise(cells)
     except TypeError:
         place = place_of_unhashable(cells)
-        raise InputError(
-            f"{name}: column {column!r} row {place + 1} is {shown(values[place])}; expected text, "
-            f"a number or a truth value"
-        ) from None
+        problem = odd_cell(column, place + 1, values[place])
+        raise InputError(f"{name}: {problem}") from None

@@ -60,6 +60,11 @@ class Source:
     limit: int | None = None
 
     @property
+    def suffix(self) -> str:
+        """Return the suffix of the file name in lower case, without ``.gz``."""
+        return Path(self.name.removesuffix(".gz")).suffix.lower()
+
+    @property
     def is_parquet(self) -> bool:
         """Return True if this is a Parquet file, and so no text."""
         return self.data.startswith(_PARQUET)
@@ -99,9 +104,12 @@ class Source:
 
     def json_lines(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield the objects of JSON lines, each with its line number."""
-        for number, line in enumerate(self.data.split(b"\n"), start=1):
-            if line.strip():
-                yield number, self.json_object(number, line)
+        return ((number, self.json_object(number, line)) for number, line in self.filled_lines())
+
+    def filled_lines(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the lines that are not blank, each with its number."""
+        lines = enumerate(self.data.split(b"\n"), start=1)
+        return ((number, line) for number, line in lines if line.strip())
 
     def json_object(
         self, number: int, line: bytes | str, decode: Callable[[Any], Any] = json.loads
@@ -110,10 +118,8 @@ class Source:
         try:
             record = decode(line)
         except (ValueError, RecursionError) as error:
-            problem = (
-                f"{snippet(line)} is not JSON ({_reason(error)}); expected one object per line"
-            )
-            raise self.error(problem, number) from None
+            problem = f"{snippet(line)} is not JSON ({_reason(error)})"
+            raise self.error(f"{problem}; expected one object per line", number) from None
         if not isinstance(record, dict):
             raise self.error(f"{snippet(line)} is not a JSON object; expected one per line", number)
         return record
@@ -179,10 +185,8 @@ def refuse_others(what: str, first: str, expected: Iterable[str], name: str, fou
     mine, theirs = dict.fromkeys(expected), dict.fromkeys(found)
     missing = [key for key in mine if key not in theirs]
     extra = [key for key in theirs if key not in mine]
-    parts = []
-    if missing:
-        of = f"{len(missing)} of the {len(mine)} {what} of {first}"
-        parts.append(f"{of} are missing ({some_of(missing)})")
+    of = f"{len(missing)} of the {len(mine)} {what} of {first}"
+    parts = [f"{of} are missing ({some_of(missing)})"] if missing else []
     if extra:
         parts.append(f"{len(extra)} of its {len(theirs)} are not in {first} ({some_of(extra)})")
     if parts:

@@ -96,9 +96,8 @@ class TableFiles:
         parts = []
         for header, paths in by_header.items():
             places = [identifier(_place(number)) for number in range(len(header))]
-            if self.kind == "parquet":
-                rows = f"{self._read('read_parquet', paths)} AS t({', '.join(places)})"
-            else:
+            rows = f"{self._read('read_parquet', paths)} AS t({', '.join(places)})"
+            if self.kind != "parquet":
                 rows = self._read("read_csv", paths, self._csv_settings(len(header)))
             taken = dict(zip(header, places, strict=True))
             parts.append(self._select(columns, taken.__getitem__, rows))
@@ -222,29 +221,24 @@ def find_tables(
 def _files(name: str) -> tuple[list[Path], Path | None]:
     """Return the files that a word stands for, and the folder below which partitions begin."""
     if _is(Path.is_dir, name):
-        return _without_links(_below_folder(name)), Path(name)
+
+        def refuse(error: OSError) -> None:
+            raise _unreadable(str(error.filename or name), error) from None
+
+        paths: list[Path] = []
+        for folder, folders, files in os.walk(name, onerror=refuse):
+            folders[:] = sorted(f for f in folders if f[0] not in "._")
+            paths += (Path(folder) / file for file in sorted(files) if file[0] not in "._")
+        if not paths:
+            raise InputError("the folder holds no files; expected tables", name)
+        return _without_links([_readable(str(path)) for path in paths]), Path(name)
     if _is(Path.exists, name) or not has_magic(name):
         return [_readable(name)], None
-    found = list(map(Path, find_paths(name, recursive=True)))
-    paths = [path for path in found if path.is_file()]
+    paths = [path for path in map(Path, find_paths(name, recursive=True)) if path.is_file()]
     if not paths:
         raise InputError("no file matches this pattern", name)
     root = Path(name[: next(i for i, sign in enumerate(name) if sign in "*?[")]).parent
     return _without_links(_readable(str(path)) for path in paths), root
-
-
-def _below_folder(name: str) -> list[Path]:
-    paths: list[Path] = []
-
-    def refuse(error: OSError) -> None:
-        raise _unreadable(str(error.filename or name), error) from None
-
-    for folder, folders, files in os.walk(name, onerror=refuse):
-        folders[:] = sorted(f for f in folders if f[0] not in "._")
-        paths += (Path(folder) / file for file in sorted(files) if file[0] not in "._")
-    if not paths:
-        raise InputError("the folder holds no files; expected tables", name)
-    return [_readable(str(path)) for path in paths]
 
 
 def _readable(name: str) -> Path:
@@ -348,25 +342,16 @@ def _with_texts(files: TableFiles, header: bool | None) -> TableFiles | None:
     if first.startswith(b"["):
         return None
     if first.startswith(b"{"):
-        names: dict[str, None] = {}
-        for head in heads:
-            for record in objects_of(head):
-                names |= dict.fromkeys(record)
+        names = dict.fromkeys(key for head in heads for own in objects_of(head) for key in own)
         return replace(files, kind="jsonl", columns=(*names, *files.partitions))
     kind, dialect = dialect_of(heads[0], comments=files.comments)
     headers = tuple(_first_row(head, dialect, comments=files.comments) for head in heads)
     if header is False:
-        headers = tuple(
-            tuple(f"column {place + 1}" for place in range(len(row))) for row in headers
-        )
-    return replace(
-        files,
-        kind=kind,
-        dialect=dialect,
-        headers=headers,
-        header=header is not False,
-        columns=(*headers[0], *files.partitions),
-    )
+        numbers = (range(1, len(row) + 1) for row in headers)
+        headers = tuple(tuple(f"column {number}" for number in own) for own in numbers)
+    columns = (*headers[0], *files.partitions)
+    files = replace(files, kind=kind, dialect=dialect, headers=headers, columns=columns)
+    return replace(files, header=header is not False)
 
 
 def _first_row(head: Source, dialect: dict[str, Any], *, comments: bool) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError, Recognised
-from probative.labels import is_missing, label_text, named, refuse_continuous
+from probative.labels import factorise_each, is_missing, label_text, named, refuse_continuous
 from probative.reading.annotations import (
     TEXT_COLUMNS,
     Labels,
@@ -22,12 +22,13 @@ from probative.reading.annotations import (
     RowIds,
     Tagged,
     Text,
+    coded,
 )
 from probative.reading.columns import TAG
-from probative.reading.tables import Wanted, plain_name, read_cells
+from probative.reading.tables import Wanted, odd_cell, plain_name, read_cells
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from probative.reading.formats import Input, Options
     from probative.reading.source import Source
@@ -119,19 +120,25 @@ class Sides:
             answer = names[: len(names) - len(classes)]
             sides: list[Side] = [self._labels(name) for name in answer]
             return [*sides, self._likeliest(names[len(answer) :])]
-        self._refuse_written_lists(names[0])
-        several = self.options.multilabel
-        if several or (several is None and self._are_lists(names[0])):
-            if self.options.task not in (None, "labels"):
-                raise self.error(
-                    f"is a table of sets of labels; expected a file for {self.options.task}"
-                )
+        _, values = self.cells.columns[names[0]]
+        several, task = self.options.multilabel, self.options.task
+        if several is None and values and all(map(_is_written_list, values)):
+            raise self.error(
+                f"column {names[0]!r} holds lists written as text, such as {shown(values[0])}: "
+                f"sets of labels, or labels of tokens? expected multilabel=True (sets), "
+                f"multilabel=False (text), or JSON lines with lists"
+            )
+        lists = [value for value in values if isinstance(value, (list, tuple))]
+        texts = all(isinstance(text, str) for value in lists for text in value)
+        if several or (several is None and lists and texts):
+            if task not in (None, "labels"):
+                raise self.error(f"is a table of sets of labels; expected a file for {task}")
             return [self._sets(name) for name in names]
-        if self.options.task != "labels" and self._are_tags(names[0]):
-            text, separation = self._sentences(names[0])
-            return [self._tagged(name, text, separation) for name in names]
-        if self.options.task not in (None, "labels"):
-            raise self.error(f"is a table of labels; expected a file for {self.options.task}")
+        if task != "labels" and self._are_tags(names[0]):
+            text = self._sentences(names[0])
+            return [self._tagged(name, text) for name in names]
+        if task not in (None, "labels"):
+            raise self.error(f"is a table of labels; expected a file for {task}")
         return [self._labels(name) for name in names]
 
     def error(self, message: str, line: int | None = None) -> InputError:
@@ -142,7 +149,7 @@ class Sides:
 
     # --- Labels
 
-    def _labels(self, name: str) -> Labels:
+    def _labels(self, name: str) -> Any:
         self._refuse_breaks()
         if not self.options.predicted and name == self.cells.names[0]:
             codes, values = self.cells.columns[name]
@@ -150,16 +157,18 @@ class Sides:
                 values, lambda text: self.error(f"column {name!r} {text}"), items=len(codes)
             )
         codes, names = self._named(name, self.options.blank)
-        note = self._note(f"labels in column {name!r}")
-        return Labels(
-            self._called(name),
-            codes,
-            names,
-            self._units(),
-            note,
-            self._texts(),
-            self._row_ids(name),
-            repeats=self.cells.repeats,
+        side = Labels(self._called(name), codes, names, repeats=self.cells.repeats)
+        return self._filled(side, name, f"labels in column {name!r}")
+
+    def _filled(self, side: Any, name: str, what: str) -> Any:
+        """Return labels with what their rows have beside them, and with a note."""
+        condensed = self.cells.repeats is not None
+        return replace(
+            side,
+            units=self._units(),
+            notes=self._note(what),
+            texts=None if condensed or self.source is None else partial(_texts, self.source),
+            aligned=self._row_ids(name),
             groups=self._groups(),
         )
 
@@ -174,11 +183,7 @@ class Sides:
             return self.cells.units
         if self.cells.unit is None:
             return None
-        codes, _ = self._named(self.cells.unit)
-        _, first, group = np.unique(codes, return_index=True, return_inverse=True)
-        rank = np.empty(len(first), dtype=np.int32)
-        rank[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
-        return rank[group.reshape(-1)]
+        return numbered(self._named(self.cells.unit)[0])
 
     def _groups(self) -> RowGroups | None:
         """Return the group of every row; rows without one form a group of their own."""
@@ -186,16 +191,18 @@ class Sides:
         if column is None:
             return None
         codes, values = self.cells.columns[column]
-        names = [_group_name(value) for value in values]
-        if None in names:
-            code = names.index(None)
-            raise self.error(
-                f"column {column!r} row {int(np.argmax(codes == code)) + 1} is "
-                f"{shown(values[code])}; expected text, a number or a truth value"
-            )
-        known = {name: number for number, name in enumerate(dict.fromkeys(names))}
-        number = np.array([known[name] for name in names], dtype=np.int32)
-        return RowGroups(column, number[codes], tuple(map(str, known)))
+        names = []
+        for code, value in enumerate(values):
+            try:
+                text = label_text(value)
+            except (TypeError, ValueError, ArithmeticError):
+                row = int(np.argmax(codes == code)) + 1
+                raise self.error(odd_cell(column, row, value)) from None
+            names.append(MISSING_GROUP if text is None else text)
+            if text == MISSING_GROUP:
+                names[-1] = repr(text)
+        number, known = factorise_each(names, len(names))
+        return RowGroups(column, number[codes], tuple(known))
 
     def _refuse_breaks(self) -> None:
         if self.cells.breaks:
@@ -213,18 +220,13 @@ class Sides:
         reason = f"; {self.cells.reason}" if self.cells.reason else ""
         return (Recognised(f"{self.name}: {self.cells.kind} table, {what}{reason}"),)
 
-    def _texts(self) -> Any:
-        condensed = self.cells.repeats is not None
-        return None if self.source is None or condensed else partial(_texts, self.source)
-
     def _row_ids(self, name: str) -> RowIds | None:
         if self.options.key:
             return self._keys()
         if not self.ids:
             return None
-        taken = (name, self.run_column, self.cells.group)
-        others = [n for n in self.cells.columns if n not in taken]
-        there = [n for n in others if _ID.fullmatch(plain_name(n))]
+        others = self.cells.columns.keys() - {name, self.run_column, self.cells.group}
+        there = [n for n in self.cells.columns if n in others and _ID.fullmatch(plain_name(n))]
         if not there and self.cells.unit is not None:
             there = [self.cells.unit]
         for column in there:
@@ -261,100 +263,50 @@ class Sides:
                     f"{without:,} row{'s have' if without > 1 else ' has'} no {column!r}; expected "
                     f"an id in every row"
                 )
-            texts.append((codes, own))
+            texts.append((codes, list(map(str, own))))
         if len(texts) == 1:
-            ((codes, own),) = texts
-            return RowIds(key[0], codes, tuple(map(str, own)))
-        rows = [
-            "\x1f".join(map(str, row))
-            for row in zip(*([o[c] for c in codes.tolist()] for codes, o in texts), strict=True)
-        ]
-        names = tuple(dict.fromkeys(rows))
-        number = {row: i for i, row in enumerate(names)}
-        return RowIds(
-            ", ".join(key), np.array([number[row] for row in rows], dtype=np.int32), names
-        )
+            return RowIds(key[0], texts[0][0], tuple(texts[0][1]))
+        rows = zip(*([own[c] for c in codes.tolist()] for codes, own in texts), strict=True)
+        codes, names = factorise_each(map("\x1f".join, rows), len(self.cells))
+        return RowIds(", ".join(key), codes, tuple(names))
 
     # --- Sets of labels
 
-    def _are_lists(self, name: str) -> bool:
-        """Return True if the column holds lists of texts."""
-        _, values = self.cells.columns[name]
-        lists = [value for value in values if isinstance(value, (list, tuple))]
-        return bool(lists) and all(isinstance(v, str) for value in lists for v in value)
-
-    def _refuse_written_lists(self, name: str) -> None:
-        """Refuse lists written as text, as data frames write them, unless multilabel is set."""
-        _, values = self.cells.columns[name]
-        if self.options.multilabel is None and values and all(map(_is_written_list, values)):
-            raise self.error(
-                f"column {name!r} holds lists written as text, such as {shown(values[0])}: sets of "
-                f"labels, or labels of tokens? expected multilabel=True (sets), multilabel=False "
-                f"(text), or JSON lines with lists"
-            )
-
-    def _sets(self, name: str) -> LabelSets:
+    def _sets(self, name: str) -> Any:
         self._refuse_breaks()
         codes, values = self.cells.columns[name]
         separator = self.options.multilabel
         parts = [self._parts(name, codes, i, v, separator) for i, v in enumerate(values)]
         form = "lists" if not isinstance(separator, str) else f"parted by {separator!r}"
         side = label_sets(self._called(name), [parts[code] for code in codes.tolist()])
-        return replace(
-            side,
-            units=self._units(),
-            notes=self._note(f"sets of labels in column {name!r} ({form})"),
-            texts=self._texts(),
-            aligned=self._row_ids(name),
-            groups=self._groups(),
-        )
+        return self._filled(side, name, f"sets of labels in column {name!r} ({form})")
 
     def _parts(self, name: str, codes: Any, code: int, value: Any, separator: Any) -> list[str]:
         if separator is True and _is_written_list(value):
             value = _read_list(value)
-        if isinstance(value, (list, tuple)):
-            parts = list(value)
-        elif isinstance(separator, str):
+        listed = isinstance(value, (list, tuple))
+        if isinstance(separator, str) and not listed:
             text = "" if value is None else str(value)
             return [part.strip() for part in text.split(separator) if part.strip()]
-        else:
-            parts = [value]
-        try:
-            texts = [label_text(part) for part in parts]
-        except (TypeError, ValueError, ArithmeticError):
-            texts = [None]
-        if separator is True and not isinstance(value, (list, tuple)):
-            texts = [None]
-        if None in texts:
+        texts = label_texts(value if listed else [value])
+        if texts is None or (separator is True and not listed):
             row = int(np.argmax(codes == code)) + 1
-            raise self.error(
-                f"column {name!r} row {row} is {shown(value)}; expected a list of labels, or the "
-                "separator (multilabel=',')"
-            )
-        return [text for text in texts if text is not None]
+            expected = "a list of labels, or the separator (multilabel=',')"
+            raise self.error(odd_cell(name, row, value, expected))
+        return texts
 
     # --- Probabilities
 
-    def _likeliest(self, names: Sequence[str]) -> Labels:
+    def _likeliest(self, names: Sequence[str]) -> Any:
         """Return the class of the largest number in each row; classes are column names."""
         numbers = np.stack([self._numbers(name) for name in names], axis=1)
         best = numbers.argmax(axis=1).astype(np.int32)
         ties = int(np.count_nonzero((numbers == numbers.max(axis=1)[:, None]).sum(axis=1) > 1))
-        classes = tuple(sorted(names))
-        code = np.array([classes.index(name) for name in names], dtype=np.int32)
-        notes = self._note(f"the likeliest of the columns {', '.join(map(repr, names))}")
-        if ties:
-            notes += (f"{self.name}: {ties} rows with ties, which go to the first of the columns",)
-        return Labels(
-            self.name,
-            code[best],
-            classes,
-            self._units(),
-            notes,
-            None,
-            self._row_ids(names[0]),
-            groups=self._groups(),
-        )
+        code, classes = coded(names)
+        what = f"the likeliest of the columns {', '.join(map(repr, names))}"
+        side = self._filled(Labels(self.name, code[best], classes), names[0], what)
+        tied = f"{self.name}: {ties} rows with ties, which go to the first of the columns"
+        return replace(side, texts=None, notes=(*side.notes, *([tied] if ties else [])))
 
     def _numbers(self, name: str) -> Any:
         codes, values = self.cells.columns[name]
@@ -362,9 +314,7 @@ class Sides:
         wrong = np.flatnonzero(~np.isfinite(numbers)[codes])
         if len(wrong):
             value = values[codes[wrong[0]]]
-            raise self.error(
-                f"column {name!r} row {int(wrong[0]) + 1} is {shown(value)}; expected a probability"
-            )
+            raise self.error(odd_cell(name, int(wrong[0]) + 1, value, "a probability"))
         return numbers[codes]
 
     # --- Tags
@@ -374,58 +324,48 @@ class Sides:
         reason = tags_reason(values)
         if reason is None or self.options.task == "entities" or "O" in values:
             return reason is not None
-        if self._sentence_column(name) is not None or self.cells.breaks:
+        if self._sentence_column() is not None or self.cells.breaks:
             return True
         raise self.error(
             f"column {name!r} could hold tags or labels ({reason}, but none is 'O'); expected "
             f"task='entities' or task='labels'"
         )
 
-    def _sentence_column(self, *taken: str) -> str | None:
-        if self.cells.unit is not None:
-            return self.cells.unit
-        there = (n for n in self.cells.columns if n not in (*taken, *self.cells.names))
-        return next((n for n in there if _SENTENCE.fullmatch(plain_name(n))), None)
+    def _sentence_column(self) -> str | None:
+        return self._beside(_SENTENCE) if self.cells.unit is None else self.cells.unit
 
-    def _sentences(self, name: str) -> tuple[Text, str]:
-        """Return the sentences of a table with one token per row, and how they are separated."""
+    def _sentences(self, name: str) -> Text:
+        """Return the sentences of a table with one token per row."""
         begins, separation = self._begins(name)
         first = np.append(np.flatnonzero(begins), len(begins))
-        document = self._beside(_DOCUMENT)
-        words = self._beside(_TOKEN)
-        sentences = None
+        document, words = self._beside(_DOCUMENT), self._beside(_TOKEN)
+        sentences = numbers = None
         if words is not None:
             codes, values = self.cells.columns[words]
             tokens = ["" if values[c] is None else str(values[c]) for c in codes.tolist()]
             sentences = [tokens[i:j] for i, j in pairwise(first.tolist())]
-        numbers = None
         if document is not None:
-            codes, _ = self.cells.columns[document]
-            opening = codes[first[:-1]]
+            opening = self.cells.columns[document][0][first[:-1]]
             numbers = np.cumsum(np.append(0, np.diff(opening) != 0)).astype(np.int32)
-        text = Text(
+        groups = self._groups()
+        if groups is not None:
+            own = groups.codes[first[:-1]]
+            apart = np.flatnonzero(np.repeat(own, np.diff(first)) != groups.codes)
+            if len(apart):
+                row, group = int(apart[0]) + 1, groups.names[groups.codes[apart[0]]]
+                raise self.error(
+                    f"column {groups.column!r} row {row} is {group!r}, and its sentence began as "
+                    f"another group; expected one group per sentence"
+                )
+            groups = replace(groups, codes=own)
+        return Text(
             self.name,
             first,
             document=numbers,
             sentences=sentences,
             parted_by=separation,
-            groups=self._groups_of_sentences(first),
+            groups=groups,
         )
-        return text, separation
-
-    def _groups_of_sentences(self, first: Any) -> RowGroups | None:
-        groups = self._groups()
-        if groups is None:
-            return None
-        own = groups.codes[first[:-1]]
-        apart = np.flatnonzero(np.repeat(own, np.diff(first)) != groups.codes)
-        if len(apart):
-            row = int(apart[0])
-            raise self.error(
-                f"column {groups.column!r} row {row + 1} is {groups.names[groups.codes[row]]!r}, "
-                f"and its sentence began as another group; expected one group per sentence"
-            )
-        return replace(groups, codes=own)
 
     def _begins(self, name: str) -> tuple[Any, str]:
         """Return True for every row that begins a sentence, and how sentences are separated."""
@@ -478,22 +418,10 @@ class Sides:
         there = (n for n in self.cells.columns if n not in (*self.cells.names, self.cells.unit))
         return next((name for name in there if kind.fullmatch(plain_name(name))), None)
 
-    def _tagged(self, name: str, text: Text, separation: str) -> Tagged:
+    def _tagged(self, name: str, text: Text) -> Tagged:
         codes, names = self._named(name)
-        notes = self._note(f"tags in column {name!r}, {separation}")
-        column = name if len(self.cells.names) > 1 else None
-        return Tagged(text, codes, names, notes, column)
-
-
-def _group_name(value: Any) -> str | None:
-    """Return the name of a group from the value in its rows; None if it can be no name."""
-    try:
-        text = label_text(value)
-    except (TypeError, ValueError, ArithmeticError):
-        return None
-    if text is None:
-        return MISSING_GROUP
-    return repr(text) if text == MISSING_GROUP else text
+        notes = self._note(f"tags in column {name!r}, {text.parted_by}")
+        return Tagged(text, codes, names, notes, name if len(self.cells.names) > 1 else None)
 
 
 def tags_reason(values: Sequence[Any]) -> str | None:
@@ -502,6 +430,21 @@ def tags_reason(values: Sequence[Any]) -> str | None:
         return None
     typed = next((value for value in values if "-" in value), None)
     return None if typed is None else f"all are O or like {typed!r}"
+
+
+def numbered(codes: Any) -> Any:
+    """Return codes numbered anew, in the order of their first occurrence."""
+    _, first, group = np.unique(codes, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[group.reshape(-1)].astype(np.int32)
+
+
+def label_texts(values: Iterable[Any]) -> list[str] | None:
+    """Return the texts of labels; None if one is missing or can be no label."""
+    try:
+        texts = [label_text(value) for value in values]
+    except (TypeError, ValueError, ArithmeticError):
+        return None
+    return None if None in texts else list(map(str, texts))
 
 
 def label_sets(name: str, sets: Sequence[Sequence[str]]) -> LabelSets:
@@ -561,12 +504,10 @@ def are_other_labels(output: object, answer: object) -> bool:
 
 def _may_be_predictions(values: Sequence[Any], labels: Sequence[str]) -> bool:
     """Return True if all values are labels of gold, or all are probabilities."""
-    if len(values) < 2:
-        return False
     if all(str(value) in labels for value in values):
-        return True
+        return len(values) > 1
     numbers = np.array([_number(value) for value in values])
-    return bool(np.all((numbers >= 0) & (numbers <= 1)))
+    return len(values) > 1 and bool(np.all((numbers >= 0) & (numbers <= 1)))
 
 
 def _number(value: Any) -> float:

@@ -8,7 +8,6 @@ import json
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,6 +22,7 @@ from probative.tables.engines import listed as listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -158,8 +158,21 @@ def choose_columns(
 ) -> tuple[list[str], str | None, list[str]]:
     """Return the names of the label columns, of the unit column, and of all columns to read."""
     names: list[str] = []
-    for place, name in enumerate(wanted.columns):
-        names.append(_usual(wanted, place, there, names, error) if name is None else name)
+    for place, column in enumerate(wanted.columns):
+        if column is not None:
+            names.append(column)
+            continue
+        usual: tuple[str, ...] = PREDICTED_NAMES
+        if not place and not wanted.predicted:
+            usual = _GOLD_NAMES + (PREDICTED_NAMES if len(wanted.columns) == 1 else ())
+        plain = {plain_name(name): name for name in reversed(there) if name not in names}
+        found = [plain[name] for name in usual if name in plain]
+        if not found and len(there) != 1:
+            raise error(
+                f"which column holds the labels? There are {listed(there)}; expected them to be "
+                f"named (gold_column=, columns=)"
+            )
+        names += (found or there)[:1]
     further = [name for name in (wanted.unit, wanted.group) if name is not None]
     asked = dict.fromkeys([*names, *further])
     for name in asked:
@@ -192,29 +205,6 @@ def refuse_records(
         )
 
 
-def _usual(
-    wanted: Wanted,
-    place: int,
-    there: list[str],
-    taken: list[str],
-    error: Callable[[str], InputError],
-) -> str:
-    """Return the column with a usual name of labels."""
-    usual: tuple[str, ...] = PREDICTED_NAMES
-    if not place and not wanted.predicted:
-        usual = _GOLD_NAMES + (PREDICTED_NAMES if len(wanted.columns) == 1 else ())
-    named = {plain_name(name): name for name in reversed(there) if name not in taken}
-    candidates = [named[name] for name in usual if name in named]
-    if not candidates and len(there) == 1:
-        candidates = there
-    if not candidates:
-        raise error(
-            f"which column holds the labels? There are {listed(there)}; expected them to be named "
-            f"(gold_column=, columns=)"
-        )
-    return candidates[0]
-
-
 # --- CSV and TSV
 
 
@@ -229,12 +219,12 @@ def _delimited(source: Source, wanted: Wanted) -> Cells:
     breaks: dict[int, int] = {}
     try:
         first = next((cells for cells in reader if cells), [])
-        wish = _resolve_numbers(source, wanted, first)
-        if wish.has_header:
+        wanted, there, is_header = _resolve_numbers(source, wanted, first)
+        if is_header:
             refuse_twins(source, first, place.line_num)
-        names, unit, asked = choose_columns(wish.wanted, wish.there, source.error)
+        names, unit, asked = choose_columns(wanted, there, source.error)
         contents = {name: Column() for name in asked}
-        takers = [(wish.there.index(name), column.add) for name, column in contents.items()]
+        takers = [(there.index(name), column.add) for name, column in contents.items()]
         for cells in _rows(source, reader, place, len(first), breaks):
             for at, add in takers:
                 add(cells[at])
@@ -244,13 +234,13 @@ def _delimited(source: Source, wanted: Wanted) -> Cells:
         csv.field_size_limit(limit)
     columns = _codes_and_values(contents)
     above = {name: first[at] for name, (at, _) in zip(contents, takers, strict=True)}
-    is_header, reason = wish.has_header, None
+    reason = None
     if is_header is None:
         is_header, reason = _is_header(source, [(above[n], columns[n]) for n in names])
     if not is_header:
         columns = {name: _below(above[name], *column) for name, column in columns.items()}
         breaks = {row + 1: line for row, line in breaks.items()}
-    return Cells(kind, names, unit, columns, breaks, reason, wish.wanted.group)
+    return Cells(kind, names, unit, columns, breaks, reason, wanted.group)
 
 
 class _Uncommented:
@@ -270,16 +260,10 @@ class _Uncommented:
         raise StopIteration
 
 
-class _Wish(NamedTuple):
-    """The wanted columns of a table, after its first line was read."""
-
-    wanted: Wanted  # the same columns by the names in `there`
-    there: list[str]  # the columns: from the first line, or "column 1" and so on
-    has_header: bool | None  # the first line names the columns; None if undecided
-
-
-def _resolve_numbers(source: Source, wanted: Wanted, first: list[str]) -> _Wish:
-    """Decide which columns are requested by number, and which by names in the first line."""
+def _resolve_numbers(
+    source: Source, wanted: Wanted, first: list[str]
+) -> tuple[Wanted, list[str], bool | None]:
+    """Return wanted columns by name, the names, and if the first line has them (None: unknown)."""
     asked = [*wanted.columns, wanted.unit, wanted.group]
     places = [_place(source, wanted.header, first, column) for column in asked]
     both = list(zip(asked, places, strict=True))
@@ -295,7 +279,7 @@ def _resolve_numbers(source: Source, wanted: Wanted, first: list[str]) -> _Wish:
     there = first if has_header else [f"column {place + 1}" for place in range(len(first))]
     names = [column if place is None else there[place] for column, place in both]
     *columns, unit, group = names
-    return _Wish(wanted._replace(columns=columns, unit=unit, group=group), there, has_header)
+    return wanted._replace(columns=columns, unit=unit, group=group), there, has_header
 
 
 def _place(source: Source, header: bool | None, first: list[str], column: str | None) -> int | None:
@@ -303,17 +287,15 @@ def _place(source: Source, header: bool | None, first: list[str], column: str | 
     if column is None or not is_number(column):
         return None
     place = int(column) - 1 if int(column) > 0 else len(first) + int(column)
-    there = 0 <= place < len(first)
-    if column in first and header is not False:
-        if header is None and there:
-            raise source.error(
-                f"{column!r} is the name of a column and could be the number of one; expected "
-                f"header=True (names) or header=False (numbers)"
-            )
-        return None
-    if not there:
+    there, named = 0 <= place < len(first), column in first and header is not False
+    if named and header is None and there:
+        raise source.error(
+            f"{column!r} is the name of a column and could be the number of one; expected "
+            f"header=True (names) or header=False (numbers)"
+        )
+    if not named and not there:
         raise source.error(f"there is no column {column}; expected 1 to {len(first)}")
-    return place
+    return None if named else place
 
 
 def _is_header(
@@ -327,11 +309,11 @@ def _is_header(
     if again is not None:
         return False, f"the first line is a row ({again!r} occurs in others, too)"
     for cell, (codes, values) in columns:
-        numbers = all(map(_is_decimal, values))
-        if numbers and not _is_decimal(cell):
+        numbers = all(map(is_decimal, values))
+        if numbers and not is_decimal(cell):
             return True, f"the first line names columns ({cell!r} is no number, all others are)"
         times = np.bincount(codes, minlength=1)
-        if not _is_decimal(cell) and times.min() > 1:
+        if not is_decimal(cell) and times.min() > 1:
             return True, f"the first line names columns ({cell!r} occurs only there)"
     raise source.error(
         f"the first line, with {columns[0][0]!r}, could name the columns or be a row; expected "
@@ -339,10 +321,11 @@ def _is_header(
     )
 
 
-def _is_decimal(text: str) -> bool:
+def is_decimal(value: Any) -> bool:
+    """Return True if a value, or its text, is a number."""
     try:
-        float(text)
-    except ValueError:
+        float(value)
+    except (TypeError, ValueError):
         return False
     return True
 
@@ -358,9 +341,8 @@ def dialect_of(source: Source, *, comments: bool = False) -> tuple[str, dict[str
     lines = source.data[: 1 << 16].lstrip().split(b"\n")
     head = next((line for line in lines if not (comments and line.startswith(b"#"))), b"")
     outside = b"".join(head.split(b'"')[::2])
-    suffix = Path(source.name.removesuffix(".gz")).suffix.lower()
-    tabs = b"\t" in (head if suffix == ".tsv" else outside)
-    if tabs and not (suffix == ".csv" and b"," in outside):
+    tabs = b"\t" in (head if source.suffix == ".tsv" else outside)
+    if tabs and not (source.suffix == ".csv" and b"," in outside):
         return "tsv", {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
     delimiter = ";" if b";" in outside and b"," not in outside else ","
     return "csv", {"delimiter": delimiter, "strict": True}
@@ -398,10 +380,7 @@ def _json_lines(source: Source, wanted: Wanted) -> Cells:
             wanted, list(next(_objects(source, [head.decode()]))), source.error
         )
     except InputError:  # a column may be missing in the first row
-        keys: dict[str, None] = {}
-        for records in _blocks(source):
-            for record in records:
-                keys.update(dict.fromkeys(record))
+        keys = dict.fromkeys(key for records in _blocks(source) for r in records for key in r)
         names, unit, asked = choose_columns(wanted, list(keys), source.error)
     contents = {name: Column() for name in asked}
     number = 0
@@ -409,7 +388,7 @@ def _json_lines(source: Source, wanted: Wanted) -> Cells:
         if not number and None in wanted.columns:
             there = dict.fromkeys(key for record in records for key in record)
             lists = {k for r in records for k, v in r.items() if type(v) is list}
-            objects = {k for r in records for k, v in r.items() if _is_object(v)}
+            objects = {k for r in records for k, v in r.items() if is_object(v)}
             refuse_records(wanted, names, list(there), objects, lists, source.error)
         for name, column in list(contents.items()):
             values: list[Any] = [record.get(name) for record in records]
@@ -420,17 +399,21 @@ def _json_lines(source: Source, wanted: Wanted) -> Cells:
                     del contents[name]
                     continue
                 place = next(i for i, v in enumerate(values) if type(v) not in (*_SIMPLE, tuple))
-                raise source.error(
-                    f"column {name!r} row {number + place + 1} is {shown(values[place])}; expected "
-                    f"text, a number or a truth value"
-                )
+                raise source.error(odd_cell(name, number + place + 1, values[place]))
             column.extend(values)
         number += len(records)
     kind = "json" if is_list_of_objects(source) else "jsonl"
     return Cells(kind, names, unit, _codes_and_values(contents), group=wanted.group)
 
 
-def _is_object(value: Any) -> bool:
+def odd_cell(
+    column: str, row: int, value: Any, expected: str = "text, a number or a truth value"
+) -> str:
+    """Return the message on a cell that holds something else than expected."""
+    return f"column {column!r} row {row} is {shown(value)}; expected {expected}"
+
+
+def is_object(value: Any) -> bool:
     """Return True if this is an object or a list with objects."""
     return type(value) is dict or (type(value) is list and dict in map(type, value))
 
@@ -447,22 +430,17 @@ def _codes_and_values(columns: dict[str, Column]) -> Read:
 def _blocks(source: Source) -> Iterator[list[dict[str, Any]]]:
     """Yield the objects of many lines at a time, which is much faster than line by line."""
     if is_list_of_objects(source):
-        yield _of_list(source)
+        items = source.parse_json("a list of objects", object_pairs_hook=without_doubles)
+        for number, record in enumerate(items, start=1):
+            if not isinstance(record, dict):
+                raise source.error(f"item {number} is {shown(record)}; expected an object")
+        yield items
         return
     lines = source.data.decode().split("\n")
     for first in range(0, len(lines), _LINES_PER_BLOCK):
         some = lines[first : first + _LINES_PER_BLOCK]
         block = [bare for line in some if (bare := line.strip(" \t\r"))]
         yield _together(block) or list(_objects(source, some, first))
-
-
-def _of_list(source: Source) -> list[dict[str, Any]]:
-    """Return the objects of a JSON list."""
-    records = source.parse_json("a list of objects", object_pairs_hook=without_doubles)
-    for number, record in enumerate(records, start=1):
-        if not isinstance(record, dict):
-            raise source.error(f"item {number} is {shown(record)}; expected an object")
-    return list(records)
 
 
 def _together(lines: list[str]) -> list[dict[str, Any]] | None:

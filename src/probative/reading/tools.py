@@ -14,7 +14,8 @@ import numpy as np
 
 from probative._validation import shown
 from probative.errors import InputError, Recognised
-from probative.reading.annotations import Labels, Spans, Tagged, Text
+from probative.labels import factorise_each
+from probative.reading.annotations import Labels, Spans, Tagged, Text, coded
 from probative.reading.logs import read_samples, tool_of, whole_document
 from probative.reading.rows import (
     TOKENS,
@@ -69,9 +70,7 @@ def _side_of_choices(
     """Return one label per text, or label sets if some texts have several or none."""
     if any(len(labels) != 1 for _, labels in chosen):
         return label_sets(source.name, [list(labels) for _, labels in chosen])
-    names = tuple(sorted({labels[0] for _, labels in chosen}))
-    code = {name: i for i, name in enumerate(names)}
-    codes = np.array([code[labels[0]] for _, labels in chosen], dtype=np.int32)
+    codes, names = coded([labels[0] for _, labels in chosen])
     texts = [text for text, _ in chosen]
     note = Recognised(f"{source.name}: {what}, one label per text")
     return Labels(source.name, codes, names, None, (note,), lambda: texts)
@@ -95,14 +94,10 @@ def _is_label_studio(document: Any) -> str | None:
     task = document[0]
     if isinstance(task.get("data"), dict) and ("annotations" in task or "predictions" in task):
         return "it is a list of tasks with 'data' and 'annotations'"
-    short = any(_is_short(value) for value in task.values()) or _JSON_MIN_KEYS.issubset(task)
+    firsts = (value[0] for value in task.values() if isinstance(value, list) and value)
+    spans = any(isinstance(one, dict) and "labels" in one and "start" in one for one in firsts)
+    short = spans or _JSON_MIN_KEYS.issubset(task)
     return "it is a list of texts with their labels, as JSON-MIN has them" if short else None
-
-
-def _is_short(value: Any) -> bool:
-    """Return True if a value is a list of spans as in JSON-MIN."""
-    first = value[0] if isinstance(value, list) and value else None
-    return isinstance(first, dict) and "labels" in first and "start" in first
 
 
 def read_label_studio(opened: Input) -> Spans | Labels | LabelSets:
@@ -127,21 +122,19 @@ def label_studio_pair(opened: Input, gold: Column | None, columns: Sequence[Colu
     versions: dict[str, dict[int, list[Any]]] = {}
     documents = _tasks(source)
     numbers = []
-    for number, document in enumerate(documents):
+    for number, document in enumerate(documents, start=1):
         given = document.get("predictions") or []
-        for prediction in source.expect(list, f"predictions of task {number + 1}", given):
+        for prediction in source.expect(list, f"predictions of task {number}", given):
             if not isinstance(prediction, dict):  # the id of a prediction that was not exported
-                numbers.append((number + 1, prediction))
+                numbers.append((number, prediction))
                 continue
             version = str(prediction.get("model_version") or "predictions")
             own = versions.setdefault(version, {})
             if number in own:
                 raise source.error(
-                    f"task {number + 1} has two predictions of {version!r}; expected one"
+                    f"task {number} has two predictions of {version!r}; expected one"
                 )
-            own[number] = source.expect(
-                list, f"result of task {number + 1}", prediction.get("result")
-            )
+            own[number] = source.expect(list, f"result of task {number}", prediction.get("result"))
     if numbers and not versions:
         raise source.error(
             f"task {numbers[0][0]} has the number of a prediction, {shown(numbers[0][1])}; "
@@ -151,16 +144,14 @@ def label_studio_pair(opened: Input, gold: Column | None, columns: Sequence[Colu
         raise source.error("has no predictions; expected a second file, or tasks with them")
     sides: list[Any] = []
     for version, own in versions.items():
-        missing = [str(n + 1) for n in range(len(documents)) if n not in own]
+        missing = [str(n) for n in range(1, len(documents) + 1) if n not in own]
         if missing:
             raise source.error(
                 f"{len(missing)} of {len(documents)} tasks have no prediction of {version!r} "
                 f"({some_of(missing)}); expected one for each"
             )
-        tasks = [
-            _Task(str(n + 1), _text_of(source, n + 1, document), own[n])
-            for n, document in enumerate(documents)
-        ]
+        texts = [_text_of(source, n, document) for n, document in enumerate(documents, start=1)]
+        tasks = [_Task(str(n), text, own[n]) for n, text in enumerate(texts, start=1)]
         name = f"{source.name}, {version}"
         sides.append(_side(source, name, tasks, opened.options.task, predicted=True))
     return read_label_studio(opened), sides, list(versions)
@@ -190,9 +181,8 @@ def _annotated(source: Source, number: int, task: dict[str, Any]) -> _Task:
             f"task {name} has {len(chosen)} annotations; expected one, or one that is marked as "
             f"the ground truth"
         )
-    return _Task(
-        name, text, source.expect(list, f"result of task {number}", chosen[0].get("result"))
-    )
+    result = source.expect(list, f"result of task {number}", chosen[0].get("result"))
+    return _Task(name, text, result)
 
 
 def _short_task(name: str, task: dict[str, Any]) -> _Task:
@@ -202,50 +192,36 @@ def _short_task(name: str, task: dict[str, Any]) -> _Task:
     begin = keys.index("id") + 1 if "id" in keys else len(keys)
     end = keys.index("annotator") if "annotator" in keys else begin
     controls = set(keys[begin:end])
-    texts = [
-        value
-        for key, value in task.items()
-        if isinstance(value, str) and key not in controls and key in ("text", "sentence")
-    ]
-    results = [
-        result
-        for key, value in task.items()
-        for one in (value if isinstance(value, list) else [value])
-        if isinstance(one, dict) or key in controls
-        if (result := _long_result(key, one)) is not None
-    ]
-    return _Task(name, texts[0] if texts else "", results)
-
-
-def _long_result(control: str, value: Any) -> dict[str, Any] | None:
-    """Return a JSON-MIN result in the long form; None for unsupported results."""
-    if isinstance(value, str):
-        value = {"choices": [value]}
-    if not isinstance(value, dict):
-        return None
-    kind = "choices" if "choices" in value else "labels"
-    return {"type": kind, "from_name": control, "value": value}
+    data = (task.get(key) for key in keys if key in ("text", "sentence") and key not in controls)
+    results = []
+    for key, value in task.items():
+        for one in value if isinstance(value, list) else [value]:
+            given = {"choices": [one]} if isinstance(one, str) and key in controls else one
+            if isinstance(given, dict):
+                kind = "choices" if "choices" in given else "labels"
+                results.append({"type": kind, "from_name": key, "value": given})
+    return _Task(name, next((text for text in data if isinstance(text, str)), ""), results)
 
 
 def _text_of(source: Source, number: int, task: dict[str, Any]) -> str:
     data = task.get("data")
-    texts = [v for v in data.values() if isinstance(v, str)] if isinstance(data, dict) else []
-    named = data.get("text") if isinstance(data, dict) else None
-    if isinstance(named, str):
-        return named
-    if len(texts) == 1:
-        return texts[0]
+    data = data if isinstance(data, dict) else {}
+    texts = [text for text in data.values() if isinstance(text, str)]
+    named = [data["text"]] if isinstance(data.get("text"), str) else texts
+    if len(named) == 1:
+        return str(named[0])
     raise source.error(f"task {number}: data hold {len(texts)} texts; expected one, or 'text'")
 
 
 def _side(
     source: Source, name: str, tasks: Sequence[_Task], wanted: str | None, *, predicted: bool
 ) -> Spans | Labels | LabelSets:
-    kinds: dict[tuple[str, str], None] = {}
-    for task in tasks:
-        for result in task.results:
-            if isinstance(result, dict) and result.get("type") in ("labels", "choices"):
-                kinds.setdefault((str(result["type"]), str(result.get("from_name"))))
+    kinds: dict[tuple[str, str], None] = dict.fromkeys(
+        (str(result["type"]), str(result.get("from_name")))
+        for task in tasks
+        for result in task.results
+        if isinstance(result, dict) and result.get("type") in ("labels", "choices")
+    )
     usable = {"entities": "labels", "labels": "choices"}
     if wanted in usable:
         if kinds and not predicted and all(kind != usable[wanted] for kind, _ in kinds):
@@ -257,8 +233,7 @@ def _side(
     if len(kinds) > 1:
         listed = ", ".join(sorted(control for _, control in kinds))
         raise source.error(f"has several sets of labels: {listed}; expected an export of one")
-    kind = next(iter(kinds), ("labels" if wanted != "labels" else "choices", ""))[0]
-    if kind == "choices":
+    if next(iter(kinds), (usable.get(str(wanted)), ""))[0] == "choices":
         chosen = [(task.text, _choices(source, task)) for task in tasks]
         what = "predictions" if name != source.name else "export of Label Studio, choices"
         return _side_of_choices(source, chosen, what)
@@ -268,43 +243,43 @@ def _side(
     return replace(annotations, notes=(note, *annotations.notes))
 
 
+def _values(task: _Task, kind: str) -> list[Any]:
+    """Return the values of the results of one kind."""
+    results = (result for result in task.results if isinstance(result, dict))
+    return [result.get("value") for result in results if result.get("type") == kind]
+
+
 def _spans(source: Source, task: _Task) -> list[tuple[int, int, str]]:
     spans = []
-    for result in task.results:
-        if not isinstance(result, dict) or result.get("type") != "labels":
-            continue
-        value: Any = result.get("value")
-        value = value if isinstance(value, dict) else {}
+    for given in _values(task, "labels"):
+        value: Any = given if isinstance(given, dict) else {}
         start, end, labels = value.get("start"), value.get("end"), value.get("labels")
         whole = all(isinstance(x, int) and not isinstance(x, bool) for x in (start, end))
         names = isinstance(labels, list) and labels and all(isinstance(x, str) for x in labels)
+        problem = ""
         if not whole or not names:
-            raise source.error(
-                f"task {task.name} has {shown(value)}; expected whole numbers start and end, and "
-                f"a list of labels"
+            problem = (
+                f" has {shown(value)}; expected whole numbers start and end, and a list of labels"
             )
-        if not 0 <= start < end <= len(task.text):
-            raise source.error(
-                f"task {task.name}: span {start} to {end}; expected 0 <= start < end <= "
-                f"{len(task.text)}"
-            )
-        stated = value.get("text")
-        if isinstance(stated, str) and stated.split() != task.text[start:end].split():
-            mine, there = snippet(stated), snippet(task.text[start:end])
-            raise source.error(
-                f"task {task.name}: the span {start} to {end} is {mine}, but the text has {there} "
-                f"there; expected the same"
-            )
+        elif not 0 <= start < end <= len(task.text):
+            limits = f"0 <= start < end <= {len(task.text)}"
+            problem = f": span {start} to {end}; expected {limits}"
+        elif isinstance(value.get("text"), str):
+            stated, there = value["text"], task.text[start:end]
+            if stated.split() != there.split():
+                problem = (
+                    f": the span {start} to {end} is {snippet(stated)}, but the text has "
+                    f"{snippet(there)} there; expected the same"
+                )
+        if problem:
+            raise source.error(f"task {task.name}{problem}")
         spans += [(start, end, label) for label in labels]
     return spans
 
 
 def _choices(source: Source, task: _Task) -> list[str]:
     labels: list[str] = []
-    for result in task.results:
-        if not isinstance(result, dict) or result.get("type") != "choices":
-            continue
-        value = result.get("value")
+    for value in _values(task, "choices"):
         chosen = value.get("choices") if isinstance(value, dict) else None
         if not isinstance(chosen, list) or not all(isinstance(x, str) for x in chosen):
             raise source.error(f"task {task.name} has {shown(value)}; expected a list of choices")
@@ -337,52 +312,33 @@ def read_brat(opened: Input) -> Spans:
     code: dict[str, int] = {}
     shapes: dict[str, int] = {"": 0}
     rows: list[tuple[int, int, int, int, int]] = []
-    contents: list[str | None] = []
-    pieces = doubled = others = 0
+    contents: list[str] = []
+    pieces = others = 0
     for number, name in enumerate(annotations):
         content = _content(texts[name], encoding) if texts else None
-        contents.append(content)
-        own: set[tuple[int, int, int, int, int]] = set()
+        contents.append(content or "")
         found, passed = _entities(annotations[name], content, encoding)
         others += passed
         for label, places in found:
             shape = ";".join(f"{i}-{j}" for i, j in places) if len(places) > 1 else ""
             pieces += len(places) > 1
-            end = max(end for _, end in places)
             codes = code.setdefault(label, len(code)), shapes.setdefault(shape, len(shapes))
-            row = (number, places[0][0], end, *codes)
-            doubled += row in own
-            own.add(row)
-        rows += sorted(own)
-    table = np.array(rows, dtype=np.int64).reshape(-1, 5)
+            rows.append((number, places[0][0], places[-1][1], *codes))
+    table = np.array(sorted(set(rows)), dtype=np.int64).reshape(-1, 5)
     count = len(annotations)
-    first = np.concatenate([[0], np.cumsum([len(content or "") for content in contents])])
-    text = Text(
-        path,
-        first,
-        document=np.arange(count, dtype=np.int32),
-        sentences=[content or "" for content in contents] if texts else None,
-        names=tuple(annotations),
-    )
+    first = np.concatenate([[0], np.cumsum([len(content) for content in contents])])
+    numbers, sentences = np.arange(count, dtype=np.int32), contents if texts else None
+    text = Text(path, first, document=numbers, sentences=sentences, names=tuple(annotations))
     how = f"{path}: folder of brat, {count} documents, entities by their characters"
-    notes: list[str] = [Recognised(how)]
-    if pieces:
-        notes.append(f"{path}: {pieces} entities of several pieces, compared piece by piece")
-    if doubled:
-        notes.append(f"{path}: {doubled} entities given twice, counted once")
-    if others:
-        notes.append(f"{path}: {others} relations, events, attributes and notes passed over")
-    return Spans(
-        table[:, 0].astype(np.int32),
-        table[:, 1],
-        table[:, 2],
-        table[:, 3].astype(np.int32),
-        tuple(code),
-        text,
-        tuple(notes),
-        shape=table[:, 4].astype(np.int32) if pieces else None,
-        shapes=tuple(shapes) if pieces else (),
+    told = (
+        (pieces, "entities of several pieces, compared piece by piece"),
+        (len(rows) - len(table), "entities given twice, counted once"),
+        (others, "relations, events, attributes and notes passed over"),
     )
+    notes = [Recognised(how), *(f"{path}: {number} {what}" for number, what in told if number)]
+    sentence, kinds, several = (table[:, column].astype(np.int32) for column in (0, 3, 4))
+    spans = Spans(sentence, table[:, 1], table[:, 2], kinds, tuple(code), text, tuple(notes))
+    return replace(spans, shape=several, shapes=tuple(shapes)) if pieces else spans
 
 
 def _content(path: Path, encoding: str | None) -> str:
@@ -413,50 +369,32 @@ def _entities(
             others += 1
             continue
         match = _ENTITY.fullmatch(line)
-        places = [] if match is None else _places(match["places"])
-        if match is None or not places:
+        pieces = [] if match is None else match["places"].split(";")
+        found = [place for place in map(_PLACE.fullmatch, pieces) if place is not None]
+        places = sorted((int(place[1]), int(place[2])) for place in found)  # from left to right
+        wrong = len(found) < len(pieces) or any(begin >= end for begin, end in places)
+        if match is None or wrong or any(a[1] > b[0] for a, b in pairwise(places)):
             raise source.error(
                 f"{snippet(line)}; expected an entity such as 'T1<TAB>Loc 0 5<TAB>text', "
                 f"or '0 5;8 12' of several pieces",
                 number,
             )
-        if content is not None:
-            _check_text(source, number, match, places, content)
+        if content is not None:  # brat writes a space for a line end and between pieces
+            end, in_text = places[-1][1], " ".join(content[i:j] for i, j in places)
+            if end > len(content):
+                raise source.error(
+                    f"entity {match['id']} ends at {end}, but the text has {len(content)} "
+                    f"characters; expected it inside",
+                    number,
+                )
+            if "".join(in_text.split()) != "".join(match["text"].split()):
+                raise source.error(
+                    f"entity {match['id']} is {snippet(match['text'])}, but the text has "
+                    f"{snippet(in_text)} there; expected the same text",
+                    number,
+                )
         entities.append((match["label"], places))
     return entities, others
-
-
-def _check_text(
-    source: Source, number: int, match: re.Match[str], places: list[tuple[int, int]], content: str
-) -> None:
-    """Refuse an entity whose text differs from the document at its offsets."""
-    if places[-1][1] > len(content):
-        raise source.error(
-            f"entity {match['id']} ends at {places[-1][1]}, but the text has {len(content)} "
-            f"characters; expected it inside",
-            number,
-        )
-    in_text = " ".join(content[i:j] for i, j in places)
-    # brat writes a space for a line end and between pieces
-    if "".join(in_text.split()) != "".join(match["text"].split()):
-        raise source.error(
-            f"entity {match['id']} is {snippet(match['text'])}, but the text has "
-            f"{snippet(in_text)} there; expected the same text",
-            number,
-        )
-
-
-def _places(text: str) -> list[tuple[int, int]]:
-    """Return the pieces of an entity from left to right; empty if malformed or overlapping."""
-    places = []
-    for part in text.split(";"):
-        match = _PLACE.fullmatch(part)
-        if match is None or int(match[1]) >= int(match[2]):
-            return []
-        places.append((int(match[1]), int(match[2])))
-    places.sort()
-    overlapping = any(a[1] > b[0] for a, b in pairwise(places))
-    return [] if overlapping else places
 
 
 # --- HIPE shared tasks: one token per line with nine columns, named in the first line
@@ -474,7 +412,16 @@ def read_hipe(opened: Input) -> Tagged | Labels:
     if header is None:
         raise source.error("holds nothing but blank lines; expected the names of columns")
     names = lines[header].rstrip("\r").split("\t")
-    place = _place(source, names, options.tag_column or options.column)
+    asked: Any = options.tag_column or options.column
+    column = _DEFAULT_COLUMN if asked is None else asked
+    number = int(column) if str(column).lstrip("-").isdigit() else 0
+    if column in names:
+        place = names.index(column)
+    elif 1 <= abs(number) <= len(names):
+        place = number - 1 if number > 0 else len(names) + number
+    else:
+        listed = ", ".join(name for name in names if name.startswith("NE-"))
+        raise source.error(f"there is no column {column!r}; expected one of {listed}")
     misc = names.index("MISC") if "MISC" in names else None
     tokens: list[str] = []
     tags: list[str] = []
@@ -485,13 +432,10 @@ def read_hipe(opened: Input) -> Tagged | Labels:
     fresh, document, unmarked = True, -1, 0
     for number, raw in enumerate(lines[header + 1 :], start=header + 1):
         line = raw.rstrip("\r")
-        if line.startswith("# "):
-            if line.startswith("# document_id"):
-                document += 1
-                fresh = True
-            continue
-        if not line.strip():
-            fresh = True
+        if line.startswith("# ") or not line.strip():
+            opens = line.startswith("# document_id")
+            document += opens
+            fresh = fresh or opens or not line.strip()
             continue
         cells = line.split("\t")
         if len(cells) < len(names):
@@ -516,8 +460,7 @@ def read_hipe(opened: Input) -> Tagged | Labels:
         raise source.error("holds no tokens; expected at least one below the names of the columns")
     if unmarked == len(tokens):
         raise source.error(f"column {names[place]!r} is empty (_ everywhere); expected tags")
-    code: dict[str, int] = {}
-    codes = np.array([code.setdefault(tag, len(code)) for tag in tags], dtype=np.int32)
+    codes, values = factorise_each(tags, len(tags))
     first = np.array([*begins, len(tokens)], dtype=np.int64)
     text = Text(
         source.name,
@@ -534,20 +477,8 @@ def read_hipe(opened: Input) -> Tagged | Labels:
             f"{source.name}: {len(short)} rows lack cells, which are taken as _; the first is line "
             f"{short[0]}"
         )
-    tagged = Tagged(text, codes, tuple(code), tuple(notes))
+    tagged = Tagged(text, codes, tuple(values), tuple(notes))
     return tagged.as_labels() if opened.task == "labels" else tagged
-
-
-def _place(source: Source, names: list[str], column: str | int | None) -> int:
-    """Return the column of the tags, counted from 0."""
-    wanted: Any = _DEFAULT_COLUMN if column is None else column
-    if isinstance(wanted, str) and wanted in names:
-        return names.index(wanted)
-    number = int(wanted) if str(wanted).lstrip("-").isdigit() else 0
-    if 1 <= abs(number) <= len(names):
-        return number - 1 if number > 0 else len(names) + number
-    listed = ", ".join(name for name in names if name.startswith("NE-"))
-    raise InputError(f"there is no column {wanted!r}; expected one of {listed}", source.name)
 
 
 # --- spaCy documents, without importing spaCy: any objects with tokens and entities
@@ -568,7 +499,9 @@ def spans_from_docs(name: str, docs: Sequence[Any]) -> Spans:
                 f"{name}: document {number} is none of spaCy ({error}); expected tokens with text, "
                 f"and ents with start, end and label_"
             ) from None
-    groups = _span_groups(docs)
+    held = (getattr(doc, "spans", None) or {} for doc in docs)
+    named = dict.fromkeys(str(name) for own in held for name in own if len(own[name]))
+    groups = some_of(list(named), 4)
     if groups and not any(sentences):
         raise InputError(
             f"{name}: no document has entities (doc.ents), but there are span groups ({groups}); "
@@ -581,23 +514,17 @@ def spans_from_docs(name: str, docs: Sequence[Any]) -> Spans:
     return spans
 
 
-def _span_groups(docs: Sequence[Any]) -> str:
-    """Return the names of the span groups that are not empty, for a message."""
-    groups = (getattr(doc, "spans", None) or {} for doc in docs)
-    return some_of(list(dict.fromkeys(str(k) for own in groups for k in own if len(own[k]))), 4)
-
-
 def read_docbin(opened: Input) -> Spans:
     """Read a ``.spacy`` file with spaCy, after checking its unpacked size."""
     source = opened.source
     unpacking, rest, size = zlib.decompressobj(), source.data, 0
-    while rest:
-        try:
+    try:
+        while rest:
             size += len(unpacking.decompress(rest, _UNPACKED_PIECE))
-        except zlib.error:
-            break  # spaCy reports what is wrong
-        source.refuse_unpacking(size)
-        rest = unpacking.unconsumed_tail
+            source.refuse_unpacking(size)
+            rest = unpacking.unconsumed_tail
+    except zlib.error:
+        pass  # spaCy reports what is wrong
     try:
         import spacy
         from spacy.tokens import DocBin
@@ -637,7 +564,16 @@ def tool_of_file(
     if log is not None:
         return "log", log[1]
     if source.is_parquet:
-        return _rows_of_parquet(source)
+        from probative.reading.parquet import list_columns
+
+        try:
+            columns = list_columns(source)
+        except InputError:  # the reader of tables reports it
+            return None
+        tokens = next((name for name in TOKENS if name in columns), None)
+        tags = next((name for name in columns if is_tag_column(name)), None)
+        found = tags is not None and tokens is not None
+        return ("rows", f"it has columns of lists, {tokens!r} and {tags!r}") if found else None
     if record is not None:
         reason = is_row(record)
         if reason is not None:
@@ -646,32 +582,9 @@ def tool_of_file(
             return "choices", "its first object has options and what was accepted of them"
     if source.data.lstrip().startswith(b"TOKEN\t" + _DEFAULT_COLUMN.encode()):
         return "hipe", "its first line names the columns TOKEN, NE-COARSE-LIT and others"
-    if source.data.lstrip()[:1] == b"[":
-        return _of_a_list(source)
-    return None
-
-
-def _rows_of_parquet(source: Source) -> tuple[str, str] | None:
-    """Return "rows" and the reason if a Parquet file has list columns of tokens and tags."""
-    from probative.reading.parquet import list_columns
-
-    try:
-        columns = list_columns(source)
-    except InputError:  # the reader of tables reports it
-        return None
-    tokens = next((name for name in TOKENS if name in columns), None)
-    tags = next((name for name in columns if is_tag_column(name)), None)
-    if tags is None or tokens is None:
-        return None
-    return "rows", f"it has columns of lists, {tokens!r} and {tags!r}"
-
-
-def _of_a_list(source: Source) -> tuple[str, str] | None:
-    """Return the format of a JSON list and the reason, or None."""
     keys = (b'"annotations"', b'"annotation_id"', b'"labels"', b'"tokens"', b'"words"')
-    if not any(key in source.data for key in keys):
-        return None
-    document = whole_document(source)
+    listed = source.data.lstrip()[:1] == b"[" and any(key in source.data for key in keys)
+    document = whole_document(source) if listed else None
     reason = _is_label_studio(document)
     if reason is not None:
         return "labelstudio", reason
