@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -37,7 +37,7 @@ from probative.inference.macro_comparison import macro_difference
 from probative.metrics import COMPOSITES, OF_TABLES, TABLE, Composite, ratio, score, score_of_table
 from probative_studies.clusters import Condition, draw, true_difference
 from probative_studies.coverage import all_tables, chances_of
-from probative_studies.harness import Report, Row, checked, mean, quiet, share_of, streams, study
+from probative_studies.harness import Report, Row, mean, share_of, streams, study
 
 # --- Test sets of several classes, and the intervals of their scores.
 
@@ -549,36 +549,33 @@ MACRO_CONDITIONS: dict[str, _SeparateLabels | _OneLabelEach] = {
 }
 
 
+def _populations(
+    conditions: Mapping[str, _SeparateLabels | _OneLabelEach] = MACRO_CONDITIONS,
+) -> Any:
+    return conditions.items()
+
+
+@study(_populations, streams, replicates=400)
 def macro_coverage(
-    conditions: dict[str, _SeparateLabels | _OneLabelEach] | None = None,
-    *,
-    level: float = 0.95,
-    replicates: int = 400,
-    rng: int = 0,
-    report: Report = quiet,
-) -> list[Row]:
+    case: tuple[str, Any], level: float, replicates: int, rng: Generator, report: Report
+) -> Iterator[Row]:
     """Simulate test sets under every condition, and count how often the truth is covered."""
-    level, replicates = checked(level, replicates)
-    chosen = MACRO_CONDITIONS if conditions is None else conditions
-    study = []
-    for k, ((name, condition), generator) in enumerate(streams(chosen.items(), rng, quiet)):
-        limits, true = [], []
-        for r in range(replicates):
-            report(k * replicates + r, len(chosen) * replicates)
-            sample = condition.draw(generator)
-            by_method = _macro_limits(sample, level)
-            limits.append(list(by_method.values()))
-            gap = sample.true_b - sample.true_a
-            true.append([sample.true_a if q == "one system" else gap for q, _ in by_method])
-        low, high = np.moveaxis(np.array(limits), -1, 0)
-        held = (low <= true) & (true <= high)
-        for i, (question, method) in enumerate(by_method):
-            coverage, error = share_of(held[:, i])
-            about = {"condition": name, "question": question, "method": method}
-            found = {"coverage": coverage, "standard_error": error}
-            length = mean((high - low)[:, i])
-            study.append(Row(**about, **found, length=length, replicates=replicates))
-    return study
+    name, condition = case
+    limits, true = [], []
+    for r in range(replicates):
+        report(r, replicates)
+        sample = condition.draw(rng)
+        by_method = _macro_limits(sample, level)
+        limits.append(list(by_method.values()))
+        gap = sample.true_b - sample.true_a
+        true.append([sample.true_a if q == "one system" else gap for q, _ in by_method])
+    low, high = np.moveaxis(np.array(limits), -1, 0)
+    held = (low <= true) & (true <= high)
+    for i, (question, method) in enumerate(by_method):
+        coverage, error = share_of(held[:, i])
+        about = {"condition": name, "question": question, "method": method}
+        found = {"coverage": coverage, "standard_error": error}
+        yield Row(**about, **found, length=mean((high - low)[:, i]), replicates=replicates)
 
 
 def _macro_limits(sample: _Sample, level: float) -> dict[tuple[str, str], tuple[float, float]]:
