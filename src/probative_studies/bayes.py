@@ -124,7 +124,9 @@ def simulate_credibility(
             some_counts, some_weights = _cross_validate(x, y)
             counts.append(some_counts)
             weights.append(some_weights)
-        target = _f1_of_expectations(np.concatenate(weights, axis=1))
+        rules = np.concatenate(weights, axis=1)
+        tp, fp, fn = (p.mean() for p in _outcome_probabilities(rules))
+        target = float(2 * tp / (2 * tp + fp + fn))
         folds = [Counts(*np.concatenate(parts, axis=-1)) for parts in zip(*counts, strict=True)]
         for method in _WEIGHTS:
             density = posterior(effective_counts(folds, weight=method), "f1")
@@ -202,12 +204,6 @@ def _outcome_probabilities(rules: Array) -> tuple[Array, Array, Array]:
     return of_positive / 2, of_negative / 2, (1 - of_positive) / 2
 
 
-def _f1_of_expectations(rules: Array) -> float:
-    """Return the F1 of the expected confusion probabilities, over all rules that were trained."""
-    tp, fp, fn = (p.mean() for p in _outcome_probabilities(rules))
-    return float(2 * tp / (2 * tp + fp + fn))
-
-
 # --- The document
 
 
@@ -227,18 +223,10 @@ def study_document(
         "are integrals, exact to ten digits."
     )
     notes = [note]
-    content: dict[str, Any] = {
-        "tasks": [
-            {
-                "task": task.task,
-                "name": task.name,
-                "a": task.a,
-                "b": task.b,
-                "tests": [test.to_dict() for test in task.tests],
-            }
-            for task in tasks
-        ]
-    }
+    shown: list[dict[str, Any]] = [task.to_dict() for task in tasks]
+    for entry in shown:
+        del entry["published"]
+    content: dict[str, Any] = {"tasks": shown}
     records = [
         {"task": task.task, "a": task.a, "b": task.b, **flat(test.to_dict())}
         for task in tasks
@@ -342,11 +330,8 @@ CASES = (0.02, 0.02, 0.03, 0.02, 0.40, 0.05, 0.06, 0.40)
 _WITH_LENGTHS = 40  # data sets whose limits are computed, not only whether they cover
 
 
-def _sizes(
-    sizes: Sequence[int] = (200, 1000, 5000), metrics: Sequence[str] = PRF
-) -> Iterator[tuple[int, Sequence[str]]]:
-    for size in sizes:
-        yield size, metrics
+def _sizes(sizes: Sequence[int] = (200, 1000, 5000), metrics: Sequence[str] = PRF) -> Any:
+    return product(sizes, [metrics])
 
 
 @study(_sizes, least=2)
@@ -362,7 +347,11 @@ def pairing_study(
         below: list[float] = []
         lengths: list[float] = []
         for table in tables:  # one after the other: each holds a megabyte of nodes
-            difference = _posterior(kind, table, metric)
+            difference = (
+                PairedPosterior(table, metric)
+                if kind == "paired"
+                else IndependentPosterior(posterior(table.a, metric), posterior(table.b, metric))
+            )
             below.append(difference.cdf(true))
             if len(lengths) < _WITH_LENGTHS:
                 low, high = difference.interval(level)
@@ -372,14 +361,6 @@ def pairing_study(
         values |= {"coverage": covered, "standard_error": error, "length": mean(lengths)}
         values |= {"difference": float(true), "replicates": replicates, "level": level}
         yield Row(**values)
-
-
-def _posterior(
-    kind: str, table: PairedCounts, metric: str
-) -> PairedPosterior | IndependentPosterior:
-    if kind == "paired":
-        return PairedPosterior(table, metric)
-    return IndependentPosterior(posterior(table.a, metric), posterior(table.b, metric))
 
 
 # --- How often is one of two learners called better that are equally good?
