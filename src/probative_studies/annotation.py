@@ -32,7 +32,7 @@ from probative.options import ReadingOptions
 from probative.reading.annotations import Spans, Tagged
 from probative.surveys.pool import Pool, read_pool
 from probative.surveys.strata import expect, layers_of, numbers_of
-from probative_studies.harness import Report, Row, mean, quiet, share_error, streams
+from probative_studies.harness import Report, Row, checked, mean, quiet, share_error, streams
 
 # --- Pools of sentences of which everything is known, to be annotated in part time and again.
 #
@@ -74,7 +74,12 @@ def read_units(
         labels = [_usual_labels(own) for own in (*known, known[0] + known[1])]
         outputs = [[_tag(words, own) for words in sentences] for own in labels]
     *rivals, third = outputs
-    own, opinion = (_counts(truth, rivals) for truth in (answer, third))
+    own, opinion = (
+        tuple(items.counts(number, by="sentence") for number in range(2))
+        for items in (
+            match_inputs(truth, rivals, names=("A", "B")).items for truth in (answer, third)
+        )
+    )
     pool = read_pool(rivals, reading=ReadingOptions(), names=("A", "B"))
     generator = np.random.default_rng(rng)
     right = generator.random(pool.n_units) < _GOOD
@@ -87,11 +92,6 @@ def read_units(
         "nonsense": tuple(a[shuffled] for a in own),
     }
     return _UnitPool(Path(gold).stem, pool, (own[0], own[1]), judges)
-
-
-def _counts(answer: Any, systems: Sequence[Any]) -> tuple[Counts, ...]:
-    items = match_inputs(answer, systems, names=("A", "B")).items
-    return tuple(items.counts(number, by="sentence") for number in range(len(systems)))
 
 
 _Names = Counter[tuple[tuple[str, ...], str]]  # how often every name has every label
@@ -237,7 +237,9 @@ class ItemQuestion:
         self.confidence = None
         if by_confidence:
             own = [chance[self.part == number] for number in range(len(self.sizes))]
-            self.confidence = [_some(values) for values in own]
+            # quantiles stand for all values: sorting all for each sample takes long
+            shares = (np.arange(_VALUES) + 0.5) / _VALUES
+            self.confidence = [v if len(v) <= _VALUES else np.quantile(v, shares) for v in own]
         self.truth = float(self._value(self.positive))
 
     def _value(self, totals: Any) -> Array:
@@ -309,13 +311,6 @@ def _stratum(layers: Sequence[NDArray[np.intp]], size: int) -> NDArray[np.intp]:
     return stratum
 
 
-def _some(values: Array) -> Array:
-    """Return quantiles that stand for all values: sorting all for each sample takes long."""
-    if len(values) <= _VALUES:
-        return values
-    return np.asarray(np.quantile(values, (np.arange(_VALUES) + 0.5) / _VALUES))
-
-
 def _rows(returned: Mask, drawn: Ints, found: Ints) -> list[Counts]:
     """Return one row per item for each system: by stratum, positive items first."""
     stratum = np.repeat(np.arange(len(drawn)), drawn)
@@ -354,35 +349,28 @@ def annotation_study(
     >>> [found.placement for found in annotation_study(**few)]
     ['random', 'by pattern', 'random', 'by pattern', 'random', 'by pattern', 'random', 'by pattern']
     """
-    level, rng = open_probability("level", level), whole_number("rng", rng, least=0)
-    replicates = whole_number("replicates", replicates, least=1)
+    (level, replicates), rng = checked(level, replicates), whole_number("rng", rng, least=0)
     items = whole_number("items", items, least=100)
     sizes = [whole_number("sizes", n, least=40) for n in sizes]
     prevalences = [open_probability("prevalences", share) for share in prevalences]
     kinds = [one_of("kinds", kind, KINDS) for kind in kinds]
     if gold is None and (systems or names):
         raise InputError("gold: missing; expected the annotated pool of these systems")
+    conditions = product(sizes, kinds, prevalences, _SPREADS, _QUESTIONS)
+    cases: list[Any] = [(*condition, n, items) for n, *condition in conditions]
+    simulate: Callable[..., Iterator[Row]] = _items
+    units = items
     if gold is not None:
         pool = read_units(gold, systems, names, rng=rng)
-        _refuse_whole(sizes, pool.pool.n_units)
-        cases: list[Any] = [(pool, question, n) for question in _QUESTIONS for n in sizes]
-        simulate: Callable[..., Iterator[Row]] = _units
-    else:
-        _refuse_whole(sizes, items)
-        conditions = product(sizes, kinds, prevalences, _SPREADS, _QUESTIONS)
-        cases = [(*condition, n, items) for n, *condition in conditions]
-        simulate = _items
-    results: list[Row] = []
-    for case, generator in streams(cases, rng, report):
-        results += simulate(*case, level, replicates, generator)
-    return results
-
-
-def _refuse_whole(sizes: Sequence[int], units: int) -> None:
+        cases, simulate, units = list(product([pool], _QUESTIONS, sizes)), _units, pool.pool.n_units
     if max(sizes, default=0) >= units:
         raise InputError(
             f"sizes: {max(sizes):,} labels; expected less than the {units:,} there are"
         )
+    results: list[Row] = []
+    for case, generator in streams(cases, rng, report):
+        results += simulate(*case, level, replicates, generator)
+    return results
 
 
 def _units(

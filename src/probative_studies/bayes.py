@@ -39,15 +39,7 @@ from probative.reporting.bayes_report import flat
 from probative.reporting.document import Column, Document, Table, Words, payload
 from probative.results import BayesTest, Result
 from probative.wording.numbers import number
-from probative_studies.harness import (
-    Report,
-    Row,
-    checked,
-    mean,
-    quiet,
-    share_of,
-    study,
-)
+from probative_studies.harness import Report, Row, as_given, checked, mean, quiet, share_of, study
 
 TASKS = tuple(load("bayes_test")["tasks"])
 METRICS = tuple(load("bayes_test")["metrics"])
@@ -132,7 +124,9 @@ def simulate_credibility(
             some_counts, some_weights = _cross_validate(x, y)
             counts.append(some_counts)
             weights.append(some_weights)
-        target = _f1_of_expectations(np.concatenate(weights, axis=1))
+        rules = np.concatenate(weights, axis=1)
+        tp, fp, fn = (p.mean() for p in _outcome_probabilities(rules))
+        target = float(2 * tp / (2 * tp + fp + fn))
         folds = [Counts(*np.concatenate(parts, axis=-1)) for parts in zip(*counts, strict=True)]
         for method in _WEIGHTS:
             density = posterior(effective_counts(folds, weight=method), "f1")
@@ -210,12 +204,6 @@ def _outcome_probabilities(rules: Array) -> tuple[Array, Array, Array]:
     return of_positive / 2, of_negative / 2, (1 - of_positive) / 2
 
 
-def _f1_of_expectations(rules: Array) -> float:
-    """Return the F1 of the expected confusion probabilities, over all rules that were trained."""
-    tp, fp, fn = (p.mean() for p in _outcome_probabilities(rules))
-    return float(2 * tp / (2 * tp + fp + fn))
-
-
 # --- The document
 
 
@@ -235,18 +223,10 @@ def study_document(
         "are integrals, exact to ten digits."
     )
     notes = [note]
-    content: dict[str, Any] = {
-        "tasks": [
-            {
-                "task": task.task,
-                "name": task.name,
-                "a": task.a,
-                "b": task.b,
-                "tests": [test.to_dict() for test in task.tests],
-            }
-            for task in tasks
-        ]
-    }
+    shown: list[dict[str, Any]] = [task.to_dict() for task in tasks]
+    for entry in shown:
+        del entry["published"]
+    content: dict[str, Any] = {"tasks": shown}
     records = [
         {"task": task.task, "a": task.a, "b": task.b, **flat(test.to_dict())}
         for task in tasks
@@ -350,11 +330,8 @@ CASES = (0.02, 0.02, 0.03, 0.02, 0.40, 0.05, 0.06, 0.40)
 _WITH_LENGTHS = 40  # data sets whose limits are computed, not only whether they cover
 
 
-def _sizes(
-    sizes: Sequence[int] = (200, 1000, 5000), metrics: Sequence[str] = PRF
-) -> Iterator[tuple[int, Sequence[str]]]:
-    for size in sizes:
-        yield size, metrics
+def _sizes(sizes: Sequence[int] = (200, 1000, 5000), metrics: Sequence[str] = PRF) -> Any:
+    return product(sizes, [metrics])
 
 
 @study(_sizes, least=2)
@@ -370,7 +347,11 @@ def pairing_study(
         below: list[float] = []
         lengths: list[float] = []
         for table in tables:  # one after the other: each holds a megabyte of nodes
-            difference = _posterior(kind, table, metric)
+            difference = (
+                PairedPosterior(table, metric)
+                if kind == "paired"
+                else IndependentPosterior(posterior(table.a, metric), posterior(table.b, metric))
+            )
             below.append(difference.cdf(true))
             if len(lengths) < _WITH_LENGTHS:
                 low, high = difference.interval(level)
@@ -380,14 +361,6 @@ def pairing_study(
         values |= {"coverage": covered, "standard_error": error, "length": mean(lengths)}
         values |= {"difference": float(true), "replicates": replicates, "level": level}
         yield Row(**values)
-
-
-def _posterior(
-    kind: str, table: PairedCounts, metric: str
-) -> PairedPosterior | IndependentPosterior:
-    if kind == "paired":
-        return PairedPosterior(table, metric)
-    return IndependentPosterior(posterior(table.a, metric), posterior(table.b, metric))
 
 
 # --- How often is one of two learners called better that are equally good?
@@ -406,24 +379,14 @@ _FEATURES = 2  # of each learner
 _AT_ONCE = 100  # data sets
 
 
-def training_study(
+def _trained(
     learners: Sequence[str] = ("stump", "neighbour", "centroid"),
     gains: Sequence[float] = (0.0, 0.25),
     *,
     distance: float = 0.5,
     copies: str = "own",
     items: int = 400,
-    replicates: int = 1000,
-    level: float = 0.95,
-    rng: RNG | None = 0,
-    report: Report = quiet,
-) -> list[Row]:
-    """Simulate how often the cross-validated test calls a learner better.
-
-    >>> results = training_study(["centroid"], [0.0], items=80, replicates=20)
-    >>> [result.metric for result in results]
-    ['precision', 'recall', 'f1']
-    """
+) -> Iterator[tuple[Any, ...]]:
     for learner in learners:
         one_of("learners", learner, tuple(LEARNERS))
     one_of("copies", copies, _COPIES)
@@ -432,31 +395,41 @@ def training_study(
         raise InputError(f"gains: {tuple(gains)!r} with subsampled copies; expected 0 alone")
     if items != int(items) or items % 8 or items < 40:
         raise InputError(f"items: {items!r} is not a multiple of 8 from 40 on")
-    level, replicates = checked(level, replicates, 2)
-    conditions = [(learner, gain) for gain in gains for learner in learners]
-    results = []
-    for i, (learner, gain) in enumerate(conditions):
-        generator = random_generator(rng)
-        outcomes: dict[str, list[tuple[float, float, float]]] = {metric: [] for metric in PRF}
-        for done in range(0, replicates, _AT_ONCE):
-            report(i * replicates + done, len(conditions) * replicates)
-            size = min(_AT_ONCE, replicates - done)
-            data = _draw_sets(generator, size, items, (distance, distance + gain))
-            subsample = generator if copies == "subsampled" else None
-            for folds in _paired_folds(LEARNERS[learner], *data, subsample):
-                for metric in PRF:
-                    outcomes[metric].append(_judge(folds, metric))
-        for metric in PRF:
-            published, adjusted, effect = np.array(outcomes[metric]).T
-            first, second = (share_of(tail < (1 - level) / 2) for tail in (published, adjusted))
-            known = effect[np.isfinite(effect)]
-            values: dict[str, Any] = {"learner": learner, "metric": metric, "items": items}
-            values |= {"gain": gain, "distance": distance, "copies": copies, "published": first[0]}
-            values |= {"published_error": first[1], "adjusted": second[0]}
-            values |= {"adjusted_error": second[1], "effect": float(np.median(known))}
-            values |= {"notable": mean(known > 2), "replicates": replicates, "level": level}
-            results.append(Row(**values))
-    return results
+    for gain, learner in product(gains, learners):
+        yield learner, gain, distance, copies, items
+
+
+@study(_trained, as_given, least=2)
+def training_study(
+    case: tuple[Any, ...], level: float, replicates: int, rng: RNG | None, report: Report
+) -> Iterator[Row]:
+    """Simulate how often the cross-validated test calls a learner better.
+
+    >>> results = training_study(["centroid"], [0.0], items=80, replicates=20)
+    >>> [result.metric for result in results]
+    ['precision', 'recall', 'f1']
+    """
+    learner, gain, distance, copies, items = case
+    generator = random_generator(rng)
+    outcomes: dict[str, list[tuple[float, float, float]]] = {metric: [] for metric in PRF}
+    for done in range(0, replicates, _AT_ONCE):
+        report(done, replicates)
+        size = min(_AT_ONCE, replicates - done)
+        data = _draw_sets(generator, size, items, (distance, distance + gain))
+        subsample = generator if copies == "subsampled" else None
+        for folds in _paired_folds(LEARNERS[learner], *data, subsample):
+            for metric in PRF:
+                outcomes[metric].append(_judge(folds, metric))
+    for metric, found in outcomes.items():
+        published, adjusted, effect = np.array(found).T
+        first, second = (share_of(tail < (1 - level) / 2) for tail in (published, adjusted))
+        known = effect[np.isfinite(effect)]
+        values: dict[str, Any] = {"learner": learner, "metric": metric, "items": items}
+        values |= {"gain": gain, "distance": distance, "copies": copies, "published": first[0]}
+        values |= {"published_error": first[1], "adjusted": second[0]}
+        values |= {"adjusted_error": second[1], "effect": float(np.median(known))}
+        values |= {"notable": mean(known > 2), "replicates": replicates, "level": level}
+        yield Row(**values)
 
 
 def _judge(folds: list[PairedCounts], metric: str) -> tuple[float, float, float]:

@@ -16,7 +16,7 @@ from probative.crossval.corpus import Corpus, read_corpora
 from probative.crossval.runner import compare_models
 from probative.errors import InputError
 from probative.learners.crf import CRFChunker
-from probative.reading.formats import Input, Options, open_input
+from probative.reading.formats import Options, open_input
 from probative.reporting.document import Document, Table, payload
 from probative.results import ModelComparison, Result
 from probative.wording.numbers import number, points
@@ -81,15 +81,14 @@ def _entities(
     paths: Sequence[Path | str], label: str, features: Sequence[int] | None, encoding: str | None
 ) -> list[tuple[str, Corpus]]:
     opened = [open_input(path, Options(task="entities", encoding=encoding)) for path in paths]
-    if features is None:
-        features = [2] if all(map(_has_part_of_speech, opened)) else []
+    if features is None:  # the second of the four columns of CoNLL-2003 is the part of speech
+        conll = all(
+            one.kind == "columns" and one.layout.width == 4 and not one.layout.numbered
+            for one in opened
+        )
+        features = [2] if conll else []
     corpus = read_corpora(opened, features=features)
     return [("ner", corpus.select(ignore_type=True)), ("org", corpus.select(only=[label]))]
-
-
-def _has_part_of_speech(opened: Input) -> bool:
-    """Return True if a file has the four columns of CoNLL-2003, with the part of speech."""
-    return opened.kind == "columns" and opened.layout.width == 4 and not opened.layout.numbered
 
 
 # --- The chunking experiments as a document, beside the published figures.

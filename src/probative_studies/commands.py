@@ -108,27 +108,6 @@ class _TestsOptions(_SimulationOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _AnnotationOptions(Options):
-    """Options of `annotation_study`."""
-
-    sizes: Sequence[int] = always(
-        (100, 200, 400), "--n N: Numbers of labels; several times, or with commas."
-    )
-    prevalences: Sequence[float] = choice(
-        (0.05, 0.01, 0.005, 0.002), "--prevalence P: Shares of positive items."
-    )
-    kinds: Sequence[str] = choice(
-        ("calibrated", "timid", "bold", "shifted", "none", "nonsense", "blind"),
-        "--confidence NAME: What is said of items: calibrated, timid, bold, shifted, none, "
-        "nonsense, blind.",
-    )
-    items: int = always(100_000, "N: Items in a pool.")
-    level: float = shared(0.95)
-    replicates: int = shared(400)
-    rng: int = shared(0, "seed")
-
-
-@dataclass(frozen=True, kw_only=True)
 class _CoverageOptions(Options):
     """Options of `coverage_study`; `cells` are its scenarios as written."""
 
@@ -285,16 +264,19 @@ def simulation(
     out: Any = output.RandomOutput,
     name: str = "",
     base: type[Options] = _SimulationOptions,
+    told: Sequence[str] = (),
     **choices: Any,
 ) -> Any:
     """Declare the command of a study that shows one row per condition, and its own choices."""
     # `path` is the function, `question` the help, `order` names the options as help lists them;
     # titles, columns and notes are texts, or functions of the options (notes: and of the results);
-    # a study of several questions has titles and columns by question
+    # a study of several questions has titles and columns by question; the signature leaves out
+    # the options that are `told`
     module, function = path.split(".")
     name = name or module
     entries = [(each, Any, declared) for each, declared in choices.items()]
-    kind = make_dataclass("StudyOptions", entries, bases=(base,), frozen=True, kw_only=True)
+    how: dict[str, Any] = {"bases": (base,), "namespace": {"told": frozenset(told)}}
+    kind = make_dataclass("StudyOptions", entries, **how, frozen=True, kw_only=True)
 
     def command(given: Any, out: output.Output) -> None:
         study = getattr(import_module(f"probative_studies.{module}"), function)
@@ -690,47 +672,43 @@ watching = simulation(
 )
 
 
-# --- Studies with inputs, figures or documents of their own
-
-
-def annotation(
-    *,
-    gold: Annotated[
-        str | None,
-        Option(metavar="FILE", help="An annotated pool; without, single items are made."),
-    ] = None,
-    system: Annotated[
-        list[str] | None,
-        Option(metavar="FILE", help="The outputs of A, B and a third, of which judges are made."),
-    ] = None,
-    names: Annotated[
-        list[str] | None,
-        Option(metavar="FILE", help="Instead, two annotated files whose names two taggers know."),
-    ] = None,
-    given: Annotated[
-        _AnnotationOptions,
-        chosen(_AnnotationOptions, "sizes prevalences kinds items level replicates rng"),
-    ],
-    out: output.RandomOutput,
-) -> None:
+annotation = simulation(
+    "annotation.annotation_study",
     """Do scores of a pool hold that few labels tell, and what is placing these labels worth?
 
     Example: probative study annotation --gold test.conll --system a --system b --system c
-    """
-    from probative_studies.annotation import annotation_study
+    """,
+    order="gold systems names sizes prevalences kinds items level replicates rng",
+    title="Scores of a pool from few labels",
+    columns="pool; question; labels; placement=placed; help; truth; coverage; standard_error; "
+    "width; worth; normal; noted; unnoted=without note",
+    notes="{0.replicates:,} samples each; the level is {0.level:g}.",
+    base=Options,
+    told=("gold", "systems", "names"),
+    gold=choice(None, "FILE: An annotated pool; without, single items are made."),
+    systems=choice(
+        (),
+        "--system FILE: The outputs of A, B and a third, of which judges are made.",
+        several=True,
+    ),
+    names=choice(
+        (), "FILE: Instead, two annotated files whose names two taggers know.", several=True
+    ),
+    sizes=always((100, 200, 400), "--n N: Numbers of labels; several times, or with commas."),
+    prevalences=choice((0.05, 0.01, 0.005, 0.002), "--prevalence P: Shares of positive items."),
+    kinds=choice(
+        ("calibrated", "timid", "bold", "shifted", "none", "nonsense", "blind"),
+        "--confidence NAME: What is said of items: calibrated, timid, bold, shifted, none, "
+        "nonsense, blind.",
+    ),
+    items=always(100_000, "N: Items in a pool."),
+    level=shared(0.95),
+    replicates=shared(400),
+    rng=shared(0, "seed"),
+)
 
-    inputs = gold, system or (), names or ()
-    results = perform(annotation_study, given, out, "conditions", *inputs)
-    emit(
-        "annotation",
-        results,
-        given,
-        out,
-        title="Scores of a pool from few labels",
-        columns="pool; question; labels; placement=placed; help; truth; coverage; standard_error; "
-        "width; worth; normal; noted; unnoted=without note",
-        notes="{0.replicates:,} samples each; the level is {0.level:g}.",
-    )
+
+# --- Studies with figures or documents of their own
 
 
 def bayes(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,12 +70,17 @@ def operating_characteristics(
         raise InputError(f"n: {n!r} is not a whole number >= 1")
     cells = _check_cells(probabilities)
     found = _sums(int(n), cells, methods, metric, level)
-    results = []
-    for method, events in zip(methods, found, strict=True):
-        own = dict(zip(_QUANTITIES, events, strict=True))
-        about = {"scenario": scenario, "n": int(n), "method": method}
-        results.append(Row(**about, **own, metric=metric, level=level))
-    return results
+    return [
+        Row(
+            scenario=scenario,
+            n=int(n),
+            method=method,
+            **dict(zip(_QUANTITIES, events, strict=True)),
+            metric=metric,
+            level=level,
+        )
+        for method, events in zip(methods, found, strict=True)
+    ]
 
 
 def _sums(
@@ -103,8 +109,7 @@ def _sums(
             events = _events(limits.low, limits.high, true_score, 0, 1)
             sums[i] += [(weight * event).sum() for event in events]
         total += weight.sum()
-    averages: list[list[float]] = (sums / total).tolist()
-    return averages
+    return [own.tolist() for own in sums / total]
 
 
 def _of_composite(
@@ -164,17 +169,13 @@ def coverage_study(
 ) -> list[Row]:
     """Compute the operating characteristics of all combinations; by default Lam's."""
     published = load("f1_intervals")
-    conditions = [
-        (name, cells, n)
-        for name, cells in (scenarios or published["scenarios"]).items()
-        for n in (sizes or published["n"])
-    ]
+    named = (scenarios or published["scenarios"]).items()
+    conditions = list(product(named, sizes or published["n"]))
     study: list[Row] = []
-    for done, (name, cells, n) in enumerate(conditions):
+    for done, ((scenario, cells), n) in enumerate(conditions):
         report(done, len(conditions))
-        study += operating_characteristics(
-            n, cells, methods, metric=metric, level=level, scenario=name
-        )
+        how: dict[str, Any] = {"metric": metric, "level": level, "scenario": scenario}
+        study += operating_characteristics(n, cells, methods, **how)
     return study
 
 
@@ -195,7 +196,7 @@ def coverage_map(
 ) -> tuple[Array, list[int], dict[str, Array]]:
     """Return true F1 values, numbers of items that count, and the coverage at each pair."""
     scores = np.linspace(0.01, 0.99, 197)
-    sizes = [int(size) for size in np.unique(np.round(np.geomspace(2, 500, 60)))]
+    sizes = np.unique(np.round(np.geomspace(2, 500, 60))).astype(int).tolist()
     maps = {
         method: np.array([coverage_given_trials(scores, nu, method, level=level) for nu in sizes])
         for method in methods

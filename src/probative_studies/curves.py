@@ -12,7 +12,7 @@ nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import product
@@ -171,13 +171,8 @@ def _order(
     return dict(zip(names, (*by_ap, *by_auc), strict=True))
 
 
-def _with_truth(condition: Mapping[str, Any], means: dict[str, float]) -> dict[str, float]:
-    truth = _truth_of(condition)
+def _with_truth(truth: Truth, means: dict[str, float]) -> dict[str, float]:
     return {"average_precision": truth.average_precision, "roc_auc": truth.roc_auc} | means
-
-
-def _truth_of(condition: Mapping[str, Any]) -> Truth:
-    return _truth(condition["kind"], condition["share"], condition["area"])
 
 
 def _judge(interval: Any, true: float) -> tuple[float, float, float]:
@@ -214,10 +209,10 @@ def _at_thresholds(
     }
 
 
-def _lower_coverage(condition: Mapping[str, Any], means: dict[str, float]) -> dict[str, float]:
+def _lower_coverage(truth: Truth, means: dict[str, float]) -> dict[str, float]:
     """Join precision and recall; leave out a best threshold where taking everything is best."""
     point = min(means.pop("precision"), means.pop("recall"))
-    if math.isnan(_truth_of(condition).best):
+    if math.isnan(truth.best):
         means |= {"covered_threshold": math.nan, "noted_threshold": math.nan}
     return {"covered_point": point, **means}
 
@@ -341,7 +336,9 @@ def _one_test_set(kind: str, n: int, level: float, rng: Generator) -> dict[str, 
     unit = draw_units(n, rng) if kind.endswith("units") else None
     came = special.ndtr(_draw_noise(unit, n, rng)) < true
     found = calibration(came, stated, level=level, bins=_BINS, unit=unit)
-    shares = np.array([_within(one, stated, true) for one in found.bins])
+    shares = np.array(
+        [true[(stated >= one.low_edge) & (stated <= one.high_edge)].mean() for one in found.bins]
+    )
     weights = np.array([one.items for one in found.bins]) / n
     error = float(weights @ np.abs(shares - [one.mean for one in found.bins]))
     held = [one.low <= share <= one.high for one, share in zip(found.bins, shares, strict=True)]
@@ -372,11 +369,6 @@ def _probabilities(kind: str, n: int, rng: Generator) -> tuple[Array, Array]:
     return special.expit(said), special.expit(odds)
 
 
-def _within(one: Any, stated: Any, true: Any) -> float:
-    """Return the true share of positives in a bin."""
-    return float(true[(stated >= one.low_edge) & (stated <= one.high_edge)].mean())
-
-
 # --- The studies of curves under one roof, each of which has a table of its own.
 
 QUESTIONS = ("order", "threshold", "calibration", "difference")
@@ -401,12 +393,14 @@ def curve_study(
     level, replicates = checked(level, replicates)
 
     def on_grid(name: str, chosen: Sequence[str], known: Sequence[str]) -> Iterator[dict[str, Any]]:
-        kinds = [one_of(f"{name}s", kind, known) for kind in chosen]
-        numbers = [whole_number("positives", number, least=2) for number in positives]
-        rates = [[open_probability("shares", one) for one in shares], numbers]
-        rates.append([open_probability("areas", one) for one in areas])
-        for values in product(kinds, *rates):
-            yield dict(zip((name, "share", "positives", "area"), values, strict=True))
+        grid: dict[str, list[Any]] = {
+            name: [one_of(f"{name}s", kind, known) for kind in chosen],
+            "share": [open_probability("shares", one) for one in shares],
+            "positives": [whole_number("positives", number, least=2) for number in positives],
+            "area": [open_probability("areas", one) for one in areas],
+        }
+        for values in product(*grid.values()):
+            yield dict(zip(grid, values, strict=True))
 
     def of_items() -> Iterator[dict[str, Any]]:
         for kind, number in product(probabilities, items):
@@ -426,7 +420,9 @@ def curve_study(
             found = [judge(*condition.values(), level, own) for _ in range(replicates)]
             columns = np.mean([list(one.values()) for one in found], axis=0).tolist()
             means = dict(zip(found[0], columns, strict=True))
-            means = means if finish is None else finish(condition, means)
+            if finish is not None:
+                truth = _truth(*(condition[name] for name in ("kind", "share", "area")))
+                means = finish(truth, means)
             error = share_error(0.95, replicates)
             results[question].append(Row(**condition, **means, standard_error=error))
     return results

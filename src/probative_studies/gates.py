@@ -28,7 +28,7 @@ from probative.inference.posterior.student import posterior_of_difference
 from probative.inference.units import dependence_of_difference, variance_of_difference
 from probative.jobs.gate import GATES
 from probative_studies.clusters import Condition, case_shares, draw, true_difference
-from probative_studies.harness import Report, Row, quiet, share_error, share_of, streams
+from probative_studies.harness import Report, Row, quiet, share_error, share_of, streams, study
 from probative_studies.tests import drawn_differences
 
 _SETTLED = 0.75  # a share of the first draws below which a gate of 0.9 or more cannot hold
@@ -50,7 +50,7 @@ class GateErrors(Row):
     )
 
 
-def gate_study(
+def _gates(
     gates: Sequence[str] = GATES,
     margins: Sequence[float] = (0.0, 0.02),
     units: Sequence[int] = (10, 20, 50, 100),
@@ -59,49 +59,51 @@ def gate_study(
     correlation: float = 0.1,
     f1: float = 0.75,
     confidence: float = 0.95,
-    replicates: int = 2000,
     n_resamples: int = 4000,
-    rng: int = 0,
-    report: Report = quiet,
-) -> list[GateErrors]:
+) -> Iterator[tuple[str, Condition, float, int]]:
+    confidence = open_probability("confidence", confidence)
+    if confidence < 0.9:
+        raise InputError(f"confidence: {confidence!r} is below 0.9; expected what a gate asks for")
+    r = fraction("correlation", positive("correlation", correlation, zero=True))
+    drawn = whole_number("n_resamples", n_resamples)
+    margins = [fraction("margins", m) for m in margins]
+    for gate, gap, kind, n in product(gates, margins, sizes, units):
+        condition = Condition("difference", f1=f1, units=n, sizes=kind, correlation=r, gap=gap)
+        yield gate, condition, confidence, drawn
+
+
+@study(_gates, streams, replicates=2000)
+def gate_study(case: Any, _: float, replicates: int, rng: Generator) -> Iterator[Row]:
     """Simulate how often each gate errs.
 
     >>> (result,) = gate_study(["require-better"], [0.0], [20], ["equal"], replicates=200)
     >>> result.share < 0.12
     True
     """
-    confidence = open_probability("confidence", confidence)
-    if confidence < 0.9:
-        raise InputError(f"confidence: {confidence!r} is below 0.9; expected what a gate asks for")
-    correlation = fraction("correlation", positive("correlation", correlation, zero=True))
-    replicates = whole_number("replicates", replicates)
-    n_resamples = whole_number("n_resamples", n_resamples)
-    conditions = product(gates, [fraction("margins", m) for m in margins], sizes, units)
-    results = []
-    for (gate, margin, kind, number), generator in streams(conditions, rng, report):
-        condition = Condition(
-            "difference", f1=f1, units=number, sizes=kind, correlation=correlation, gap=margin
-        )
-        shares = case_shares(condition)
-        if not math.isclose(true_difference(shares), margin, abs_tol=1e-9):
-            raise InputError(f"margins: {margin!r} is too large for this study")
-        wrong = []
-        for _ in range(replicates):
-            paired, border = PairedCounts(draw(generator, condition, shares)), margin
-            if gate == "require-not-worse":
-                paired, border = paired.swapped(), -margin
-            # "fail-if-worse" is asked of the mirrored pair: a difference below -margin is one above
-            above = probability_above(paired, border, n_resamples, generator)
-            # without evidence "fail-if-worse" fails, too
-            wrong.append(not above < confidence if gate == "fail-if-worse" else above >= confidence)
-        found, error = share_of(wrong)
-        values: dict[str, Any] = {"gate": gate, "margin": margin, "confidence": confidence}
-        values |= {"units": number, "sizes": kind, "items": condition.items}
-        values |= {"correlation": correlation}
-        values |= {"error": "false fail" if gate == "fail-if-worse" else "false pass"}
-        values |= {"share": found, "standard_error": error, "replicates": replicates}
-        results.append(GateErrors(**values))
-    return results
+    gate, condition, confidence, n_resamples = case
+    margin, shares = condition.gap, case_shares(condition)
+    if not math.isclose(true_difference(shares), margin, abs_tol=1e-9):
+        raise InputError(f"margins: {margin!r} is too large for this study")
+    wrong = []
+    for _ in range(replicates):
+        paired, border = PairedCounts(draw(rng, condition, shares)), margin
+        if gate == "require-not-worse":
+            paired, border = paired.swapped(), -margin
+        # "fail-if-worse" is asked of the mirrored pair: a difference below -margin is one above
+        above = probability_above(paired, border, n_resamples, rng)
+        # without evidence "fail-if-worse" fails, too
+        wrong.append(not above < confidence if gate == "fail-if-worse" else above >= confidence)
+    share, standard_error = share_of(wrong)
+    yield GateErrors(
+        gate=gate,
+        margin=margin,
+        confidence=confidence,
+        **{name: getattr(condition, name) for name in ("units", "sizes", "items", "correlation")},
+        error="false fail" if gate == "fail-if-worse" else "false pass",
+        share=share,
+        standard_error=standard_error,
+        replicates=replicates,
+    )
 
 
 def probability_above(
@@ -254,19 +256,7 @@ class _DatasetClaim(Row):
         )
 
 
-def dataset_study(
-    datasets: Sequence[int] = (2, 3, 6, 20),
-    *,
-    replicates: int = 4000,
-    rng: int = 0,
-    report: Report = quiet,
-) -> list[_DatasetClaim]:
-    """Simulate how often the claims about several data sets hold.
-
-    >>> all(claim.holds for claim in dataset_study([3], replicates=200))
-    True
-    """
-    replicates = whole_number("replicates", replicates)
+def _claims(datasets: Sequence[int] = (2, 3, 6, 20)) -> list[tuple[Any, ...]]:
     sizes = [whole_number("datasets", n) for n in datasets]
     counted = [
         (n, better, dependence)
@@ -274,14 +264,22 @@ def dataset_study(
         for better in sorted({0, 1, n // 2, n - 1})
         for dependence in ("independent", "shared")
     ]
-    found: list[_DatasetClaim] = []
-    for condition, generator in streams([*counted, *sizes], rng, report):
-        if isinstance(condition, int):
-            found += _means(condition, -(-replicates // _MEANS), generator)
-        else:
-            n, better, dependence = condition
-            found += _too_large(n, better, dependence, replicates, generator)
-    return found
+    return [*counted, *((n,) for n in sizes)]
+
+
+@study(_claims, streams, replicates=4000)
+def dataset_study(
+    case: tuple[Any, ...], _: float, replicates: int, rng: Generator
+) -> Iterator[Row]:
+    """Simulate how often the claims about several data sets hold.
+
+    >>> all(claim.holds for claim in dataset_study([3], replicates=200))
+    True
+    """
+    if len(case) == 1:
+        return _means(case[0], -(-replicates // _MEANS), rng)
+    n, better, dependence = case
+    return _too_large(n, better, dependence, replicates, rng)
 
 
 def _too_large(

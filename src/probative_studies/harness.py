@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -74,8 +75,7 @@ def checked(level: float, replicates: int, least: int = 1) -> tuple[float, int]:
 
 def streams(conditions: Iterable[Any], rng: int, report: Report) -> Iterator[tuple[Any, Generator]]:
     """Yield every condition with a generator of its own: its draws do not depend on the others."""
-    seed = whole_number("rng", rng, least=0)
-    cases = list(conditions)
+    seed, cases = whole_number("rng", rng, least=0), list(conditions)
     for place, case in enumerate(cases):
         report(place, len(cases))
         yield case, np.random.default_rng([seed, place])
@@ -86,11 +86,15 @@ def one_stream(
     conditions: Iterable[Any], rng: RNG | None, report: Report
 ) -> Iterator[tuple[Any, Generator]]:
     """Yield every condition with the one generator from which all are drawn."""
-    generator = random_generator(rng)
-    cases = list(conditions)
+    generator, cases = random_generator(rng), list(conditions)
     for done, case in enumerate(cases, start=1):
         yield case, generator
         report(done, len(cases))
+
+
+def as_given(conditions: Iterable[Any], rng: Any, _: Report) -> Iterator[tuple[Any, Any]]:
+    """Yield every condition with the seed as it was given."""
+    return zip(conditions, repeat(rng))
 
 
 def study(
@@ -102,10 +106,13 @@ def study(
 ) -> Callable[[Callable[..., Iterable[Row]]], Callable[..., list[Row]]]:
     """Make a study of a function that yields the rows of one condition."""
     # `conditions` are usual ones, in whose place others may be given, or a function that makes
-    # them from the options of the study; there are `least` replicates or more
+    # them from the options of the study; there are `least` replicates or more; a function that
+    # takes five things reports its replicates itself
     number, usual = replicates, None if callable(conditions) else conditions
 
     def decorate(judge: Callable[..., Iterable[Row]]) -> Callable[..., list[Row]]:
+        reports = len(inspect.signature(judge).parameters) == 5
+
         def run(
             *given: Any,
             level: float = 0.95,
@@ -115,9 +122,12 @@ def study(
             **options: Any,
         ) -> list[Row]:
             level, replicates = checked(level, replicates, least)
-            made = conditions(*given, **options) if usual is None else (*given, usual)[0]
-            cases = drawn(made, rng, report)
-            return [row for case, own in cases for row in judge(case, level, replicates, own)]
+            cases = list(conditions(*given, **options) if usual is None else (*given, usual)[0])
+            rows: list[Row] = []
+            for place, (case, own) in enumerate(drawn(cases, rng, quiet if reports else report)):
+                told = (part(report, place, len(cases)),) if reports else ()
+                rows += judge(case, level, replicates, own, *told)
+            return rows
 
         run.__module__, run.__name__, run.__doc__ = judge.__module__, judge.__name__, judge.__doc__
         shared = inspect.signature(run).parameters.values()
@@ -161,14 +171,12 @@ def mean(values: Any) -> float:
 # --- Tabulate
 
 
-def perform(
-    study: Callable[..., Any], given: Options, out: Output, counting: str, *inputs: Any
-) -> Any:
+def perform(study: Callable[..., Any], given: Options, out: Output, counting: str) -> Any:
     """Run a study with the options that were given, behind a progress bar."""
     from probative.cli.output import progress
 
     with progress(counting, quiet=out.quiet) as report:
-        return study(*inputs, **vars(given), report=report)
+        return study(**vars(given), report=report)
 
 
 def emit(

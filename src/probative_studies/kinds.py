@@ -192,7 +192,8 @@ _COLLECTIONS = tuple(
 @study(_COLLECTIONS, streams)
 def record_study(c: Documents, level: float, replicates: int, rng: Generator) -> Iterator[Row]:
     """Draw corpora of records, and see how often intervals cover and tests reject equal systems."""
-    every, alone = (_scores(own) for own in c.draw(rng, _DOCUMENTS_OF_THE_TRUTH, _RIGHT))
+    totals = (own.total() for own in c.draw(rng, _DOCUMENTS_OF_THE_TRUTH, _RIGHT))
+    every, alone = ([float(score(side, "f1")) for side in (own.a, own.b)] for own in totals)
     true = {"F1": every[1], "F1 of a field": alone[1], "difference": every[1] - every[0]}
     limits: dict[str, list[tuple[float, ...]]] = {name: [] for name in true}
     pvalues = []
@@ -219,11 +220,6 @@ def record_study(c: Documents, level: float, replicates: int, rng: Generator) ->
     by_document, by_field = (mean(p <= 1 - level) for p in np.array(pvalues).T)
     found = {"by_document": by_document, "by_field": by_field, "length": math.nan}
     yield Row(**vars(c), question="test", truth=0.0, **found, **error)
-
-
-def _scores(paired: PairedCounts) -> list[float]:
-    total = paired.total()
-    return [float(score(side, "f1")) for side in (total.a, total.b)]
 
 
 def _limits(counts: Counts, level: float) -> tuple[float, ...]:
@@ -278,17 +274,13 @@ class _Condition:
     sizes: str
     units: int
 
-    def draw(self, rng: Generator) -> tuple[Any, Array, Array]:
-        """Draw the unit of every item and the scores of both systems."""
-        number = np.full(self.units, 5) if self.sizes == "equal" else rng.geometric(0.2, self.units)
-        unit = np.repeat(np.arange(self.units), number)
-        return unit, _true_scores(rng, unit, self.units, self.shape), number.astype(float)
-
     def score(self, rng: Generator) -> MeanScore:
         """Draw a test set, and return the means of both systems on it."""
-        unit, scores, number = self.draw(rng)
+        number = np.full(self.units, 5) if self.sizes == "equal" else rng.geometric(0.2, self.units)
+        unit = np.repeat(np.arange(self.units), number)
+        scores = _true_scores(rng, unit, self.units, self.shape)
         x = np.array([np.bincount(unit, own, minlength=self.units) for own in scores])
-        return MeanScore(x, np.tile(number, (2, 1)))
+        return MeanScore(x, np.tile(number.astype(float), (2, 1)))
 
 
 _CONDITIONS = tuple(
@@ -306,8 +298,9 @@ def graded_study(c: _Condition, level: float, replicates: int, rng: Generator) -
     for _ in range(replicates):
         score = c.score(rng)
         own, both = score.interval(0, level), score.difference(0, 1, level)
-        # one system, and the same with its items shuffled between two names
-        pvalue = _pvalue(_exchanged(score, rng))
+        # two systems that are equally good: units of both are exchanged at random
+        flip = rng.random(score.x.shape[1]) < 0.5
+        pvalue = _pvalue(replace(score, x=np.where(flip, score.x[::-1], score.x)))
         inside = own.low <= value <= own.high, both.low <= gap <= both.high
         found.append((*inside, both.high - both.low, pvalue <= 0.05))
     covered, also, length, alarms = map(mean, np.array(found, float).T)
@@ -321,12 +314,6 @@ def graded_study(c: _Condition, level: float, replicates: int, rng: Generator) -
         false_alarms=alarms,
         standard_error=share_error(0.95, replicates),
     )
-
-
-def _exchanged(score: MeanScore, rng: Generator) -> MeanScore:
-    """Return two systems that are equally good: units of both are exchanged at random."""
-    flip = rng.random(score.x.shape[1]) < 0.5
-    return replace(score, x=np.where(flip, score.x[::-1], score.x))
 
 
 def _pvalue(score: MeanScore) -> float:

@@ -67,9 +67,7 @@ def look_study(
     seed = whole_number("rng", rng, least=0)
     parts = 3 + 2 * len(conditions)
     results = []
-    for place, share in enumerate((0.3, 0.6, 0.9)):
-        report(place, parts)
-        generator = np.random.default_rng([seed, place])
+    for share, generator in seeded((0.3, 0.6, 0.9), seed, lambda done, _: report(done, parts)):
         results.append(_items(share, level, units, batch, item_streams, generator))
     for place, condition in enumerate(conditions):
         generator = np.random.default_rng([seed, 100 + place])
@@ -265,12 +263,12 @@ def _draw_sample(rows: Array, units: int, rng: Generator) -> tuple[LabelledUnits
     disputed = rows[:, :4].sum(axis=1)
     spread = np.sqrt(np.bincount(stratum, weights=disputed + 0.05) / sizes)
     numbers = allocate(sizes, spread, units, np.minimum(_LEAST_OF_A_STRATUM, sizes))
-    drawn, rank = [], []
-    for h, number in enumerate(numbers.tolist()):
-        drawn.append(rng.permutation(np.flatnonzero(stratum == h))[:number])
-        rank.append(np.arange(number))
-    chosen = np.concatenate(drawn)
-    chosen = chosen[order_of_drawing(stratum[chosen], np.concatenate(rank))]
+    drawn = [
+        rng.permutation(np.flatnonzero(stratum == h))[:number]
+        for h, number in enumerate(numbers.tolist())
+    ]
+    chosen, rank = np.concatenate(drawn), np.concatenate([np.arange(len(own)) for own in drawn])
+    chosen = chosen[order_of_drawing(stratum[chosen], rank)]
     paired = PairedCounts(rows[chosen])
     systems = tuple(Counts(side.tp, side.fp, side.fn) for side in (paired.a, paired.b))
     labelled = LabelledUnits(systems, chosen, stratum[chosen], sizes, mirror, disputed[chosen])
@@ -333,11 +331,8 @@ def stopping_study(
     """Compute how sampled tests of these p-values end."""
     most = whole_number("most", most)
     shares = _SHARES if shares is None else shares
-    found = []
-    for done, share in enumerate(shares):
-        report(done, len(shares))
-        found.append(stopping(open_probability("shares", share), most=most))
-    return found
+    cases = seeded(shares, 0, report)  # nothing is drawn
+    return [stopping(open_probability("shares", share), most=most) for share, _ in cases]
 
 
 def stopping(share: float, *, levels: Sequence[float] = LEVELS, most: int = MOST) -> Row:
@@ -372,9 +367,8 @@ def _walked(going: Sequence[tuple[int, Array]], steps: int, share: float) -> tup
     reach = _NEGLIGIBLE_FROM * np.sqrt(steps * share * (1 - share)) + 60
     least = max(0, int(steps * share - reach))
     ups = np.arange(least, min(steps, int(steps * share + reach)) + 1)
-    chance = np.exp(
-        _log_binomial(ups, steps) + special.xlogy(ups, share) + special.xlog1py(steps - ups, -share)
-    )
+    ways = special.gammaln(steps + 1) - special.gammaln(ups + 1) - special.gammaln(steps - ups + 1)
+    chance = np.exp(ways + special.xlogy(ups, share) + special.xlog1py(steps - ups, -share))
     start = min(first for first, _ in going) + least
     end = max(first + len(own) for first, own in going) + int(ups[-1])
     total = np.zeros(end - start)
@@ -390,45 +384,3 @@ def _stretches(start: int, chances: Array, unclear: Mask) -> Iterator[tuple[int,
     if len(there):
         for part in np.split(there, np.flatnonzero(np.diff(there) > 1) + 1):
             yield start + int(part[0]), chances[part]
-
-
-def size_of_estimate(*, levels: Sequence[float] = LEVELS, most: int = MOST) -> tuple[Array, Array]:
-    """Return all x that the estimate can be, and how often it is at most x if p is uniform."""
-    # a valid p-value is at most x with a probability of x or less
-    planned = looks(most)
-    values, masses = [], []
-    extreme, chances, before = np.zeros(1, dtype=np.int64), np.ones(1), 0
-    for end in planned:
-        chances = _urn(extreme, chances, before, end)
-        extreme = np.flatnonzero(chances)
-        chances = chances[extreme]
-        low, high = limits_of_share(extreme, end, ERROR / len(planned))
-        going = np.any([(low <= t) & (high > t) for t in levels], axis=0) & (end < most)
-        values.append((extreme[~going] + 1) / (end + 1))
-        masses.append(chances[~going])
-        extreme, chances, before = extreme[going], chances[going], end
-    value, mass = np.concatenate(values), np.concatenate(masses)
-    order = np.argsort(value)
-    return value[order], np.cumsum(mass[order])
-
-
-def _urn(extreme: Ints, chances: Array, before: int, end: int) -> Array:
-    """Return where walks are whose share of steps up is uniform: the urn of Pólya."""
-    if before == 0:
-        return np.full(end + 1, 1 / (end + 1))
-    steps = end - before
-    mean = steps * (extreme + 1) / (before + 2)
-    reach = _NEGLIGIBLE_FROM * np.sqrt(mean * (1 + steps / before)) + 60
-    least = np.maximum(0, mean - reach).astype(np.int64)
-    most = np.minimum(steps, mean + reach).astype(np.int64)
-    total = np.zeros(int((extreme + most).max(initial=0)) + 1)
-    for x, chance, low, high in zip(extreme, chances, least, most, strict=True):
-        ups = np.arange(low, high + 1)
-        a, b = x + 1, before - x + 1
-        log = _log_binomial(ups, steps) + special.betaln(ups + a, steps - ups + b)
-        total[x + ups] += chance * np.exp(log - special.betaln(a, b))
-    return total
-
-
-def _log_binomial(k: Ints, n: int) -> Array:
-    return np.asarray(special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -37,7 +37,7 @@ from probative.inference.macro_comparison import macro_difference
 from probative.metrics import COMPOSITES, OF_TABLES, TABLE, Composite, ratio, score, score_of_table
 from probative_studies.clusters import Condition, draw, true_difference
 from probative_studies.coverage import all_tables, chances_of
-from probative_studies.harness import Report, Row, checked, mean, quiet, share_of, streams, study
+from probative_studies.harness import Report, Row, mean, share_of, streams, study
 
 # --- Test sets of several classes, and the intervals of their scores.
 
@@ -66,16 +66,15 @@ class Confused:
 
     def truth(self, metric: str) -> list[float]:
         """Return the scores of A and B."""
-        right_b = self.copied * self.right + (1 - self.copied) * self._own_right
-        return [self._score(right, metric) for right in (self.right, right_b)]
-
-    def _score(self, right: float, metric: str) -> float:
+        rights = [self.right, self.copied * self.right + (1 - self.copied) * self._own_right]
         if metric == "balanced_accuracy":
-            return right
-        k = len(self.shares)
-        wrong = (1 - right) / (k - 1)
-        table = np.array(self.shares)[:, None] * (wrong + (right - wrong) * np.eye(k))
-        return float(score_of_table(table, metric))
+            return rights
+        k, found = len(self.shares), []
+        for right in rights:
+            wrong = (1 - right) / (k - 1)
+            table = np.array(self.shares)[:, None] * (wrong + (right - wrong) * np.eye(k))
+            found.append(float(score_of_table(table, metric)))
+        return found
 
     def interval(self, metric: str, rng: Generator, level: float) -> Any:
         """Return the interval of A's score on a test set."""
@@ -337,34 +336,34 @@ def _difference_jobs(metric: str) -> Iterator[_Drawn]:
 
 
 def _of_items(metric: str, name: str, shares: Array, n: int) -> _Drawn:
-    def limits(generator: Generator, level: float) -> Any:
-        return difference(PairedCounts(generator.multinomial(n, shares)), metric, level=level)
+    def drawn(rng: Generator) -> Ints:
+        return rng.multinomial(n, shares)
 
-    truth = true_difference(shares, metric)
-    return _Drawn("difference", metric, name, n, "mover", truth, limits)
+    limits = partial(_differ, drawn, metric)
+    return _Drawn("difference", metric, name, n, "mover", true_difference(shares, metric), limits)
 
 
 def _unit_jobs(metric: str) -> Iterator[_Drawn]:
     """Yield one score and a difference, of units of equal and uneven size."""
-    for (name, values), sizes, n in itertools.product(_SYSTEMS.items(), _UNIT_SIZES, _UNITS):
+    for (system, values), sizes, n in itertools.product(_SYSTEMS.items(), _UNIT_SIZES, _UNITS):
         shares = paired_shares(*values, 0.4)
-        yield from _of_units(metric, f"{name}, {sizes} units", shares, sizes, n)
+        condition = Condition("score", units=n, sizes=sizes, correlation=_CORRELATION)
+        drawn = partial(draw, condition=condition, shares=shares)
+        truth, gap = float(score(PairedCounts(shares).a, metric)), true_difference(shares, metric)
+        about = metric, f"{system}, {sizes} units", n
+        single = partial(_hold, drawn, metric, truth)
+        yield _Drawn("units", *about, default_method(metric), truth, single)
+        yield _Drawn("unit-differences", *about, "mover", gap, partial(_differ, drawn, metric))
 
 
-def _of_units(metric: str, name: str, shares: Array, sizes: str, n: int) -> Iterator[_Drawn]:
-    condition = Condition("score", units=n, sizes=sizes, correlation=_CORRELATION)
-    truth = float(score(PairedCounts(shares).a, metric))
+def _hold(
+    drawn: Callable[..., Array], metric: str, truth: float, rng: Generator, level: float
+) -> Any:
+    return units_hold(PairedCounts(drawn(rng)).a, metric, truth, level=level)
 
-    def single(generator: Generator, level: float) -> Any:
-        units = PairedCounts(draw(generator, condition, shares)).a
-        return units_hold(units, metric, truth, level=level)
 
-    def paired(generator: Generator, level: float) -> Any:
-        return difference(PairedCounts(draw(generator, condition, shares)), metric, level=level)
-
-    yield _Drawn("units", metric, name, n, default_method(metric), truth, single)
-    gap = true_difference(shares, metric)
-    yield _Drawn("unit-differences", metric, name, n, "mover", gap, paired)
+def _differ(drawn: Callable[..., Any], metric: str, rng: Generator, level: float) -> Any:
+    return difference(PairedCounts(drawn(rng)), metric, level=level)
 
 
 def _class_jobs(metric: str) -> Iterator[_Drawn]:
@@ -549,36 +548,33 @@ MACRO_CONDITIONS: dict[str, _SeparateLabels | _OneLabelEach] = {
 }
 
 
+def _populations(
+    conditions: Mapping[str, _SeparateLabels | _OneLabelEach] = MACRO_CONDITIONS,
+) -> Any:
+    return conditions.items()
+
+
+@study(_populations, streams, replicates=400)
 def macro_coverage(
-    conditions: dict[str, _SeparateLabels | _OneLabelEach] | None = None,
-    *,
-    level: float = 0.95,
-    replicates: int = 400,
-    rng: int = 0,
-    report: Report = quiet,
-) -> list[Row]:
+    case: tuple[str, Any], level: float, replicates: int, rng: Generator, report: Report
+) -> Iterator[Row]:
     """Simulate test sets under every condition, and count how often the truth is covered."""
-    level, replicates = checked(level, replicates)
-    chosen = MACRO_CONDITIONS if conditions is None else conditions
-    study = []
-    for k, ((name, condition), generator) in enumerate(streams(chosen.items(), rng, quiet)):
-        limits, true = [], []
-        for r in range(replicates):
-            report(k * replicates + r, len(chosen) * replicates)
-            sample = condition.draw(generator)
-            by_method = _macro_limits(sample, level)
-            limits.append(list(by_method.values()))
-            gap = sample.true_b - sample.true_a
-            true.append([sample.true_a if q == "one system" else gap for q, _ in by_method])
-        low, high = np.moveaxis(np.array(limits), -1, 0)
-        held = (low <= true) & (true <= high)
-        for i, (question, method) in enumerate(by_method):
-            coverage, error = share_of(held[:, i])
-            about = {"condition": name, "question": question, "method": method}
-            found = {"coverage": coverage, "standard_error": error}
-            length = mean((high - low)[:, i])
-            study.append(Row(**about, **found, length=length, replicates=replicates))
-    return study
+    name, condition = case
+    limits, true = [], []
+    for r in range(replicates):
+        report(r, replicates)
+        sample = condition.draw(rng)
+        by_method = _macro_limits(sample, level)
+        limits.append(list(by_method.values()))
+        gap = sample.true_b - sample.true_a
+        true.append([sample.true_a if q == "one system" else gap for q, _ in by_method])
+    low, high = np.moveaxis(np.array(limits), -1, 0)
+    held = (low <= true) & (true <= high)
+    for i, (question, method) in enumerate(by_method):
+        coverage, error = share_of(held[:, i])
+        about = {"condition": name, "question": question, "method": method}
+        found = {"coverage": coverage, "standard_error": error}
+        yield Row(**about, **found, length=mean((high - low)[:, i]), replicates=replicates)
 
 
 def _macro_limits(sample: _Sample, level: float) -> dict[tuple[str, str], tuple[float, float]]:

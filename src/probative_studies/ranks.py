@@ -10,7 +10,7 @@ which ever more of the units have been put right: up to `_MENDED` of them.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 from typing import Any
 
@@ -22,7 +22,7 @@ from probative._validation import Array, one_of, whole_number
 from probative.counts import Counts
 from probative.inference.pooled import PooledScore
 from probative.inference.rank import ADJUSTMENTS, Evidence, evidence_of, leaderboard
-from probative_studies.harness import Report, Row, checked, mean, quiet, share_of
+from probative_studies.harness import Report, Row, as_given, mean, share_of, study
 
 _TRUTHS = ("all tie", "pairs tie", "all differ", "near copies")
 _UNITS = ("300 sentences", "20 documents")
@@ -50,52 +50,52 @@ class RankCoverage(Row):
         )
 
 
-def rank_study(
+def _boards(
     systems: Sequence[int] = (5, 20),
     truths: Sequence[str] = _TRUTHS,
     units: Sequence[str] = _UNITS,
     *,
     adjust: str = "holm",
     limits_only: bool = False,
-    level: float = 0.95,
-    replicates: int = 1000,
-    rng: int = 0,
-    report: Report = quiet,
-) -> list[RankCoverage]:
+) -> Iterator[tuple[Any, ...]]:
+    one_of("adjust", adjust, ADJUSTMENTS)
+    numbers = [whole_number("systems", k, least=2) for k in systems]
+    truths = [one_of("truths", truth, _TRUTHS) for truth in truths]
+    conditions = product(numbers, truths, [one_of("units", u, _UNITS) for u in units])
+    for place, condition in enumerate(conditions):
+        yield place, *condition, adjust, limits_only
+
+
+@study(_boards, as_given)
+def rank_study(
+    case: tuple[Any, ...], level: float, replicates: int, rng: int, report: Report
+) -> Iterator[Row]:
     """Simulate how often all rank sets, and the limits of all differences, hold at once.
 
     >>> (found,) = rank_study([3], ["all tie"], ["20 documents"], replicates=20)
     >>> found.rank_sets >= 0.8
     True
     """
-    one_of("adjust", adjust, ADJUSTMENTS)
-    level, replicates = checked(level, replicates)
+    place, k, truth, unit, adjust, limits_only = case
     seed = whole_number("rng", rng, least=0)
-    numbers = [whole_number("systems", k, least=2) for k in systems]
-    truths = [one_of("truths", truth, _TRUTHS) for truth in truths]
-    conditions = list(product(numbers, truths, [one_of("units", u, _UNITS) for u in units]))
-    coverages = []
-    for place, (k, truth, unit) in enumerate(conditions):
-        skill, mended = _skills(k, truth), _mended(k, truth)
-        scores = true_scores(skill, mended)
-        # stand-ins where nobody asks for tests
-        tested = dict.fromkeys(combinations(range(k), 2), (1.0, 1)) if limits_only else None
-        right = np.zeros((replicates, 2), dtype=bool)
-        decided = np.zeros(replicates)
-        for i in range(replicates):
-            report(place * replicates + i, len(conditions) * replicates)
-            generator = np.random.default_rng([seed, place, i])
-            table = draw(skill, unit, generator, mended)
-            known = evidence_of(table, n_jobs=1, tested=tested)
-            right[i, 0], right[i, 1], decided[i] = _judge(known, scores, level, adjust, generator)
-        sets, limits = (share_of(own) for own in right.T)
-        values: dict[str, Any] = {"systems": k, "truth": truth, "units": unit, "level": level}
-        values |= {"rank_sets": math.nan if limits_only else sets[0]}
-        values |= {"rank_error": math.nan if limits_only else sets[1], "limits": limits[0]}
-        values |= {"limits_error": limits[1], "decided": math.nan if limits_only else mean(decided)}
-        values |= {"replicates": replicates}
-        coverages.append(RankCoverage(**values))
-    return coverages
+    skill, mended = _skills(k, truth), _mended(k, truth)
+    scores = true_scores(skill, mended)
+    # stand-ins where nobody asks for tests
+    tested = dict.fromkeys(combinations(range(k), 2), (1.0, 1)) if limits_only else None
+    found = np.zeros((replicates, 3))
+    for i in range(replicates):
+        report(i, replicates)
+        generator = np.random.default_rng([seed, place, i])
+        known = evidence_of(draw(skill, unit, generator, mended), n_jobs=1, tested=tested)
+        found[i] = _judge(known, scores, level, adjust, generator)
+    (sets, error), (limits, limits_error) = (share_of(own) for own in found.T[:2])
+    tests: dict[str, float] = {"rank_sets": sets, "rank_error": error}
+    decided = {"decided": mean(found[:, 2])}
+    if limits_only:
+        tests, decided = (dict.fromkeys(own, math.nan) for own in (tests, decided))
+    about = {"systems": k, "truth": truth, "units": unit, "level": level, **tests}
+    about |= {"limits": limits, "limits_error": limits_error, **decided}
+    yield RankCoverage(**about, replicates=replicates)
 
 
 def _skills(k: int, truth: str) -> Array:

@@ -16,6 +16,7 @@ import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -41,7 +42,7 @@ from probative.reporting.curve_report import (
     sweep_picture,
     sweep_table,
 )
-from probative.reporting.document import Document, Table, payload
+from probative.reporting.document import Column, Document, Table, Words, payload
 from probative.reporting.pictures import Lines, figure, figure_bytes
 from probative.reporting.render import as_json, as_markdown
 from probative.results import Comparison, Comparisons, Result, SegmentationSweep, SystemScores
@@ -133,42 +134,34 @@ class SegmentationStudy(Result):
     @property
     def observations(self) -> tuple[str, ...]:
         """Say what became of the two observations of Shao, Hardmeier and Nivre."""
-        return tuple(text for text in (self._peaks(), self._falls()) if text)
-
-    def _peaks(self) -> str:
-        if self.sweep is None:
-            return ""
-        precision, recall = (self.sweep.best_of(name) for name in ("precision", "recall"))
-        holds = "confirmed" if precision.finest_share < recall.finest_share else "not confirmed"
-        return (
-            f"Precision peaks at a smaller λ than recall: {holds} ({self.sweep_system}: "
-            f"λ = {precision.finest_share:.4f} against {recall.finest_share:.4f} of all λ; "
-            f"{precision.share:g} against {recall.share:g} of the steps)."
-        )
-
-    def _falls(self) -> str:
-        if len(self.curve) < 2:
-            return ""
-        steps = f"{len(self.reversals)} of {len(self.curve) - 1} steps of the learning curve"
-        if not self.reversals:
-            return f"Precision can fall while recall rises: not confirmed, in {steps}."
-        clear = sum(reversal.precision.pvalue <= 0.05 for reversal in self.reversals)
-        return (
-            f"Precision can fall while recall rises: confirmed, in {steps}: "
-            f"{'; '.join(map(str, self.reversals))}. The fall by itself is significant "
-            f"(p ≤ 0.05) in {clear} of them."
-        )
+        said = []
+        if self.sweep is not None:
+            precision, recall = (self.sweep.best_of(name) for name in ("precision", "recall"))
+            holds = "confirmed" if precision.finest_share < recall.finest_share else "not confirmed"
+            said.append(
+                f"Precision peaks at a smaller λ than recall: {holds} ({self.sweep_system}: "
+                f"λ = {precision.finest_share:.4f} against {recall.finest_share:.4f} of all λ; "
+                f"{precision.share:g} against {recall.share:g} of the steps)."
+            )
+        if len(self.curve) > 1:
+            steps = f"{len(self.reversals)} of {len(self.curve) - 1} steps of the learning curve"
+            clear = sum(reversal.precision.pvalue <= 0.05 for reversal in self.reversals)
+            found = f"not confirmed, in {steps}."
+            if self.reversals:
+                found = (
+                    f"confirmed, in {steps}: {'; '.join(map(str, self.reversals))}. The fall by "
+                    f"itself is significant (p ≤ 0.05) in {clear} of them."
+                )
+            said.append(f"Precision can fall while recall rises: {found}")
+        return tuple(said)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything by name, ready for JSON."""
         entry = super().to_dict()
         comparisons = entry.pop("comparisons")
         kept = ("systems", "comparisons", "verdicts", "level", "units", "unit")
-        return {
-            **entry,
-            **{key: comparisons[key] for key in kept},
-            "observations": list(self.observations),
-        }
+        entry |= {key: comparisons[key] for key in kept}
+        return entry | {"observations": list(self.observations)}
 
     def records(self) -> list[dict[str, Any]]:
         """Return a dictionary for each comparison."""
@@ -208,10 +201,6 @@ class Sentences:
         words = [corpus.words(sentence) for sentence in range(corpus.n_sentences)]
         return cls(corpus.name, words, texts_of(corpus))
 
-    def first(self, number: int) -> Sentences:
-        """Return the first so many sentences."""
-        return Sentences(self.name, self.words[:number], self.texts[:number])
-
     def facts(self) -> dict[str, Any]:
         """Return the numbers of sentences and words."""
         words = sum(map(len, self.words))
@@ -242,7 +231,8 @@ def run_of(
     report: Callable[[str], None],
 ) -> SegmenterRun:
     """Train a system on the first `size` sentences, or take what a folder kept of that."""
-    train = corpora.train.first(size)
+    whole = corpora.train
+    train = Sentences(whole.name, whole.words[:size], whole.texts[:size])
     segmenter = _segmenter(system, options)
     if folder is None:
         return _train(system, segmenter, train, corpora, report)
@@ -437,6 +427,9 @@ def segmentation_study(
         )
     full = [runs[system, everything] for system in chosen]
     swept = next((run for run in reversed(full) if run.probabilities is not None), None)
+    sweep = None
+    if swept is not None:
+        sweep = segmentation_sweep(gold, swept.probabilities or (), steps, level=level)
     sizes = sorted({*smaller, everything}) if smaller else []
     points, reversals = _curve(gold, {size: runs[learner, size] for size in sizes}, level)
     return SegmentationStudy(
@@ -444,9 +437,7 @@ def segmentation_study(
         seed=rng,
         runs=tuple(runs.values()),
         comparisons=_compare_systems(gold, full, corpora, level),
-        sweep=None
-        if swept is None
-        else segmentation_sweep(gold, swept.probabilities or (), steps, level=level),
+        sweep=sweep,
         sweep_system=None if swept is None else swept.system,
         curve=points,
         curve_system=learner if points else None,
@@ -537,15 +528,9 @@ def _table2(study: SegmentationStudy, published: Mapping[str, Any]) -> Table:
         )
         for system in comparisons.systems
     ]
-    rows += [
-        (
-            f"published, {figures['language']}",
-            *(cell for name in _SCORES for cell in (points(figures[name]), "")),
-            "",
-            "",
-        )
-        for figures in published.values()
-    ]
+    for figures in published.values():
+        cells = (cell for name in _SCORES for cell in (points(figures[name]), ""))
+        rows.append((f"published, {figures['language']}", *cells, "", ""))
     heads = (head for name in _SCORES for head in (NAMES[name], level))
     train, test = study.corpus["train"], study.corpus["test"]
     note = (
@@ -566,24 +551,18 @@ def _differences(
     comparisons: Sequence[Comparison], title: str = "Differences of the systems"
 ) -> Table:
     adjusted = any(c.p_adjusted is not None for c in comparisons)
-    rows = tuple(
-        (
-            f"{c.b} − {c.a}",
-            NAMES[c.metric],
-            *(points(value) for value in (c.difference, c.low, c.high)),
-            _p(c.pvalue),
-            *((_p(c.p_adjusted),) if adjusted else ()),
-            number(c.p_b_better),
-        )
-        for c in comparisons
-    )
-    head = ("comparison", "score", "difference", "low", "high", "p")
-    return Table(
-        (*head, *(("p adjusted",) if adjusted else ()), "P(first better)"),
-        rows,
+    return Table.of(
+        comparisons,
+        [
+            Words("comparison", lambda c: f"{c.b} − {c.a}"),
+            Words("score", lambda c: NAMES[c.metric]),
+            *(Column(name, form=points) for name in ("difference", "low", "high")),
+            Column("p", "pvalue", _p),
+            Column("p adjusted", "p_adjusted", _p, when=adjusted),
+            Column("P(first better)", "p_b_better", number),
+        ],
         title=title,
         notes=("In points. p: exact two-sided randomisation test by sentence.",),
-        text_columns=2,
     )
 
 
@@ -618,22 +597,17 @@ def _curve_table(study: SegmentationStudy) -> Table:
 
 
 def _runs(study: SegmentationStudy) -> Table:
-    rows = tuple(
-        (
-            run.system,
-            f"{run.sentences:,}",
-            number(run.seconds, 1),
-            "" if run.best_epoch is None else f"{run.best_epoch} of {len(run.losses or ())}",
-            run.machine,
-        )
-        for run in study.runs
-    )
-    return Table(
-        ("system", "sentences", "seconds", "best epoch", "computed on"),
-        rows,
-        title=f"What was trained (seed {study.seed})",
-        closing_words=True,
-    )
+    def best(run: SegmenterRun) -> str:
+        return "" if run.best_epoch is None else f"{run.best_epoch} of {len(run.losses or ())}"
+
+    columns = [
+        Words("system"),
+        Column("sentences", form="{:,}".format),
+        Column("seconds", form=partial(number, digits=1)),
+        Column("best epoch", best),
+        Words("computed on", "machine"),
+    ]
+    return Table.of(study.runs, columns, title=f"What was trained (seed {study.seed})")
 
 
 def _records(study: SegmentationStudy) -> list[dict[str, Any]]:
@@ -652,7 +626,11 @@ def _curve_picture(study: SegmentationStudy) -> Lines:
     title = f"Scores of {study.curve_system} in points against training sentences."
     if study.reversals:
         title += " Shaded: recall rises and precision falls."
-    columns = {name: _column([point.scores[name] for point in study.curve]) for name in _SCORES}
+    columns = {}  # the estimates and intervals of each score along the curve
+    for name in _SCORES:
+        scores = [point.scores[name] for point in study.curve]
+        ends = {end: [getattr(s, end) for s in scores] for end in ("estimate", "low", "high")}
+        columns[name] = SimpleNamespace(**ends)
     series = score_series([point.sentences for point in study.curve], columns)
     steps = tuple((reversal.smaller, reversal.larger) for reversal in study.reversals)
     return Lines(
@@ -665,19 +643,13 @@ def _curve_picture(study: SegmentationStudy) -> Lines:
     )
 
 
-def _column(scores: Sequence[Any]) -> SimpleNamespace:
-    """Return the estimates and intervals of one score along the learning curve."""
-    ends = ("estimate", "low", "high")
-    return SimpleNamespace(**{end: [getattr(score, end) for score in scores] for end in ends})
-
-
 def _pictures(study: SegmentationStudy) -> dict[str, Lines]:
-    """Return the pictures of the page and the files, by what they show."""
+    """Return the pictures of the page and the files, by the names of the files."""
     pictures = {}
     if study.sweep is not None:
-        pictures["Scores against λ"] = sweep_picture(study.sweep, str(study.sweep_system))
+        pictures["figure1"] = sweep_picture(study.sweep, str(study.sweep_system))
     if study.curve:
-        pictures["Scores against training sentences"] = _curve_picture(study)
+        pictures["figure2"] = _curve_picture(study)
     return pictures
 
 
@@ -687,10 +659,9 @@ def output_files(study: SegmentationStudy, document: Document) -> dict[str, str 
         "study.json": as_json(document),
         "tables.md": as_markdown(document),
     }
-    names = {"Scores against λ": "figure1", "Scores against training sentences": "figure2"}
-    for title, picture in _pictures(study).items():
+    for name, picture in _pictures(study).items():
         for form in ("png", "svg"):
-            files[f"{names[title]}.{form}"] = figure_bytes(figure(picture), form)
+            files[f"{name}.{form}"] = figure_bytes(figure(picture), form)
     size = study.corpus["train"]["sentences"]
     for run in study.runs:
         if run.sentences == size:

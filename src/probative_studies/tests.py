@@ -10,8 +10,9 @@ exchangeable, and every rejection is a mistake.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +32,7 @@ from probative.reporting.document import Document, Table, payload
 from probative.reporting.pictures import COLOURS, new_figure
 from probative.wording.numbers import number
 from probative_studies.coverage import add_legend
-from probative_studies.harness import Report, Row, checked, mean, part, quiet, share_of
+from probative_studies.harness import Report, Row, as_given, mean, quiet, share_of, study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,31 +110,19 @@ def _judge(method: str, drawn: _TestSet) -> tuple[bool, _Limits | None]:
     return not low <= 0 <= high, (low, high)
 
 
-def size_and_power(
+def _clustered(
     correlations: Sequence[float] = (0.0, 0.1, 0.2, 0.4, 0.6),
     differences: Sequence[float] = (0.0, 0.03),
     methods: Sequence[str] = USUAL,
     *,
     units: int = 200,
     items: float = 5.0,
-    replicates: int = 1000,
-    level: float = 0.95,
     n_resamples: int = 2000,
-    rng: int = 0,
-    report: Report = quiet,
-) -> list[Row]:
-    """Simulate how often tests reject and how often intervals cover, on clustered items.
-
-    >>> item, unit = size_and_power([0.5], [0.0], ["item-test", "unit-test"], replicates=100)
-    >>> item.rejection > 0.2, unit.rejection < 0.1
-    (True, True)
-    """
+) -> list[tuple[Any, ...]]:
     for method in methods:
         one_of("methods", method, METHODS)
     units = whole_number("units", units)
     n_resamples = whole_number("n_resamples", n_resamples)
-    seed = whole_number("rng", rng, least=0)
-    level, replicates = checked(level, replicates)
     if positive("items", items) < 1:
         raise InputError(f"items: {items!r} is less than 1 per sentence")
     if items > _MOST_ITEMS:
@@ -143,31 +132,35 @@ def size_and_power(
     for r in correlations:
         if positive("correlations", r, zero=True) >= 1:
             raise InputError(f"correlations: {r!r} is not in [0, 1)")
-    conditions = [(float(r), d, case_probabilities(d)) for r in correlations for d in differences]
+    how = methods, units, items, n_resamples
+    return [(float(r), d, case_probabilities(d), *how) for r in correlations for d in differences]
 
-    study = []
-    for place, (r, d, shares) in enumerate(conditions):
-        outcomes: dict[str, list[tuple[bool, Any]]] = {method: [] for method in methods}
-        for replicate in range(replicates):
-            report(place * replicates + replicate, len(conditions) * replicates)
-            # a stream of its own for every test set: neither order nor company matters
-            generator = np.random.default_rng([seed, replicate, *_words(r), *_words(d)])
-            paired = clustered_cases(generator, units, r, items=items, shares=shares)
-            drawn = _TestSet(paired, level, n_resamples, generator)
-            for method in methods:
-                outcomes[method].append(_judge(method, drawn))
+
+@study(_clustered, as_given)
+def size_and_power(
+    case: tuple[Any, ...], level: float, replicates: int, rng: int, report: Report
+) -> Iterator[Row]:
+    """Simulate how often tests reject and how often intervals cover, on clustered items.
+
+    >>> item, unit = size_and_power([0.5], [0.0], ["item-test", "unit-test"], replicates=100)
+    >>> item.rejection > 0.2, unit.rejection < 0.1
+    (True, True)
+    """
+    r, d, shares, methods, units, items, n_resamples = case
+    seed = whole_number("rng", rng, least=0)
+    outcomes: dict[str, list[tuple[bool, Any]]] = {method: [] for method in methods}
+    for replicate in range(replicates):
+        report(replicate, replicates)
+        # a stream of its own for every test set: neither order nor company matters
+        generator = np.random.default_rng([seed, replicate, *_words(r), *_words(d)])
+        paired = clustered_cases(generator, units, r, items=items, shares=shares)
+        drawn = _TestSet(paired, level, n_resamples, generator)
         for method in methods:
-            row = Row(
-                method=method,
-                level=level,
-                correlation=r,
-                difference=float(d),
-                units=units,
-                replicates=replicates,
-                **_characteristics(outcomes[method], d),
-            )
-            study.append(row)
-    return study
+            outcomes[method].append(_judge(method, drawn))
+    about = {"level": level, "correlation": r, "difference": float(d), "units": units}
+    for method, own in outcomes.items():
+        found = _characteristics(own, d)
+        yield Row(method=method, **about, replicates=replicates, **found)
 
 
 def case_probabilities(true_difference: float) -> Array:
@@ -255,15 +248,7 @@ def power_check(
     return Row(**values)
 
 
-def planning_study(
-    powers: Sequence[float] = (0.5, 0.8, 0.9),
-    *,
-    level: float = 0.95,
-    replicates: int = 1000,
-    rng: RNG | None = 0,
-    report: Report = quiet,
-) -> list[Row]:
-    """Check plans from pilots: the best of the WNUT 2017 shared task against the six others."""
+def _pilots(powers: Sequence[float] = (0.5, 0.8, 0.9)) -> Iterator[tuple[PairedCounts, str, float]]:
     task = shared_task()
     best = task.names.index("uh_ritual")
     others = [k for k in range(len(task.names)) if k != best]
@@ -271,14 +256,18 @@ def planning_study(
     name = task.names[others[-1]]
     pilots[f"{name}, uh_ritual, by item"] = _items_alone(pilots[f"{name}, uh_ritual"])
     pilots["made-up pilot of 400 sentences"] = _invent_pilot()
-    conditions = [(name, power) for name in pilots for power in powers]
-    choices: dict[str, Any] = {"level": level, "replicates": replicates, "rng": rng}
-    return [
-        power_check(
-            pilots[name], name, power=power, **choices, report=part(report, place, len(conditions))
-        )
-        for place, (name, power) in enumerate(conditions)
-    ]
+    for (name, pilot), power in product(pilots.items(), powers):
+        yield pilot, name, power
+
+
+@study(_pilots, as_given)
+def planning_study(
+    case: tuple[Any, ...], level: float, replicates: int, rng: RNG | None, report: Report
+) -> Iterator[Row]:
+    """Check plans from pilots: the best of the WNUT 2017 shared task against the six others."""
+    *pilot, power = case
+    how: dict[str, Any] = {"level": level, "replicates": replicates, "rng": rng, "report": report}
+    yield power_check(*pilot, power=power, **how)
 
 
 def _items_alone(paired: PairedCounts) -> PairedCounts:

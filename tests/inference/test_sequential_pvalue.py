@@ -12,17 +12,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inference.of_scores import macro_test, macro_tests
+from scipy import special
 
 import probative as pv
 from probative.inference import sampled as module
 from probative.inference.sampled import (
+    ERROR,
+    LEVELS,
     levels_at,
     limits_of_share,
     looks,
     sequential_pvalue,
     sequential_pvalues,
 )
-from probative_studies.looks import size_of_estimate, stopping, stopping_study
+from probative_studies.looks import stopping, stopping_study
 
 
 def bernoulli(share):
@@ -201,6 +204,45 @@ def test_simulated_tests_stop_when_they_should():
     assert abs(np.mean(draws) - found.draws) < 4.5 * error
     first = np.mean(np.array(draws) == 2048)
     assert abs(first - found.at_first) < 4.5 * np.sqrt(0.25 / number)
+
+
+def size_of_estimate(most):
+    """Return all x that the estimate can be, and how often it is at most x if p is uniform."""
+    # a valid p-value is at most x with a probability of x or less
+    planned = looks(most)
+    values, masses = [], []
+    extreme, chances, before = np.zeros(1, dtype=np.int64), np.ones(1), 0
+    for end in planned:
+        chances = urn(extreme, chances, before, end)
+        extreme = np.flatnonzero(chances)
+        chances = chances[extreme]
+        low, high = limits_of_share(extreme, end, ERROR / len(planned))
+        going = np.any([(low <= t) & (high > t) for t in LEVELS], axis=0) & (end < most)
+        values.append((extreme[~going] + 1) / (end + 1))
+        masses.append(chances[~going])
+        extreme, chances, before = extreme[going], chances[going], end
+    value, mass = np.concatenate(values), np.concatenate(masses)
+    order = np.argsort(value)
+    return value[order], np.cumsum(mass[order])
+
+
+def urn(extreme, chances, before, end):
+    """Return where walks are whose share of steps up is uniform: the urn of Pólya."""
+    if before == 0:
+        return np.full(end + 1, 1 / (end + 1))
+    steps = end - before
+    mean = steps * (extreme + 1) / (before + 2)
+    reach = 12 * np.sqrt(mean * (1 + steps / before)) + 60
+    least = np.maximum(0, mean - reach).astype(np.int64)
+    most = np.minimum(steps, mean + reach).astype(np.int64)
+    total = np.zeros(int((extreme + most).max(initial=0)) + 1)
+    for x, chance, low, high in zip(extreme, chances, least, most, strict=True):
+        ups = np.arange(low, high + 1)
+        a, b = x + 1, before - x + 1
+        ways = -special.betaln(ups + 1, steps - ups + 1) - np.log(steps + 1)
+        log = ways + special.betaln(ups + a, steps - ups + b)
+        total[x + ups] += chance * np.exp(log - special.betaln(a, b))
+    return total
 
 
 def test_the_size_of_the_estimate_at_its_levels():

@@ -105,7 +105,7 @@ def test_counts_equal_the_conlleval_package(sides):
 @settings(max_examples=60)
 @given(data=st.data())
 def test_strict_reading_equals_seqeval(name, data):
-    prefixes = [p for p in SCHEMES[name].prefixes if p != "O"]
+    prefixes = [p for p in SCHEMES[name].follow if p != "O"]
     sentences = data.draw(st.lists(tags_of(prefixes), min_size=1, max_size=4))
     found = decode_tags(sentences, scheme=name, repair="strict")
     reference = peer.Entities(sentences, PEERS[name]).entities

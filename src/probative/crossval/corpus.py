@@ -30,12 +30,11 @@ from probative.reading.source import refuse_repeats
 from probative.results.crossval import FoldCounts, ModelComparison
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from probative.counts import PairedCounts
-    from probative.reading.columns import Layout
     from probative.reading.source import Source
 
 REGULARIZED = ("entities", "labels", "tokens")
@@ -182,22 +181,19 @@ def _tagged_corpus(opened: Input, scheme: str | None, features: Sequence[int]) -
     spans = decode(read_tags(shape, opened.options.tag_column), scheme=scheme)
     sentences: list[Any] = [list(text.words(i)) for i in range(text.n_sentences)]
     if features:
-        columns = [_column(shape, column) for column in features]
+        columns = []  # from 1
+        for column in features:
+            if not 1 <= column <= shape.width:
+                raise source.error(
+                    f"there is no column {column} for features; expected 1 to {shape.width}"
+                )
+            codes, values = column_of(shape, column - 1)
+            names = [value.decode("utf-8", "replace") for value in values]
+            columns.append([names[code] for code in codes.tolist()])
         tokens = zip((word for words in sentences for word in words), *columns, strict=True)
         sentences = [list(islice(tokens, len(words))) for words in sentences]
     content = sentences, _by_sentence(spans), text.document, spans.notes
     return Corpus(source.name, "entities", opened.kind, *content, source, text.raw)
-
-
-def _column(shape: Layout, column: int) -> list[str]:
-    """Return the values of a column (from 1) of all tokens."""
-    if not 1 <= column <= shape.width:
-        raise shape.table.source.error(
-            f"there is no column {column} for features; expected 1 to {shape.width}"
-        )
-    codes, values = column_of(shape, column - 1)
-    names = [value.decode("utf-8", "replace") for value in values]
-    return [names[code] for code in codes.tolist()]
 
 
 def _span_corpus(source: Source, form: str, annotations: Any, scheme: str | None) -> Corpus:
@@ -255,21 +251,30 @@ def write_folds(
     corpus.check_size(m)
     encoding = (reading or {}).get("encoding")
     _check_encoding(corpus.source, encoding)
-    _new_folder(target)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        content = next(target.iterdir(), None)
+    except OSError as error:
+        raise InputError(f"cannot be used: {error.strerror}", target) from None
+    if content is not None:
+        raise InputError(f"holds {content.name!r}; expected a new or an empty folder", target)
     seed = int(np.random.default_rng().integers(2**31)) if rng is None else rng
     cv = BlockRegularizedCV(m, random_state=seed, regularize=corpus.strata(regularize))
     block = cv.blocks(corpus.sentences, groups=groups)
     folds = []
     width = len(str(2 * m))
     suffix = Path(corpus.name.removesuffix(".gz")).suffix or ".txt"
+    end = b"\r\n" if b"\r\n" in corpus.source.data[:10_000] else b"\n"
+    between = end + end if corpus.form in _COLUMNS else end
     for number, halves in enumerate(splits(block, m), 1):
         fold: dict[str, Any] = {"fold": number}
         for part, positions in zip(("train", "validation"), halves, strict=True):
             path = target / f"fold-{number:0{width}d}-{part}{suffix}"
-            lines = map(corpus.raw, positions.tolist())
-            content = _join(corpus.source.data, corpus, lines, encoding)
-            write_whole(path, content)
-            checksum = hashlib.sha256(content).hexdigest()
+            lines = [*filter(None, [corpus.header]), *map(corpus.raw, positions.tolist())]
+            data = b"".join(line.rstrip(b"\r\n") + between for line in lines)
+            data = data if encoding is None else data.decode().encode(encoding)
+            write_whole(path, data)
+            checksum = hashlib.sha256(data).hexdigest()
             fold[part] = {"file": path.name, "sentences": len(positions), "sha256": checksum}
         folds.append(fold)
     manifest = {
@@ -304,26 +309,6 @@ def _check_encoding(source: Source, encoding: str | None) -> None:
             f"encoding: {encoding!r} cannot encode this corpus; expected a text encoding such as "
             "utf-8, latin-1, gb18030"
         )
-
-
-def _new_folder(target: Path) -> None:
-    """Create a folder; refuse one that is not empty."""
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-        content = next(target.iterdir(), None)
-    except OSError as error:
-        raise InputError(f"cannot be used: {error.strerror}", target) from None
-    if content is not None:
-        raise InputError(f"holds {content.name!r}; expected a new or an empty folder", target)
-
-
-def _join(data: bytes, corpus: Corpus, lines: Iterable[bytes], encoding: str | None) -> bytes:
-    """Return the lines of some sentences, joined as in the data of the corpus."""
-    end = b"\r\n" if b"\r\n" in data[:10_000] else b"\n"
-    between = end + end if corpus.form in ("columns", "conllu") else end
-    parts = [*([corpus.header] if corpus.header else []), *lines]
-    content = b"".join(part.rstrip(b"\r\n") + between for part in parts)
-    return content if encoding is None else content.decode().encode(encoding)
 
 
 def read_manifest(folder: Path | str) -> dict[str, Any]:
@@ -464,8 +449,13 @@ def _in_order(
         # predictions may have another format than the folds
         annotations = read(file, Options(task=options.task, encoding=options.encoding))
         number = fold_of.get(_text_digest(annotations))
-        if number is None:
-            raise _stranger(golds[expected], paths[expected], annotations, file)
+        if number is None:  # compared with the fold in the same place
+            try:
+                match_inputs(golds[expected], [annotations], names=["a"])
+            except InputError as error:
+                near = f"(the file belongs to no fold; compared with {paths[expected].name})"
+                raise InputError(f"{error} {near}") from None
+            raise InputError("belongs to no fold", file)
         if number in placed:
             raise InputError(
                 f"has the text of fold {number + 1}, as {placed[number][0]} has; expected one "
@@ -489,15 +479,6 @@ def _text_digest(annotations: Any) -> str:
     for sentence in range(text.n_sentences):
         digest.update("\n".join(text.words(sentence)).encode("utf-8", "replace") + b"\n\n")
     return digest.hexdigest()
-
-
-def _stranger(gold: Any, path: Path, annotations: Any, file: str) -> InputError:
-    """Return the error for a file of no fold, compared with the fold in the same place."""
-    try:
-        match_inputs(gold, [annotations], names=["a"])
-    except InputError as error:
-        return InputError(f"{error} (the file belongs to no fold; compared with {path.name})")
-    return InputError("belongs to no fold", file)
 
 
 def _labels_of(gold: Labels, path: Path, file: str, options: Options) -> Labels:

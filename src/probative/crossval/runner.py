@@ -434,12 +434,19 @@ def compare_models(
     >>> result.folds[0].counts
     Counts(tp=9, fp=4, fn=0, tn=7)
     """
-    _check_model("model_a", model_a)
-    _check_model("model_b", model_b)
+    from probative.inference.crossval import fold_weight
+
+    for parameter, model in (("model_a", model_a), ("model_b", model_b)):
+        _check_model(parameter, model)
     check_jobs(n_jobs)
     test_options: dict[str, Any] = {"rope": rope, "prior": prior, "level": level}
     test_options |= {"beta": beta, "weight": weight}
-    _check_options(**test_options)
+    # refuse what the test would refuse, before hours of training
+    positive_number("rope", rope, zero=True)
+    positive_number("prior", prior)
+    positive_number("beta", beta)
+    open_probability("level", level)
+    fold_weight(1, weight)
     task = task_for(X, y, positive)
     metrics = _metrics(metric, task)
     names = distinct_names(names)
@@ -541,17 +548,6 @@ def judge_folds(
         ),
         **known,
     )
-
-
-def _check_options(rope: float, prior: float, level: float, beta: float, weight: Any) -> None:
-    """Refuse options that the test would refuse, before hours of training."""
-    from probative.inference.crossval import fold_weight
-
-    positive_number("rope", rope, zero=True)
-    positive_number("prior", prior)
-    positive_number("beta", beta)
-    open_probability("level", level)
-    fold_weight(1, weight)
 
 
 def _metrics(metric: str | Sequence[str] | None, task: LabelTask | _SpanTask) -> tuple[str, ...]:

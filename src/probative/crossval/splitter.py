@@ -149,10 +149,15 @@ def _exchange(
         a, b = pairs[step % len(pairs)]
         at_a = rng.integers(len(members[a]), size=_EXCHANGE_CANDIDATES)
         at_b = rng.integers(len(members[b]), size=_EXCHANGE_CANDIDATES)
-        i, j, gain = _best_exchange(
-            rows[kind[members[a][at_a]]], rows[kind[members[b][at_b]]], excess[a] - excess[b]
-        )
-        if gain < 1e-12:
+        rows_a, rows_b = rows[kind[members[a][at_a]]], rows[kind[members[b][at_b]]]
+        # an exchange changes the sum of squared excesses by 2d² − 2d·gap, where d is the
+        # difference of the two rows
+        gap = excess[a] - excess[b]
+        worth_a = rows_a @ gap - (rows_a**2).sum(axis=1)
+        worth_b = -(rows_b @ gap) - (rows_b**2).sum(axis=1)
+        gain = worth_a[:, None] + worth_b + 2 * (rows_a @ rows_b.T)
+        i, j = divmod(int(np.argmax(gain)), len(rows_b))
+        if 2 * gain[i, j] < 1e-12:
             idle += 1
             continue
         idle = 0
@@ -162,16 +167,6 @@ def _exchange(
         excess[b] += moved
         members[a][at_a[i]], members[b][at_b[j]] = from_b, from_a
         block[from_a], block[from_b] = b, a
-
-
-def _best_exchange(rows_a: Floats, rows_b: Floats, gap: Floats) -> tuple[int, int, float]:
-    """Return the pair whose exchange reduces the sum of squared excesses most, and by how much."""
-    # an exchange changes the sum by 2d² − 2d·gap, where d is the difference of the two rows
-    worth_a = rows_a @ gap - (rows_a**2).sum(axis=1)
-    worth_b = -(rows_b @ gap) - (rows_b**2).sum(axis=1)
-    gain = worth_a[:, None] + worth_b + 2 * (rows_a @ rows_b.T)
-    best = int(np.argmax(gain))
-    return best // len(rows_b), best % len(rows_b), 2 * float(gain.flat[best])
 
 
 # --- Strata whose shares are balanced, as distinct rows of counts
@@ -284,10 +279,13 @@ def _measure_balance(
     """Measure the balance of a split, and the average of random ones with the same block sizes."""
     sizes = np.bincount(block, minlength=number_of_blocks(m))
     deviation, chi_square = _imbalance(strata.by_group(block, len(sizes)), m)
-    by_chance = [
-        _imbalance(strata.by_group(_random_blocks(block, group, rng), len(sizes)), m)
-        for _ in range(_RANDOM_SPLITS if strata.names else 0)
-    ]
+    # instances, or whole groups, are dealt to blocks at random
+    dealt = block if group is None else np.arange(int(group.max()) + 1) % (int(block.max()) + 1)
+    by_chance = []
+    for _ in range(_RANDOM_SPLITS if strata.names else 0):
+        drawn = rng.permutation(dealt)
+        drawn = drawn if group is None else drawn[group]
+        by_chance.append(_imbalance(strata.by_group(drawn, len(sizes)), m))
     random_deviation, random_chi_square = (
         np.mean(by_chance, axis=0) if by_chance else (deviation, chi_square)
     )
@@ -314,14 +312,6 @@ def _imbalance(counts: Floats, m: int) -> tuple[Floats, Floats]:
     expected = total / len(counts)
     chi_square = ((counts - expected) ** 2).sum(axis=0) / (some / len(counts))
     return deviation, chi_square
-
-
-def _random_blocks(block: Ints, group: Ints | None, rng: np.random.Generator) -> Ints:
-    """Assign instances, or whole groups, to blocks at random."""
-    if group is None:
-        return rng.permutation(block)
-    number = int(group.max()) + 1
-    return rng.permutation(np.arange(number) % (int(block.max()) + 1))[group]
 
 
 class BlockRegularizedCV:

@@ -191,14 +191,11 @@ def _records(opened: Input, _: str | None) -> FileCheck:
             str(source.error(f"{head}{problem}; expected a JSON object", side.line_of(k)))
             for k, problem in side.malformed.items()
         )
-    listed = _shorten(
-        problems[:_LISTED_PROBLEMS], len(problems), f"{source.name}: … outputs that are no objects"
-    )
+    rest = f"{source.name}: … outputs that are no objects"
+    listed = tuple(_shorten(problems[:_LISTED_PROBLEMS], len(problems), rest))
     paths = tuple(survey_paths(sides[0]))
     notes = tuple(note for side in sides for note in side.notes)
-    return FileCheck(
-        source.name, "records", "records", facts, {}, tuple(listed), notes, paths=paths
-    )
+    return FileCheck(source.name, "records", "records", facts, {}, listed, notes, paths=paths)
 
 
 def _others(opened: Input, scheme: str | None) -> FileCheck:
@@ -223,7 +220,6 @@ def _others(opened: Input, scheme: str | None) -> FileCheck:
     else:
         facts, labels = {"items": len(side)}, _times(side.names, side.codes)
         facts |= {"labels": len(side.codes)} if isinstance(side, LabelSets) else {}
-    labels = dict(sorted(labels.items()))
     return FileCheck(source.name, kind, side.task, facts, labels, (), side.notes)
 
 
@@ -235,8 +231,8 @@ def _facts_of(text: Text) -> dict[str, Any]:
 
 
 def _times(names: Sequence[str], codes: Any) -> dict[str, int]:
-    """Count every name, given a code of each occurrence."""
-    return dict(zip(names, np.bincount(codes, minlength=len(names)).tolist(), strict=True))
+    """Count every name, in alphabetical order, given a code of each occurrence."""
+    return dict(sorted(zip(names, np.bincount(codes, minlength=len(names)).tolist(), strict=True)))
 
 
 def _log(side: Samples) -> FileCheck:
@@ -285,7 +281,7 @@ def _columns(opened: Input, scheme: str | None) -> FileCheck:
         return FileCheck(source.name, kind, task, facts, {}, tuple(problems), words.notes)
     tags = read_tags(shape, options.tag_column, any_values=task == "labels")
     if task == "labels":
-        labels = dict(sorted(_times(tags.names, tags.tags).items()))
+        labels = _times(tags.names, tags.tags)
         return FileCheck(source.name, kind, task, facts, labels, tuple(problems), tags.notes)
     return _tags(source, kind, tags, scheme, facts, problems)
 
@@ -300,13 +296,12 @@ def _tags(
 ) -> FileCheck:
     name = scheme or recognise(tags)
     facts["scheme"] = name
-    unknown = [
-        code for code, tag in enumerate(tags.names) if prefix_of(tag) not in SCHEMES[name].follow
-    ]
-    if unknown:
-        problems += _unknown(tags, unknown, name)
+    known = [prefix_of(tag) in SCHEMES[name].follow for tag in tags.names]
+    if not all(known):
+        problems += _unknown(tags, np.flatnonzero(~np.array(known)).tolist(), name)
         # read unknown tags as O, so that the other tags can still be checked
-        names = tuple("O" if code in unknown else tag for code, tag in enumerate(tags.names))
+        pairs = zip(tags.names, known, strict=True)
+        names = tuple(tag if is_known else "O" for tag, is_known in pairs)
         tags = Tagged(tags.text, tags.tags, names, tags.notes)
     wrong, number = misplaced(tags, name, _LISTED_PROBLEMS)
     problems += _shorten(wrong, number, f"{source.name}: … tags out of place")
@@ -343,7 +338,7 @@ def _spans(opened: Input, _: str | None) -> FileCheck:
         return FileCheck(name, "jsonl", "entities", {}, {}, tuple(shown))
     spans = read_spans(opened.source)
     facts = {"texts": spans.n_sentences, "spans": len(spans)}
-    labels = dict(sorted(_times(spans.labels, spans.label).items()))
+    labels = _times(spans.labels, spans.label)
     return FileCheck(name, "jsonl", "entities", facts, labels, (), spans.notes)
 
 
@@ -359,7 +354,6 @@ def _segmented(opened: Input, _: str | None) -> FileCheck:
 
 # --- The fields of a JSON Schema: paths, types, which are required, rules to consider
 
-_DATES = ("date", "date-time")
 _ALTERNATIVES = ("allOf", "anyOf", "oneOf")
 
 
@@ -409,8 +403,11 @@ def _schema_fields(
     if not isinstance(node, Mapping):
         return
     reference = str(node.get("$ref", ""))
-    if reference and reference not in seen:  # a schema may refer to itself
-        part = _referred(root, reference)
+    if reference.startswith("#") and reference not in seen:  # a schema may refer to itself
+        part = root
+        for step in reference.split("/")[1:]:
+            key = step.replace("~1", "/").replace("~0", "~")
+            part = part.get(key) if isinstance(part, Mapping) else None
         yield from _schema_fields(part, root, path, required, seen | {reference})
     for each in (each for key in _ALTERNATIVES for each in node.get(key, ())):
         yield from _schema_fields(each, root, path, required, seen)
@@ -430,24 +427,6 @@ def _schema_fields(
             yield _SchemaField(f"{path}[]", (), required, f"--unique {path}")
     simple = tuple(name for name in names if name not in ("object", "array", "null"))
     if path and (simple or "enum" in node or "const" in node):
-        yield _SchemaField(path, simple, required, _rule(path, node, simple))
-
-
-def _referred(root: Any, reference: str) -> Any:
-    """Return the part of a schema that a reference within it names; None if it is elsewhere."""
-    if not reference.startswith("#"):
-        return None
-    node = root
-    for step in reference.split("/")[1:]:
-        key = step.replace("~1", "/").replace("~0", "~")
-        node = node.get(key) if isinstance(node, Mapping) else None
-    return node
-
-
-def _rule(path: str, node: Mapping[str, Any], types: tuple[str, ...]) -> str:
-    """Return an option that may suit the values of a field."""
-    if "string" in types and node.get("format") in _DATES:
-        return f"--field '{path}=date'"
-    if "number" in types:
-        return f"--field '{path}=tolerance=0.01'"
-    return ""
+        is_date = "string" in simple and node.get("format") in ("date", "date-time")
+        rule = "date" if is_date else "tolerance=0.01" if "number" in simple else ""
+        yield _SchemaField(path, simple, required, f"--field '{path}={rule}'" if rule else "")

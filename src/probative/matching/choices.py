@@ -31,15 +31,10 @@ def _options_of(reading: ReadingOptions) -> dict[str, Option]:
     return GradedOptions.options() if graded else ReadingOptions.options()
 
 
-def _wants_mean(chosen: ReadingOptions) -> bool:
-    """Return True if a metric of graded scores was asked for."""
-    metric = getattr(chosen, "metric", None)
-    names = metric if isinstance(metric, (list, tuple)) else (metric,)
-    return any(isinstance(name, str) and name in OF_SCORES for name in names)
-
-
 def how_to_read(chosen: ReadingOptions) -> Options:
     """Translate the options for the readers; the columns of each side are added later."""
+    metric = getattr(chosen, "metric", None)
+    metrics = metric if isinstance(metric, (list, tuple)) else (metric,)
     return Options(
         chosen.task,
         chosen.input_format,
@@ -52,7 +47,7 @@ def how_to_read(chosen: ReadingOptions) -> Options:
         label_names=tuple(chosen.label_names),
         score_name=chosen.score_name,
         threshold=chosen.threshold,
-        graded=_wants_mean(chosen),
+        graded=any(isinstance(name, str) and name in OF_SCORES for name in metrics),
         key=tuple(chosen.key),
         group=None if chosen.group is None else str(chosen.group),
         find_json=chosen.find_json,

@@ -116,33 +116,26 @@ def _example(
     gold, a, b = (tuple(side.of(sentence)) for side in sides)
     words = sides[0].text.words(sentence)
     last = max((end for _, end, _ in (*gold, *a, *b)), default=0)
-    start = _window(gold, a, b, max(len(words), last))  # lists of tags have no words
-    if matched.task == "segmentation" or sum(map(len, words)) == len(words) > 1:
-        separator = ""  # characters, not words
-    else:
-        separator = " "
+    start, length = 0, max(len(words), last)  # lists of tags have no words
+    if length > _MOST_TOKENS_SHOWN:  # begin some tokens before the first disputed span
+        right = set(gold)
+        disputed = (set(a) & right) ^ (set(b) & right) or set(a) ^ set(b)
+        first = min((begin for begin, _, _ in disputed), default=0)
+        start = max(0, min(first - _TOKENS_BEFORE_DISPUTE, length - _MOST_TOKENS_SHOWN))
+    # characters, or words
+    alone = matched.task == "segmentation" or sum(map(len, words)) == len(words) > 1
     return Example(
         matched.names[i],
         matched.names[j],
         sentence + 1,
         _shown_words(words, start),
-        separator,
+        "" if alone else " ",
         _shown_spans(gold, start),
         _shown_spans(a, start),
         _shown_spans(b, start),
         *(int(np.asarray(own.fp + own.fn)[sentence]) for own in counts),
         *(float(own[sentence]) for own in f1),
     )
-
-
-def _window(gold: Sequence[Any], a: Sequence[Any], b: Sequence[Any], length: int) -> int:
-    """Return the first token to show, some tokens before the first disputed span."""
-    if length <= _MOST_TOKENS_SHOWN:
-        return 0
-    right = set(gold)
-    disputed = (set(a) & right) ^ (set(b) & right) or set(a) ^ set(b)
-    first = min((start for start, _, _ in disputed), default=0)
-    return max(0, min(first - _TOKENS_BEFORE_DISPUTE, length - _MOST_TOKENS_SHOWN))
 
 
 def _shown_words(words: Sequence[str], start: int) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 GROUPINGS = ("label", "sentence", "document")
 _MOST_CELLS_PER_ITEM = 8  # up to which a table of all cells replaces a sort
+_BY_ITEM = ("unit", "label", "answer", "start", "end", "times")  # have one entry per item
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,19 +207,13 @@ class Items:
             return self.within_labels.by_label
         order = np.argsort(self.label, kind="stable")
         ends = np.cumsum(np.bincount(self.label, minlength=len(self.labels)))
+        alone = replace(self, start=None, end=None)
         return tuple(
-            Items(
-                self.unit[own],
-                np.zeros(len(own), dtype=np.int32),
-                (label,),
-                self.answer[own],
-                self.says[:, own],
-                self.n_units,
-                self.document,
-                self.universe,
-                times=None if self.times is None else self.times[own],
-                number=self.number,
-                weight=self.weight,
+            replace(
+                alone.where(own),
+                label=np.zeros(len(own), dtype=np.int32),
+                labels=(label,),
+                universe=self.universe,
             )
             for label, own in zip(self.labels, np.split(order, ends[:-1]), strict=True)
         )
@@ -231,22 +226,16 @@ class Items:
         """Return the items once per system, as the items of one system."""
         number = len(systems)
 
-        def tiled(values: NDArray[Any] | None) -> NDArray[Any] | None:
-            return None if values is None else np.tile(values, number)
+        def pool(items: Items) -> Items:
+            columns = {name: getattr(items, name) for name in _BY_ITEM}
+            tiled: dict[str, Any] = {
+                name: np.tile(own, number) for name, own in columns.items() if own is not None
+            }
+            universe = None if items.universe is None else number * items.universe
+            says = items.says[list(systems)].reshape(1, -1)
+            return replace(items, **tiled, says=says, universe=universe)
 
-        return self._map(
-            lambda items: replace(
-                items,
-                unit=np.tile(items.unit, number),
-                label=np.tile(items.label, number),
-                answer=np.tile(items.answer, number),
-                says=items.says[list(systems)].reshape(1, -1),
-                universe=None if items.universe is None else number * items.universe,
-                start=tiled(items.start),
-                end=tiled(items.end),
-                times=tiled(items.times),
-            )
-        )
+        return self._map(pool)
 
     def _map(self, change: Callable[[Items], Items]) -> Items:
         within = None if self.within_labels is None else self.within_labels._map(change)
@@ -268,18 +257,10 @@ class Items:
 
     def where(self, wanted: NDArray[Any]) -> Items:
         """Return the items of a mask (or at places); true negatives can then not be counted."""
-        return replace(
-            self,
-            unit=self.unit[wanted],
-            label=self.label[wanted],
-            answer=self.answer[wanted],
-            says=self.says[:, wanted],
-            universe=None,
-            start=None if self.start is None else self.start[wanted],
-            end=None if self.end is None else self.end[wanted],
-            times=None if self.times is None else self.times[wanted],
-            within_labels=None,
-        )
+        columns = {name: getattr(self, name) for name in _BY_ITEM}
+        kept = {name: own[wanted] for name, own in columns.items() if own is not None}
+        says = self.says[:, wanted]
+        return replace(self, **kept, says=says, universe=None, within_labels=None)
 
     def of_units(self, units: NDArray[Any]) -> Items:
         """Return the items of these units alone, renumbered in their order."""

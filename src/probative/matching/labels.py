@@ -40,10 +40,8 @@ def averaged_labels(items: Items, labels: str | Sequence[str] | None) -> NDArray
     """Return the labels that the macro average of each system is taken over: a row per system."""
     # None: those of gold; "union": of gold and the system itself, as in scikit-learn; or names
     systems = range(len(items.says))
-    if labels is None:
-        return np.stack([items.uses() for _ in systems])
-    if isinstance(labels, str) and labels == UNION:
-        return np.stack([items.uses(i) for i in systems])
+    if labels is None or (isinstance(labels, str) and labels == UNION):
+        return np.stack([items.uses(None if labels is None else i) for i in systems])
     wanted = {labels} if isinstance(labels, str) else set(labels)
     for label in sorted(wanted - set(items.labels), key=str):
         near = difflib.get_close_matches(str(label), items.labels[:_LABELS_SEARCHED], n=1)
@@ -51,7 +49,7 @@ def averaged_labels(items: Items, labels: str | Sequence[str] | None) -> NDArray
         raise InputError(f"labels: neither gold nor a system has {label!r}{hint}")
     if not wanted:
         raise InputError("labels: none given; expected their names, or 'union'")
-    return np.stack([np.array([label in wanted for label in items.labels]) for _ in systems])
+    return np.tile([label in wanted for label in items.labels], (len(systems), 1))
 
 
 def only_in_a_system(items: Items, names: Sequence[str]) -> list[str]:
@@ -192,11 +190,23 @@ def relabel(sides: Sequence[Any], options: ReadingOptions, *, strict: bool = Tru
 def _renamed(side: Any, new: Callable[[str], str]) -> Any:
     """Return a side with its labels renamed, and equal ones merged."""
     if isinstance(side, Tagged):
-        names, codes = _merged([_new_tag(name, new) for name in side.names])
+        tags = []
+        for tag in side.names:
+            prefix, hyphen, kind = tag.partition("-")
+            kind = new(kind) if hyphen else ""
+            renamed = _OUTSIDE if kind == _OUTSIDE else f"{prefix}-{kind}"
+            tags.append(renamed if hyphen else tag)
+        names, codes = _merged(tags)
         return replace(side, names=names, tags=codes[side.tags])
     if isinstance(side, Spans):
         names, codes = _merged([new(name) for name in side.labels])
-        return _without_doubles(replace(side, labels=names, label=codes[side.label]))
+        rows = np.stack([side.sentence, side.start, side.end, codes[side.label]], axis=1)
+        rows = np.unique(rows.astype(np.int64), axis=0).reshape(-1, 4)
+        if _OUTSIDE in names:
+            rows = rows[rows[:, 3] != names.index(_OUTSIDE)]
+        sentence, start, end, label = rows.T
+        places: dict[str, Any] = {"sentence": sentence.astype(np.int32), "start": start, "end": end}
+        return replace(side, labels=names, label=label.astype(np.int32), **places)
     names, codes = _merged([new(name) for name in side.names])
     side = replace(side, names=names, codes=codes[side.codes])
     if isinstance(side, LabelSets):
@@ -205,27 +215,10 @@ def _renamed(side: Any, new: Callable[[str], str]) -> Any:
     return side
 
 
-def _new_tag(tag: str, new: Callable[[str], str]) -> str:
-    """Return a tag with its type renamed."""
-    prefix, hyphen, kind = tag.partition("-")
-    kind = new(kind) if hyphen else ""
-    return tag if not hyphen else _OUTSIDE if kind == _OUTSIDE else f"{prefix}-{kind}"
-
-
 def _merged(names: Sequence[str]) -> tuple[tuple[str, ...], Any]:
     """Return the distinct names, and the new code of every old one."""
     distinct = tuple(sorted(set(names)))
     return distinct, np.array([distinct.index(name) for name in names], dtype=np.int32)
-
-
-def _without_doubles(spans: Spans) -> Spans:
-    """Return spans without duplicates and without those mapped to O."""
-    rows = np.stack([spans.sentence, spans.start, spans.end, spans.label], axis=1)
-    rows = np.unique(rows.astype(np.int64), axis=0).reshape(-1, 4)
-    if _OUTSIDE in spans.labels:
-        rows = rows[rows[:, 3] != spans.labels.index(_OUTSIDE)]
-    sentence, label = rows[:, 0].astype(np.int32), rows[:, 3].astype(np.int32)
-    return replace(spans, sentence=sentence, start=rows[:, 1], end=rows[:, 2], label=label)
 
 
 # --- Labels from probabilities

@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 
     from probative.matching.records import MatchedRecords
     from probative.reading.formats import Annotations, Pair
-    from probative.reading.logs import Log, Samples
+    from probative.reading.logs import Log
     from probative.reading.scores import Graded
 
     Side = Labels | LabelSets
@@ -92,13 +92,26 @@ def _join_by_key(
 ) -> tuple[Side, list[Any], list[str]]:
     """Return gold and the systems with the same rows in the same order, and notes."""
     sides = [gold, *systems]
-    codes, n_ids, names = _number_ids(sides)
+    number: dict[str, int] = {}  # of every id, one numbering for all sides
+    codes = []
+    for side in sides:
+        if not isinstance(side.aligned, RowIds):
+            raise InputError(
+                f"key: {side.name} is no table; expected tables with these columns", None
+            )
+        numbers = [number.setdefault(name, len(number)) for name in side.aligned.names]
+        codes.append(np.array(numbers, dtype=np.int64)[side.aligned.codes])
+    n_ids, names = len(number), list(number)
     held = np.stack([np.bincount(own, minlength=n_ids) for own in codes])
     answer = held[0] > 0
     found = []
     for side, own in zip(sides, held, strict=True):
         wrong = {"missing": answer & (own == 0), "extra": ~answer & (own > 0), "doubled": own > 1}
-        examples: dict[str, Any] = {kind: _examples(ids, names) for kind, ids in wrong.items()}
+        examples: dict[str, Any] = {}
+        for kind, ids in wrong.items():
+            places = np.flatnonzero(ids).tolist()
+            shown = (names[i].replace("\x1f", ", ") for i in places)
+            examples[kind] = len(places), tuple(nsmallest(_IDS_SHOWN, shown))
         found.append(Mismatch(side.name, **examples))
     common: NDArray[np.bool_] = np.all(held > 0, axis=0)
     notes = settle(
@@ -114,35 +127,18 @@ def _join_by_key(
     return joined[0], joined[1:], notes
 
 
-def _number_ids(sides: Sequence[Side]) -> tuple[list[NDArray[np.int64]], int, list[str]]:
-    """Return the ids of every side as codes of one numbering, their number and their names."""
-    number: dict[str, int] = {}
-    codes = []
-    for side in sides:
-        if not isinstance(side.aligned, RowIds):
-            raise InputError(
-                f"key: {side.name} is no table; expected tables with these columns", None
-            )
-        names = side.aligned.names
-        own = np.array([number.setdefault(name, len(number)) for name in names], dtype=np.int64)
-        codes.append(own[side.aligned.codes])
-    return codes, len(number), list(number)
-
-
-def _examples(which: NDArray[np.bool_], names: Sequence[str]) -> tuple[int, tuple[str, ...]]:
-    """Return the number of these ids and the first few of them."""
-    places = np.flatnonzero(which).tolist()
-    first = nsmallest(_IDS_SHOWN, (names[i].replace("\x1f", ", ") for i in places))
-    return len(places), tuple(first)
-
-
 def _in_places(side: Side, places: NDArray[np.int64]) -> Side:
     """Return the rows at these indices; -1 stands for a row without a label."""
     lost = places < 0
-    texts = side.texts
+    read_texts = side.texts
+
+    def texts() -> Sequence[str]:
+        every = read_texts() if read_texts is not None else ()
+        return [every[i] for i in places.tolist()] if len(every) else ()
+
     common: dict[str, Any] = {
         "units": None if side.units is None else side.units[places],
-        "texts": None if texts is None else lambda: _texts_in(texts(), places),
+        "texts": None if read_texts is None else texts,
         "aligned": None,
     }
     if side.groups is not None:
@@ -164,10 +160,6 @@ def _in_places(side: Side, places: NDArray[np.int64]) -> Side:
         n_items=len(places),
         **common,
     )
-
-
-def _texts_in(texts: Sequence[str], places: NDArray[np.int64]) -> Sequence[str]:
-    return [texts[i] for i in places.tolist()] if len(texts) else ()
 
 
 # --- Matching logs: the samples that each system got right, or its findings in them
@@ -214,8 +206,10 @@ def _findings(logs: Sequence[Log], unit: NDArray[np.int32], n_units: int) -> Ite
         raise InputError(f"more than {_MOST_FINDINGS:,} findings; expected fewer", first.name)
     if not there.any() and not alarms.any():
         raise InputError("there are no findings: tp, fp and fn are 0 everywhere", first.name)
-    row, place = _numbered(there)
-    alarm_row, alarm_place = _numbered(alarms)
+    # the row of every finding, and its place in the row
+    row, alarm_row = (np.repeat(np.arange(len(n)), n) for n in (there, alarms))
+    place = np.arange(len(row)) - (np.cumsum(there) - there)[row]
+    alarm_place = np.arange(len(alarm_row)) - (np.cumsum(alarms) - alarms)[alarm_row]
     rows = np.concatenate([row, alarm_row])
     says = np.stack(
         [np.concatenate([place < log.tp[row], alarm_place < log.fp[alarm_row]]) for log in logs]
@@ -224,13 +218,6 @@ def _findings(logs: Sequence[Log], unit: NDArray[np.int32], n_units: int) -> Ite
     return Items(
         unit[rows], np.zeros(len(rows), dtype=np.int32), (_FINDING,), answer, says, n_units
     )
-
-
-def _numbered(number: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return, for this number of things in each row, the row and the place of each thing."""
-    row = np.repeat(np.arange(len(number)), number)
-    begin = np.cumsum(number) - number
-    return row, np.arange(len(row)) - begin[row]
 
 
 def _sides_of(logs: Sequence[Log], items: Items) -> tuple[Labels, tuple[Labels, ...]]:
@@ -259,10 +246,8 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST_ANSWER_SHOWN else text[:_LONGEST_ANSWER_SHOWN] + "…"
 
 
-def _side(log: Log, answers: Sequence[str], unit: NDArray[np.int32] | None) -> Labels:
-    names = tuple(sorted(set(answers)))
-    number = {name: i for i, name in enumerate(names)}
-    codes = np.array([number[answer] for answer in answers], dtype=np.int32)
+def _side(log: Log, answers: tuple[str, ...], unit: NDArray[np.int32] | None) -> Labels:
+    names, (codes,) = union([answers])
     return Labels(log.name, codes, names, unit, (), lambda: log.texts)
 
 
@@ -332,7 +317,20 @@ class Matched:
             return False  # only the sums of units are known
         if self.positive is None and self.match == STRICT and self.records is None:
             return True
-        return _read_alike(self.systems[i], self.systems[j])
+        a, b = self.systems[i], self.systems[j]
+        if isinstance(a, Labels):
+            _, (in_a, in_b) = union([a.names, b.names])
+            return bool(np.array_equal(in_a[a.codes], in_b[b.codes]))
+        if a.task == "records":
+            return bool(a.documents == b.documents)
+        if not isinstance(a, Spans):
+            return True
+        _, codes = union([a.labels, b.labels])
+        rows_a, rows_b = (
+            np.unique(np.stack([s.sentence, s.start, s.end, code[s.label]]), axis=1)
+            for s, code in zip((a, b), codes, strict=True)
+        )
+        return bool(np.array_equal(rows_a, rows_b))
 
     @cached_property
     def token_accuracy(self) -> tuple[tuple[int, int], ...] | None:
@@ -340,42 +338,13 @@ class Matched:
         if not self.tagged:
             return None
         gold, *systems = self.tagged
-        return tuple(_equal_tags(gold, system) for system in systems)
-
-
-def _read_alike(a: Any, b: Any) -> bool:
-    """Return True if two outputs hold the same labels, or the same spans."""
-    if isinstance(a, Labels):
-        _, (in_a, in_b) = union([a.names, b.names])
-        return bool(np.array_equal(in_a[a.codes], in_b[b.codes]))
-    if a.task == "records":
-        return bool(a.documents == b.documents)
-    if not isinstance(a, Spans):
-        return True
-    _, codes = union([a.labels, b.labels])
-    rows_a, rows_b = (
-        np.unique(np.stack([s.sentence, s.start, s.end, code[s.label]]), axis=1)
-        for s, code in zip((a, b), codes, strict=True)
-    )
-    return bool(np.array_equal(rows_a, rows_b))
-
-
-def _equal_tags(gold: Tagged, system: Tagged) -> tuple[int, int]:
-    """Return the number of equal tags and of all tokens."""
-    code = {name: i for i, name in enumerate(gold.names)}
-    same = np.array([code.get(name, -1) for name in system.names], dtype=np.int32)
-    extra = gold.text.document_lines  # count as tokens, as in conlleval
-    right = int(np.count_nonzero(gold.tags == same[system.tags]))
-    return right + extra, gold.text.n_tokens + extra
-
-
-def _are_verdicts(gold: Any) -> bool:
-    """Return True if gold is a folder of verdicts, which hold gold and outputs of records."""
-    if not is_path(gold) or not Path(gold).is_dir():
-        return False
-    from probative.reading.logs import are_verdicts
-
-    return are_verdicts(gold)
+        extra = gold.text.document_lines  # count as tokens, as in conlleval
+        found = []
+        for system in systems:
+            _, (code, own) = union([gold.names, system.names])
+            right = int(np.count_nonzero(code[gold.tags] == own[system.tags]))
+            found.append((right + extra, gold.text.n_tokens + extra))
+        return tuple(found)
 
 
 def match_inputs(
@@ -410,7 +379,11 @@ def match_inputs(
             raise InputError("names: the systems have names already; expected none")
         return _runs_of_logs(gold, options, choices)
     answer: Any
-    is_log = choices.task == "records" or (choices.task is None and _are_verdicts(gold))
+    is_log = choices.task == "records"
+    if choices.task is None and is_path(gold) and Path(gold).is_dir():
+        from probative.reading.logs import are_verdicts  # they hold gold and outputs of records
+
+        is_log = are_verdicts(gold)
     logs = read_record_logs([gold, *systems], options) if is_log else None
     if logs is not None:
         answer, given = logs
@@ -443,8 +416,7 @@ def match_inputs(
             raise InputError(
                 f"runs: {name_of(answer)} is a log of samples; expected gold, or only runs"
             )
-        found = _samples([answer, *outputs], names, choices)
-        return found if found.task == "scores" else _averaging(found, None)
+        return _samples([answer, *outputs], names, choices)
     called = name_systems(names, [system.name for system in given])
     groups = group_runs(given, called)
     named = names_of_outputs(groups, called)
@@ -460,6 +432,7 @@ def match_inputs(
         )
     except InputError as error:
         raise name_run(error, groups) from None
+    matched = _averaging(matched, choices.labels)
     notes = matched.notes
     if groups and matched.records is not None:  # the scores of single outputs show their quality
         told = zip(matched.names, matched.systems, strict=True)
@@ -485,35 +458,34 @@ def _match_graded(
     choices: GradedOptions,
 ) -> Matched:
     """Match graded scores, from lists by the names of systems or from columns of a table."""
-    from probative.reading.scores import Graded, scores_of_labels, scores_of_systems
+    from probative.reading.scores import MISSING, Graded, scores_of_labels, scores_of_systems
 
     refuse_unused(choices, Graded("", np.zeros(0)), separate=False)
     if systems:
         raise InputError("score_columns: one table holds all scores; expected no other inputs")
     notes: tuple[str, ...] = ()
+    columns = [str(column) for column in choices.score_columns]
+    # columns of scores are read as labels, blank cells as missing
+    cells = replace(options, task="labels", predicted=True, blank=MISSING, key=())
     summed = choices.scores if isinstance(choices.scores, SummedScores) else None
-    if summed is None and choices.scores is None and _is_summable(choices):
+    if choices.scores is None and _is_summable(choices):
         from probative.reading.large_tables import sum_large_scores
 
-        columns = [str(column) for column in choices.score_columns]
-        cells, span = _cells_of_scores(options), range_of(choices.range)
-        summed = sum_large_scores(table, cells, columns, choices, span)
+        summed = sum_large_scores(table, cells, columns, choices, range_of(choices.range))
     if summed is not None:
         return _summed(summed, names, choices)
+    wanted = replace(choices, gold_column=columns[0], columns=columns) if columns else choices
     if choices.scores is not None:
         units = getattr(choices, "units", None)  # of a plan it is the number of units
         read = scores_of_systems(choices.scores, None if isinstance(units, int) else units)
         given = [
-            SystemOutputs(name, sides, tuple(f"run {k + 1}" for k in range(len(sides))))
-            if are_runs
-            else SystemOutputs(name, sides)
+            SystemOutputs(
+                name, sides, tuple(f"run {k + 1}" for k in range(len(sides))) if are_runs else None
+            )
             for name, sides, are_runs in read
         ]
     else:
-        cells = _cells_of_scores(options)
-        columns = [str(column) for column in choices.score_columns]
         if choices.run_column is not None:
-            wanted = replace(choices, gold_column=columns[0], columns=columns)
             answer, given = read_runs_together(table, cells, wanted)
         else:
             _, (answer, outputs, found) = _read_together(table, cells, columns[0], columns, choices)
@@ -524,7 +496,7 @@ def _match_graded(
             for system in given
         ]
     if choices.human is not None:
-        given = _with_human(table, given, _cells_of_scores(options), choices)
+        given = _with_human(table, given, cells, wanted)
     called = name_systems(names, [system.name for system in given])
     return _graded(given, called, choices, notes)
 
@@ -553,22 +525,16 @@ def _summed(summed: SummedScores, names: Sequence[str] | None, choices: GradedOp
     items, notes = summed_items(summed, range_)
     called = name_systems(names, list(summed.names))
     sides = [Graded(name, own, items.unit) for name, own in zip(called, items.says, strict=True)]
-    return Matched(
-        "scores",
-        called,
-        cast("Items", items),
-        sides[0],
-        tuple(sides),
-        averaged=np.zeros((len(called), 0), dtype=bool),
-        notes=tuple(notes),
-    )
+    return _of_scores(items, sides, called, notes)
 
 
-def _cells_of_scores(options: Options) -> Options:
-    """Return how columns of scores are read: as labels, blank cells as missing."""
-    from probative.reading.scores import MISSING
-
-    return replace(options, task="labels", predicted=True, blank=MISSING, key=())
+def _of_scores(
+    items: Any, sides: Sequence[Graded], names: tuple[str, ...], notes: Sequence[str]
+) -> Matched:
+    """Return the scores of systems on the same items; they have no labels to average."""
+    averaged = np.zeros((len(names), 0), dtype=bool)
+    systems = tuple(sides)
+    return Matched("scores", names, items, sides[0], systems, averaged=averaged, notes=tuple(notes))
 
 
 def _with_human(
@@ -583,7 +549,7 @@ def _with_human(
     )
 
     sides = [side for system in given for side in system.outputs]
-    columns = [str(column) for column in choices.score_columns]
+    columns = list(choices.columns)
     plain = replace(cells, unit=None, group=None)
     if isinstance(choices.human, Mapping):
         known = {name: own for name, own, _ in scores_of_systems(choices.human)}
@@ -598,8 +564,7 @@ def _with_human(
                 )
         human = [side for system in given for side in known[system.name]]
     elif choices.run_column is not None:
-        wanted = replace(choices, gold_column=columns[0], columns=columns)
-        _, of_runs = read_runs_together(choices.human, plain, wanted)
+        _, of_runs = read_runs_together(choices.human, plain, choices)
         human = [scores_of_labels(own) for system in of_runs for own in system.outputs]
     else:
         ids = [str(column) for column in choices.key][:1]
@@ -627,16 +592,7 @@ def _graded(
     given_range = getattr(choices, "range", None)
     said, range_ = given_range is not None, range_of(given_range)
     items, sides, of_items = match_scores(sides, named, range_, said=said)
-    return Matched(
-        "scores",
-        named,
-        cast("Items", items),
-        sides[0],
-        tuple(sides),
-        averaged=np.zeros((len(named), 0), dtype=bool),
-        notes=(*notes, *of_items),
-        runs=groups,
-    )
+    return replace(_of_scores(items, sides, named, [*notes, *of_items]), runs=groups)
 
 
 def _match(
@@ -650,10 +606,8 @@ def _match(
     same_labels: bool,
 ) -> Matched:
     """Match gold and outputs by the function for their task."""
-    labels, train_words = choices.labels, choices.train_words
     if isinstance(answer, Records):
-        matched = _records(answer, outputs, named, choices, all_there=all_there)
-        return _averaging(matched, labels)
+        return _records(answer, outputs, named, choices, all_there=all_there)
     if isinstance(answer, (Labels, LabelSets)):
         answer, *outputs = (name_numbers(s, choices.label_names) for s in (answer, *outputs))
     answer, *outputs = relabel([answer, *outputs], choices, strict=all_there)
@@ -664,25 +618,26 @@ def _match(
     ]
     if isinstance(answer, (Labels, LabelSets)):
         switches = {"find_positive": find_positive, "same_labels": same_labels}
-        matched = _labels(answer, outputs, named, choices, notes, **switches)
-        return _averaging(matched, labels)
+        return _labels(answer, outputs, named, choices, notes, **switches)
     if isinstance(answer, Segmented):
-        if labels is not None:
+        if choices.labels is not None:
             raise InputError("labels: words of a segmentation have none")
-        lexicon = None
-        if train_words is not None:
-            lexicon = _lexicon(train_words, choices.encoding)
+        lexicon: Any = None
+        if choices.train_words is not None:
+            of_words = Options(task="segmentation", encoding=choices.encoding)
+            lexicon = annotations_of(choices.train_words, "train_words", of_words)
+            if not isinstance(lexicon, Segmented):
+                raise InputError("train_words: holds no words")
         if choices.align_by == "characters":
             moved = [carried_over(answer, output) for output in outputs]
             outputs = [words for words, _ in moved]
             notes += [note for _, of_text in moved for note in of_text]
         items = match_words(answer, *outputs)
-        matched = Matched(
+        return Matched(
             answer.task, named, items, answer, tuple(outputs), lexicon=lexicon, notes=tuple(notes)
         )
-        return _averaging(matched, None)
     matched = _entities(answer, outputs, named, choices, same_labels=same_labels)
-    return _averaging(replace(matched, notes=(*_reason(answer), *matched.notes)), labels)
+    return replace(matched, notes=(*_reason(answer), *matched.notes))
 
 
 def _records(
@@ -785,11 +740,8 @@ def _human_of_logs(
                 human,
             )
         values = np.full(len(samples), np.nan)
-        item = np.array([place[sample] for sample in own.samples])
-        means = mean_answers(
-            own.name, np.asarray(own.values), np.unique(item, return_inverse=True)[1]
-        )
-        values[np.unique(item)] = means.values
+        places, item = np.unique([place[sample] for sample in own.samples], return_inverse=True)
+        values[places] = mean_answers(own.name, np.asarray(own.values), item).values
         found.append(Graded(own.name, values))
     return found
 
@@ -805,15 +757,10 @@ def _samples(files: Sequence[Any], names: Sequence[str] | None, choices: Reading
             raise InputError(f"{name}: is of graded scores; expected metric='mean'")
     items, joined = _match_logs(logs)
     answer, systems = _sides_of(joined, items)
-    return Matched(
-        "samples",
-        named,
-        items,
-        answer,
-        systems,
-        all_classes=not joined[0].counted,
-        notes=tuple(note for file in files for note in file.notes),
-    )
+    notes = tuple(note for file in files for note in file.notes)
+    every = not joined[0].counted
+    matched = Matched("samples", named, items, answer, systems, all_classes=every, notes=notes)
+    return _averaging(matched, None)
 
 
 def _runs_of_logs(systems: Mapping[str, Any], options: Options, choices: ReadingOptions) -> Matched:
@@ -821,25 +768,22 @@ def _runs_of_logs(systems: Mapping[str, Any], options: Options, choices: Reading
     given = []
     for name, own in systems.items():
         paths = tuple(map(str, own if isinstance(own, (list, tuple)) else (own,)))
-        files = [_single_log(path, options, choices) for path in paths]
+        files: list[Any] = []
+        for path in paths:
+            log: Any = annotations_of(path, path, options)
+            files.append(log)
+            if log.task != "samples":
+                raise InputError(
+                    "is no log of samples, and there is no gold; expected logs, or gold", path
+                )
+            if len(log.logs) > 1:
+                raise InputError("holds the logs of several systems; expected one", path)
+            refuse_unused(choices, log, separate=True)
         given.append(SystemOutputs(str(name), files, names_of_runs(paths), paths))
     groups = group_runs(given, tuple(system.name for system in given))
     named = names_of_outputs(groups, ())
     matched = _samples([file for system in given for file in system.outputs], named, choices)
-    notes = share_notes(matched.notes, groups)
-    matched = replace(matched, runs=groups, notes=notes)
-    return matched if matched.task == "scores" else _averaging(matched, None)
-
-
-def _single_log(path: str, options: Options, choices: ReadingOptions) -> Samples:
-    """Read a log of one system."""
-    log: Any = annotations_of(path, path, options)
-    if log.task != "samples":
-        raise InputError("is no log of samples, and there is no gold; expected logs, or gold", path)
-    if len(log.logs) > 1:
-        raise InputError("holds the logs of several systems; expected one", path)
-    refuse_unused(choices, log, separate=True)
-    return cast("Samples", log)
+    return replace(matched, runs=groups, notes=share_notes(matched.notes, groups))
 
 
 def _names_of_logs(files: Sequence[Any]) -> list[str]:
@@ -894,10 +838,9 @@ def match_training(train: Any, matched: Matched, reading: ReadingOptions) -> Spa
     if matched.task == "samples":
         raise InputError("train: does not apply to logs; leave it out")
     options = Options(matched.task, None, reading.encoding, reading.tag_column, reading.comments)
-    column = None if reading.gold_column is None else str(reading.gold_column)
-    data = annotations_of(
-        train, "train", replace(options, column=column if matched.task == "labels" else None)
-    )
+    if matched.task == "labels" and reading.gold_column is not None:
+        options = replace(options, column=str(reading.gold_column))
+    data = annotations_of(train, "train", options)
     if data.task != matched.task:
         raise InputError(f"train: is {data.task}, but gold is {matched.task}")
     if isinstance(data, (Tagged, Spans)):
@@ -934,15 +877,6 @@ def name_systems(names: Sequence[str] | None, usual: list[str]) -> tuple[str, ..
     )
 
 
-def _lexicon(train_words: Any, encoding: str | None) -> Segmented:
-    words = annotations_of(
-        train_words, "train_words", Options(task="segmentation", encoding=encoding)
-    )
-    if not isinstance(words, Segmented):
-        raise InputError("train_words: holds no words")
-    return words
-
-
 def _labels(
     gold: Labels | LabelSets,
     systems: Sequence[Any],
@@ -971,7 +905,12 @@ def _labels(
         ]
         notes += [s.notes[-1] for s in systems if options.threshold is not None and s is not gold]
     for name, system in zip(names, systems, strict=True):
-        _refuse_strange_classes(gold, system, name, options)
+        columns = options.probability_columns
+        if columns and not set(gold.names) & set(system.names):
+            raise InputError(
+                f"{name}: the columns {', '.join(columns)} are not named after "
+                f"the classes of gold ({', '.join(gold.names[:4])}); expected mapping="
+            )
         notes += differ_in_writing(gold.names, system.names, name)
         if same_labels:
             refuse_other_labels(gold, system, name)
@@ -999,15 +938,6 @@ def _labels(
         all_classes=positive is None and not only and single,
         notes=tuple(notes),
     )
-
-
-def _refuse_strange_classes(gold: Any, system: Any, name: str, options: ReadingOptions) -> None:
-    """Refuse probability columns none of which is named (or mapped to) a class of gold."""
-    if options.probability_columns and not set(gold.names) & set(system.names):
-        raise InputError(
-            f"{name}: the columns {', '.join(options.probability_columns)} are not named after "
-            f"the classes of gold ({', '.join(gold.names[:4])}); expected mapping="
-        )
 
 
 def align_items(gold: Any, system: Any, name: str, by: str) -> tuple[str, ...]:
@@ -1091,7 +1021,6 @@ def pool_runs(matched: Matched, group: RunGroup) -> Matched:
     # the same item is not independent.
     pooled = matched.items.pooled(group.places)
     gold, system = _repeated(matched, group)
-    chosen = UNION if matched.own_labels else None
     averaged = matched.averaged[[group.places[0]]]
     return replace(
         matched,
@@ -1100,7 +1029,7 @@ def pool_runs(matched: Matched, group: RunGroup) -> Matched:
         gold=gold,
         systems=system,
         tagged=(),
-        averaged=averaged_labels(pooled, chosen) if matched.own_labels else averaged,
+        averaged=averaged_labels(pooled, UNION) if matched.own_labels else averaged,
         runs=(),
         records=None,
     )
@@ -1141,10 +1070,15 @@ def by_class(matched: Matched) -> Matched:
         )
     items = match_labels(gold, *matched.systems, positive=None)
     note = f"{classes:,} targets are the classes of macro averages"
-    labels = replace(
-        matched, task="labels", items=items, all_classes=True, notes=(*matched.notes, note)
+    return replace(
+        matched,
+        task="labels",
+        items=items,
+        all_classes=True,
+        notes=(*matched.notes, note),
+        averaged=averaged_labels(items, None),
+        own_labels=False,
     )
-    return replace(labels, averaged=averaged_labels(items, None), own_labels=False)
 
 
 def unpooled(matched: Matched) -> Matched:

@@ -108,7 +108,9 @@ def read_apart(
             given.append(_several(several, usual, answer, of_system, choices, itself))
         else:
             _, output = _output(system, usual, answer, of_system, itself)
-            name = short_name(system) if is_path(system) else _own_name(system) or usual
+            name = short_name(system) if is_path(system) else usual
+            if hasattr(system, "to_numpy") and isinstance(getattr(system, "name", None), str):
+                name = system.name or usual  # of a column of a data frame
             given.append(SystemOutputs(name, [output]))
     return answer, given
 
@@ -333,12 +335,6 @@ def name_run(error: InputError, groups: tuple[RunGroup, ...]) -> InputError:
 def name_of(side: Any) -> str:
     """Return the name of a side for messages."""
     return str(side.text.name if isinstance(side, (Tagged, Spans)) else side.name)
-
-
-def _own_name(system: Any) -> str | None:
-    """Return the name of a data frame column, else None."""
-    name = getattr(system, "name", None) if hasattr(system, "to_numpy") else None
-    return name if isinstance(name, str) and name else None
 
 
 def short_name(path: str | Path) -> str:

@@ -70,6 +70,11 @@ class Rule(NamedTuple):
     weight: int = 1  # number of fields that each field counts as
     ignore: bool = False  # True if the path is left out
 
+    @property
+    def is_exact(self) -> bool:
+        """Return True if only equal keys are equal values."""
+        return self.tolerance is None and self.similarity is None
+
 
 EXACT = Rule()
 
@@ -179,7 +184,10 @@ def rules_of(options: ReadingOptions) -> RecordRules:
     pairs = [_pair("list_key", text) for text in chosen.list_key]
     return RecordRules(
         tuple(_pair("field", text) for text in chosen.field),
-        tuple((path, tuple(_commas(keys))) for path, keys in pairs),
+        tuple(
+            (path, tuple(part.strip() for part in keys.split(",") if part.strip()))
+            for path, keys in pairs
+        ),
         names_of("ordered", chosen.ordered),
         names_of("unique", chosen.unique),
         names_of("open_map", chosen.open_map),
@@ -208,10 +216,6 @@ def _pair(name: str, text: Any) -> tuple[str, str]:
         example = "total=tolerance=0.01" if name == "field" else "items=sku,date"
         raise InputError(f"{name}: {shown(text)}; expected a value such as {example}")
     return found[1].strip(), found[2].strip()
-
-
-def _commas(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _read_rules(path: str) -> dict[str, Any]:
@@ -348,26 +352,17 @@ def key_of_text(text: str, rule: Rule) -> Any:
     """Return the key of a cleaned text under the rules of its path."""
     if rule.casefold:
         text = unicodedata.normalize("NFC", text.casefold())
-    if rule.punctuation:
-        text = _without_punctuation(text)
-    if rule.number is not None:
-        number = _number(text, *rule.number)
-        if number is not None:
-            return number
-    if rule.date is not None:
-        date = _date(text, rule.date)
-        if date is not None:
-            return ("date", date)
+    if rule.punctuation:  # at the ends, with spaces, unless nothing else is there
+        inside = [i for i, sign in enumerate(text) if unicodedata.category(sign)[0] not in "PZ"]
+        text = text[inside[0] : inside[-1] + 1] if inside else text
+    if rule.number is not None and (number := _number(text, *rule.number)) is not None:
+        return number
+    if rule.date is not None and (date := _date(text, rule.date)) is not None:
+        return ("date", date)
     if rule.tokens:
         words = frozenset(_WORD.findall(text))
         return ("set", words) if words else text
     return text
-
-
-def _without_punctuation(text: str) -> str:
-    """Return a text without punctuation and spaces at its ends, unless nothing else is there."""
-    inside = [i for i, sign in enumerate(text) if unicodedata.category(sign)[0] not in "PZ"]
-    return text[inside[0] : inside[-1] + 1] if inside else text
 
 
 @lru_cache(maxsize=2**16)
@@ -388,24 +383,24 @@ def _number(text: str, thousands: str, decimal: str) -> int | float | None:
 @lru_cache(maxsize=2**16)
 def _date(text: str, formats: tuple[str, ...]) -> datetime | None:
     """Return the date that a text is, in ISO 8601 or the first format that fits."""
-    readers = [datetime.fromisoformat, *(_reader(each) for each in formats)]
-    for read in readers:
+    for form in (None, *formats):
         try:
-            date = read(text)
+            date = datetime.fromisoformat(text) if form is None else datetime.strptime(text, form)  # noqa: DTZ007  (the format decides)
             return date if date.tzinfo is None else date.astimezone(UTC)
         except (ValueError, OverflowError):
             continue
     return None
 
 
-def _reader(form: str) -> Callable[[str], datetime]:
-    return lambda text: datetime.strptime(text, form)  # noqa: DTZ007  (the format decides)
-
-
 def close_pairs(rule: Rule, gold: Sequence[Any], said: Sequence[Any]) -> Iterator[tuple[int, int]]:
     """Yield the places of pairs of keys that a tolerance or a similarity makes equal."""
     if rule.tolerance is not None:
-        yield from _near_numbers(rule.tolerance, rule.relative, gold, said)
+        exact = sorted((value, j) for j, value in _numbers(said))
+        values = [value for value, _ in exact]
+        for i, value in _numbers(gold):
+            room = rule.tolerance * abs(value) if rule.relative else rule.tolerance
+            begin, end = bisect_left(values, value - room), bisect_right(values, value + room)
+            yield from ((i, j) for _, j in exact[begin:end])
     if rule.similarity is not None:
         texts = [(j, key) for j, key in enumerate(said) if type(key) is str]
         for i, one in enumerate(gold):
@@ -413,27 +408,11 @@ def close_pairs(rule: Rule, gold: Sequence[Any], said: Sequence[Any]) -> Iterato
                 yield from ((i, j) for j, other in texts if _alike(one, other, rule.similarity))
 
 
-def _near_numbers(
-    tolerance: Fraction, relative: bool, gold: Sequence[Any], said: Sequence[Any]
-) -> Iterator[tuple[int, int]]:
-    """Yield the places of pairs of numbers that differ by no more than the tolerance."""
-    exact = sorted((_fraction(key), j) for j, key in enumerate(said) if _is_number(key))
-    values = [value for value, _ in exact]
-    for i, key in enumerate(gold):
-        if _is_number(key):
-            value = _fraction(key)
-            room = tolerance * abs(value) if relative else tolerance
-            begin, end = bisect_left(values, value - room), bisect_right(values, value + room)
-            yield from ((i, j) for _, j in exact[begin:end])
-
-
-def _is_number(key: Any) -> bool:
-    return type(key) is int or type(key) is float
-
-
-def _fraction(number: float) -> Fraction:
-    """Return a number as it is written: 0.1 is a tenth."""
-    return Fraction(number) if type(number) is int else Fraction(str(number))
+def _numbers(keys: Sequence[Any]) -> Iterator[tuple[int, Fraction]]:
+    """Yield the place of every number and the number as it is written: 0.1 is a tenth."""
+    for i, key in enumerate(keys):
+        if type(key) is int or type(key) is float:
+            yield i, Fraction(key) if type(key) is int else Fraction(str(key))
 
 
 def _alike(one: str, other: str, least: float) -> bool:

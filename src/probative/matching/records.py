@@ -98,7 +98,9 @@ class _Trees:
             text = clean(value)
             if text in self._empty and not self._keep:
                 return None
-            key = text if path.rule is EXACT else self._ruled(text, path)
+            key = text if path.rule is EXACT else key_of_text(text, path.rule)
+            if path.rule.date is not None and type(key) is not tuple:
+                path.unparsed += 1
         elif form is dict:
             return self._object(value, path)
         elif form is list:
@@ -112,13 +114,6 @@ class _Trees:
         codes = self._codes
         return _Node(path, _LEAF, codes.setdefault(key, len(codes)), None, key, value)
 
-    @staticmethod
-    def _ruled(text: str, path: Path) -> Any:
-        key = key_of_text(text, path.rule)
-        if path.rule.date is not None and type(key) is not tuple:
-            path.unparsed += 1
-        return key
-
     def _object(self, value: dict[str, Any], path: Path) -> _Node | None:
         parts: dict[str, _Node] = {}
         for key, each in value.items():
@@ -128,7 +123,7 @@ class _Trees:
                 if node is not None:
                     parts[key] = node
         if not parts:
-            return None if value or not self._keep else self._nothing("{}", value, path)
+            return self._nothing("{}", value, path)
         content = frozenset([(key, node.code) for key, node in parts.items()])
         code = self._codes.setdefault(content, len(self._codes))
         return _Node(path, _OBJECT, code, parts, None, None)
@@ -144,7 +139,7 @@ class _Trees:
                 parts.append(node)
                 seen.add(node.code)
         if not parts:
-            return None if value or not self._keep else self._nothing("[]", value, path)
+            return self._nothing("[]", value, path)
         content = (
             tuple([(node.index, node.code) for node in parts])
             if path.ordered
@@ -153,7 +148,10 @@ class _Trees:
         code = self._codes.setdefault(("list", content), len(self._codes))
         return _Node(path, _LIST, code, parts, None, None)
 
-    def _nothing(self, sign: str, value: Any, path: Path) -> _Node:
+    def _nothing(self, sign: str, value: Any, path: Path) -> _Node | None:
+        """Return the leaf of an empty object or list; None if that is not a value."""
+        if value or not self._keep:
+            return None
         code = self._codes.setdefault((sign,), len(self._codes))
         return _Node(path, _LEAF, code, None, (sign,), value)
 
@@ -199,10 +197,11 @@ def _similarity(gold: Sequence[_Node], said: Sequence[_Node]) -> Matrix:
         others, theirs = other_leaves.get(address, ([], []))
         if others:
             codes, other_codes = np.full(len(gold), -1), np.full(len(said), -2)
-            codes[rows], other_codes[others] = _codes(nodes), _codes(theirs)
+            codes[rows] = [node.code for node in nodes]
+            other_codes[others] = [node.code for node in theirs]
             equal = codes[:, None] == other_codes
             rule = nodes[0].path.rule
-            if rule.tolerance is not None or rule.similarity is not None:
+            if not rule.is_exact:
                 for i, j in close_pairs(rule, [n.key for n in nodes], [n.key for n in theirs]):
                     equal[rows[i], others[j]] = True
             matrix += equal if rule.weight == 1 else rule.weight * equal
@@ -213,20 +212,15 @@ def _similarity(gold: Sequence[_Node], said: Sequence[_Node]) -> Matrix:
     return matrix
 
 
-def _codes(nodes: Sequence[_Node]) -> list[int]:
-    return [node.code for node in nodes]
-
-
 def _similarity_of_lists(gold: Sequence[_Node], said: Sequence[_Node]) -> Matrix:
     """Return the weight of equal leaves of every pair of lists, each aligned at its best."""
     matrix = np.zeros((len(gold), len(said)))
     rule = gold[0].path.element.rule
-    exact = rule.tolerance is None and rule.similarity is None
-    if exact:
+    if rule.is_exact:
         holders, others = _holders(gold), _holders(said)
         for value in holders.keys() & others.keys():
             matrix[np.ix_(holders[value], others[value])] += rule.weight
-    for kind in (_OBJECT, _LIST) if exact else (_LEAF, _OBJECT, _LIST):
+    for kind in (_OBJECT, _LIST) if rule.is_exact else (_LEAF, _OBJECT, _LIST):
         rows, elements, begin = _elements(gold, kind)
         columns, other_elements, other_begin = _elements(said, kind)
         if rows and columns:
@@ -319,19 +313,12 @@ def _assign(matrix: Matrix) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 # --- Matching two trees
 
 
-class _Outcome(NamedTuple):
-    """Outcome of a gold leaf, a returned leaf, or a pair of them."""
-
-    kind: int
-    gold: _Node | None
-    said: _Node | None
-
-
 class _Comparison:
     """Compare the tree of an output with that of gold."""
 
     def __init__(self, gold: _Node | None, said: _Node | None):
-        self.found: list[_Outcome] = []
+        # the outcome of a gold leaf, a returned leaf, or a pair of them
+        self.found: list[tuple[int, _Node | None, _Node | None]] = []
         # scalars of both sides, in each list, that have no equal partner
         self.left: list[tuple[list[_Node], list[_Node]]] = []
         if gold is None or said is None:
@@ -343,7 +330,9 @@ class _Comparison:
         if gold.kind != said.kind:
             self._alone(gold, said, OTHER_TYPE)
         elif gold.kind == _LEAF:
-            self.found.append(_Outcome(RIGHT if _equal(gold, said) else OTHER_VALUE, gold, said))
+            rule = gold.path.rule
+            equal = gold.code == said.code or any(close_pairs(rule, [gold.key], [said.key]))
+            self.found.append((RIGHT if equal else OTHER_VALUE, gold, said))
         elif gold.kind == _LIST and not gold.path.ordered:
             for kind in (_LEAF, _OBJECT, _LIST):
                 self._align(gold, said, kind)
@@ -364,9 +353,9 @@ class _Comparison:
     def _alone(self, gold: _Node | None, said: _Node | None, kind: int = 0) -> None:
         """Add what only gold has and what only the output has."""
         if gold is not None:
-            self.found += [_Outcome(kind or MISSING, leaf, None) for leaf in gold.leaves([])]
+            self.found += [(kind or MISSING, leaf, None) for leaf in gold.leaves([])]
         if said is not None:
-            self.found += [_Outcome(kind or INVENTED, None, leaf) for leaf in said.leaves([])]
+            self.found += [(kind or INVENTED, None, leaf) for leaf in said.leaves([])]
 
     def _align(self, gold: _Node, said: _Node, kind: int) -> None:
         """Pair the elements of a kind of two lists; equal ones first, in their order."""
@@ -400,8 +389,7 @@ class _Comparison:
     @staticmethod
     def _pairs(path: Path, gold: list[_Node], said: list[_Node]) -> list[tuple[int, int]]:
         """Return the places of elements to pair, of which none are equal as a whole."""
-        rule = gold[0].path.rule
-        if gold[0].kind == _LEAF and rule.tolerance is None and rule.similarity is None:
+        if gold[0].kind == _LEAF and gold[0].path.rule.is_exact:
             return []
         if not path.list_key or gold[0].kind != _OBJECT:
             return _best_pairs(path, gold, said)
@@ -418,15 +406,6 @@ class _Comparison:
                 found = _best_pairs(path, *some, always=True)
                 pairs += [(own[i], others[j]) for i, j in found]
         return pairs
-
-
-def _equal(gold: _Node, said: _Node) -> bool:
-    if gold.code == said.code:
-        return True
-    rule = gold.path.rule
-    if rule.tolerance is None and rule.similarity is None:
-        return False
-    return any(close_pairs(rule, [gold.key], [said.key]))
 
 
 def _best_pairs(
@@ -463,14 +442,7 @@ _USUAL_FORMATS = (
 _FORMS = ("casefold", "punctuation", "number", "number=1,234.5", "number=1.234,5", "number=1 234,5")
 
 
-def _more_rules(path: Path) -> tuple[tuple[str, Rule], ...]:
-    """Return the rules that a path does not have and that may explain wrong values."""
-    if path.near is None:
-        dates = [f"date={each}" for each in ("", *_USUAL_FORMATS)]
-        texts = [*_FORMS, *(text.removesuffix("=") for text in dates)]
-        rules = [(text, path.rule._replace(**parse_rules(text))) for text in texts]
-        path.near = tuple((text, rule) for text, rule in rules if rule != path.rule)
-    return path.near
+_DATE_FORMS = ("date", *(f"date={each}" for each in _USUAL_FORMATS))
 
 
 def _key_under(node: _Node, rule: Rule) -> Any:
@@ -480,8 +452,15 @@ def _key_under(node: _Node, rule: Rule) -> Any:
 def _explain(gold: list[_Node], said: list[_Node]) -> Iterator[tuple[Path, str]]:
     """Yield path and rule of every pair of wrong values that one more rule makes equal."""
     path = gold[0].path
-    dates = all(any(_looks_like_date(n) for n in side) for side in (gold, said))
-    for text, rule in _more_rules(path):
+    if path.near is None:  # the rules that it does not have
+        texts = (*_FORMS, *_DATE_FORMS)
+        rules = [(text, path.rule._replace(**parse_rules(text))) for text in texts]
+        path.near = tuple((text, rule) for text, rule in rules if rule != path.rule)
+    dates = all(
+        any(type(n.value) is str and _DATE_LIKE.search(n.value) for n in side)
+        for side in (gold, said)
+    )
+    for text, rule in path.near:
         if text.startswith("date") and not dates:
             break  # dates come last
         places: dict[Any, list[_Node]] = {}
@@ -513,18 +492,13 @@ def why_unequal(gold: Any, said: Any) -> str:
         return f"differs by {said - gold:+.6g}" if is_number else ""
     texts = clean(gold), clean(said)
     dates = all(_DATE_LIKE.search(text) for text in texts)
-    forms = [*_FORMS, *(f"date={form}" for form in _USUAL_FORMATS if dates), *["date"] * dates]
-    for form in forms:
+    for form in (*_FORMS, *(_DATE_FORMS[1:] if dates else ()), *_DATE_FORMS[:dates]):
         rule = Rule(**parse_rules(form))
         if key_of_text(texts[0], rule) == key_of_text(texts[1], rule):
             return f"equal under {form}"
     longer = max(map(len, texts))
     edits = edit_distance(*texts) if longer <= _LONGEST_COMPARED else longer
     return f"{edits} of {longer} characters differ" if 2 * edits < longer else ""
-
-
-def _looks_like_date(node: _Node) -> bool:
-    return type(node.value) is str and _DATE_LIKE.search(node.value) is not None
 
 
 # --- Records of several systems
@@ -716,33 +690,30 @@ def match_records(
         unit.extend([document] * (len(label) - len(unit)))
     if all_there:
         paths.refuse_unknown()
-    return _collect(
-        paths,
-        (unit, label, answer, kinds),
+    columns = unit, label, answer, kinds
+    items, found, there = _collect(paths, columns, len(gold.documents), rules.only_gold_paths)
+    return MatchedRecords(
         tuple(system.name for system in systems),
-        len(gold.documents),
-        rules,
+        items,
+        found,
+        np.array([path.in_list for path in there], dtype=bool),
         tuple(wrong_values),
         tuple(dict(each) for each in explained),
+        np.array([path.rule.weight for path in there], dtype=np.int64),
+        {path.text: path.unparsed for path in paths.all if path.unparsed},
+        rules,
     )
 
 
 def _collect(
-    paths: Paths,
-    columns: tuple[array[int], array[int], bytearray, list[bytearray]],
-    names: tuple[str, ...],
-    n_units: int,
-    rules: RecordRules,
-    wrong_values: tuple[int, ...],
-    explained: tuple[dict[tuple[str, str], int], ...],
-) -> MatchedRecords:
+    paths: Paths, columns: tuple[Any, ...], n_units: int, only_gold_paths: bool
+) -> tuple[Items, NDArray[np.int8], list[Path]]:
     """Turn what was found into arrays, with the labels in alphabetical order."""
     unit, number = (np.array(column, dtype=np.int32) for column in columns[:2])
-    answer = np.frombuffer(bytes(columns[2]), dtype=np.int8) > 0
-    kinds = np.zeros((len(names), len(unit)), dtype=np.int8)
-    for own, kind in zip(kinds, columns[3], strict=True):
-        own[:] = np.frombuffer(bytes(kind), dtype=np.int8)
-    if rules.only_gold_paths:
+    answer = np.frombuffer(columns[2], dtype=np.int8) > 0
+    size = len(columns[3]), len(unit)
+    kinds = np.frombuffer(b"".join(columns[3]), dtype=np.int8).reshape(size)
+    if only_gold_paths:
         in_gold = np.bincount(number[answer], minlength=len(paths.all)) > 0
         kept = in_gold[number]
         unit, number, answer, kinds = unit[kept], number[kept], answer[kept], kinds[:, kept]
@@ -762,11 +733,7 @@ def _collect(
         np.arange(n_units, dtype=np.int32),
         times=weights[label] if (weights != 1).any() else None,
     )
-    in_list = np.array([path.in_list for path in there], dtype=bool)
-    unparsed = {path.text: path.unparsed for path in paths.all if path.unparsed}
-    return MatchedRecords(
-        names, items, kinds, in_list, wrong_values, explained, weights, unparsed, rules
-    )
+    return items, kinds, there
 
 
 def fields_of_document(

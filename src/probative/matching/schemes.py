@@ -40,11 +40,6 @@ class _Scheme:
     follow: dict[str, tuple[str, str]]  # what may follow a prefix: of any type, of the same type
     split_only: str = ""  # ``begin`` or ``end``, if written only between neighbours of one type
 
-    @property
-    def prefixes(self) -> tuple[str, ...]:
-        """Return all prefixes of the scheme."""
-        return tuple(self.follow)
-
     def write(self, length: int) -> list[str]:
         """Return the prefixes of a span of this length, ignoring its neighbours."""
         if length == 1:
@@ -90,15 +85,12 @@ _O, _B, _I, _E, _S = range(5)
 
 def _lenient_tables() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Make conlleval's tables by previous prefix, prefix, other type: chunk starts, ends."""
-    start = np.zeros((5, 5, 2), dtype=bool)
-    end = np.zeros((5, 5, 2), dtype=bool)
+    start, end = np.zeros((2, 5, 5, 2), dtype=bool)
     start[:, [_B, _S]] = True
-    for before in (_E, _S, _O):
-        start[before, [_E, _I]] = True
+    start[np.ix_([_E, _S, _O], [_E, _I])] = True
     start[:, 1:, 1] = True
     end[[_E, _S]] = True
-    for before in (_B, _I):
-        end[before, [_B, _S, _O]] = True
+    end[np.ix_([_B, _I], [_B, _S, _O])] = True
     end[1:, :, 1] = True
     return start, end
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -278,13 +278,28 @@ def all_cuts(gold: Segmented, probabilities: Floats, at: Ints) -> Cuts:
     position_sentence = np.repeat(np.arange(gold.n_sentences), np.maximum(gold.lengths - 1, 0))
     from_cut, until_cut = _right_between(gold, begins_by, positions)
     right = from_cut < until_cut
+    words = np.bincount(gold.sentence, minlength=gold.n_sentences).astype(np.float64)
+    substrings = gold.lengths * (gold.lengths + 1.0) / 2
+    one = (gold.lengths > 0).astype(np.float64)  # cut 0 gives one word per sentence
+    # tp, fp, fn, tn: of a sentence at cut 0, and the change by an event
+    state = np.stack([0 * one, one, words, substrings - words - one], axis=1)
+    every = np.arange(gold.n_sentences)
     events = [
-        (np.zeros(gold.n_sentences, dtype=np.int64), np.arange(gold.n_sentences), "state"),
-        (accepted_by, position_sentence, "accepted"),
-        (from_cut[right], gold.sentence[right], "gained"),
-        (until_cut[right], gold.sentence[right], "lost"),
+        (np.zeros_like(every), every, state),
+        (accepted_by, position_sentence, (0, 1, 0, -1)),
+        (from_cut[right], gold.sentence[right], (1, -1, -1, 1)),
+        (until_cut[right], gold.sentence[right], (-1, 1, 1, -1)),
     ]
-    return _accumulate(gold, events, probabilities[order], at)
+    cut, sentence = (np.concatenate([event[i] for event in events]) for i in range(2))
+    steps = [np.broadcast_to(np.array(own, float), (len(cuts), 4)) for cuts, _, own in events]
+    step = np.concatenate(steps)
+    first = np.argsort(cut, kind="stable")
+    cut, sentence, step = cut[first], sentence[first], step[first]
+    totals = np.stack(
+        [np.cumsum(np.bincount(cut, own, positions + 2), dtype=np.float64)[:-1] for own in step.T],
+        axis=1,
+    )
+    return Cuts(totals, at, (cut, sentence, step), probabilities[order], gold.n_sentences)
 
 
 def _right_between(gold: Segmented, begins_by: Ints, positions: int) -> tuple[Ints, Ints]:
@@ -300,29 +315,3 @@ def _right_between(gold: Segmented, begins_by: Ints, positions: int) -> tuple[In
         limits = np.stack([start[long] + 1, end[long]], axis=1).ravel()
         until_cut[long] = np.minimum.reduceat(begins_by, limits)[::2]
     return from_cut, until_cut
-
-
-def _accumulate(
-    gold: Segmented, events: list[tuple[Any, Any, str]], ranked: Floats, at: Ints
-) -> Cuts:
-    """Add up the changes of all events."""
-    words = np.bincount(gold.sentence, minlength=gold.n_sentences).astype(np.float64)
-    substrings = gold.lengths * (gold.lengths + 1.0) / 2
-    one = (gold.lengths > 0).astype(np.float64)  # cut 0 gives one word per sentence
-    # tp, fp, fn, tn: of a sentence at cut 0, and the change by an event
-    state = np.stack([0 * one, one, words, substrings - words - one], axis=1)
-    change = {"accepted": (0, 1, 0, -1), "gained": (1, -1, -1, 1), "lost": (-1, 1, 1, -1)}
-    steps = [
-        state if name == "state" else np.tile(np.array(change[name], float), (len(cuts), 1))
-        for cuts, _, name in events
-    ]
-    cut, sentence = (np.concatenate([event[i] for event in events]) for i in range(2))
-    step = np.concatenate(steps)
-    order = np.argsort(cut, kind="stable")
-    cut, sentence, step = cut[order], sentence[order], step[order]
-    size = len(ranked) + 2
-    totals = np.stack(
-        [np.cumsum(np.bincount(cut, step[:, i], size), dtype=np.float64)[:-1] for i in range(4)],
-        axis=1,
-    )
-    return Cuts(totals, at, (cut, sentence, step), ranked, gold.n_sentences)

@@ -48,17 +48,19 @@ class MatchRule:
 
 
 _EQUAL = MatchRule(STRICT)
+_BY_OVERLAP = tuple(map(MatchRule, MATCHES[:4]))  # the rules of nervaluate
 
 
 def match_rule(match: object) -> MatchRule:
     """Parse a rule: a name of `MATCHES`, with the tolerance after ``boundary:``."""
-    known = "strict, exact, partial, type, tokens, characters or boundary:K, such as boundary:1"
-    parts = re.fullmatch(r"(?P<name>[a-z]+)(:(?P<k>\d{1,9}))?", str(match), re.ASCII)
-    if not isinstance(match, str) or parts is None or parts["name"] not in MATCHES:
-        raise InputError(f"match: {shown(match)}; expected {known}")
-    if (parts["name"] == "boundary") != (parts["k"] is not None):
-        raise InputError(f"match: {shown(match)}; expected {known}")
-    return MatchRule(parts["name"], int(parts["k"] or 0))
+    name, colon, k = match.partition(":") if isinstance(match, str) else ("", "", "")
+    is_whole = re.fullmatch(r"\d{1,9}", k, re.ASCII) is not None
+    if name not in MATCHES or (name == "boundary") != is_whole or bool(colon) != is_whole:
+        raise InputError(
+            f"match: {shown(match)}; expected strict, exact, partial, type, tokens, characters or "
+            "boundary:K, such as boundary:1"
+        )
+    return MatchRule(name, int(k or 0))
 
 
 # --- Tokens or characters that spans cover; a span may have several pieces
@@ -103,9 +105,9 @@ def _pieces(spans: Spans) -> tuple[Ints, Ints, Ints, Ints]:
         for low, high in _pieces_of(spans.shapes[int(spans.shape[k])])
     ]
     table = np.array(parts, dtype=np.int64).reshape(-1, 4)
-    whole = (column[~several] for column in (sentence, start, end, label))
-    joined = [np.concatenate([one, more]) for one, more in zip(whole, table.T, strict=True)]
-    return joined[0], joined[1], joined[2], joined[3]
+    whole = np.stack([sentence, start, end, label], axis=1)[~several]
+    sentence, start, end, label = np.concatenate([whole, table]).T
+    return sentence, start, end, label
 
 
 def _counted_in(spans: Spans) -> str | None:
@@ -220,16 +222,8 @@ def _credits_of(gold: _Side, system: _Side, rule: MatchRule, met: _Pairs) -> tup
     """Return the credit of every gold span and of every span of the system, in `rule.parts`."""
     pairs, credit = _pair_off(gold, system, rule, met)
     of_gold, of_system = (np.zeros(len(side), dtype=np.int64) for side in (gold, system))
-    of_gold[pairs.gold] = credit
-    of_system[pairs.system] = credit
+    of_gold[pairs.gold] = of_system[pairs.system] = credit
     return of_gold, of_system
-
-
-def _possible_pairs(gold: _Side, system: _Side, rule: MatchRule) -> _Pairs:
-    """Return the spans that may be partners: they overlap, or their ends are near."""
-    if rule.name == "boundary":
-        return _within(gold, system, rule.tolerance)
-    return _meeting(gold, system)
 
 
 def _pair_off(gold: _Side, system: _Side, rule: MatchRule, met: _Pairs) -> tuple[_Pairs, Ints]:
@@ -350,16 +344,11 @@ def _within(gold: _Side, system: _Side, tolerance: int) -> _Pairs:
         near = (gold.unit[g] == system.unit[s]) & (gold.label[g] == system.label[s])
         near &= np.abs(gold.end[g] - system.end[s]) <= tolerance
         several = near & ((gold.shape[g] > 0) | (system.shape[s] > 0))
-        for k in np.flatnonzero(several).tolist():
-            near[k] = _are_near(gold.pieces(int(g[k])), system.pieces(int(s[k])), tolerance)
+        for k in np.flatnonzero(several).tolist():  # all pieces agree in number and in their ends
+            a, b = np.array(gold.pieces(int(g[k]))), np.array(system.pieces(int(s[k])))
+            near[k] = a.shape == b.shape and np.abs(a - b).max() <= tolerance
         parts.append(pairs.where(near))
     return _joined(parts)
-
-
-def _are_near(a: list[tuple[int, int]], b: list[tuple[int, int]], tolerance: int) -> bool:
-    """Return True if all pieces agree in number and their ends within the tolerance."""
-    ends = zip((end for piece in a for end in piece), (end for p in b for end in p), strict=False)
-    return len(a) == len(b) and all(abs(i - j) <= tolerance for i, j in ends)
 
 
 def _ranges(low: NDArray[np.intp], high: NDArray[np.intp]) -> Iterator[_Pairs]:
@@ -427,7 +416,7 @@ def match_spans(
     if rule.name == STRICT or rule.is_by_place:
         items = collect(sides, names, gold.n_sentences, gold.text.document)
     else:
-        shapes = _all_shapes(everyone)
+        shapes, _ = _all_shapes(everyone)
         parted = [_Side.of(columns, shapes) for columns in sides]
         items = _match_by_rule(parted, rule, names, gold.n_sentences, gold.text.document)
     return items.only(list(only)) if only and not ignore_type else items
@@ -440,7 +429,7 @@ def _columns(sides: Sequence[Spans], rule: MatchRule) -> Sequence[tuple[NDArray[
         return [(unit, place, place + 1, label) for unit, place, label in covered]
     if rule.name == STRICT and all(side.shape is None for side in sides):
         return [(side.sentence, side.start, side.end, side.label) for side in sides]
-    _, codes = union([side.shapes or ("",) for side in sides])
+    _, codes = _all_shapes(sides)
     columns = []
     for side, code in zip(sides, codes, strict=True):
         shape = np.zeros(len(side), dtype=np.int32) if side.shape is None else side.shape
@@ -448,9 +437,9 @@ def _columns(sides: Sequence[Spans], rule: MatchRule) -> Sequence[tuple[NDArray[
     return columns
 
 
-def _all_shapes(sides: Sequence[Spans]) -> tuple[str, ...]:
-    """Return the texts of the codes of shapes of all sides; code 0 is a single piece."""
-    return union([side.shapes or ("",) for side in sides])[0]
+def _all_shapes(sides: Sequence[Spans]) -> tuple[tuple[str, ...], list[NDArray[np.int32]]]:
+    """Return the texts of the shapes of all sides, code 0 a single piece, and each side's codes."""
+    return union([side.shapes or ("",) for side in sides])
 
 
 def _match_by_rule(
@@ -464,10 +453,11 @@ def _match_by_rule(
     # The counts of a system do not depend on the others. Where half a span can be right, every span
     # becomes two items of half the weight.
     gold, *systems = sides
-    met = [_possible_pairs(gold, system, rule) for system in systems]
+    by_ends = rule.name == "boundary"  # else partners overlap
+    met = [_within(gold, s, rule.tolerance) if by_ends else _meeting(gold, s) for s in systems]
     found = [_credits_of(gold, own, rule, m) for own, m in zip(systems, met, strict=True)]
     items = _items(gold, systems, found, rule, labels, n_units, document)
-    if rule.name == "boundary" or len(labels) < 2:
+    if by_ends or len(labels) < 2:
         return items  # partners always have the same label
     same = [
         m.where(gold.label[m.gold] == s.label[m.system]) for s, m in zip(systems, met, strict=True)
@@ -566,19 +556,15 @@ def overlaps(gold: Spans, system: Spans) -> dict[str, _Overlap]:
     """Count the outcomes of pairing spans with gold under nervaluate's four rules."""
     everyone = (gold, system)
     _, codes = union([side.labels for side in everyone])
-    shapes = _all_shapes(everyone)
-    sides = [
+    shapes, _ = _all_shapes(everyone)
+    a, b = (
         _Side.of((*columns[:-1], code[columns[-1]]), shapes)
         for columns, code in zip(_columns(everyone, MatchRule("exact")), codes, strict=True)
-    ]
-    names = {"strict": "strict", "exact": "exact", "partial": "partial", "ent_type": "type"}
-    return {name: _overlap(sides, MatchRule(rule)) for name, rule in names.items()}
-
-
-def _overlap(sides: Sequence[_Side], rule: MatchRule) -> _Overlap:
-    """Count the outcomes under one rule."""
-    gold, system = sides
-    _, credit = _pair_off(gold, system, rule, _possible_pairs(gold, system, rule))
-    correct, met = int(np.count_nonzero(credit == rule.parts)), len(credit)
-    half = met - correct if rule.parts == 2 else 0
-    return _Overlap(correct, met - correct - half, half, len(gold) - met, len(system) - met)
+    )
+    pairs, found = _meeting(a, b), {}
+    for name, rule in zip(("strict", "exact", "partial", "ent_type"), _BY_OVERLAP, strict=True):
+        _, credit = _pair_off(a, b, rule, pairs)
+        correct, met = int(np.count_nonzero(credit == rule.parts)), len(credit)
+        half = met - correct if rule.parts == 2 else 0
+        found[name] = _Overlap(correct, met - correct - half, half, len(a) - met, len(b) - met)
+    return found

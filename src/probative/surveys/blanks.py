@@ -93,7 +93,11 @@ class _ColumnBlanks:
         for part in parts.tolist():
             document = None if documents is None else int(documents[part])
             if document is not None and document != last:
-                lines += self._document_line(document, between)
+                if self.shape.numbered:
+                    first = int(np.argmax(documents == document))
+                    lines += self._comments(first, (b"# newdoc",))[:1] or ["# newdoc"]
+                else:
+                    lines += [between.join(["-DOCSTART-", *[_BLANK] * len(self.columns)]), ""]
                 last = document
             low, high = self.text.first[part : part + 2].tolist()
             lines += self._comments(part, _KEPT_COMMENTS)
@@ -108,14 +112,6 @@ class _ColumnBlanks:
         """Return the comments of a sentence that start so, for formats that have comments."""
         lines = self.text.raw(part).split(b"\n") if self.shape.numbered else []
         return [line.decode().rstrip("\r") for line in lines if line.startswith(starts)]
-
-    def _document_line(self, document: int, between: str) -> list[str]:
-        """Return the lines that start a document."""
-        if not self.shape.numbered:
-            return [between.join(["-DOCSTART-", *[_BLANK] * len(self.columns)]), ""]
-        documents: Any = self.text.document
-        named = self._comments(int(np.argmax(documents == document)), (b"# newdoc",))
-        return named[:1] or ["# newdoc"]
 
 
 def _open_columns(opened: Input, keep: Sequence[int | str], *, is_output: bool) -> _ColumnBlanks:
@@ -362,25 +358,24 @@ def _open_objects(opened: Input, keep: Sequence[int | str], *, tagged: bool) -> 
     names = [name for name in keys if name in asked or name in ("text", *TOKENS)]
     names = _without_objects(names, (*wanted, *TOKENS), records)
     answer = "ner_tags" if tagged else next((key for key in SPAN_KEYS if key in keys), "spans")
-    rows = [[_without_more(record.get(name)) for name in names] for record in records]
+
+    def shown(value: Any) -> Any:
+        """Remove from tokens that are objects everything but the keys of the token itself."""
+        if isinstance(value, list) and all(isinstance(token, dict) for token in value):
+            return [{key: token[key] for key in _TOKEN_KEYS if key in token} for token in value]
+        return value
+
+    def words(record: dict[str, Any]) -> Sequence[str]:
+        """Return the text or the tokens of a record."""
+        if isinstance(record.get("text"), str):
+            return str(record["text"])
+        tokens = record.get("tokens", record.get("words")) or []
+        return [str(t.get("text")) if isinstance(t, dict) else str(t) for t in tokens]
+
+    rows = [[shown(record.get(name)) for name in names] for record in records]
     form = "rows" if tagged else "jsonl"
-    words = [_words(record) for record in records]
-    return _TableBlanks("jsonl", form, tuple(names), rows, answer, sentences=words)
-
-
-def _without_more(value: Any) -> Any:
-    """Remove from tokens that are objects everything but the keys of the token itself."""
-    if isinstance(value, list) and all(isinstance(token, dict) for token in value):
-        return [{key: token[key] for key in _TOKEN_KEYS if key in token} for token in value]
-    return value
-
-
-def _words(record: dict[str, Any]) -> Sequence[str]:
-    """Return the text or the tokens of a record."""
-    if isinstance(record.get("text"), str):
-        return str(record["text"])
-    tokens = record.get("tokens", record.get("words")) or []
-    return [str(t.get("text")) if isinstance(t, dict) else str(t) for t in tokens]
+    texts = [words(record) for record in records]
+    return _TableBlanks("jsonl", form, tuple(names), rows, answer, sentences=texts)
 
 
 def _open_lines(path: Path | str, pool: Pool, *, is_output: bool) -> _TableBlanks:
@@ -534,7 +529,14 @@ def _same_text(blanks: Blanks, pool: Pool, name: str) -> None:
         align(Text(name, first, sentences=blanks.sentences), text, by=pool.reading.align_by)
     ids = blanks.ids
     if isinstance(text, RowIds) and ids is not None and ids.column == text.column:
-        _same_ids(ids, text, name)
+        mine, theirs = ([side.names[code] for code in side.codes] for side in (ids, text))
+        for row, (own, their) in enumerate(zip(mine, theirs, strict=True), start=1):
+            if own != their:
+                raise InputError(
+                    f"row {row} has {ids.column} {own[:40]!r}, but {their[:40]!r} in the outputs; "
+                    f"expected the same rows in the same order",
+                    name,
+                )
 
 
 def _same_number(blanks: Blanks, pool: Pool, name: str, what: str) -> None:
@@ -544,18 +546,6 @@ def _same_number(blanks: Blanks, pool: Pool, name: str, what: str) -> None:
         raise InputError(
             f"{blanks.n_parts} {what}, but the outputs have {number}; expected the same text", name
         )
-
-
-def _same_ids(ids: RowIds, other: RowIds, name: str) -> None:
-    """Refuse a pool with other row ids than the outputs."""
-    mine, theirs = ([side.names[code] for code in side.codes] for side in (ids, other))
-    for row, (own, their) in enumerate(zip(mine, theirs, strict=True), start=1):
-        if own != their:
-            raise InputError(
-                f"row {row} has {ids.column} {own[:40]!r}, but {their[:40]!r} in the outputs; "
-                f"expected the same rows in the same order",
-                name,
-            )
 
 
 def encoded(blanks: Blanks, pool: Pool, units: Any) -> bytes:
@@ -606,7 +596,16 @@ def _read_annotated(
     units = design.units
     meant = units.number[units.batch < batches]
     parts = pool.parts_of(meant)
-    files = [file for given in annotated for file in _one_by_one(given, design)]
+    files: list[Any] = []
+    for given in annotated:
+        # a list of texts holds labels if the outputs came from Python, and files if they are files
+        several = isinstance(given, (list, tuple)) and given and all(map(is_path, given))
+        are_files = several and (
+            design.task == "entities"
+            or any(isinstance(path, Path) for path in given)
+            or all(output.path for output in design.outputs)
+        )
+        files += given if are_files else [given]
     sides = [_read(given, number, pool, design) for number, given in enumerate(files)]
     if not sides:
         raise InputError("annotated: missing; expected the annotated sample")
@@ -618,7 +617,14 @@ def _read_annotated(
     with_tn = True
     for side, side_places in zip(sides, places, strict=True):
         own = parts[side_places]
-        matched = _match(side, pool, own)
+        try:
+            matched = pool.match(side, own)
+        except InputError as error:
+            found, expected, _ = str(error).partition("; expected the same labels")
+            if not expected:
+                raise
+            wanted = "expected annotations with the labels of the outputs"
+            raise InputError(f"{found}; {wanted}") from None
         for number, table in enumerate(tables):
             counts = matched.items.counts(number, by="sentence")
             tn = 0 * counts.tp if counts.tn is None else counts.tn
@@ -654,15 +660,6 @@ def say_what_is_out(design: Design, done: int) -> list[str]:
     return [f"{done} of {draws} draws are annotated; {to_come} are still to come"]
 
 
-def _one_by_one(given: Any, design: Design) -> Sequence[Any]:
-    """Return the files of a list of paths; anything else as it is."""
-    # a list of texts holds labels if the outputs came from Python, and files if they are files
-    if not isinstance(given, (list, tuple)) or not given or not all(map(is_path, given)):
-        return [given]
-    meant = design.task == "entities" or any(isinstance(path, Path) for path in given)
-    return given if meant or all(output.path for output in design.outputs) else [given]
-
-
 def _read(given: Any, number: int, pool: Pool, design: Design) -> Any:
     """Read an annotated file, or an input from Python, as gold."""
     try:
@@ -693,17 +690,6 @@ def _refuse_blanks(given: Any, design: Design) -> None:
         raise InputError(
             f"{counted(blank, what)} without a label; expected a label for each", given
         )
-
-
-def _match(side: Any, pool: Pool, parts: Ints) -> Matched:
-    """Match the outputs on some parts to their annotations; refuse other labels."""
-    try:
-        return pool.match(side, parts)
-    except InputError as error:
-        found, expected, _ = str(error).partition("; expected the same labels")
-        if not expected:
-            raise
-        raise InputError(f"{found}; expected annotations with the labels of the outputs") from None
 
 
 def _find(

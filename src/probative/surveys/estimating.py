@@ -72,22 +72,17 @@ class _Survey:
             return None
         by = "document" if self.pool.unit == "document" else "sentence"
         counts = [judged.items.counts(k, by=by) for k in range(len(self.pool.names))]
-        if not self._has_negatives:
+        if self.answers.counts[0].tn is None:
             counts = [replace(own, tn=None) for own in counts]
-        stratum = self.design.stratum_of
-        return Judge.of(counts, stratum, self.design.units.number, self.draw)
-
-    @property
-    def _has_negatives(self) -> bool:
-        return self.answers.counts[0].tn is not None
+        return Judge.of(counts, self.design.stratum_of, self.design.units.number, self.draw)
 
     @cached_property
     def items(self) -> ItemStrata | None:
         """Return the strata of single items, split by which systems return them; None elsewhere."""
         single = self.pool.is_single and not self.pool.all_classes
-        if not single or self.pool.judged is not None or not self._has_negatives:
-            return None
         known = self.answers.counts[0]
+        if not single or self.pool.judged is not None or known.tn is None:
+            return None
         return ItemStrata.of_items(
             self.design.stratum_of,
             self.pool.returned > 0,
@@ -303,6 +298,8 @@ def estimate(
     worth = next(own.worth for own in of_goal if own.metric == compared[0])
     is_certain = known.size == known.pool.units and not options.population
     say = certain_verdict if is_certain else verdict
+    # leave out the notes that take an output for gold
+    read = [note for note in pool.matched.notes if "is the gold file itself" not in note]
     open_: list[str] = []
     if not is_certain and not pool.is_single:
         weights = survey.draw.weights
@@ -324,7 +321,7 @@ def estimate(
         judge=None if known.judge is None else known.judge.name,
         level=options.level,
         match=match_of(answers.matched),
-        notes=(*_notes_of(pool), *answers.notes, *out, *open_),
+        notes=(*dict.fromkeys(read), *answers.notes, *out, *open_),
         signature=options.signature(
             "estimate",
             *facts_of_reading(answers.matched, pool.reading),
@@ -351,21 +348,14 @@ def _strata(
     design: Design, answers: Annotated, shares: Sequence[float]
 ) -> tuple[EstimatedStratum, ...]:
     """Summarise the labelled units of each stratum."""
-    stratum, strata = design.units.stratum, []
+    strata = []
     for number, (own, share) in enumerate(zip(design.strata, shares, strict=True)):
-        mine = stratum == number
+        mine = design.units.stratum == number
         labelled = int(np.count_nonzero(mine))
         tables = [counts[mine].sum() for counts in answers.counts]
-        items = float(tables[0].positives) / max(labelled, 1)
-        right = {
-            name: float(table.tp) / max(labelled, 1)
-            for name, table in zip(design.systems, tables, strict=True)
-        }
-        strata.append(EstimatedStratum(own.name, own.size, labelled, items, right, share))
+        items, *right = (
+            float(n) / max(labelled, 1) for n in (tables[0].positives, *(t.tp for t in tables))
+        )
+        by_system = dict(zip(design.systems, right, strict=True))
+        strata.append(EstimatedStratum(own.name, own.size, labelled, items, by_system, share))
     return tuple(strata)
-
-
-def _notes_of(pool: Pool) -> list[str]:
-    """Return the notes on the reading, without those that take an output for gold."""
-    notes = [note for note in pool.matched.notes if "is the gold file itself" not in note]
-    return list(dict.fromkeys(notes))

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
 # --- Reading the outputs of systems without gold
 
+_USUAL = ReadingOptions()
 # Reading options that do not apply to a pool, and the message for each
 _REFUSED = {
     "gold_column": "the outputs hold no gold; expected columns=",
@@ -62,16 +63,6 @@ _REFUSED = {
     "train_words": "has no effect here; leave it out",
     "only_gold_paths": "gold is not known yet; expected the rule ignore for single fields",
 }
-
-
-def _check_choices(reading: ReadingOptions) -> ReadingOptions:
-    """Refuse reading options that do not apply to a pool; return the others."""
-    defaults = ReadingOptions()
-    for name, why in _REFUSED.items():
-        if getattr(reading, name) not in (None, getattr(defaults, name)):
-            raise InputError(f"{name}: {why}")
-    copied = ReadingOptions(**{e.name: getattr(reading, e.name) for e in fields(ReadingOptions)})
-    return with_rules_of_file(check_reading(copied))
 
 
 def _read_sides(
@@ -116,15 +107,6 @@ def _read_sides(
             "key: rows are matched by position; expected the outputs in the order of the pool"
         )
     return sides
-
-
-def _positive_of(systems: Sequence[Annotations], choices: ReadingOptions) -> str | None:
-    """Return the positive class: the requested one, or that of the labels of all outputs."""
-    if choices.positive is not None or choices.only:
-        return None if choices.positive is None else str(choices.positive)
-    labels = [side for side in systems if isinstance(side, Labels)]
-    positive = positive_class(*labels) if labels else None
-    return positive if any(positive in side.names for side in labels) else None
 
 
 def _usual_name(given: Any, number: int) -> str:
@@ -366,7 +348,11 @@ def read_pool(
     judge: Any = None,
 ) -> Pool:
     """Read the outputs of systems on a pool and match them to each other."""
-    choices = _check_choices(reading)
+    for name, why in _REFUSED.items():
+        if getattr(reading, name) not in (None, getattr(_USUAL, name)):
+            raise InputError(f"{name}: {why}")
+    copied = ReadingOptions(**{e.name: getattr(reading, e.name) for e in fields(ReadingOptions)})
+    choices = with_rules_of_file(check_reading(copied))
     if by == _ITEM:
         choices = replace(choices, unit_column=None)
     columns = tuple(choices.probability_columns)
@@ -374,7 +360,12 @@ def read_pool(
     everybody = [*outputs, *([] if judge is None else [judge])]
     sides = _read_sides(everybody, options, choices, judged=judge is not None)
     systems = sides[: len(outputs)]
-    choices = replace(choices, task=systems[0].task, positive=_positive_of(systems, choices))
+    positive = None if choices.positive is None else str(choices.positive)
+    if positive is None and not choices.only:  # that of the labels of all outputs
+        labels = [side for side in systems if isinstance(side, Labels)]
+        found = positive_class(*labels) if labels else None
+        positive = found if any(found in side.names for side in labels) else None
+    choices = replace(choices, task=systems[0].task, positive=positive)
     called = name_systems(names, [_usual_name(given, i) for i, given in enumerate(outputs)])
     matched = _match(systems[0], systems, called, choices)
     pool = Pool(matched, tuple(systems), _unit(matched, by), choices)
@@ -467,14 +458,12 @@ def outputs_of(systems: Any, design: Design) -> list[Any] | None:
 
 def reading_keywords(reading: ReadingOptions) -> dict[str, Any]:
     """Return the reading options that differ from the defaults, as stored in a design."""
-    defaults = ReadingOptions()
-    kept = {}
-    for entry in fields(ReadingOptions):
-        value = getattr(reading, entry.name)
-        if value is None or value == getattr(defaults, entry.name) or value in ((), {}, []):
-            continue
-        kept[entry.name] = list(value) if isinstance(value, tuple) else value
-    return kept
+    given = {entry.name: getattr(reading, entry.name) for entry in fields(ReadingOptions)}
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in given.items()
+        if value != getattr(_USUAL, name) and value not in (None, (), {}, [])
+    }
 
 
 def _same(source: SystemSource, given: Any, folder: Path | str) -> Any:

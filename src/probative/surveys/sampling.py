@@ -161,15 +161,18 @@ def _extend_alone(
     to: Path | str | None,
 ) -> Sampled:
     """Draw more units into a design (an object or its file), and write them to `to`."""
-    _refuse_with_add(options, names)
-    if not (isinstance(given, Design) or is_path(given)):
-        raise InputError(f"add: {shown(given)} is no design; expected the file of one")
+    defaults = SampleOptions(add=options.add, level=options.level)
+    chosen = [name for name, value in vars(options).items() if value != getattr(defaults, name)]
+    chosen += ["names"] if names is not None else []
+    if chosen:
+        raise InputError(f"{chosen[0]}: the design determines it; leave it out with add=")
     if isinstance(given, Design):
         return _extend(given, None, outputs, options, third, to)
-    if to is None:
-        read_design(given)
-        raise InputError("to: missing; expected a file for the new units")
+    if not is_path(given):
+        raise InputError(f"add: {shown(given)} is no design; expected the file of one")
     read_design(given)  # refuses a damaged design before the lock is taken
+    if to is None:
+        raise InputError("to: missing; expected a file for the new units")
     real = Path(os.path.realpath(given))
     with hold(real.with_name(f".{real.name}.lock")):  # beside it: it is replaced as a whole
         return _extend(read_design(given), Path(given), outputs, options, third, to)
@@ -201,18 +204,8 @@ def _extend(
     return _finish(new, expected, replace(options, rng=old.seed), pool, blanks, files, notes)
 
 
-def _refuse_with_add(options: SampleOptions, names: Sequence[str] | None) -> None:
-    """Refuse options that the design has already fixed."""
-    defaults = SampleOptions(add=options.add, level=options.level)
-    chosen = [name for name, value in vars(options).items() if value != getattr(defaults, name)]
-    chosen += ["names"] if names is not None else []
-    if chosen:
-        raise InputError(f"{chosen[0]}: the design determines it; leave it out with add=")
-
-
 def _extended(old: Design, expected: Expected, add: int) -> Design:
     """Return the design with `add` more units, allocated as well as the earlier draws allow."""
-    sizes = [stratum.size for stratum in old.strata]
     before = [stratum.drawn for stratum in old.strata]
     looked_at, basis = list(old.strata), old.basis
     if expected.evidence is not None:
@@ -223,6 +216,7 @@ def _extended(old: Design, expected: Expected, add: int) -> Design:
         ]
     keys = [stratum.key for stratum in old.strata]
     placing = [float(np.hypot(stratum.spread, stratum.beside)) for stratum in looked_at]
+    sizes = [stratum.size for stratum in old.strata]
     drawn, least = draw_numbers(keys, sizes, placing, old.size + add, before)
     for place, (own, k, n0, low) in enumerate(zip(looked_at, drawn, before, least, strict=True)):
         if k > n0 or own.why not in ("all", "least"):
@@ -351,36 +345,25 @@ def sample(
         },
         beside=("names", "pilot", "scores", "judge", "to"),
     )
-    given, names = _by_name([s for s in (systems, *more) if s is not None], names)
+    given: list[Any] = [s for s in (systems, *more) if s is not None]
+    if len(given) == 1 and isinstance(given[0], dict):
+        if names is not None:
+            raise InputError("names: the systems have names already; leave it out")
+        given, names = list(given[0].values()), tuple(map(str, given[0]))
+    names = None if names is None else names_of("names", names)
     third = _Opinions(pilot, scores, judge)
     if add is not None:
         return _extend_alone(pool, given, options, third, names, to)
     if isinstance(pool, Design):
         raise InputError("add: missing; expected how many units to add to the design")
-    given, names = _of_one_table(pool, given, names, options, judge)
+    # the columns of one table are systems; the pool is the table if no output is given
+    columns = [str(column) for column in options.columns]
+    given = given or ([pool] if is_path(pool) and columns else [])
+    if len(given) == 1 and len(columns) > 1 and is_path(given[0]) and judge is None:
+        given, names = given * len(columns), columns if names is None else names
     if not given:
         raise InputError("systems: missing; expected the output of at least one")
     return _draw(pool, given, options, third, names, to)
-
-
-def _by_name(systems: list[Any], names: Any) -> tuple[list[Any], tuple[str, ...] | None]:
-    """Return the outputs and their names."""
-    if len(systems) == 1 and isinstance(systems[0], dict):
-        if names is not None:
-            raise InputError("names: the systems have names already; leave it out")
-        return list(systems[0].values()), tuple(map(str, systems[0]))
-    return systems, None if names is None else names_of("names", names)
-
-
-def _of_one_table(
-    pool: Any, systems: list[Any], names: Any, options: SampleOptions, judge: Any
-) -> tuple[list[Any], Any]:
-    """Return the columns of one table as systems; the pool is the table if no output is given."""
-    columns = [str(column) for column in options.columns]
-    table = systems or ([pool] if is_path(pool) and columns else [])
-    if len(table) != 1 or len(columns) < 2 or not is_path(table[0]) or judge is not None:
-        return table, names
-    return table * len(columns), columns if names is None else names
 
 
 # --- A new sample
@@ -398,7 +381,9 @@ def _draw(
     size = options.size
     if size is None:
         raise InputError("size: missing; expected how many units to annotate")
-    goal = _goal(options.goal, len(outputs))
+    goal = options.goal or ("score" if len(outputs) == 1 else "difference")
+    if goal == "difference" and len(outputs) == 1:
+        raise InputError("goal: one system has no difference; expected two, or goal='score'")
     files = None if to is None else _targets_of(to)
     more: dict[str, Any] = {"scores": third.scores, "judge": third.judge}
     pool = read_pool(outputs, reading=options, names=names, by=options.by, **more)
@@ -423,12 +408,15 @@ def _draw(
         for own, k, low in zip(layers, drawn, least, strict=True)
     )
     folder = Path.cwd() if files is None else files["sample"].parent
+    text = outputs[0] if corpus is None else corpus
     design = Design(
         task=pool.task,
         unit=pool.unit,
         goal=goal,
         seed=options.rng,
-        pool=_pool_source(corpus, outputs, pool, folder),
+        pool=PoolSource(
+            Path(text).name if is_path(text) else "pool", *_origin(text, folder), pool.n_units
+        ),
         outputs=tuple(
             SystemSource(name, *_origin(own, folder))
             for name, own in zip(pool.names, outputs, strict=True)
@@ -445,17 +433,11 @@ def _draw(
         written={} if blanks is None else {**blanks.written, "keep": list(options.keep)},
         basis=expected.why,
     )
-    notes = [*_own_notes(pool, blanks), *notes]
+    # of the notes on the reading, leave out those on gold, which an output has replaced
+    judged = () if pool.judged is None else pool.judged.notes
+    read = [note for note in (*pool.matched.notes, *judged) if "the answer" not in note]
+    notes = [*dict.fromkeys(read), *(() if blanks is None else blanks.notes), *notes]
     return _finish(design, expected, options, pool, blanks, files, notes)
-
-
-def _goal(goal: str | None, n_systems: int) -> str:
-    """Return the goal, by default that of the number of systems; refuse a difference of one."""
-    if goal is None:
-        return "score" if n_systems == 1 else "difference"
-    if goal == "difference" and n_systems == 1:
-        raise InputError("goal: one system has no difference; expected two, or goal='score'")
-    return goal
 
 
 def _open_corpus(
@@ -481,13 +463,6 @@ def _open_corpus(
     return None
 
 
-def _pool_source(corpus: Any, outputs: list[Any], pool: Pool, folder: Path) -> PoolSource:
-    """Describe where the text of the pool came from."""
-    data = outputs[0] if corpus is None else corpus
-    name = Path(data).name if is_path(data) else "pool"
-    return PoolSource(name, *_origin(data, folder), pool.n_units)
-
-
 def _origin(data: Any, folder: Path) -> tuple[str | None, str]:
     """Return a path relative to a folder, None for inputs from Python; and the fingerprint."""
     path = None
@@ -497,10 +472,3 @@ def _origin(data: Any, folder: Path) -> tuple[str | None, str]:
         except ValueError:  # on another drive
             path = str(Path(data).resolve())
     return path, fingerprint(data)
-
-
-def _own_notes(pool: Pool, blanks: Blanks | None) -> list[str]:
-    """Return the notes on the reading, without those on gold, which an output has replaced."""
-    judged = () if pool.judged is None else pool.judged.notes
-    notes = [note for note in (*pool.matched.notes, *judged) if "the answer" not in note]
-    return [*dict.fromkeys(notes), *(() if blanks is None else blanks.notes)]

@@ -62,22 +62,21 @@ def layers_of(pool: Pool, expected: Expected, size: int) -> list[_Layer]:
     is_some = _TIMES_LEAST_PER_STRATUM * LEAST <= size < pool.n_units
     if not is_some or not _has_long_units(patterns[-1].units, pool, expected):
         return by_pattern
-    return _shortest([by_pattern, *_by_number(pool, expected, size // LEAST)], expected, size)
+    # the shortest forecast interval, relative to one stratum of all units; the worse of two
+    # forecasts counts, because the guess of long units is rough
+    whole = [reduce(_both, by_pattern)]
+    beside = _foretold(whole, expected, size)
+    ways = [whole, by_pattern, *_by_number(pool, expected, size // LEAST)]
+    return min(ways, key=lambda way: (_foretold(way, expected, size) / beside).max())
 
 
 def _patterns(pool: Pool) -> list[_Layer]:
     """Group the units by which systems return what; leave out empty strata."""
-    if pool.is_single and pool.matched.positive is not None:
-        code, names, keys = _answers(pool)
-    else:
-        code, names = _numbers_of_items(pool)
-        keys = names
-    layers = enumerate(zip(names, keys, strict=True))
-    return [
-        _Layer(name, key, np.flatnonzero(code == number))
-        for number, (name, key) in layers
-        if (code == number).any()
-    ]
+    by_answer = pool.is_single and pool.matched.positive is not None
+    code, names, keys = (_answers if by_answer else _numbers_of_items)(pool)
+    members = [np.flatnonzero(code == number) for number in range(len(names))]
+    layers = zip(names, keys, members, strict=True)
+    return [_Layer(name, key, units) for name, key, units in layers if len(units)]
 
 
 def _number(pool: Pool) -> tuple[Ints, str]:
@@ -102,21 +101,21 @@ def _answers(pool: Pool) -> tuple[Ints, list[str], list[str]]:
     return total - number, words, words
 
 
-def _numbers_of_items(pool: Pool) -> tuple[Ints, list[str]]:
-    """Group units by their number of informative items; return codes and names of the groups."""
+def _numbers_of_items(pool: Pool) -> tuple[Ints, list[str], list[str]]:
+    """Group units by their number of informative items; return as `_answers` does."""
     number, what = _number(pool)
     several = len(pool.names) > 1
-    if pool.all_classes and not several:
-        return np.zeros_like(number), [what]
-    if pool.all_classes and pool.is_single:
-        words = ["same label", "2 different labels", "3 or more different labels"]
-        return np.clip(number - 1, 0, 2), words
     code = np.minimum(number, 3)
-    names = [f"1 item {what}", f"2 items {what}", f"3 or more items {what}"]
-    if several:
+    names = ["nothing returned", f"1 item {what}", f"2 items {what}", f"3 or more items {what}"]
+    if pool.all_classes and not several:
+        code, names = np.zeros_like(number), [what]
+    elif pool.all_classes and pool.is_single:
+        names = ["same label", "2 different labels", "3 or more different labels"]
+        code = np.clip(number - 1, 0, 2)
+    elif several:
         code = np.where(number == 0, (pool.agreed > 0).astype(np.int64), code + 1)
-        names = ["agreed items only", *names]
-    return code, ["nothing returned", *names]
+        names.insert(1, "agreed items only")
+    return code, names, names
 
 
 def _has_long_units(units: NDArray[np.intp], pool: Pool, expected: Expected) -> bool:
@@ -141,23 +140,13 @@ def _by_number(pool: Pool, expected: Expected, most: int) -> Iterator[list[_Laye
             part = np.searchsorted(chosen, number)
             parts = [every[part == which] for which in range(cuts + 1)]
             if min(map(len, parts)) >= LEAST:
-                names = [_range_of_items(number[members], what) for members in parts[:-1]]
-                names.append(f"{number[parts[-1]].min()} or more items {what}")
+                ends = [(int(number[own].min()), int(number[own].max())) for own in parts]
+                names = [
+                    f"{counted(high, 'item') if low == high else f'{low} to {high} items'} {what}"
+                    for low, high in ends[:-1]
+                ]
+                names.append(f"{ends[-1][0]} or more items {what}")
                 yield [*map(_Layer, names, names, parts)]
-
-
-def _range_of_items(number: Ints, what: str) -> str:
-    """Name a stratum by its range of numbers of items."""
-    low, high = int(number.min()), int(number.max())
-    return f"{counted(high, 'item') if low == high else f'{low} to {high} items'} {what}"
-
-
-def _shortest(ways: list[list[_Layer]], expected: Expected, size: int) -> list[_Layer]:
-    """Return the way with the shortest forecast interval, relative to one stratum of all units."""
-    # the worse of two forecasts counts, because the guess of long units is rough
-    whole = [reduce(_both, ways[0])]
-    beside = _foretold(whole, expected, size)
-    return min([whole, *ways], key=lambda way: (_foretold(way, expected, size) / beside).max())
 
 
 def _foretold(layers: list[_Layer], expected: Expected, size: int) -> NDArray[np.float64]:
@@ -499,15 +488,20 @@ def evidence_of(
     if pilot is None:
         judged = pool.judged
         return None if judged is None else _evidence(judged, pool.unit_of_part, "judge"), []
-    numbers = None
+    parts: Ints | None = None
     if isinstance(pilot, tuple) and len(pilot) == 2 and not is_path(pilot[0]):
-        numbers, pilot = _numbers(pilot[0], pool), pilot[1]
+        parts, pilot = pool.parts_of(_numbers(pilot[0], pool)), pilot[1]
     side = pool.read_gold(pilot, "pilot")
     if side.task != pool.task:
         raise InputError(f"pilot: is {side.task}, but the outputs are {pool.task}")
     notes: list[str] = []
-    if numbers is None:
-        in_pool, places = _whole_units(pool, *_look_up(pool, side, drawn))
+    if parts is None:
+        in_pool, places = _look_up(pool, side, drawn)
+        # keep only units (documents) of which all sentences are annotated
+        unit = pool.unit_of_part
+        n_found, n_all = (np.bincount(u, minlength=pool.n_units) for u in (unit[in_pool], unit))
+        whole = (n_found == n_all)[unit[in_pool]]
+        in_pool, places = in_pool[whole], places[whole]
         total = n_parts(side)
         if not len(in_pool):
             raise InputError(
@@ -519,8 +513,6 @@ def evidence_of(
                 f"whole and are left out"
             )
         side, parts = part_of(side, places), in_pool
-    else:
-        parts = pool.parts_of(numbers)
     return _evidence(pool.match(side, parts), pool.unit_of_part[parts], "pilot"), notes
 
 
@@ -554,14 +546,6 @@ def _look_up(pool: Pool, side: Any, drawn: Ints | None) -> tuple[Ints, Ints]:
     matches = [(places[name].pop(), at) for at, name in enumerate(theirs) if places.get(name)]
     pairs = np.array(matches, dtype=np.int64).reshape(-1, 2)
     return pairs[:, 0], pairs[:, 1]
-
-
-def _whole_units(pool: Pool, in_pool: Ints, places: Ints) -> tuple[Ints, Ints]:
-    """Keep only units (documents) of which all sentences are annotated."""
-    unit = pool.unit_of_part
-    n_found = np.bincount(unit[in_pool], minlength=pool.n_units)
-    whole = (n_found == np.bincount(unit, minlength=pool.n_units))[unit[in_pool]]
-    return in_pool[whole], places[whole]
 
 
 def _evidence(matched: Matched, unit_of_part: Any, source: str) -> _Evidence:
