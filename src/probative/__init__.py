@@ -73,10 +73,7 @@ if TYPE_CHECKING:
 
 # The module of each name; it is imported on first use, to keep the start fast.
 _HOMES = {
-    "counts": (
-        "Counts",
-        "PairedCounts",
-    ),
+    "counts": ("Counts", "PairedCounts"),
     "crossval.runner": ("compare_models",),
     "crossval.splitter": ("BlockRegularizedCV",),
     "errors": ("InputError",),
@@ -89,10 +86,7 @@ _HOMES = {
         "five_by_two_t_test",
     ),
     "inference.differences": ("difference",),
-    "inference.exchange": (
-        "mcnemar_test",
-        "randomization_test",
-    ),
+    "inference.exchange": ("mcnemar_test", "randomization_test"),
     "inference.groups": ("adjust_pvalues",),
     "inference.intervals": ("interval",),
     "inference.posterior.single": ("posterior",),
@@ -100,10 +94,7 @@ _HOMES = {
     "jobs.agreement": ("agreement",),
     "jobs.board": ("board",),
     "jobs.compare": ("compare",),
-    "jobs.curve": (
-        "compare_curves",
-        "curve",
-    ),
+    "jobs.curve": ("compare_curves", "curve"),
     "jobs.datasets": ("compare_datasets",),
     "jobs.gate": ("gate",),
     "jobs.ledger": ("read_ledger",),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from functools import partial
 from numbers import Real
 from pathlib import Path, PurePath
@@ -34,64 +34,34 @@ ALWAYS = {"always": True}  # in the signature even if it is the default
 
 
 class Option:
-    """Declaration of an option.
+    """Declaration of an option: its flags, by default its name, and these attributes."""
 
-    Attributes
-    ----------
-    flags
-        Its flags; by default its name.
-    metavar, help, heading, rare
-        What stands for its value in the help; its description and the heading above it; a rare
-        option is left to ``--help-all``.
-    parser
-        The function that reads its text, or the name of one in `probative.cli.options`.
-    among
-        Its words, for completion: a tuple, or "module:NAME" of one.
-    several, words
-        Whether it may be repeated, so that its values become a tuple; how many words it takes
-        each time.
-    required, switch
-        Whether it must be given; whether it has two flags and is None without them.
-    excludes, needs
-        Names of options: those that it cannot be combined with, and those of which it needs one.
-        "name=word" stands for an option with this word.
-    tasks
-        The tasks that use it; by default all.
-    signed, always, is_input, by_content
-        Its name in the signature, if not its own; whether the signature always has it; whether it
-        is a further input, of which the signature shows only that it exists; whether it is a file,
-        of which the signature shows the digest of the content.
-    """
+    metavar: str | None = None  # what stands for its value in the help
+    help: str | None = None
+    heading: str = COMPUTE  # above it in the help
+    rare: bool = False  # left to ``--help-all``
+    # the function that reads its text, or the name of one in `probative.cli.options`
+    parser: Callable[[str], Any] | str | None = None
+    among: str | tuple[str, ...] = ()  # its words, for completion; or "module:NAME" of them
+    several: bool = False  # it may be repeated, and its values become a tuple
+    words: int = 1  # that it takes each time
+    required: bool = False
+    switch: bool = False  # it has two flags and is None without them
+    # names of options that it cannot be combined with, and of those of which it needs one;
+    # "name=word" stands for an option with this word
+    excludes: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()  # that use it; by default all
+    signed: str = ""  # its name in the signature, if not its own
+    always: bool = False  # it is in the signature even if it is the default
+    is_input: bool = False  # a further input, of which the signature shows only that it exists
+    by_content: bool = False  # a file, of which the signature shows the digest of the content
 
-    def __init__(
-        self,
-        *flags: str,
-        metavar: str | None = None,
-        help: str | None = None,  # noqa: A002  # what Click calls it
-        heading: str = COMPUTE,
-        rare: bool = False,
-        parser: Callable[[str], Any] | str | None = None,
-        among: str | tuple[str, ...] = (),
-        several: bool = False,
-        words: int = 1,
-        required: bool = False,
-        switch: bool = False,
-        excludes: tuple[str, ...] = (),
-        needs: tuple[str, ...] = (),
-        tasks: tuple[str, ...] = (),
-        signed: str = "",
-        always: bool = False,
-        is_input: bool = False,
-        by_content: bool = False,
-    ):
-        self.flags, self.metavar, self.help = flags, metavar, help
-        self.heading, self.rare = heading, rare
-        self.parser, self.among = parser, among
-        self.several, self.words = several, words
-        self.required, self.switch = required, switch
-        self.excludes, self.needs, self.tasks = excludes, needs, tasks
-        self.signed, self.always, self.is_input = signed, always, is_input
-        self.by_content = by_content
+    def __init__(self, *flags: str, **how: Any):
+        if unknown := how.keys() - Option.__annotations__.keys():
+            raise TypeError(f"an option has no {unknown}")
+        self.flags = flags
+        vars(self).update(how)
 
     def __call__(self, default: Any, **changes: Any) -> Any:
         """Return a field with this option, of which some attributes may differ."""
@@ -102,11 +72,17 @@ class Option:
         return field(default=default, metadata={"option": own} | signed)
 
 
+# how texts are read by default (see `Option.parser`), by what stands for them in the help
+_READERS = {"A,B": "name_list", "LOW,HIGH": "name_list", "D": "points", "N": "whole"}
+_READERS |= dict.fromkeys(("MB", "MIB", "NUMBER", "P"), "number")
+
+
 def shared(form: str, text: str, **how: Any) -> Option:
     """Return an option of several classes; `form` is "--flag METAVAR", or "METAVAR" alone."""
     words = form.split()
     flags = [word for word in words if word.startswith("-")]
     metavar = " ".join(words[len(flags) :])
+    how.setdefault("parser", _READERS.get(metavar))
     return Option(*flags, metavar=metavar or None, help=text, **how)
 
 
@@ -153,6 +129,7 @@ def _as_keyword(other: str) -> str:
 
 _Class = TypeVar("_Class")
 _LONGEST_VALUE = 120  # characters of an option in a signature; a longer one becomes a digest
+_ESCAPED = str.maketrans({sign: f"%{ord(sign):02X}" for sign in "%|,()"})
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
@@ -200,13 +177,12 @@ class Options:
 
     def changed(self) -> set[str]:
         """Return the names of the options that are not their defaults."""
-        usual = type(self)()
-        return {
-            name
-            for name, value in vars(self).items()
-            # the text of arrays and of unknown objects differs from every default
-            if value is not getattr(usual, name) and _text(value) != _text(getattr(usual, name))
-        }
+        return {entry.name for entry in fields(self) if self._is_changed(entry)}
+
+    def _is_changed(self, entry: Field[Any]) -> bool:
+        # the text of arrays and of unknown objects differs from every default
+        value = getattr(self, entry.name)
+        return value is not entry.default and _text(value) != _text(entry.default)
 
     @classmethod
     def of(cls, given: Mapping[str, Any], *, beside: Iterable[str] = ()) -> Self:
@@ -222,18 +198,14 @@ class Options:
         return cls(**given)
 
     def signature(self, *facts: str) -> str:
-        """Return a short reproducible description: facts, and all options that are not defaults.
-
-        The facts are what resulted from the options: the task, the metrics, the methods.
-        """
+        """Return the facts that resulted from the options, and all that are not defaults."""
         chosen = []
         for entry in fields(self):
             value = getattr(self, entry.name)
             absent = value is None or (isinstance(value, (list, tuple, Mapping)) and not value)
             if entry.name in self.told or absent:
                 continue
-            same = value is entry.default or _text(value) == _text(entry.default)
-            if entry.metadata.get("always") or not same:
+            if entry.metadata.get("always") or self._is_changed(entry):
                 name = entry.metadata.get("as") or entry.name.replace("_", "-")
                 is_true = value is True and isinstance(entry.default, bool)
                 flag = is_true or entry.metadata.get("input")
@@ -286,9 +258,7 @@ def _text(value: Any) -> str:
         text = str(value)
     except ValueError:  # Python refuses to print very long integers
         text = f"{value:x}"
-    for sign_, code in (("%", "%25"), ("|", "%7C"), (",", "%2C"), ("(", "%28"), (")", "%29")):
-        text = text.replace(sign_, code)
-    return text
+    return text.translate(_ESCAPED)
 
 
 # --- Options that several jobs share
@@ -309,7 +279,6 @@ _AVERAGE = shared("HOW", "micro or macro.", among="jobs.score:AVERAGES", exclude
 _BETA = shared(
     "NUMBER",
     "The weight of recall in fbeta.",
-    parser="number",
     rare=True,
     needs=("metric=fbeta", "probabilities"),  # the best threshold of a curve depends on it
 )
@@ -319,14 +288,11 @@ _BY = shared(
     among="jobs.score:UNITS",
 )
 _ROPE = shared(
-    "D",
-    "Differences up to this size count as none: 0.005, 0.5pt or 0.5% is half a point.",
-    parser="points",
+    "D", "Differences up to this size count as none: 0.005, 0.5pt or 0.5% is half a point."
 )
 _PRIOR = shared(
     "NUMBER",
     "The weight of the prior, which is added to each of tp, fp and fn (and tn).",
-    parser="number",
     rare=True,
 )
 _WEIGHT = shared(
@@ -336,14 +302,14 @@ _WEIGHT = shared(
     always=True,
     among="inference.crossval:WEIGHTS",
 )
-LEVEL = shared("P", "The level of the intervals, between 0 and 1.", parser="number", always=True)
+LEVEL = shared("P", "The level of the intervals, between 0 and 1.", always=True)
 SEED = shared("--seed N", "The seed of random numbers.", parser="seed", rare=True, signed="seed")
 _METHOD = shared(
     "NAME",
     "The method of intervals: wilson-indirect, bayes and so on.",
     among="inference.intervals:METHODS",
 )
-REPETITIONS = shared("--m N", "Repetitions, each of two folds.", parser="whole")
+REPETITIONS = shared("--m N", "Repetitions, each of two folds.")
 _KEEP_DOCUMENTS = shared("", "Keep documents whole, where the corpus marks them.")
 _PAIRED_RUNS = shared(
     "",
@@ -359,7 +325,7 @@ _SECOND_GOLD = shared(
     is_input=True,
     excludes=DATASETS,
 )
-REPLICATES = shared("N", "How many test sets are drawn.", parser="whole")
+REPLICATES = shared("N", "How many test sets are drawn.")
 
 
 # --- Reading and matching
@@ -429,6 +395,10 @@ _RECORDS = ("records",)
 _ROWS = (*_LABELS, "scores")  # of tables
 _reading = partial(choice, heading=INPUT)
 _rarely = partial(_reading, rare=True)
+_of_tags = partial(_rarely, tasks=_ENTITIES)
+_of_labels = partial(_rarely, tasks=_LABELS)
+_of_rows = partial(_rarely, tasks=_ROWS)
+_of_records = partial(_rarely, tasks=_RECORDS)
 
 
 @options_class
@@ -468,7 +438,6 @@ class ReadingOptions(Options):
         (),
         "A,B",
         "The columns of the systems: their numbers, or their names.",
-        parser="name_list",
         excludes=("probability_columns",),
         tasks=(*_NO_LOGS, *_RECORDS),
     )
@@ -478,12 +447,11 @@ class ReadingOptions(Options):
         "The column of a table that shows which items belong together.",
         tasks=(*_ENTITIES, *_ROWS),
     )
-    run_column: str | None = _rarely(
+    run_column: str | None = _of_rows(
         None,
         "NAME",
         "The column of a table that shows which run a row belongs to.",
         excludes=(*DATASETS, "key"),
-        tasks=_ROWS,
     )
     group: str | None = _reading(
         None,
@@ -501,28 +469,24 @@ class ReadingOptions(Options):
         switch=True,
         tasks=(*_NO_LOGS, "scores"),
     )
-    multilabel: bool | str | None = _rarely(
+    multilabel: bool | str | None = _of_labels(
         None,
         "SEPARATOR",
         "Items have any number of labels; in a table, this stands between them: , or ; and "
         "so on. lists: cells are lists; none: one label each.",
         parser="separator",
-        tasks=_LABELS,
     )
-    probability_columns: Sequence[str] = _rarely(
+    probability_columns: Sequence[str] = _of_labels(
         (),
         "A,B",
         "Columns with the probability of a class each, named like the classes: the class "
         "with the highest probability is the label.",
-        parser="name_list",
-        tasks=_LABELS,
     )
     threshold: float | None = _rarely(
         None,
         "NUMBER",
         "Predictions are probabilities of the positive class: from here on they mean yes. "
         "Scores of logs: from here on right.",
-        parser="number",
         excludes=("probability_columns",),
         tasks=("labels", "samples"),
     )
@@ -545,29 +509,26 @@ class ReadingOptions(Options):
         excludes=("key",),
         tasks=_NO_LOGS,
     )
-    scheme: str | None = _rarely(
+    scheme: str | None = _of_tags(
         None,
         "NAME",
         "The scheme of tags: iob1, iob2, ioe1, ioe2, iobes, bilou, bmes, bb2b3mes or io.",
         among="matching.schemes:SCHEMES",
-        tasks=_ENTITIES,
     )
-    repair: str = _rarely(
+    repair: str = _of_tags(
         "conlleval",
         "HOW",
         "What to do with invalid tags: conlleval, strict or error.",
         among="matching.schemes:REPAIRS",
-        tasks=_ENTITIES,
     )
-    match: str = _rarely(
+    match: str = _of_tags(
         "strict",
         "RULE",
         "When a span is right: strict, exact, partial, type or boundary:K (both ends within "
         "K); or count tokens or characters of spans.",
         among="matching.spans:MATCHES",
-        tasks=_ENTITIES,
     )
-    ignore_type: bool = _rarely(False, "", "Count boundaries, whatever the type.", tasks=_ENTITIES)
+    ignore_type: bool = _of_tags(False, "", "Count boundaries, whatever the type.")
     only: Sequence[str] = _rarely(
         (),
         "LABEL",
@@ -586,11 +547,7 @@ class ReadingOptions(Options):
         tasks=(*_NO_LOGS, *_RECORDS),
     )
     label_names: Sequence[str] = _rarely(
-        (),
-        "A,B",
-        "The names of numeric labels, from 0 on: O,B-PER,I-PER,…",
-        parser="name_list",
-        tasks=_TAGS_AND_LABELS,
+        (), "A,B", "The names of numeric labels, from 0 on: O,B-PER,I-PER,…", tasks=_TAGS_AND_LABELS
     )
     score_name: str | None = _rarely(
         None, "NAME", "Which score of a log to take: acc, exact_match, …", tasks=("samples",)
@@ -606,31 +563,25 @@ class ReadingOptions(Options):
         "A,B",
         "The columns by which rows of several tables (records of files) belong together, in "
         "any order.",
-        parser="name_list",
         tasks=(*_ROWS, *_RECORDS),
     )
-    on_missing: str = _rarely(
+    on_missing: str = _of_labels(
         "error",
         "HOW",
         "What to do with rows that a system does not have: error, drop (left out for all) or "
         "negative (the system says no).",
         needs=("key",),
-        tasks=_LABELS,
     )
-    memory_limit: str | None = _rarely(
-        None,
-        "SIZE",
-        "Count a table in this much memory, such as 2GB, whatever its size.",
-        tasks=_ROWS,
+    memory_limit: str | None = _of_rows(
+        None, "SIZE", "Count a table in this much memory, such as 2GB, whatever its size."
     )
-    table: str | None = _rarely(None, "NAME", "Which table of a database to read.", tasks=_ROWS)
-    field: Mapping[str, str] | Sequence[str] = _rarely(
+    table: str | None = _of_rows(None, "NAME", "Which table of a database to read.")
+    field: Mapping[str, str] | Sequence[str] = _of_records(
         (),
         "PATH=RULE,...",
         "When values of a field of records are equal: casefold, punctuation, number, tolerance, "
         "date, similarity, set, weight or ignore; may be repeated, and * stands for anything.",
         several=True,
-        tasks=_RECORDS,
     )
     fields_file: str | None = _rarely(
         None,
@@ -639,12 +590,11 @@ class ReadingOptions(Options):
         tasks=_RECORDS,
         by_content=True,
     )
-    list_key: Mapping[str, Any] | Sequence[str] = _rarely(
+    list_key: Mapping[str, Any] | Sequence[str] = _of_records(
         (),
         "LIST=A,B",
         "Pair the rows of a list of objects by these fields; may be repeated.",
         several=True,
-        tasks=_RECORDS,
     )
     ordered: Sequence[str] = _rarely(
         (), "LIST", "Pair the elements of a list by position.", several=True, tasks=_RECORDS
@@ -652,20 +602,14 @@ class ReadingOptions(Options):
     unique: Sequence[str] = _rarely(
         (), "LIST", "Count equal elements of a list once.", several=True, tasks=_RECORDS
     )
-    open_map: Sequence[str] = _rarely(
-        (),
-        "PATH",
-        "The keys of this object are data: one path for all.",
-        several=True,
-        tasks=_RECORDS,
+    open_map: Sequence[str] = _of_records(
+        (), "PATH", "The keys of this object are data: one path for all.", several=True
     )
-    empty: Sequence[str] = _rarely(
+    empty: Sequence[str] = _of_records(
         (),
         "A,B",
         "Further texts that mean that a field is not there: 'N/A,none,-'.",
-        parser="name_list",
         excludes=("keep_empty",),
-        tasks=_RECORDS,
     )
     keep_empty: bool = _rarely(
         False, "", "Count null, blank texts and empty lists and objects as values.", tasks=_RECORDS
@@ -676,12 +620,11 @@ class ReadingOptions(Options):
     find_json: bool = _rarely(
         False, "", "Look for the record within the prose of an output.", tasks=_RECORDS
     )
-    on_malformed: str = _rarely(
+    on_malformed: str = _of_records(
         "count",
         "HOW",
         "What to do with outputs that are no JSON objects: count (as nothing returned) or error.",
         among="matching.record_rules:ON_MALFORMED",
-        tasks=_RECORDS,
     )
 
     # the facts show how tags were repaired; a memory limit changes no result
@@ -745,7 +688,6 @@ class GradedOptions(ReadingOptions):
         (),
         "A,B",
         "The columns of a table that hold graded scores, numbers, one per system.",
-        parser="name_list",
         excludes=("gold_column", "columns", "threshold"),
         tasks=("scores",),
     )
@@ -753,7 +695,6 @@ class GradedOptions(ReadingOptions):
         None,
         "LOW,HIGH",
         "The smallest and the largest possible graded score, 0,1 by default; or none.",
-        parser="name_list",
         tasks=("scores", "samples"),
     )
     human: Any = _rarely(
@@ -810,7 +751,6 @@ class CompareOptions(GradedOptions):
         "A,B",
         "Fields of records that are compared and judged by gates one by one, all at once.",
         rare=True,
-        parser="name_list",
         excludes=(*DATASETS, "group"),
         tasks=_RECORDS,
     )
@@ -848,10 +788,8 @@ class PlanOptions(GradedOptions):
         "The difference to be shown: 0.01, 1pt or 1% is one point; by default the observed one.",
         parser="small_difference",
     )
-    power: float | None = choice(
-        None, "P", "The probability of showing it; by default 0.8.", parser="number"
-    )
-    units: int | None = choice(None, "N", "The number of sentences or items.", parser="whole")
+    power: float | None = choice(None, "P", "The probability of showing it; by default 0.8.")
+    units: int | None = choice(None, "N", "The number of sentences or items.")
     level: float = LEVEL(0.95)
     beta: float = _BETA(1.0)
     paired_runs: bool = _PAIRED_RUNS(False)
@@ -899,9 +837,7 @@ class BoardOptions(RankOptions):
     """Options of a board."""
 
     show_gold: bool = choice(False, "", "Let the site show gold content.", rare=True)
-    max_size: float = choice(
-        64.0, "MIB", "The largest size of a submission in MiB.", parser="number"
-    )
+    max_size: float = choice(64.0, "MIB", "The largest size of a submission in MiB.")
 
     # a board takes neither logs nor graded scores
     withheld = _LARGE | {"group", "run_column", "score_name", "score_columns", "range", "human"}
@@ -1030,7 +966,6 @@ class BayesOptions(FoldsOptions):
         None,
         "--sampled N",
         "Approximate with N random draws instead of computing.",
-        parser="whole",
         signed="sampled",
         excludes=("folds",),
     )
@@ -1135,12 +1070,9 @@ class CheckOptions(_CorpusOptions):
 class SampleOptions(ReadingOptions):
     """Options of a sample; outputs hold no gold, and labels instead of probabilities."""
 
-    size: int | None = choice(None, "N", "How many units to annotate.", parser="whole")
+    size: int | None = choice(None, "N", "How many units to annotate.")
     add: int | None = choice(
-        None,
-        "N",
-        "How many units to annotate besides those of a design; its file is updated.",
-        parser="whole",
+        None, "N", "How many units to annotate besides those of a design; its file is updated."
     )
     goal: str | None = choice(
         None,
@@ -1191,14 +1123,12 @@ class WatchOptions(Options):
         "N",
         "Check after so many units, in the order of drawing; by default after a tenth of the "
         "first draw, and after every draw.",
-        parser="whole",
     )
     planned: int | None = choice(
         None,
         "N",
         "The planned number of labelled units, at which intervals are narrowest; by default "
         "those of the first draw. Do not change it between checks.",
-        parser="whole",
     )
 
     told = frozenset({"metric", "every", "planned"})

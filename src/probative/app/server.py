@@ -505,11 +505,7 @@ def serve(
         raise InputError(f"port: {port} cannot be used: {error.strerror}") from None
     with listening, tempfile.TemporaryDirectory(prefix="probative-app-") as folder:
         app = App(
-            worker,
-            fields,
-            Path(folder),
-            port=listening.getsockname()[1],
-            max_bytes=max_bytes,
+            worker, fields, Path(folder), port=listening.getsockname()[1], max_bytes=max_bytes
         )
         address = f"http://{_HOST}:{app.port}{app.base}/"
         announce(f"{address}\nFiles stay on this computer. Ctrl-C stops the server.")

@@ -21,8 +21,8 @@ def bayes(
     files: Annotated[
         list[str] | None,
         Argument(
-            metavar="FOLDS_A FOLDS_B",
-            help="Counts tp,fp,fn, one row per fold (CSV, TSV, JSON; - is standard input): a file "
+            "FOLDS_A FOLDS_B",
+            "Counts tp,fp,fn, one row per fold (CSV, TSV, JSON; - is standard input): a file "
             "for each model, or one file with a column named model.",
         ),
     ] = None,

@@ -11,16 +11,14 @@ from probative.cli.output import RandomOutput, progress
 from probative.errors import InputError
 from probative.options import OUTPUT, BoardOptions, shared
 
-__all__ = ["board"]
-
 
 def board(
-    gold: Annotated[str, Argument(metavar="GOLD", help="The gold file.")],
+    gold: Annotated[str, Argument("GOLD", "The gold file.")],
     submissions: Annotated[
         str,
         Argument(
-            metavar="SUBMISSIONS",
-            help="A folder of submissions: files, or folders with one file each, which name them. "
+            "SUBMISSIONS",
+            "A folder of submissions: files, or folders with one file each, which name them. "
             "NAME.meta.toml, or meta.toml in a folder, gives team, paper, code and date.",
         ),
     ],

@@ -18,8 +18,7 @@ def crossval(
     corpus: Annotated[
         list[str],
         Argument(
-            metavar="CORPUS...",
-            help="The corpus to train and validate on; several files make one corpus.",
+            "CORPUS...", "The corpus to train and validate on; several files make one corpus."
         ),
     ],
     *,

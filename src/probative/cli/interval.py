@@ -50,7 +50,6 @@ def interval(
                 f"--{missing[0]}: missing; expected --tp, --fp and --fn, or --counts FILE"
             )
         counts = Counts(**cells)
-
     names = given.metric or ("precision", "recall", "f1")
     intervals = [
         find_interval(counts, name, method, level=given.level, beta=given.beta, prior=given.prior)
@@ -70,5 +69,4 @@ def interval(
             for name in names
             if "bayes" in methods_for(name, given.beta)
         }
-    document = intervals_document(counts, intervals, signature=signature, posteriors=posteriors)
-    out.emit(document)
+    out.emit(intervals_document(counts, intervals, signature=signature, posteriors=posteriors))

@@ -252,37 +252,19 @@ def as_command(name: str, function: Callable[..., Any]) -> click.Command:
             groups[parameter.name] = (kind, group)
             declared |= group
             usual = {entry.name: entry.default for entry in fields(kind)}
-            parameters += [
-                _option(key, _kind(usual[key], option), usual[key], option)
-                for key, option in group.items()
-            ]
-    return _Command(
-        name,
-        callback=_gather_groups(function, groups),
-        params=parameters,
-        help=inspect.getdoc(function),
-        arguments=arguments,
-        declared=declared,
-    )
-
-
-def _gather_groups(
-    function: Callable[..., Any], groups: Mapping[str, tuple[type[Options], Mapping[str, Option]]]
-) -> Callable[..., Any]:
-    """Wrap a function so that the options of each class become one object."""
+            for key, option in group.items():
+                own = bool if isinstance(usual[key], bool) else str
+                parameters.append(_option(key, own, usual[key], option))
 
     def call(**given: Any) -> Any:
-        for name, (kind, group) in groups.items():
+        for name, (kind, group) in groups.items():  # the options of each class become one object
             given[name] = kind(**{key: given.pop(key) for key in group})
         return function(**given)
 
-    return call
-
-
-def _kind(default: Any, option: Option) -> Any:
-    if isinstance(default, bool):
-        return bool
-    return list[str] if option.several else str
+    words = inspect.getdoc(function)
+    return _Command(
+        name, callback=call, params=parameters, help=words, arguments=arguments, declared=declared
+    )
 
 
 class _Command(click.Command):
@@ -299,10 +281,7 @@ class _Command(click.Command):
         self.arguments, self.declared = arguments, declared
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, self._with_tables(args))
-
-    def _with_tables(self, args: list[str]) -> list[str]:
-        """Replace NAME=FILE by NAME FILE FILE … for options that take several words."""
+        # replace NAME=FILE by NAME FILE FILE … for options that take several words
         several = {
             flag: parameter.nargs
             for parameter in self.params
@@ -316,7 +295,7 @@ class _Command(click.Command):
             alone = place + 2 == len(words) or words[place + 2].startswith("-")
             if more and equals and alone:
                 words[place + 1 : place + 2] = [name, *[file] * (more - 1)]
-        return words
+        return super().parse_args(ctx, words)
 
     def invoke(self, ctx: click.Context) -> Any:
         from probative.cli.inputs import check_paths
@@ -454,7 +433,7 @@ def _argument(parameter: inspect.Parameter, kind: Any, spec: Argument) -> click.
         metavar=spec.metavar,
         nargs=-1 if several else 1,
         required=parameter.default is inspect.Parameter.empty,
-        callback=_as_list if several else None,
+        callback=(lambda *given: list(given[-1] or ())) if several else None,
         shell_complete=_completer(spec),
     )
 
@@ -470,22 +449,13 @@ def _option(name: str, kind: Any, default: Any, spec: Option) -> click.Option:
         if default is True and not spec.flags:
             flags = [f"{flags[0]}/--no-{flags[0][2:]}"]
         return click.Option([*flags, name], is_flag=True, help=spec.help, **given)
-    if spec.words > 1:
-        return click.Option(
-            [*flags, name],
-            type=str,
-            metavar=spec.metavar,
-            nargs=spec.words,
-            multiple=True,
-            help=spec.help,
-            shell_complete=_completer(spec),
-        )
     several = spec.several or _of_several(kind)
     return click.Option(
         [*flags, name],
         type=_type(kind, spec),
         metavar=spec.metavar,
-        multiple=several,
+        nargs=spec.words,
+        multiple=several or spec.words > 1,
         show_default=not missing and default not in (None, ()),
         callback=_as_tuple if several else None,
         help=spec.help,
@@ -501,10 +471,6 @@ def _completer(spec: Option | Argument) -> Callable[..., Any]:
         return list(offers(spec, begun))
 
     return offer
-
-
-def _as_list(_context: Any, _parameter: click.Parameter, values: Any) -> list[Any]:
-    return list(values or ())
 
 
 def _as_tuple(_context: Any, parameter: click.Parameter, values: Any) -> tuple[Any, ...] | None:
@@ -540,7 +506,7 @@ STATISTICS = {
 }
 Names = Annotated[
     tuple[str, ...] | None,
-    shared("A,B", "The names of the systems.", heading=INPUT, parser=name_list, excludes=("runs",)),
+    shared("A,B", "The names of the systems.", heading=INPUT, excludes=("runs",)),
 ]
 Runs = Annotated[
     list[str] | None,
@@ -605,11 +571,10 @@ class GateOptions(Options):
         None,
         "D",
         "The margin of the gate: 0.01, 1pt or 1% is one point; by default 0.",
-        parser=points,
         needs=_KINDS,
     )
     confidence: float | None = _gate(
-        None, "P", "The confidence of the gate; by default 0.95.", parser=number, needs=_KINDS
+        None, "P", "The confidence of the gate; by default 0.95.", needs=_KINDS
     )
 
     def requested(self) -> dict[str, Any] | None:
@@ -621,8 +586,7 @@ class GateOptions(Options):
 
         given = {name: getattr(self, name) for name in self.changed() if name not in _KINDS}
         check_gate(kind, **{n: given[n] for n in ("margin", "confidence") if n in given})
-        candidates = {n: given[n] for n in ("candidates",) if n in given}
-        check_ledger_options(kind, given.get("ledger"), **candidates)
+        check_ledger_options(kind, given.get("ledger"), given.get("candidates", "adaptive"))
         return {"kind": kind, **given}
 
 

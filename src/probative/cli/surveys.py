@@ -20,8 +20,8 @@ def sample(
     files: Annotated[
         list[str],
         Argument(
-            metavar="POOL A [B...]",
-            help="The corpus (or one of the outputs: only its text is used) and the outputs of "
+            "POOL A [B...]",
+            "The corpus (or one of the outputs: only its text is used) and the outputs of "
             "systems on it (FILE or NAME=FILE); none, where --columns names those of a table. With "
             "--add, the file of a design.",
         ),
@@ -83,14 +83,11 @@ def _is_design(html: Path, to: Path, files: Sequence[str], *, extends: bool) -> 
 
 
 def estimate(
-    design: Annotated[
-        Path, Argument(metavar="DESIGN", help="The design of a sample: NAME.design.json.")
-    ],
+    design: Annotated[Path, Argument("DESIGN", "The design of a sample: NAME.design.json.")],
     annotated: Annotated[
         list[str],
         Argument(
-            metavar="ANNOTATED...",
-            help="The annotated sample; of a design that was extended, all files of it.",
+            "ANNOTATED...", "The annotated sample; of a design that was extended, all files of it."
         ),
     ],
     *,
@@ -119,15 +116,12 @@ def estimate(
 
 
 def watch(
-    design: Annotated[
-        Path, Argument(metavar="DESIGN", help="The design of a sample: NAME.design.json.")
-    ],
+    design: Annotated[Path, Argument("DESIGN", "The design of a sample: NAME.design.json.")],
     annotated: Annotated[
         list[str],
         Argument(
-            metavar="ANNOTATED...",
-            help="The annotated units of its draws, in one file or several; of each draw all or "
-            "none.",
+            "ANNOTATED...",
+            "The annotated units of its draws, in one file or several; of each draw all or none.",
         ),
     ],
     *,

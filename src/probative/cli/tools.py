@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from probative.cli.options import Argument, Names, Runs, name_list, named_by_flags
+from probative.cli.options import Argument, Names, Runs, named_by_flags
 from probative.cli.output import Drawn, Output, RandomOutput, warnings_as_remarks
 from probative.errors import InputError
 from probative.options import (
@@ -26,15 +26,13 @@ def agreement(
     files: Annotated[
         list[str],
         Argument(
-            metavar="A B [C...]",
-            help="The annotations (FILE or NAME=FILE); or one table, with --columns.",
+            "A B [C...]", "The annotations (FILE or NAME=FILE); or one table, with --columns."
         ),
     ],
     *,
     given: AgreementOptions,
     names: Annotated[
-        tuple[str, ...] | None,
-        shared("A,B", "The names of the annotators.", heading=INPUT, parser=name_list),
+        tuple[str, ...] | None, shared("A,B", "The names of the annotators.", heading=INPUT)
     ] = None,
     out: Output,
 ) -> None:
@@ -53,7 +51,7 @@ def agreement(
 
 
 def check(
-    file: Annotated[str, Argument(metavar="FILE", help="The file; - is standard input.")],
+    file: Annotated[str, Argument("FILE", "The file; - is standard input.")],
     *,
     given: CheckOptions,
     out: Output,
@@ -123,9 +121,7 @@ def demo(
 
 
 def ledger(
-    file: Annotated[
-        str, Argument(metavar="FILE", help="The ledger that `compare --ledger` wrote.")
-    ],
+    file: Annotated[str, Argument("FILE", "The ledger that `compare --ledger` wrote.")],
     *,
     uses: Annotated[bool, shared("", "List every use, too.")] = False,
     out: Output,
@@ -144,8 +140,8 @@ def plan(
     files: Annotated[
         list[str],
         Argument(
-            metavar="GOLD [A B]",
-            help="Gold, the baseline and the challenger of a pilot (FILE or NAME=FILE); or "
+            "GOLD [A B]",
+            "Gold, the baseline and the challenger of a pilot (FILE or NAME=FILE); or "
             "one file that holds them in columns.",
         ),
     ],
@@ -178,7 +174,7 @@ def plan(
 
 
 def split(
-    corpus: Annotated[str, Argument(metavar="CORPUS")],
+    corpus: Annotated[str, Argument("CORPUS")],
     output: Annotated[Path, shared("--output -o DIR", "A new or an empty folder.", heading=OUTPUT)],
     *,
     given: SplitOptions,
@@ -222,14 +218,12 @@ def split(
 
 
 def sweep(
-    gold: Annotated[
-        str, Argument(metavar="GOLD", help="Gold: segmented text, or a column of words.")
-    ],
+    gold: Annotated[str, Argument("GOLD", "Gold: segmented text, or a column of words.")],
     probabilities: Annotated[
         str,
         Argument(
-            metavar="PROBABILITIES",
-            help="JSON lines: for each sentence a list with the probability of a boundary between "
+            "PROBABILITIES",
+            "JSON lines: for each sentence a list with the probability of a boundary between "
             "every two characters. - is standard input.",
         ),
     ],

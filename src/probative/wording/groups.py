@@ -33,10 +33,7 @@ if TYPE_CHECKING:
 
 
 # the denominator of an overall score, by which it weighs the groups
-_WEIGHED_BY = {
-    "precision": "what the system returns there",
-    "npv": "what the system rejects there",
-}
+_WEIGHED_BY = {"precision": "what the system returns there", "npv": "what the system rejects there"}
 
 
 def sentences_of_groups(
