@@ -64,16 +64,16 @@ __all__ = [
 # to 0.
 
 if TYPE_CHECKING:
-    Slopes = tuple[Any, Any, Any, Any]
+    Slopes = tuple[Any, ...]
 
 
 _SMALLEST_SLOPE = 1e-13  # times the number of items; a smaller derivative is a rounding error
 
 
-def _divide(top: Any, bottom: Any) -> Any:
-    """Divide; return NaN where the denominator is 0."""
+def _divide(top: Any, bottom: Any, undefined: float = np.nan) -> Any:
+    """Divide; return NaN, or another value, where the denominator is 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(np.asarray(bottom) > 0, np.divide(top, bottom), np.nan)
+        return np.where(np.asarray(bottom) > 0, np.divide(top, bottom), undefined)
 
 
 def _informedness_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
@@ -94,8 +94,7 @@ def _balanced_accuracy_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
 
 def _balanced_accuracy_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
     """Return the derivatives of balanced accuracy."""
-    a, b, c, d = _informedness_slopes(tp, fp, fn, tn)
-    return a / 2, b / 2, c / 2, d / 2
+    return tuple(slope / 2 for slope in _informedness_slopes(tp, fp, fn, tn))
 
 
 def _markedness_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
@@ -345,7 +344,7 @@ class Composite:
     words: str
     latex: str
     value: Callable[..., Any]
-    slopes: Callable[..., tuple[Any, ...]]
+    slopes: Callable[..., Slopes]
     low: float = 0.0
     high: float = 1.0
     needs_tn: bool = True
@@ -546,12 +545,8 @@ def score(
     if isinstance(own, Composite):
         cells = np.asarray(own.value(*own.cells(counts)))
         value = np.where(np.isnan(cells), zero_division, cells)
-        return float(value) if value.ndim == 0 else value
-    numerator, denominator = ratio(counts, metric, beta=beta)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        value = np.where(
-            np.asarray(denominator) > 0, np.divide(numerator, denominator), zero_division
-        )
+    else:
+        value = _divide(*ratio(counts, metric, beta=beta), zero_division)
     return float(value) if value.ndim == 0 else value
 
 
@@ -682,8 +677,7 @@ def score_of_margins(right: Any, said: Array, answer: Array, metric: str) -> Any
     else:
         spread = [n * n - (margin * margin).sum(axis=-1) for margin in (said, answer)]
         bottom = np.sqrt(np.maximum(spread[0], 0.0)) * np.sqrt(np.maximum(spread[1], 0.0))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(bottom > 0, np.minimum(top / bottom, 1.0), np.nan)
+    return np.minimum(_divide(top, bottom), 1.0)
 
 
 def slopes_of_table(table: Array, metric: str) -> Array:

@@ -159,8 +159,8 @@ def f1_score(
     >>> f1_score(y_true, y_pred, average=None).round(4)
     array([0.6667, 0.8   ])
     """
-    how = _Asked(average, suffix, mode, sample_weight, zero_division, scheme, level)
-    return how.score(y_true, y_pred, "f1-score")
+    how = (average, suffix, mode, sample_weight, zero_division, scheme, level)
+    return _score("f1-score", y_true, y_pred, *how)
 
 
 def precision_score(
@@ -184,8 +184,8 @@ def precision_score(
     >>> precision_score(y_true, y_pred)
     0.5
     """
-    how = _Asked(average, suffix, mode, sample_weight, zero_division, scheme, level)
-    return how.score(y_true, y_pred, "precision")
+    how = (average, suffix, mode, sample_weight, zero_division, scheme, level)
+    return _score("precision", y_true, y_pred, *how)
 
 
 def recall_score(
@@ -209,8 +209,8 @@ def recall_score(
     >>> recall_score(y_true, y_pred)
     0.5
     """
-    how = _Asked(average, suffix, mode, sample_weight, zero_division, scheme, level)
-    return how.score(y_true, y_pred, "recall")
+    how = (average, suffix, mode, sample_weight, zero_division, scheme, level)
+    return _score("recall", y_true, y_pred, *how)
 
 
 def accuracy_score(
@@ -231,8 +231,7 @@ def accuracy_score(
     >>> accuracy_score([["B-PER", "O"], ["O"]], [["B-PER", "B-LOC"], ["O"]], level=None)
     0.6666666666666666
     """
-    gold, pred = _tokens(y_true, y_pred)
-    right = _equal(gold, pred)
+    gold, _, right = _tokens(y_true, y_pred)
     if not len(right):
         raise InputError("y_true: holds no tokens; expected at least one")
     if level is None:
@@ -260,47 +259,44 @@ def performance_measure(y_true: Sequence[Any], y_pred: Sequence[Any]) -> dict[st
     >>> performance_measure([["B-PER", "O", "B-LOC"]], [["B-PER", "B-LOC", "O"]])
     {'TP': 1, 'FP': 1, 'FN': 1, 'TN': 0}
     """
-    gold, pred = _tokens(y_true, y_pred)
-    right = _equal(gold, pred)
+    gold, pred, right = _tokens(y_true, y_pred)
     named, said = (np.array([n != "O" for n in s.names] or [False])[s.tags] for s in (gold, pred))
     measures = {"TP": right & named, "FP": ~right & said, "FN": named & ~said, "TN": right & ~named}
     return {name: int(np.count_nonzero(which)) for name, which in measures.items()}
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """Arguments of a function that returns one score."""
-
-    average: str | None
-    suffix: bool
-    mode: str | None
-    sample_weight: Any
-    zero_division: str | int
-    scheme: Any
-    level: float | None
-
-    def score(self, y_true: Any, y_pred: Any, metric: str) -> Score:
-        if self.average is not None:
-            one_of("average", self.average, _AVERAGES)
-        found = _find(y_true, y_pred, self.mode, self.scheme, suffix=self.suffix)
-        zero = _zero(self.zero_division, self.sample_weight)
-        if self.level is not None:
-            return self._interval(found, _OURS[metric], open_probability("level", self.level))
+def _score(
+    metric: str,
+    y_true: Any,
+    y_pred: Any,
+    average: str | None,
+    suffix: bool,
+    mode: str | None,
+    sample_weight: Any,
+    zero_division: str | int,
+    scheme: Any,
+    level: float | None,
+) -> Score:
+    """Return one score; with a level, its interval."""
+    if average is not None:
+        one_of("average", average, _AVERAGES)
+    found = _find(y_true, y_pred, mode, scheme, suffix=suffix)
+    zero = _zero(zero_division, sample_weight)
+    if level is None:
         if zero is None:
-            _warn_undefined(found, (metric,), self.average)
-        if self.average is None:
-            return found.by_label(zero or 0)[metric]
-        return found.averaged(self.average, zero or 0)[metric]
-
-    def _interval(self, found: _Found, metric: str, level: float) -> Interval | list[Interval]:
-        if self.average == "weighted":
-            raise InputError(
-                "level: the weighted average has no interval; expected average='micro' or 'macro'"
-            )
-        scores = found.scores(level)
-        if self.average is None:
-            return [_interval_of(label.scores, metric) for label in scores.by_label]
-        return scores["macro_" * (self.average == "macro") + metric]
+            _warn_undefined(found, (metric,), average)
+        return (found.averaged(average, zero or 0) if average else found.by_label(zero or 0))[
+            metric
+        ]
+    level = open_probability("level", level)
+    if average == "weighted":
+        raise InputError(
+            "level: the weighted average has no interval; expected average='micro' or 'macro'"
+        )
+    scores = found.scores(level)
+    if average is None:
+        return [_interval_of(label.scores, _OURS[metric]) for label in scores.by_label]
+    return scores["macro_" * (average == "macro") + _OURS[metric]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -412,14 +408,11 @@ def _limits(scores: SystemScores) -> dict[str, dict[str, float]]:
         for score in scores.scores
         if score.metric.startswith("macro_")
     )
-    limits = {}
-    for name, of in lines.items():
-        limits[name] = {
-            f"{metric}_{end}": float(getattr(_interval_of(of, ours), end))
-            for metric, ours in _OURS.items()
-            for end in ("low", "high")
-        }
-    return limits
+    ends = [(metric, ours, end) for metric, ours in _OURS.items() for end in ("low", "high")]
+    return {
+        name: {f"{m}_{end}": float(getattr(_interval_of(of, ours), end)) for m, ours, end in ends}
+        for name, of in lines.items()
+    }
 
 
 def _interval_of(scores: Sequence[Interval], metric: str) -> Interval:
@@ -508,17 +501,14 @@ def _both(y_true: Any, y_pred: Any) -> tuple[Tagged, Tagged]:
     return gold, pred
 
 
-def _tokens(y_true: Any, y_pred: Any) -> tuple[Tagged, Tagged]:
-    """Read both sides, given by sentence or as one list of tags."""
+def _tokens(y_true: Any, y_pred: Any) -> tuple[Tagged, Tagged, NDArray[np.bool_]]:
+    """Read both sides, by sentence or as one list of tags; find the tokens with the right tag."""
     flat = not any(isinstance(sentence, (list, tuple, np.ndarray)) for sentence in y_true)
-    return _both([y_true], [y_pred]) if flat else _both(y_true, y_pred)
-
-
-def _equal(gold: Tagged, pred: Tagged) -> NDArray[np.bool_]:
-    """Return True for the tokens that have the right tag."""
+    gold, pred = _both([y_true], [y_pred]) if flat else _both(y_true, y_pred)
     code = {name: i for i, name in enumerate(gold.names)}
     same = np.array([code.get(name, -1) for name in pred.names], dtype=np.int32)
-    return np.asarray(gold.tags == same[pred.tags]) if len(same) else np.zeros(0, dtype=bool)
+    right = gold.tags == same[pred.tags] if len(same) else np.zeros(0, dtype=bool)
+    return gold, pred, np.asarray(right)
 
 
 def _detect(tagged: Tagged, suffix: bool) -> str:
@@ -580,11 +570,9 @@ _START, _END = _lenient_tables()
 
 
 def _lenient(tagged: Tagged, suffix: bool) -> Side:
-    """Return the spans that the default mode reads: sentence, end, length, label, labels.
-
-    It reads all sentences as one sequence with an O after each. A span that ends without having
-    started (after a tag that seqeval does not know) begins where the last one did.
-    """
+    """Return the spans that the default mode reads: sentence, end, length, label, labels."""
+    # it reads all sentences as one sequence with an O after each; a span that ends without having
+    # started (after a tag that seqeval does not know) begins where the last one did
     parsed = [_letter_and_type(name, suffix) for name in tagged.names]
     for name in tagged.names:
         if not _is_known(name, suffix):

@@ -13,8 +13,6 @@ from probative.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["check_jobs", "in_processes", "in_threads", "interrupts_waiting"]
-
 _Part = TypeVar("_Part")
 _Answer = TypeVar("_Answer")
 
@@ -82,11 +80,9 @@ def _cores() -> int:
 
 @contextmanager
 def interrupts_waiting() -> Iterator[None]:
-    """Block Ctrl-C while workers start.
-
-    Workers inherit this: their parent ends them, and a worker that is interrupted while it imports
-    modules would print a traceback.
-    """
+    """Block Ctrl-C while workers start."""
+    # workers inherit this: their parent ends them, and a worker that is interrupted while it
+    # imports modules would print a traceback
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

@@ -99,9 +99,8 @@ def _spread_sentences(h: Heterogeneity | None, parts: str = "groups") -> list[st
         f"Cochran's Q = {number(h.q, 1)} on {h.degrees_of_freedom:,}, p {p_equals(h.pvalue)}, "
         f"I² = {100 * h.i_squared:.0f} %"
     )
-    if h.pvalue <= 0.05:
-        return [f"The differences vary over the {parts} by more than chance ({figures})."]
-    return [f"The differences vary over the {parts} no more than chance explains ({figures})."]
+    how = "by more than chance" if h.pvalue <= 0.05 else "no more than chance explains"
+    return [f"The differences vary over the {parts} {how} ({figures})."]
 
 
 def _reversal(s: GroupSummary) -> str:

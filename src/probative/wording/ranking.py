@@ -12,7 +12,7 @@ from math import isnan
 from string import ascii_letters
 from typing import TYPE_CHECKING
 
-from probative.wording.numbers import in_words, listed, metric_name, p_equals, points
+from probative.wording.numbers import in_words, listed, metric_name, p_equals, points, score_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ def ranking_summary(ranking: Ranking) -> str:
         return f"No verdict: {_without_evidence(ranking)}."
     unknown = _unknown(ranking)
     if len(known) == 1:
-        score = f"{_score_name(ranking)} {points(known[0].estimate, 1)}"
+        score = f"{score_name(ranking)} {points(known[0].estimate, 1)}"
         return " ".join([f"There is nothing to rank {known[0].name} ({score}) against.", *unknown])
     sentences = [_leader(ranking, known), *_last(ranking, known)]
     if any(len(own) > 1 for own in ranking.run_scores or ()):
@@ -62,11 +62,6 @@ def short_letters(letters: str) -> str:
     return "".join(parts)
 
 
-def _score_name(ranking: Ranking) -> str:
-    """Return the score before its figure, with a closing comma after a rule of matching."""
-    return metric_name(ranking.metric, ranking.match) + "," * (ranking.match is not None)
-
-
 def _without_evidence(ranking: Ranking) -> str:
     if all(isnan(system.estimate) for system in ranking.ranking):
         return f"{metric_name(ranking.metric, ranking.match)} is undefined for all of them"
@@ -78,7 +73,7 @@ def _without_evidence(ranking: Ranking) -> str:
 def _leader(ranking: Ranking, known: Sequence[RankedSystem]) -> str:
     first = known[0]
     others = [ranking.pair(first.name, system.name) for system in known[1:]]
-    score = f"({_score_name(ranking)} {points(first.estimate, 1)})"
+    score = f"({score_name(ranking)} {points(first.estimate, 1)})"
     still_open = [pair for pair in others if not pair.decided]
     if not still_open:
         largest = max(pair.p_adjusted for pair in others)

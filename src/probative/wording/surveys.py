@@ -128,9 +128,6 @@ def sample_summary(sampled: Sampled) -> str:
 def _sampled_goal(sampled: Sampled) -> str:
     if sampled.goal == "difference":
         a, *others = sampled.systems
-        return (
-            (f"the difference between {a} and {others[0]}")
-            if len(others) == 1
-            else "all differences"
-        )
+        one = len(others) == 1
+        return f"the difference between {a} and {others[0]}" if one else "all differences"
     return f"the score of {sampled.systems[0]}" if len(sampled.systems) == 1 else "all scores"
