@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from probative.metrics import label_metric
 from probative.reporting.bayes_report import difference_picture
-from probative.reporting.document import (
-    Answer,
-    Column,
-    Table,
-    Tracks,
-    Words,
-    differed,
-    scored,
-)
+from probative.reporting.document import Answer, Column, Table, Tracks, Words, differed, scored
 from probative.reporting.forests import ON_A_PAGE, group_notes, group_pictures, group_tables
 from probative.reporting.headlines import evidence_words, verdict_words
 from probative.reporting.pictures import Bar, Forest, Histogram, figure
@@ -345,11 +337,7 @@ def _shown_example(example: Example | LabelExample) -> dict[str, Any]:
             ],
         }
     show = _differing_words if example.separator == "" and _covers(example) else _marked
-    sides = (
-        ("gold", example.gold),
-        (example.a, example.spans_a),
-        (example.b, example.spans_b),
-    )
+    sides = (("gold", example.gold), (example.a, example.spans_a), (example.b, example.spans_b))
     f1 = f"F1 {points(example.f1_b, 0)} of {example.b}, {points(example.f1_a, 0)} of {example.a}"
     return {
         "head": f"Sentence {example.sentence:,}: {f1}",
@@ -473,17 +461,15 @@ _BUCKET_WORDS = (
 )
 _SCORES = {
     "Scores": "Precision, recall and accuracy with {level} intervals by Wilson's method; F1 by "
-    "way of tp / (tp + fp + fn), of which it is an increasing function.",
+    "way of tp / (tp + fp + fn), of which it is an increasing function."
 }
 _CLUSTERS = {
     "Clusters": "Items of one {unit} are not independent. Counts are divided by the design effect "
     "of the {unit}s before an interval or a posterior is made from them, and Student's t takes the "
     "place of the normal distribution, with the effective number of {unit}s less one as degrees "
-    "of freedom.",
+    "of freedom."
 }
-_SEVERAL = {
-    "Several systems": "p-values are adjusted by {adjuster}'s method; intervals are not.",
-}
+_SEVERAL = {"Several systems": "p-values are adjusted by {adjuster}'s method; intervals are not."}
 _VERDICT = {
     "Words of the verdict": "{strengths} Else the difference is not established. Where interval, "
     "test and posterior disagree, the verdict says so, and the weaker one counts.",
@@ -511,5 +497,5 @@ _PAIRED = {
 }
 _MACRO = {
     "Macro averages": "Intervals and posterior probabilities by the delta method, p-values by "
-    "sampled exchanges of whole units.",
+    "sampled exchanges of whole units."
 }

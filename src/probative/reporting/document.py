@@ -86,6 +86,11 @@ def with_ends(text: str, low: str, high: str) -> str:
     return type(text)(f"{text} [{low}, {high}]")
 
 
+def estimate_in_full(score: Any) -> str:
+    """Return the estimate of a score in full before its rounded interval, in points."""
+    return estimated(score.estimate, score.low, score.high)
+
+
 def _text(value: Any) -> str:
     """Return a text as it is, bold or not, None as empty text, and a number with commas."""
     if value is None or isinstance(value, str):
@@ -183,14 +188,14 @@ class Table:
             owner = track.rpartition(".")[0]
             three = attrgetter(track, *(f"{owner}.{end}".lstrip(".") for end in ("low", "high")))
             limits = [three(entry) for entry in entries]
-            about["tracks"] = Tracks.of(limits, zero=track == "difference")
+            about["tracks"] = Tracks.of(limits, zero=track.endswith("difference"))
         return cls(
             heads,
             tuple(tuple(column.cell(entry) for column in shown) for entry in entries),
             title,
             tuple(filter(None, notes)),
             leading,
-            closing_words=words[-1] and leading < len(words),
+            closing_words=words[-1:] == [True] and leading < len(words),
             droppable=tuple(i for _, i in drops),
             track_column=heads.index(track_before) if track_before else None,
             details=tuple(filter(None, details)),
