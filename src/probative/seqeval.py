@@ -6,6 +6,7 @@ argument that seqeval would ignore without notice is a warning or an error here.
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from dataclasses import dataclass, replace
@@ -447,15 +448,17 @@ def _find(
     suffix = flag("suffix", suffix)
     if mode is not None:
         one_of("mode", mode, ("strict",))
-    name = None if scheme is None else _scheme(scheme)
+    if scheme is not None:  # a name, or one of seqeval's classes
+        scheme = scheme.__name__ if isinstance(scheme, type) else scheme
+        scheme = one_of("scheme", scheme.lower() if isinstance(scheme, str) else scheme, _SCHEMES)
     gold, pred = _both(y_true, y_pred)
-    if mode == "strict" and (name or detect):
-        rules = name or _detect(gold, suffix)
+    if mode == "strict" and (scheme or detect):
+        rules = scheme or _detect(gold, suffix)
         sides = [_strict(side, rules, suffix) for side in (gold, pred)]
     else:
         if mode == "strict":
             _warn("mode='strict' without scheme= reads as the default mode does, as in seqeval")
-        elif name:
+        elif scheme:
             _warn("scheme= without mode='strict' is not used, as in seqeval")
         sides = [_lenient(side, suffix) for side in (gold, pred)]
     labels, codes = union([tuple(side[4]) for side in sides])
@@ -467,12 +470,6 @@ def _find(
 
 def _warn(message: str) -> None:
     warnings.warn(message, UserWarning, stacklevel=5)
-
-
-def _scheme(scheme: Any) -> str:
-    """Return the name of a scheme, given by name or as one of seqeval's classes."""
-    name = scheme.__name__ if isinstance(scheme, type) else scheme
-    return one_of("scheme", name.lower() if isinstance(name, str) else name, _SCHEMES)
 
 
 def _both(y_true: Any, y_pred: Any) -> tuple[Tagged, Tagged]:
@@ -574,8 +571,9 @@ def _lenient(tagged: Tagged, suffix: bool) -> Side:
     # it reads all sentences as one sequence with an O after each; a span that ends without having
     # started (after a tag that seqeval does not know) begins where the last one did
     parsed = [_letter_and_type(name, suffix) for name in tagged.names]
+    known = re.compile(".*-[BIES]" if suffix else "[BIES]-.*", re.DOTALL)
     for name in tagged.names:
-        if not _is_known(name, suffix):
+        if name not in "OBIES" and not known.fullmatch(name):
             _warn(
                 f"{name!r} is no tag that seqeval's default mode knows, and is read by its first "
                 f"letter; mode='strict' with a scheme reads by the rules"
@@ -605,13 +603,6 @@ def _letter_and_type(name: str, suffix: bool) -> tuple[str, str]:
     if suffix:
         return name[-1], name[:-1].rsplit("-", maxsplit=1)[0] or "_"
     return name[0], name[1:].split("-", maxsplit=1)[-1] or "_"
-
-
-def _is_known(name: str, suffix: bool) -> bool:
-    if name in "OBIES":
-        return True
-    ends = tuple(f"-{p}" if suffix else f"{p}-" for p in "BIES")
-    return name.endswith(ends) if suffix else name.startswith(ends)
 
 
 def _used(unit: Any, end: Any, length: Any, label: Any, labels: tuple[str, ...]) -> Side:

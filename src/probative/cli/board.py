@@ -23,34 +23,36 @@ def board(
         ),
     ],
     *,
-    output: Annotated[Path, shared("--output -o SITE", "The folder of the site.", heading=OUTPUT)],
-    title: Annotated[str | None, shared("TEXT", "The heading of the site.", heading=OUTPUT)] = None,
+    output: Annotated[Path, shared("--output -o SITE: The folder of the site.", heading=OUTPUT)],
+    title: Annotated[str | None, shared("TEXT: The heading of the site.", heading=OUTPUT)] = None,
     about: Annotated[
         Path | None,
-        shared("FILE.md", "An introduction in Markdown, shown on the first page.", heading=OUTPUT),
+        shared(
+            "An introduction in Markdown, shown on the first page.",
+            metavar="FILE.md",
+            heading=OUTPUT,
+        ),
     ] = None,
     date: Annotated[
         str | None,
         shared(
-            "DAY",
-            "The day that the site shows, such as 2026-05-01; by default the day on which the "
-            "newest submission was changed.",
+            "DAY: The day that the site shows, such as 2026-05-01; by default the day on which "
+            "the newest submission was changed.",
             heading=OUTPUT,
         ),
     ] = None,
     cache: Annotated[
         Path | None,
         shared(
-            "DIR",
-            "The folder of results for the next build; by default SITE.cache. Do not publish it.",
+            "DIR: The folder of results for the next build; by default SITE.cache. Do not publish "
+            "it.",
             rare=True,
         ),
     ] = None,
     pairs: Annotated[
         str,
         shared(
-            "WHICH",
-            "Which pairs have a page: top (the leader with every other), all or none.",
+            "WHICH: Which pairs have a page: top (the leader with every other), all or none.",
             among="jobs.board:PAIRS",
         ),
     ] = "top",

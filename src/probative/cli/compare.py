@@ -51,41 +51,34 @@ def compare(
     probabilities: Annotated[
         bool,
         _file(
-            "",
             "The outputs of two systems are probabilities (or any scores) of the positive class: "
             "their curves are compared.",
             excludes=DATASETS,
         ),
     ] = False,
     names: Names = None,
-    gold: Annotated[str | None, _file("FILE", "The same as GOLD.", excludes=DATASETS)] = None,
-    baseline: Annotated[str | None, _file("--a FILE", "The same as A.", excludes=DATASETS)] = None,
-    challenger: Annotated[
-        str | None, _file("--b FILE", "The same as B.", excludes=DATASETS)
-    ] = None,
+    gold: Annotated[str | None, _file("FILE: The same as GOLD.", excludes=DATASETS)] = None,
+    baseline: Annotated[str | None, _file("--a FILE: The same as A.", excludes=DATASETS)] = None,
+    challenger: Annotated[str | None, _file("--b FILE: The same as B.", excludes=DATASETS)] = None,
     runs: Runs = None,
     counts: CountsFiles = False,
     dataset: Annotated[
         tuple[tuple[str, ...], ...],
         _file(
-            "NAME GOLD A B",
-            "A data set: its name, the gold file and the outputs of two systems, or NAME=FILE for "
-            "a table with all of them; once for each.",
+            "NAME GOLD A B: A data set: its name, the gold file and the outputs of two systems, "
+            "or NAME=FILE for a table with all of them; once for each.",
             words=4,
             excludes=("files",),
         ),
     ] = (),
     datasets: Annotated[
         Path | None,
-        _file("FILE", "Several data sets, listed in TOML: [datasets.NAME].", excludes=("files",)),
+        _file("FILE: Several data sets, listed in TOML: [datasets.NAME].", excludes=("files",)),
     ] = None,
-    by_label: Annotated[
-        bool, _print("", "Print scores by label, too.", excludes=_NO_SCORES)
-    ] = False,
+    by_label: Annotated[bool, _print("Print scores by label, too.", excludes=_NO_SCORES)] = False,
     buckets: Annotated[
         bool,
         _print(
-            "",
             "Score short and long items, rare and frequent labels apart, as the page does.",
             rare=True,
             excludes=_NO_SCORES,
@@ -93,14 +86,11 @@ def compare(
     ] = False,
     digits: Annotated[
         int | None,
-        _print(
-            "N", "Decimals of points in tables.", rare=True, parser=decimals, excludes=_NO_SCORES
-        ),
+        _print("N: Decimals of points in tables.", rare=True, parser=decimals, excludes=_NO_SCORES),
     ] = None,
     compact: Annotated[
         bool,
         _print(
-            "",
             "Print one table with one row per system.",
             rare=True,
             excludes=(*_NO_SCORES, "all_pairs"),

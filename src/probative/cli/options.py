@@ -450,9 +450,12 @@ def _option(name: str, kind: Any, default: Any, spec: Option) -> click.Option:
             flags = [f"{flags[0]}/--no-{flags[0][2:]}"]
         return click.Option([*flags, name], is_flag=True, help=spec.help, **given)
     several = spec.several or _of_several(kind)
+    parser = globals()[spec.parser] if isinstance(spec.parser, str) else spec.parser
+    if parser is None and Path in (kind, *get_args(kind)):
+        parser = Path
     return click.Option(
         [*flags, name],
-        type=_type(kind, spec),
+        type=str if parser is None else _Parsed(parser),
         metavar=spec.metavar,
         nargs=spec.words,
         multiple=several or spec.words > 1,
@@ -481,14 +484,6 @@ def _as_tuple(_context: Any, parameter: click.Parameter, values: Any) -> tuple[A
     return tuple(joined) or cast("tuple[Any, ...] | None", parameter.default)
 
 
-def _type(kind: Any, spec: Option) -> click.ParamType[Any] | type:
-    if spec.parser is not None:
-        return _Parsed(globals()[spec.parser] if isinstance(spec.parser, str) else spec.parser)
-    if Path in (kind, *get_args(kind)):
-        return _Parsed(Path)
-    return str
-
-
 def _of_several(kind: Any) -> bool:
     kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
     return any(get_origin(one) is list for one in kinds)
@@ -506,14 +501,13 @@ STATISTICS = {
 }
 Names = Annotated[
     tuple[str, ...] | None,
-    shared("A,B", "The names of the systems.", heading=INPUT, excludes=("runs",)),
+    shared("A,B: The names of the systems.", heading=INPUT, excludes=("runs",)),
 ]
 Runs = Annotated[
     list[str] | None,
     shared(
-        "NAME=FILES",
-        "The runs of a system: a pattern such as A='a/*.conll', a folder or a file; may be "
-        "repeated.",
+        "NAME=FILES: The runs of a system: a pattern such as A='a/*.conll', a folder or a file; "
+        "may be repeated.",
         heading=INPUT,
         excludes=DATASETS,
     ),
@@ -521,7 +515,6 @@ Runs = Annotated[
 CountsFiles = Annotated[
     bool,
     shared(
-        "",
         "The files hold tp, fp, fn [, tn], one row per unit; columns model and run distinguish "
         "systems and runs.",
         heading=INPUT,
@@ -531,15 +524,15 @@ CountsFiles = Annotated[
 ]
 Jobs = Annotated[
     int | None,
-    shared("N", "How many models train at once; -1: one per core.", rare=True, parser=_workers),
+    shared("N: How many models train at once; -1: one per core.", rare=True, parser=_workers),
 ]
 Processes = Annotated[
-    int, shared("N", "Processes at once; -1 for all cores.", rare=True, parser=_workers)
+    int, shared("N: Processes at once; -1 for all cores.", rare=True, parser=_workers)
 ]
 Resume = Annotated[
-    Path | None, shared("DIR", "A folder for what is done; a run that was stopped continues there.")
+    Path | None, shared("DIR: A folder for what is done; a run that was stopped continues there.")
 ]
-Judge = Annotated[str | None, shared("FILE", "The opinion of a judge on all units of the pool.")]
+Judge = Annotated[str | None, shared("FILE: The opinion of a judge on all units of the pool.")]
 
 
 # --- Gates, of `compare` and `estimate`
@@ -553,28 +546,23 @@ _gate = partial(choice, heading=GATES)
 class GateOptions(Options):
     """Options of a gate."""
 
-    fail_if_worse: bool = _gate(False, "", "Exit 1 if P(B - A < -margin) >= confidence.", rare=True)
+    fail_if_worse: bool = _gate(False, "Exit 1 if P(B - A < -margin) >= confidence.", rare=True)
     require_not_worse: bool = _gate(
         False,
-        "",
         "Exit 1 unless P(B - A > -margin) >= confidence and the one-sided interval agrees.",
         excludes=_KINDS[:1],
     )
     require_better: bool = _gate(
         False,
-        "",
         "Exit 1 unless P(B - A > margin) >= confidence and the one-sided test (with a margin: "
         "interval) agrees.",
         excludes=_KINDS[:2],
     )
     margin: float | None = _gate(
-        None,
-        "D",
-        "The margin of the gate: 0.01, 1pt or 1% is one point; by default 0.",
-        needs=_KINDS,
+        None, "D: The margin of the gate: 0.01, 1pt or 1% is one point; by default 0.", needs=_KINDS
     )
     confidence: float | None = _gate(
-        None, "P", "The confidence of the gate; by default 0.95.", needs=_KINDS
+        None, "P: The confidence of the gate; by default 0.95.", needs=_KINDS
     )
 
     def requested(self) -> dict[str, Any] | None:
@@ -596,9 +584,8 @@ class LedgerOptions(GateOptions):
 
     ledger: Path | None = _gate(
         None,
-        "FILE",
-        "Write each use of this test set by a gate into a file, and share the doubt out among "
-        "them: the confidence then holds for all of them together.",
+        "FILE: Write each use of this test set by a gate into a file, and share the doubt out "
+        "among them: the confidence then holds for all of them together.",
         rare=True,
         parser=Path,
         excludes=("counts", "probabilities", *DATASETS),
@@ -606,8 +593,7 @@ class LedgerOptions(GateOptions):
     )
     candidates: str | None = _gate(
         None,
-        "HOW",
-        "With --ledger: adaptive, if a candidate may depend on the verdicts before it; "
+        "HOW: With --ledger: adaptive, if a candidate may depend on the verdicts before it; "
         "independent, if it depends on nothing that was seen of this test set. By default "
         "adaptive.",
         rare=True,
@@ -615,7 +601,6 @@ class LedgerOptions(GateOptions):
     )
     hide_scores: bool = _gate(
         False,
-        "",
         "Show the verdict of the gate, and nothing else.",
         rare=True,
         excludes=("probabilities", *DATASETS),

@@ -154,34 +154,27 @@ class Output(Options):
 
     form: str = _printed(
         "text",
-        "--format -f FORMAT",
-        "text, json, markdown, latex or csv.",
+        "--format -f FORMAT: text, json, markdown, latex or csv.",
         among="reporting.render:FORMATS",
     )
     html: Path | None = _printed(
-        None,
-        "FILE",
-        "Also write a page for a browser.",
-        parser="Path",
-        excludes=("form=conlleval",),
+        None, "FILE: Also write a page for a browser.", parser="Path", excludes=("form=conlleval",)
     )
     figure: Path | None = _printed(
         None,
-        "FILE",
-        "Also draw a figure (.png, .svg or .pdf).",
+        "FILE: Also draw a figure (.png, .svg or .pdf).",
         parser="Path",
         excludes=("form=conlleval", "hide_scores"),
     )
-    quiet: bool = _printed(False, "--quiet -q", "Print results only: no progress, no remarks.")
+    quiet: bool = _printed(False, "--quiet -q: Print results only: no progress, no remarks.")
     verbose: bool = _printed(
         False,
-        "--verbose -v",
-        "Print all notes, further tables and the signature.",
+        "--verbose -v: Print all notes, further tables and the signature.",
         rare=True,
         excludes=("quiet",),
     )
     seed: int | None = _printed(
-        None, "N", "Taken by every command; nothing is random in this one.", parser="seed"
+        None, "N: Taken by every command; nothing is random in this one.", parser="seed"
     )
 
     more_forms: ClassVar[tuple[str, ...]] = ()
@@ -262,14 +255,12 @@ class ScoreOutput(Drawn):
 
     form: str = _printed(
         "text",
-        "--format -f FORMAT",
-        "text, json, markdown, latex, csv or conlleval.",
+        "--format -f FORMAT: text, json, markdown, latex, csv or conlleval.",
         among=("text", "json", "markdown", "latex", "csv", "conlleval"),
     )
     seed: int | None = _printed(
         None,
-        "N",
-        "The seed of random numbers: --probabilities draws; nothing else here is random.",
+        "N: The seed of random numbers: --probabilities draws; nothing else here is random.",
         parser="seed",
     )
 

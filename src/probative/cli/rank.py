@@ -36,8 +36,7 @@ def rank(
     comparisons: Annotated[
         int | None,
         shared(
-            "N",
-            "How many pairs the page compares in full, the leader's and neighbours' first; by "
+            "N: How many pairs the page compares in full, the leader's and neighbours' first; by "
             "default these alone.",
             needs=("html",),
         ),

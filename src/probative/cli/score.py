@@ -25,7 +25,6 @@ def score(
     probabilities: Annotated[
         bool,
         shared(
-            "",
             "The outputs are probabilities (or any scores) of the positive class: curves, average "
             "precision, the best threshold, calibration.",
             heading=INPUT,

@@ -32,13 +32,13 @@ _port = partial(integer, least=0, most=65535)
 def app(
     *,
     port: Annotated[
-        int, shared("N", "The port to listen on; by default a free one.", parser=_port)
+        int, shared("N: The port to listen on; by default a free one.", parser=_port)
     ] = 0,
     no_browser: Annotated[
-        bool, shared("", "Print the address, and open no browser.", heading=OUTPUT)
+        bool, shared("Print the address, and open no browser.", heading=OUTPUT)
     ] = False,
     max_size: Annotated[
-        float, shared("MB", "The most that all files together may have.", heading=INPUT)
+        float, shared("MB: The most that all files together may have.", heading=INPUT)
     ] = 500.0,
 ) -> None:
     """Open a page in the browser: drop files, read the result. Nothing leaves this computer.

@@ -35,7 +35,9 @@ def ranking_summary(ranking: Ranking) -> str:
     known = [system for system in ranking.ranking if not isnan(system.p_best)]
     if not known:
         return f"No verdict: {_without_evidence(ranking)}."
-    unknown = _unknown(ranking)
+    names = [system.name for system in ranking.ranking if isnan(system.p_best)]
+    reason = f"not ranked, as no score rests on more than one {ranking.by}"
+    unknown = [f"{_listed(names)}: {reason}."] if names else []
     if len(known) == 1:
         score = f"{score_name(ranking)} {points(known[0].estimate, 1)}"
         return " ".join([f"There is nothing to rank {known[0].name} ({score}) against.", *unknown])
@@ -117,14 +119,6 @@ def _last(ranking: Ranking, known: Sequence[RankedSystem]) -> list[str]:
         return []
     names = _listed([system.name for system in behind])
     return [f"{names} is last." if len(behind) == 1 else f"{names} tie for last."]
-
-
-def _unknown(ranking: Ranking) -> list[str]:
-    """Return a sentence about the systems without evidence."""
-    names = [system.name for system in ranking.ranking if isnan(system.p_best)]
-    if not names:
-        return []
-    return [f"{_listed(names)}: not ranked, as no score rests on more than one {ranking.by}."]
 
 
 def _p(ranking: Ranking, value: float) -> str:

@@ -396,21 +396,13 @@ def runs_verdict(result: Comparisons, a: str, b: str, comparisons: Sequence[Comp
     parts = [f"These models, {of_a} of {a} and {of_b} of {b}:"]
     parts.append(verdict(models))
     if procedures is None:
-        parts.append(_unanswered(runs))
+        single = " and of ".join(one.system for one in runs if len(one) == 1)
+        what = f"One run of {single} does" if single else "These scores do"
+        parts.append(f"{what} not show whether training again would give the same.")
     elif not models.identical:
         parts.append(_of_new_runs(procedures))
     parts += _cautions(runs)
     return " ".join(parts)
-
-
-def _unanswered(runs: Sequence[RunScores]) -> str:
-    single = [one.system for one in runs if len(one) == 1]
-    if not single:
-        return "These scores do not show whether training again would give the same."
-    return (
-        f"One run of {' and of '.join(single)} does not show whether training again would give "
-        f"the same."
-    )
 
 
 def _of_new_runs(c: Comparison) -> str:
