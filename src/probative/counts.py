@@ -83,16 +83,9 @@ def _span_sets(name: str, sentences: Any) -> list[set[Hashable]]:
 
 def _span_cases(gold: set[Hashable], a: set[Hashable], b: set[Hashable]) -> list[int]:
     """Count the eight cases of the spans of one sentence."""
-    only_a, only_b, both = a - b, b - a, a & b
-    return [
-        len(only_a & gold),
-        len(only_a - gold),
-        len(only_b & gold),
-        len(only_b - gold),
-        len(both & gold),
-        len(both - gold),
-        len(gold - a - b),
-    ]
+    parts = (a - b, b - a, a & b)
+    cases = [len(case) for part in parts for case in (part & gold, part - gold)]
+    return [*cases, len(gold - a - b)]
 
 
 def by_first_appearance(name: str, units: Any) -> tuple[NDArray[np.int64], int]:

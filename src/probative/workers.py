@@ -31,10 +31,7 @@ def check_jobs(n_jobs: Any) -> None:
 def in_processes(
     work: Callable[[_Part], _Answer], parts: Sequence[_Part], n_jobs: int | None
 ) -> Iterator[tuple[_Part, _Answer]]:
-    """Yield every part with its result, in order, computed in several processes.
-
-    `n_jobs` is as in joblib: -1 for all cores; 1 stays in this process.
-    """
+    """Yield every part with its result, in order, computed in `n_jobs` processes as in joblib."""
     from joblib import Parallel, delayed, effective_n_jobs
 
     workers = min(effective_n_jobs(n_jobs), len(parts))

@@ -165,10 +165,8 @@ def asset(name: str) -> str:
 
 
 def policy(html: str) -> str:
-    """Return the content policy of a page: its own style, known scripts, this server.
-
-    The places of dots in tables are attributes of style, which results need.
-    """
+    """Return the content policy of a page: its own style, known scripts, this server."""
+    # the places of dots in tables are attributes of style, which results need
     styles = "".join(f" '{_digest(text)}'" for text in _STYLE.findall(html)[:1])
     known = templates().get_template("ranking.js").render().strip()
     inline = [text for text in _SCRIPT.findall(html) if text.strip() == known]

@@ -55,19 +55,14 @@ _CUT = "Drawn intervals that reach far beyond the others are cut."
 
 
 class _ForestRow(NamedTuple):
-    """Difference of two systems in a part of the data.
-
-    `gap` holds the difference, its interval and the scores of both; `p` is the p-value that counts,
-    None without a test; `decided` is True if it decides, `whole` if the row is about all others
-    together.
-    """
+    """Difference of two systems in a part of the data."""
 
     name: str
     units: int
-    gap: Comparison | MeanDifference
-    p: float | None = None
+    gap: Comparison | MeanDifference  # the difference, its interval and the scores of both
+    p: float | None = None  # that counts; None without a test
     decided: bool = False
-    whole: bool = False
+    whole: bool = False  # it is about all others together
 
     @property
     def limits(self) -> tuple[float, float, float]:
