@@ -71,79 +71,46 @@ if TYPE_CHECKING:
     from probative.surveys.watching import watch
     from probative.tables.counting import tally
 
-# The module of each name; it is imported on first use, to keep the start fast.
+# The names in each module, which is imported on first use, to keep the start fast.
 _HOMES = {
-    "counts": (
-        "Counts",
-        "PairedCounts",
-    ),
-    "crossval.runner": ("compare_models",),
-    "crossval.splitter": ("BlockRegularizedCV",),
-    "errors": ("InputError",),
-    "inference.bayes": ("bayes_test",),
-    "inference.bootstrap": ("bootstrap_difference",),
+    "counts": "Counts PairedCounts",
+    "crossval.runner": "compare_models",
+    "crossval.splitter": "BlockRegularizedCV",
+    "errors": "InputError",
+    "inference.bayes": "bayes_test",
+    "inference.bootstrap": "bootstrap_difference",
     "inference.crossval": (
-        "block_regularized_t_test",
-        "effective_counts",
-        "five_by_two_f_test",
-        "five_by_two_t_test",
+        "block_regularized_t_test effective_counts five_by_two_f_test five_by_two_t_test"
     ),
-    "inference.differences": ("difference",),
-    "inference.exchange": (
-        "mcnemar_test",
-        "randomization_test",
-    ),
-    "inference.groups": ("adjust_pvalues",),
-    "inference.intervals": ("interval",),
-    "inference.posterior.single": ("posterior",),
-    "inference.sequential": ("sequential",),
-    "jobs.agreement": ("agreement",),
-    "jobs.board": ("board",),
-    "jobs.compare": ("compare",),
-    "jobs.curve": (
-        "compare_curves",
-        "curve",
-    ),
-    "jobs.datasets": ("compare_datasets",),
-    "jobs.gate": ("gate",),
-    "jobs.ledger": ("read_ledger",),
-    "jobs.plan": ("plan",),
-    "jobs.rank": ("rank",),
-    "jobs.score": ("score",),
-    "jobs.sweep": ("segmentation_sweep",),
-    "matching.check": ("check",),
+    "inference.differences": "difference",
+    "inference.exchange": "mcnemar_test randomization_test",
+    "inference.groups": "adjust_pvalues",
+    "inference.intervals": "interval",
+    "inference.posterior.single": "posterior",
+    "inference.sequential": "sequential",
+    "jobs.agreement": "agreement",
+    "jobs.board": "board",
+    "jobs.compare": "compare",
+    "jobs.curve": "compare_curves curve",
+    "jobs.datasets": "compare_datasets",
+    "jobs.gate": "gate",
+    "jobs.ledger": "read_ledger",
+    "jobs.plan": "plan",
+    "jobs.rank": "rank",
+    "jobs.score": "score",
+    "jobs.sweep": "segmentation_sweep",
+    "matching.check": "check",
     "results": (
-        "Agreement",
-        "BayesTest",
-        "Board",
-        "Comparison",
-        "Comparisons",
-        "Curve",
-        "CurveComparison",
-        "DatasetComparisons",
-        "Difference",
-        "Estimate",
-        "FileCheck",
-        "GateVerdict",
-        "Interval",
-        "Ledger",
-        "Look",
-        "Looks",
-        "ModelComparison",
-        "Plan",
-        "RandomizationTest",
-        "Ranking",
-        "Sampled",
-        "Scores",
-        "SegmentationSweep",
-        "SignificanceTest",
-        "SystemScores",
+        "Agreement BayesTest Board Comparison Comparisons Curve CurveComparison "
+        "DatasetComparisons Difference Estimate FileCheck GateVerdict Interval Ledger Look Looks "
+        "ModelComparison Plan RandomizationTest Ranking Sampled Scores SegmentationSweep "
+        "SignificanceTest SystemScores"
     ),
-    "surveys.design": ("read_design",),
-    "surveys.estimating": ("estimate",),
-    "surveys.sampling": ("sample",),
-    "surveys.watching": ("watch",),
-    "tables": ("tally",),
+    "surveys.design": "read_design",
+    "surveys.estimating": "estimate",
+    "surveys.sampling": "sample",
+    "surveys.watching": "watch",
+    "tables": "tally",
 }
 _MODULES = ("metrics", "results", "seqeval", "sklearn", "tables", "testing")
 
@@ -225,7 +192,7 @@ def __getattr__(name: str) -> object:
     if name in _MODULES:
         return import_module(f"probative.{name}")
     for home, names in _HOMES.items():
-        if name in names:
+        if name in names.split():
             value = getattr(import_module(f"probative.{home}"), name)
             globals()[name] = value
             return value

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["names_on_demand"]
-
 
 def names_on_demand(
     package: str, homes: Mapping[str, Sequence[str]]

@@ -45,12 +45,12 @@ def one_of(parameter: str, value: object, options: Collection[str]) -> str:
 def names_of(parameter: str, value: Any) -> tuple[str, ...]:
     """Return several names as a tuple; refuse a single text, which is a sequence, too."""
     try:
-        names = () if isinstance(value, (str, bytes)) else tuple(value)
+        names = (None,) if isinstance(value, (str, bytes)) else tuple(value)
     except TypeError:
         names = (None,)
-    if isinstance(value, (str, bytes)) or not all(isinstance(name, str) for name in names):
-        raise InputError(f"{parameter}: {shown(value)}; expected a list of names (str)")
-    return names
+    if all(isinstance(name, str) for name in names):
+        return names
+    raise InputError(f"{parameter}: {shown(value)}; expected a list of names (str)")
 
 
 def columns_of(parameter: str, value: Any) -> tuple[int | str | None, ...]:
@@ -149,7 +149,9 @@ def factors(parameter: str, value: Any, *, zero: bool = True) -> NDArray[np.floa
 def numbers(parameter: str, value: Any) -> NDArray[np.float64]:
     """Return a new array of floats from numbers of any kind; refuse text, even of digits."""
     try:
-        if type(value) in (float, np.float64) or _holds_floats(value):  # most are
+        # most are, and need no further look
+        floats = type(value) is np.ndarray and value.dtype == np.float64
+        if floats or type(value) in (float, np.float64):
             return np.array(value)
         if np.ma.is_masked(value):
             missing = int(np.ma.getmaskarray(value).sum())
@@ -166,11 +168,6 @@ def numbers(parameter: str, value: Any) -> NDArray[np.float64]:
     except (TypeError, ValueError, OverflowError, ArithmeticError):
         pass
     raise InputError(f"{parameter}: {shown(value)} is not a number or an array of numbers")
-
-
-def _holds_floats(value: Any) -> bool:
-    """Return True for a plain array of floats, which needs no further look."""
-    return type(value) is np.ndarray and value.dtype == np.float64
 
 
 def random_generator(rng: Any) -> np.random.Generator:

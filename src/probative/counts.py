@@ -31,11 +31,6 @@ if TYPE_CHECKING:
 # --- Helpers of `Counts` and `PairedCounts`
 
 
-def _plain(array: NDArray[np.float64]) -> Any:
-    """Return a 0-dimensional array as a NumPy float (which divides by 0 quietly), others as is."""
-    return array[()]
-
-
 def _whole(value: Any) -> Any:
     """Return whole numbers as int and arrays as nested lists, for people and JSON."""
     if isinstance(value, np.ndarray):
@@ -73,14 +68,6 @@ def _same_length(name: str, array: NDArray[Any], other_name: str, other: NDArray
         )
 
 
-def _case_of(
-    a: NDArray[np.bool_], b: NDArray[np.bool_], answer: NDArray[np.bool_]
-) -> NDArray[np.int64]:
-    """Return the number of the case of each item, as in the table of `PairedCounts`."""
-    group = np.where(a, np.where(b, 4, 0), np.where(b, 2, 6))
-    return np.asarray(group + ~answer, dtype=np.int64)
-
-
 def _span_sets(name: str, sentences: Any) -> list[set[Hashable]]:
     """Return the spans of every sentence as a set."""
     wrong = InputError(
@@ -96,16 +83,9 @@ def _span_sets(name: str, sentences: Any) -> list[set[Hashable]]:
 
 def _span_cases(gold: set[Hashable], a: set[Hashable], b: set[Hashable]) -> list[int]:
     """Count the eight cases of the spans of one sentence."""
-    only_a, only_b, both = a - b, b - a, a & b
-    return [
-        len(only_a & gold),
-        len(only_a - gold),
-        len(only_b & gold),
-        len(only_b - gold),
-        len(both & gold),
-        len(both - gold),
-        len(gold - a - b),
-    ]
+    parts = (a - b, b - a, a & b)
+    cases = [len(case) for part in parts for case in (part & gold, part - gold)]
+    return [*cases, len(gold - a - b)]
 
 
 def by_first_appearance(name: str, units: Any) -> tuple[NDArray[np.int64], int]:
@@ -200,7 +180,8 @@ class Counts:
                     f"{name}: shape {array.shape} differs from the shape of tp, {shape}; "
                     f"expected counts of one shape"
                 )
-            object.__setattr__(self, name, _plain(array))
+            # a single number becomes a NumPy float, which divides by 0 quietly
+            object.__setattr__(self, name, array[()])
 
     @classmethod
     def from_labels(cls, gold: ArrayLike, pred: ArrayLike, *, positive: object = 1) -> Self:
@@ -355,20 +336,15 @@ _CASES_A = {"tp": (0, 4), "fp": (1, 5), "fn": (2, 6), "tn": (3, 7)}
 _CASES_B = {"tp": (2, 4), "fp": (3, 5), "fn": (0, 6), "tn": (1, 7)}
 
 
+@dataclass(eq=False)
 class ItemCounts:
     """Numbers of items that have graded scores, and of those left out without one."""
 
+    items: int
+    left_out: int = 0
     # where scores are means of repeated answers: their mean number, their share of the variance
-
-    def __init__(
-        self,
-        items: int,
-        left_out: int = 0,
-        repeats: float | None = None,
-        share_of_repeats: float | None = None,
-    ):
-        self.items, self.left_out = items, left_out
-        self.repeats, self.share_of_repeats = repeats, share_of_repeats
+    repeats: float | None = field(default=None, repr=False)
+    share_of_repeats: float | None = field(default=None, repr=False)
 
     @property
     def positives(self) -> int:
@@ -382,15 +358,8 @@ class ItemCounts:
 
     def to_dict(self) -> dict[str, float]:
         """Return the numbers by name."""
-        more = {
-            "left_out": self.left_out or None,
-            "repeats": self.repeats,
-            "share_of_repeats": self.share_of_repeats,
-        }
-        return {"items": self.items} | {n: v for n, v in more.items() if v is not None}
-
-    def __repr__(self) -> str:
-        return f"ItemCounts(items={self.items}, left_out={self.left_out})"
+        own = vars(self) | {"left_out": self.left_out or None}
+        return {name: value for name, value in own.items() if value is not None}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -503,7 +472,8 @@ class PairedCounts:
         says_b = _is_positive("b", b, positive)
         _same_length("a", says_a, "gold", answer)
         _same_length("b", says_b, "gold", answer)
-        case = _case_of(says_a, says_b, answer)
+        group = np.where(says_a, np.where(says_b, 4, 0), np.where(says_b, 2, 6))
+        case = np.asarray(group + ~answer, dtype=np.int64)  # as in the table of `PairedCounts`
         if units is None:
             return cls(np.bincount(case, minlength=8))
         unit, n_units = by_first_appearance("units", units)

@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-__all__ = ["ONE_POINT", "InputError", "Recognised", "suggestion"]
-
 ONE_POINT = "0.01 is one point"  # in messages to users who write 1 for one point
 
 

@@ -455,7 +455,15 @@ class ResumableFolder:
         if not isinstance(recorded, dict) or set(recorded) == _PART:
             raise InputError(f"does not say which run this is; {_ELSEWHERE}", record)
         self.run = run | {name: recorded.get(name) for name in adopt}
-        _refuse_another(recorded, self.run, self.path)
+        for key in {**self.run, **recorded}:
+            there, here = recorded.get(key), self.run.get(key)
+            if there != here:
+                raise InputError(
+                    f"holds the results of another run: {key} is {there!r:.60} there and "
+                    f"{here!r:.60} here; expected another folder, or the same data, models and "
+                    f"options",
+                    self.path,
+                )
         self._run_digest = _sha256(_json(self.run))
 
     def check_writable(self) -> None:
@@ -543,18 +551,6 @@ def _open(path: Path, remedy: str) -> Any:
     except (ValueError, RecursionError) as error:
         what = "it is too deep" if isinstance(error, RecursionError) else str(error)
         raise InputError(f"cannot be read ({what}); {remedy}", path) from None
-
-
-def _refuse_another(recorded: dict[str, Any], run: dict[str, Any], path: Path) -> None:
-    """Refuse the folder of a run with other data, models or options."""
-    for key in {**run, **recorded}:
-        there, here = recorded.get(key), run.get(key)
-        if there != here:
-            raise InputError(
-                f"holds the results of another run: {key} is {there!r:.60} there and {here!r:.60} "
-                f"here; expected another folder, or the same data, models and options",
-                path,
-            )
 
 
 def _unusable(error: Exception, path: Path) -> InputError:

@@ -102,24 +102,27 @@ def _decimal_text(value: Decimal) -> str | None:
     return repr(number) if Decimal(repr(number)) == value else f"{value:f}".rstrip("0")
 
 
+class _Codes(dict[Any, int]):
+    """Numbers of values, given in the order in which they are asked for."""
+
+    def __missing__(self, value: Any) -> int:
+        self[value] = number = len(self)
+        return number
+
+
 class Column:
     """Column of labels that is read value by value."""
 
     def __init__(self) -> None:
-        self._code: dict[Any, int] = {}
-        self._codes = array("i")
+        self._code, self._codes = _Codes(), array("i")
 
     def add(self, value: Any) -> None:
         """Append a value."""
-        code = self._code
-        self._codes.append(code.setdefault(value, len(code)))
+        self._codes.append(self._code[value])
 
     def extend(self, values: Sequence[Any]) -> None:
         """Append many values."""
-        code = self._code
-        for value in dict.fromkeys(values):
-            code.setdefault(value, len(code))
-        self._codes.extend(map(code.__getitem__, values))
+        self._codes.extend(map(self._code.__getitem__, values))
 
     @property
     def codes(self) -> Ints:
@@ -163,14 +166,6 @@ def factorise_each(values: Iterable[Any], size: int) -> tuple[Ints, list[Any]]:
     """Return one code per value, and the distinct values in the order of their first occurrence."""
     code = _Codes()
     return np.fromiter(map(code.__getitem__, values), np.int32, size), list(code)
-
-
-class _Codes(dict[Any, int]):
-    """Numbers of values, given in the order in which they are asked for."""
-
-    def __missing__(self, value: Any) -> int:
-        self[value] = number = len(self)
-        return number
 
 
 def _factorise_integers(values: NDArray[Any]) -> tuple[Ints, list[Any]]:

@@ -64,52 +64,51 @@ __all__ = [
 # to 0.
 
 if TYPE_CHECKING:
-    Slopes = tuple[Any, Any, Any, Any]
+    Slopes = tuple[Any, ...]
 
 
 _SMALLEST_SLOPE = 1e-13  # times the number of items; a smaller derivative is a rounding error
 
 
-def _divide(top: Any, bottom: Any) -> Any:
-    """Divide; return NaN where the denominator is 0."""
+def _divide(top: Any, bottom: Any, undefined: float = np.nan) -> Any:
+    """Divide; return NaN, or another value, where the denominator is 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(np.asarray(bottom) > 0, np.divide(top, bottom), np.nan)
+        return np.where(np.asarray(bottom) > 0, np.divide(top, bottom), undefined)
 
 
-def _informedness_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+def _informed(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Return recall + specificity - 1: the difference of the rates of saying yes."""
     return _divide(tp, tp + fn) - _divide(fp, fp + tn)
 
 
-def _informedness_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
+def _informed_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
     """Return the derivatives of informedness."""
     yes, no = _divide(1.0, tp + fn), _divide(1.0, fp + tn)
     return fn * yes * yes, -tn * no * no, -tp * yes * yes, fp * no * no
 
 
-def _balanced_accuracy_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+def _balanced(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Return the mean of recall and specificity."""
     return (_divide(tp, tp + fn) + _divide(tn, fp + tn)) / 2
 
 
-def _balanced_accuracy_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
+def _balanced_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
     """Return the derivatives of balanced accuracy."""
-    a, b, c, d = _informedness_slopes(tp, fp, fn, tn)
-    return a / 2, b / 2, c / 2, d / 2
+    return tuple(slope / 2 for slope in _informed_slopes(tp, fp, fn, tn))
 
 
-def _markedness_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+def _marked(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Return precision + npv - 1: informedness with gold and system exchanged."""
-    return _informedness_value(tp, fn, fp, tn)
+    return _informed(tp, fn, fp, tn)
 
 
-def _markedness_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
+def _marked_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
     """Return the derivatives of markedness."""
-    a, c, b, d = _informedness_slopes(tp, fn, fp, tn)
+    a, c, b, d = _informed_slopes(tp, fn, fp, tn)
     return a, b, c, d
 
 
-def _mcc_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+def _mcc(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Return the correlation of gold and system."""
     # its absolute value is the geometric mean of those of informedness and markedness
     surplus = np.multiply(1.0 * tp, tn) - np.multiply(1.0 * fp, fn)
@@ -124,7 +123,7 @@ def _mcc_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
         _divide(1.0, margin) for margin in (tp + fp, tp + fn, fp + tn, fn + tn)
     )
     root = np.sqrt(said_yes) * np.sqrt(gold_yes) * np.sqrt(gold_no) * np.sqrt(said_no)
-    half = _mcc_value(tp, fp, fn, tn) / 2
+    half = _mcc(tp, fp, fn, tn) / 2
     return (
         tn * root - half * (said_yes + gold_yes),
         -fn * root - half * (said_yes + gold_no),
@@ -133,7 +132,7 @@ def _mcc_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
     )
 
 
-def _kappa_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+def _kappa(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     """Return (agreement - expected agreement) / (1 - expected agreement)."""
     top = 2.0 * (np.multiply(1.0 * tp, tn) - np.multiply(1.0 * fp, fn))
     return _divide(top, _chance(tp, fp, fn, tn))
@@ -146,7 +145,7 @@ def _chance(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
 
 def _kappa_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
     """Return the derivatives of kappa."""
-    value, bottom = _kappa_value(tp, fp, fn, tn), _chance(tp, fp, fn, tn)
+    value, bottom = _kappa(tp, fp, fn, tn), _chance(tp, fp, fn, tn)
     return (
         _divide(2.0 * tn - value * (fp + fn + 2.0 * tn), bottom),
         _divide(-2.0 * fn - value * (tp + 2.0 * fp + tn), bottom),
@@ -155,15 +154,15 @@ def _kappa_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
     )
 
 
-def _fowlkes_mallows_value(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:  # noqa: ARG001  # same arguments as the others
+def _fowlkes(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:  # noqa: ARG001  # same arguments as the others
     """Return the geometric mean of precision and recall."""
     return np.sqrt(_divide(tp, tp + fp) * _divide(tp, tp + fn))
 
 
-def _fowlkes_mallows_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
+def _fowlkes_slopes(tp: Any, fp: Any, fn: Any, tn: Any) -> Slopes:
     """Return the derivatives of the Fowlkes-Mallows index."""
     said, answer = _divide(1.0, tp + fp), _divide(1.0, tp + fn)
-    half = _fowlkes_mallows_value(tp, fp, fn, tn) / 2
+    half = _fowlkes(tp, fp, fn, tn) / 2
     gain = np.sqrt(said) * np.sqrt(answer)
     return gain - half * (said + answer), -half * said, -half * answer, 0.0 * half
 
@@ -345,7 +344,7 @@ class Composite:
     words: str
     latex: str
     value: Callable[..., Any]
-    slopes: Callable[..., tuple[Any, ...]]
+    slopes: Callable[..., Slopes]
     low: float = 0.0
     high: float = 1.0
     needs_tn: bool = True
@@ -373,8 +372,7 @@ TABLE: dict[str, Metric | Composite] = {
             "fbeta",
             "F-beta",
             r"F$_\beta$",
-            (1, 0, 0, 0),
-            (1, 1, 0, 0),
+            *((1, 0, 0, 0), (1, 1, 0, 0)),
             top_beta=(1, 0, 0, 0),
             bottom_beta=(1, 0, 1, 0),
         ),
@@ -386,33 +384,21 @@ TABLE: dict[str, Metric | Composite] = {
             "balanced_accuracy",
             "balanced accuracy",
             "balanced accuracy",
-            _balanced_accuracy_value,
-            _balanced_accuracy_slopes,
+            _balanced,
+            _balanced_slopes,
         ),
-        Composite("mcc", "MCC", "MCC", _mcc_value, _mcc_slopes, low=-1.0),
-        Composite("kappa", "kappa", r"$\kappa$", _kappa_value, _kappa_slopes, low=-1.0),
+        Composite("mcc", "MCC", "MCC", _mcc, _mcc_slopes, low=-1.0),
+        Composite("kappa", "kappa", r"$\kappa$", _kappa, _kappa_slopes, low=-1.0),
         Composite(
-            "informedness",
-            "informedness",
-            "informedness",
-            _informedness_value,
-            _informedness_slopes,
-            low=-1.0,
+            "informedness", "informedness", "informedness", _informed, _informed_slopes, low=-1.0
         ),
-        Composite(
-            "markedness",
-            "markedness",
-            "markedness",
-            _markedness_value,
-            _markedness_slopes,
-            low=-1.0,
-        ),
+        Composite("markedness", "markedness", "markedness", _marked, _marked_slopes, low=-1.0),
         Composite(
             "fowlkes_mallows",
             "Fowlkes-Mallows",
             "Fowlkes--Mallows",
-            _fowlkes_mallows_value,
-            _fowlkes_mallows_slopes,
+            _fowlkes,
+            _fowlkes_slopes,
             needs_tn=False,
         ),
     )
@@ -546,12 +532,8 @@ def score(
     if isinstance(own, Composite):
         cells = np.asarray(own.value(*own.cells(counts)))
         value = np.where(np.isnan(cells), zero_division, cells)
-        return float(value) if value.ndim == 0 else value
-    numerator, denominator = ratio(counts, metric, beta=beta)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        value = np.where(
-            np.asarray(denominator) > 0, np.divide(numerator, denominator), zero_division
-        )
+    else:
+        value = _divide(*ratio(counts, metric, beta=beta), zero_division)
     return float(value) if value.ndim == 0 else value
 
 
@@ -682,8 +664,7 @@ def score_of_margins(right: Any, said: Array, answer: Array, metric: str) -> Any
     else:
         spread = [n * n - (margin * margin).sum(axis=-1) for margin in (said, answer)]
         bottom = np.sqrt(np.maximum(spread[0], 0.0)) * np.sqrt(np.maximum(spread[1], 0.0))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(bottom > 0, np.minimum(top / bottom, 1.0), np.nan)
+    return np.minimum(_divide(top, bottom), 1.0)
 
 
 def slopes_of_table(table: Array, metric: str) -> Array:

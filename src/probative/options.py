@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from functools import partial
 from numbers import Real
 from pathlib import Path, PurePath
@@ -34,64 +34,34 @@ ALWAYS = {"always": True}  # in the signature even if it is the default
 
 
 class Option:
-    """Declaration of an option.
+    """Declaration of an option: its flags, by default its name, and these attributes."""
 
-    Attributes
-    ----------
-    flags
-        Its flags; by default its name.
-    metavar, help, heading, rare
-        What stands for its value in the help; its description and the heading above it; a rare
-        option is left to ``--help-all``.
-    parser
-        The function that reads its text, or the name of one in `probative.cli.options`.
-    among
-        Its words, for completion: a tuple, or "module:NAME" of one.
-    several, words
-        Whether it may be repeated, so that its values become a tuple; how many words it takes
-        each time.
-    required, switch
-        Whether it must be given; whether it has two flags and is None without them.
-    excludes, needs
-        Names of options: those that it cannot be combined with, and those of which it needs one.
-        "name=word" stands for an option with this word.
-    tasks
-        The tasks that use it; by default all.
-    signed, always, is_input, by_content
-        Its name in the signature, if not its own; whether the signature always has it; whether it
-        is a further input, of which the signature shows only that it exists; whether it is a file,
-        of which the signature shows the digest of the content.
-    """
+    metavar: str | None = None  # what stands for its value in the help
+    help: str | None = None
+    heading: str = COMPUTE  # above it in the help
+    rare: bool = False  # left to ``--help-all``
+    # the function that reads its text, or the name of one in `probative.cli.options`
+    parser: Callable[[str], Any] | str | None = None
+    among: str | tuple[str, ...] = ()  # its words, for completion; or "module:NAME" of them
+    several: bool = False  # it may be repeated, and its values become a tuple
+    words: int = 1  # that it takes each time
+    required: bool = False
+    switch: bool = False  # it has two flags and is None without them
+    # names of options that it cannot be combined with, and of those of which it needs one;
+    # "name=word" stands for an option with this word
+    excludes: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()  # that use it; by default all
+    signed: str = ""  # its name in the signature, if not its own
+    always: bool = False  # it is in the signature even if it is the default
+    is_input: bool = False  # a further input, of which the signature shows only that it exists
+    by_content: bool = False  # a file, of which the signature shows the digest of the content
 
-    def __init__(
-        self,
-        *flags: str,
-        metavar: str | None = None,
-        help: str | None = None,  # noqa: A002  # what Click calls it
-        heading: str = COMPUTE,
-        rare: bool = False,
-        parser: Callable[[str], Any] | str | None = None,
-        among: str | tuple[str, ...] = (),
-        several: bool = False,
-        words: int = 1,
-        required: bool = False,
-        switch: bool = False,
-        excludes: tuple[str, ...] = (),
-        needs: tuple[str, ...] = (),
-        tasks: tuple[str, ...] = (),
-        signed: str = "",
-        always: bool = False,
-        is_input: bool = False,
-        by_content: bool = False,
-    ):
-        self.flags, self.metavar, self.help = flags, metavar, help
-        self.heading, self.rare = heading, rare
-        self.parser, self.among = parser, among
-        self.several, self.words = several, words
-        self.required, self.switch = required, switch
-        self.excludes, self.needs, self.tasks = excludes, needs, tasks
-        self.signed, self.always, self.is_input = signed, always, is_input
-        self.by_content = by_content
+    def __init__(self, *flags: str, **how: Any):
+        if unknown := how.keys() - Option.__annotations__.keys():
+            raise TypeError(f"an option has no {unknown}")
+        self.flags = flags
+        vars(self).update(how)
 
     def __call__(self, default: Any, **changes: Any) -> Any:
         """Return a field with this option, of which some attributes may differ."""
@@ -102,17 +72,27 @@ class Option:
         return field(default=default, metadata={"option": own} | signed)
 
 
-def shared(form: str, text: str, **how: Any) -> Option:
-    """Return an option of several classes; `form` is "--flag METAVAR", or "METAVAR" alone."""
-    words = form.split()
-    flags = [word for word in words if word.startswith("-")]
-    metavar = " ".join(words[len(flags) :])
-    return Option(*flags, metavar=metavar or None, help=text, **how)
+# how texts are read by default (see `Option.parser`), by what stands for them in the help
+_READERS = {"A,B": "name_list", "LOW,HIGH": "name_list", "D": "points", "N": "whole"}
+_READERS |= dict.fromkeys(("MB", "MIB", "NUMBER", "P"), "number")
 
 
-def choice(default: Any, form: str, text: str, **how: Any) -> Any:
+def shared(text: str, **how: Any) -> Option:
+    """Return an option of several classes; `text` is "--flag METAVAR: help", or less of that."""
+    form, _, words = text.partition(": ")
+    parts = form.split()
+    if not all(part.startswith("-") or part.isupper() or "|" in part for part in parts):
+        parts, words = [], text
+    flags = [part for part in parts if part.startswith("-")]
+    metavar = " ".join(parts[len(flags) :])
+    return Option(
+        *flags, **{"metavar": metavar or None, "parser": _READERS.get(metavar), "help": words} | how
+    )
+
+
+def choice(default: Any, text: str, **how: Any) -> Any:
     """Return a field with an option of its own; see `shared` and `Option`."""
-    return shared(form, text, **how)(default)
+    return shared(text, **how)(default)
 
 
 def check_together(
@@ -153,6 +133,7 @@ def _as_keyword(other: str) -> str:
 
 _Class = TypeVar("_Class")
 _LONGEST_VALUE = 120  # characters of an option in a signature; a longer one becomes a digest
+_ESCAPED = str.maketrans({sign: f"%{ord(sign):02X}" for sign in "%|,()"})
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
@@ -198,15 +179,18 @@ class Options:
             if "option" in entry.metadata and entry.name not in cls.withheld
         }
 
+    def chosen(self, *names: str) -> dict[str, Any]:
+        """Return the values of these options by name."""
+        return {name: getattr(self, name) for name in names}
+
     def changed(self) -> set[str]:
         """Return the names of the options that are not their defaults."""
-        usual = type(self)()
-        return {
-            name
-            for name, value in vars(self).items()
-            # the text of arrays and of unknown objects differs from every default
-            if value is not getattr(usual, name) and _text(value) != _text(getattr(usual, name))
-        }
+        return {entry.name for entry in fields(self) if self._is_changed(entry)}
+
+    def _is_changed(self, entry: Field[Any]) -> bool:
+        # the text of arrays and of unknown objects differs from every default
+        value = getattr(self, entry.name)
+        return value is not entry.default and _text(value) != _text(entry.default)
 
     @classmethod
     def of(cls, given: Mapping[str, Any], *, beside: Iterable[str] = ()) -> Self:
@@ -222,18 +206,14 @@ class Options:
         return cls(**given)
 
     def signature(self, *facts: str) -> str:
-        """Return a short reproducible description: facts, and all options that are not defaults.
-
-        The facts are what resulted from the options: the task, the metrics, the methods.
-        """
+        """Return the facts that resulted from the options, and all that are not defaults."""
         chosen = []
         for entry in fields(self):
             value = getattr(self, entry.name)
             absent = value is None or (isinstance(value, (list, tuple, Mapping)) and not value)
             if entry.name in self.told or absent:
                 continue
-            same = value is entry.default or _text(value) == _text(entry.default)
-            if entry.metadata.get("always") or not same:
+            if entry.metadata.get("always") or self._is_changed(entry):
                 name = entry.metadata.get("as") or entry.name.replace("_", "-")
                 is_true = value is True and isinstance(entry.default, bool)
                 flag = is_true or entry.metadata.get("input")
@@ -286,9 +266,7 @@ def _text(value: Any) -> str:
         text = str(value)
     except ValueError:  # Python refuses to print very long integers
         text = f"{value:x}"
-    for sign_, code in (("%", "%25"), ("|", "%7C"), (",", "%2C"), ("(", "%28"), (")", "%29")):
-        text = text.replace(sign_, code)
-    return text
+    return text.translate(_ESCAPED)
 
 
 # --- Options that several jobs share
@@ -297,69 +275,57 @@ _ALL_METRICS = (
     "precision, recall, f1, fbeta, jaccard, accuracy, specificity, npv, balanced_accuracy, mcc, "
     "kappa, informedness, markedness or fowlkes_mallows"
 )
-_ONE_METRIC = shared("NAME", f"{_ALL_METRICS}.", among="metrics:METRICS")
+_ONE_METRIC = shared(f"NAME: {_ALL_METRICS}.", among="metrics:METRICS")
 METRIC = shared(
-    "--metric NAME",
-    f"{_ALL_METRICS}; several times, or separated by commas.",
+    f"--metric NAME: {_ALL_METRICS}; several times, or separated by commas.",
     parser="word_list",
     several=True,
     among="metrics:METRICS",
 )
-_AVERAGE = shared("HOW", "micro or macro.", among="jobs.score:AVERAGES", excludes=DATASETS)
+_AVERAGE = shared("HOW: micro or macro.", among="jobs.score:AVERAGES", excludes=DATASETS)
 _BETA = shared(
-    "NUMBER",
-    "The weight of recall in fbeta.",
-    parser="number",
+    "NUMBER: The weight of recall in fbeta.",
     rare=True,
     needs=("metric=fbeta", "probabilities"),  # the best threshold of a curve depends on it
 )
 _BY = shared(
-    "--by UNIT",
-    "The independent unit, which tests exchange: sentence, document, unit or item.",
+    "--by UNIT: The independent unit, which tests exchange: sentence, document, unit or item.",
     among="jobs.score:UNITS",
 )
 _ROPE = shared(
-    "D",
-    "Differences up to this size count as none: 0.005, 0.5pt or 0.5% is half a point.",
-    parser="points",
+    "D: Differences up to this size count as none: 0.005, 0.5pt or 0.5% is half a point."
 )
 _PRIOR = shared(
-    "NUMBER",
-    "The weight of the prior, which is added to each of tp, fp and fn (and tn).",
-    parser="number",
-    rare=True,
+    "NUMBER: The weight of the prior, which is added to each of tp, fp and fn (and tn).", rare=True
 )
 _WEIGHT = shared(
-    "HOW",
-    "The weight of all folds together: effective, averaged, a number, or by correlations R1,R2.",
+    "HOW: The weight of all folds together: effective, averaged, a number, or by correlations "
+    "R1,R2.",
     parser="fold_weight",
     always=True,
     among="inference.crossval:WEIGHTS",
 )
-LEVEL = shared("P", "The level of the intervals, between 0 and 1.", parser="number", always=True)
-SEED = shared("--seed N", "The seed of random numbers.", parser="seed", rare=True, signed="seed")
+LEVEL = shared("P: The level of the intervals, between 0 and 1.", always=True)
+SEED = shared("--seed N: The seed of random numbers.", parser="seed", rare=True, signed="seed")
 _METHOD = shared(
-    "NAME",
-    "The method of intervals: wilson-indirect, bayes and so on.",
+    "NAME: The method of intervals: wilson-indirect, bayes and so on.",
     among="inference.intervals:METHODS",
 )
-REPETITIONS = shared("--m N", "Repetitions, each of two folds.", parser="whole")
-_KEEP_DOCUMENTS = shared("", "Keep documents whole, where the corpus marks them.")
+REPETITIONS = shared("--m N: Repetitions, each of two folds.")
+_KEEP_DOCUMENTS = shared("Keep documents whole, where the corpus marks them.")
 _PAIRED_RUNS = shared(
-    "",
     "Run 1 of A belongs to run 1 of B, and so on: a shared seed or data split.",
     rare=True,
     excludes=DATASETS,
 )
 _SECOND_GOLD = shared(
-    "FILE",
-    "A second annotation of the same texts: how near do systems come to it?",
+    "FILE: A second annotation of the same texts: how near do systems come to it?",
     heading=INPUT,
     rare=True,
     is_input=True,
     excludes=DATASETS,
 )
-REPLICATES = shared("N", "How many test sets are drawn.", parser="whole")
+REPLICATES = shared("N: How many test sets are drawn.")
 
 
 # --- Reading and matching
@@ -429,6 +395,10 @@ _RECORDS = ("records",)
 _ROWS = (*_LABELS, "scores")  # of tables
 _reading = partial(choice, heading=INPUT)
 _rarely = partial(_reading, rare=True)
+_of_tags = partial(_rarely, tasks=_ENTITIES)
+_of_labels = partial(_rarely, tasks=_LABELS)
+_of_rows = partial(_rarely, tasks=_ROWS)
+_of_records = partial(_rarely, tasks=_RECORDS)
 
 
 @options_class
@@ -437,251 +407,198 @@ class ReadingOptions(Options):
 
     task: str | None = _reading(
         None,
-        "TASK",
-        "What is scored: entities, segmentation, labels, records or samples (logs).",
+        "TASK: What is scored: entities, segmentation, labels, records or samples (logs).",
         among="reading.formats:TASKS",
     )
     input_format: str | None = _rarely(
         None,
-        "NAME",
-        "The format of files: columns, conllu, segmented, labels, jsonl, table, records, rows, "
-        "choices, labelstudio, brat, docbin, hipe or log.",
+        "NAME: The format of files: columns, conllu, segmented, labels, jsonl, table, records, "
+        "rows, choices, labelstudio, brat, docbin, hipe or log.",
         among="reading.formats:FORMATS",
     )
-    encoding: str | None = _rarely(
-        None, "NAME", "The encoding of files: utf-8, latin-1, gb18030, …"
-    )
+    encoding: str | None = _rarely(None, "NAME: The encoding of files: utf-8, latin-1, gb18030, …")
     tag_column: int | str | None = _rarely(
         None,
-        "COLUMN",
-        "The column of the tags, from 1, or from -1 backwards; or its name.",
+        "COLUMN: The column of the tags, from 1, or from -1 backwards; or its name.",
         parser="column",
         tasks=_TAGS_AND_LABELS,
     )
     gold_column: int | str | None = _reading(
         None,
-        "COLUMN",
-        "The column of gold in a file that holds all: its number, or its name.",
+        "COLUMN: The column of gold in a file that holds all: its number, or its name.",
         tasks=(*_NO_LOGS, *_RECORDS),
     )
     columns: Sequence[int | str] = _reading(
         (),
-        "A,B",
-        "The columns of the systems: their numbers, or their names.",
-        parser="name_list",
+        "A,B: The columns of the systems: their numbers, or their names.",
         excludes=("probability_columns",),
         tasks=(*_NO_LOGS, *_RECORDS),
     )
     unit_column: str | None = _reading(
         None,
-        "--unit --unit-column NAME",
-        "The column of a table that shows which items belong together.",
+        "--unit --unit-column NAME: The column of a table that shows which items belong together.",
         tasks=(*_ENTITIES, *_ROWS),
     )
-    run_column: str | None = _rarely(
+    run_column: str | None = _of_rows(
         None,
-        "NAME",
-        "The column of a table that shows which run a row belongs to.",
+        "NAME: The column of a table that shows which run a row belongs to.",
         excludes=(*DATASETS, "key"),
-        tasks=_ROWS,
     )
     group: str | None = _reading(
         None,
-        "NAME",
-        "The column of a table that shows which group a row belongs to, such as its language "
-        "or domain: each group is also scored and compared by itself.",
+        "NAME: The column of a table that shows which group a row belongs to, such as its "
+        "language or domain: each group is also scored and compared by itself.",
         excludes=(*DATASETS, "hide_scores"),
         tasks=(*_ENTITIES, *_ROWS, *_RECORDS),
     )
-    comments: bool = _rarely(False, "", "Lines that begin with # are comments.", tasks=_NO_LOGS)
+    comments: bool = _rarely(False, "Lines that begin with # are comments.", tasks=_NO_LOGS)
     header: bool | None = _rarely(
         None,
-        "--header/--no-header",
-        "Whether the first line of a table names its columns; without, they have numbers.",
+        "--header/--no-header: Whether the first line of a table names its columns; without, they "
+        "have numbers.",
         switch=True,
         tasks=(*_NO_LOGS, "scores"),
     )
-    multilabel: bool | str | None = _rarely(
+    multilabel: bool | str | None = _of_labels(
         None,
-        "SEPARATOR",
-        "Items have any number of labels; in a table, this stands between them: , or ; and "
-        "so on. lists: cells are lists; none: one label each.",
+        "SEPARATOR: Items have any number of labels; in a table, this stands between them: , or ; "
+        "and so on. lists: cells are lists; none: one label each.",
         parser="separator",
-        tasks=_LABELS,
     )
-    probability_columns: Sequence[str] = _rarely(
+    probability_columns: Sequence[str] = _of_labels(
         (),
-        "A,B",
-        "Columns with the probability of a class each, named like the classes: the class "
+        "A,B: Columns with the probability of a class each, named like the classes: the class "
         "with the highest probability is the label.",
-        parser="name_list",
-        tasks=_LABELS,
     )
     threshold: float | None = _rarely(
         None,
-        "NUMBER",
-        "Predictions are probabilities of the positive class: from here on they mean yes. "
+        "NUMBER: Predictions are probabilities of the positive class: from here on they mean yes. "
         "Scores of logs: from here on right.",
-        parser="number",
         excludes=("probability_columns",),
         tasks=("labels", "samples"),
     )
     mapping: Mapping[str, str] | tuple[tuple[str, str], ...] | None = _rarely(
         None,
-        "--map OLD=NEW,...",
-        "Other names for labels, or for the types of tags; may be repeated.",
+        "--map OLD=NEW,...: Other names for labels, or for the types of tags; may be repeated.",
         parser="label_map",
         several=True,
         tasks=_NO_LOGS,
     )
-    ignore_case: bool = _rarely(False, "", "Ignore upper and lower case of labels.", tasks=_NO_LOGS)
+    ignore_case: bool = _rarely(False, "Ignore upper and lower case of labels.", tasks=_NO_LOGS)
     align_by: str = _rarely(
         "tokens",
-        "--align HOW",
-        "How outputs are matched with gold: by tokens, which must be equal, by position "
-        "alone, or (segmentation) by the characters that they share.",
+        "--align HOW: How outputs are matched with gold: by tokens, which must be equal, by "
+        "position alone, or (segmentation) by the characters that they share.",
         signed="align",
         among="reading.alignment:ALIGNMENTS",
         excludes=("key",),
         tasks=_NO_LOGS,
     )
-    scheme: str | None = _rarely(
+    scheme: str | None = _of_tags(
         None,
-        "NAME",
-        "The scheme of tags: iob1, iob2, ioe1, ioe2, iobes, bilou, bmes, bb2b3mes or io.",
+        "NAME: The scheme of tags: iob1, iob2, ioe1, ioe2, iobes, bilou, bmes, bb2b3mes or io.",
         among="matching.schemes:SCHEMES",
-        tasks=_ENTITIES,
     )
-    repair: str = _rarely(
+    repair: str = _of_tags(
         "conlleval",
-        "HOW",
-        "What to do with invalid tags: conlleval, strict or error.",
+        "HOW: What to do with invalid tags: conlleval, strict or error.",
         among="matching.schemes:REPAIRS",
-        tasks=_ENTITIES,
     )
-    match: str = _rarely(
+    match: str = _of_tags(
         "strict",
-        "RULE",
-        "When a span is right: strict, exact, partial, type or boundary:K (both ends within "
+        "RULE: When a span is right: strict, exact, partial, type or boundary:K (both ends within "
         "K); or count tokens or characters of spans.",
         among="matching.spans:MATCHES",
-        tasks=_ENTITIES,
     )
-    ignore_type: bool = _rarely(False, "", "Count boundaries, whatever the type.", tasks=_ENTITIES)
+    ignore_type: bool = _of_tags(False, "Count boundaries, whatever the type.")
     only: Sequence[str] = _rarely(
         (),
-        "LABEL",
-        "Count this label (field of records) only; may be repeated.",
+        "LABEL: Count this label (field of records) only; may be repeated.",
         parser="word_list",
         several=True,
         tasks=(*_TAGS_AND_LABELS, *_RECORDS),
     )
-    positive: Any = _reading(None, "LABEL", "The positive class, for labels.", tasks=_LABELS)
+    positive: Any = _reading(None, "LABEL: The positive class, for labels.", tasks=_LABELS)
     labels: Sequence[str] | str | None = _rarely(
         None,
-        "A,B",
-        "The labels of macro averages, instead of those of gold; or union: those of gold and "
+        "A,B: The labels of macro averages, instead of those of gold; or union: those of gold and "
         "of the system itself.",
         parser="averaged_labels",
         tasks=(*_NO_LOGS, *_RECORDS),
     )
     label_names: Sequence[str] = _rarely(
-        (),
-        "A,B",
-        "The names of numeric labels, from 0 on: O,B-PER,I-PER,…",
-        parser="name_list",
-        tasks=_TAGS_AND_LABELS,
+        (), "A,B: The names of numeric labels, from 0 on: O,B-PER,I-PER,…", tasks=_TAGS_AND_LABELS
     )
     score_name: str | None = _rarely(
-        None, "NAME", "Which score of a log to take: acc, exact_match, …", tasks=("samples",)
+        None, "NAME: Which score of a log to take: acc, exact_match, …", tasks=("samples",)
     )
     train_words: Any = _rarely(
         None,
-        "FILE",
-        "A lexicon or a segmented training file, for the recall of unknown words.",
+        "FILE: A lexicon or a segmented training file, for the recall of unknown words.",
         tasks=("segmentation",),
     )
     key: str | Sequence[str] = _reading(
         (),
-        "A,B",
-        "The columns by which rows of several tables (records of files) belong together, in "
+        "A,B: The columns by which rows of several tables (records of files) belong together, in "
         "any order.",
-        parser="name_list",
         tasks=(*_ROWS, *_RECORDS),
     )
-    on_missing: str = _rarely(
+    on_missing: str = _of_labels(
         "error",
-        "HOW",
-        "What to do with rows that a system does not have: error, drop (left out for all) or "
+        "HOW: What to do with rows that a system does not have: error, drop (left out for all) or "
         "negative (the system says no).",
         needs=("key",),
-        tasks=_LABELS,
     )
-    memory_limit: str | None = _rarely(
-        None,
-        "SIZE",
-        "Count a table in this much memory, such as 2GB, whatever its size.",
-        tasks=_ROWS,
+    memory_limit: str | None = _of_rows(
+        None, "SIZE: Count a table in this much memory, such as 2GB, whatever its size."
     )
-    table: str | None = _rarely(None, "NAME", "Which table of a database to read.", tasks=_ROWS)
-    field: Mapping[str, str] | Sequence[str] = _rarely(
+    table: str | None = _of_rows(None, "NAME: Which table of a database to read.")
+    field: Mapping[str, str] | Sequence[str] = _of_records(
         (),
-        "PATH=RULE,...",
-        "When values of a field of records are equal: casefold, punctuation, number, tolerance, "
-        "date, similarity, set, weight or ignore; may be repeated, and * stands for anything.",
+        "PATH=RULE,...: When values of a field of records are equal: casefold, punctuation, "
+        "number, tolerance, date, similarity, set, weight or ignore; may be repeated, and * "
+        "stands for anything.",
         several=True,
-        tasks=_RECORDS,
     )
     fields_file: str | None = _rarely(
         None,
-        "FILE",
-        "A TOML file with such rules, and with the other choices of records.",
+        "FILE: A TOML file with such rules, and with the other choices of records.",
         tasks=_RECORDS,
         by_content=True,
     )
-    list_key: Mapping[str, Any] | Sequence[str] = _rarely(
+    list_key: Mapping[str, Any] | Sequence[str] = _of_records(
         (),
-        "LIST=A,B",
-        "Pair the rows of a list of objects by these fields; may be repeated.",
+        "LIST=A,B: Pair the rows of a list of objects by these fields; may be repeated.",
         several=True,
-        tasks=_RECORDS,
     )
     ordered: Sequence[str] = _rarely(
-        (), "LIST", "Pair the elements of a list by position.", several=True, tasks=_RECORDS
+        (), "LIST: Pair the elements of a list by position.", several=True, tasks=_RECORDS
     )
     unique: Sequence[str] = _rarely(
-        (), "LIST", "Count equal elements of a list once.", several=True, tasks=_RECORDS
+        (), "LIST: Count equal elements of a list once.", several=True, tasks=_RECORDS
     )
-    open_map: Sequence[str] = _rarely(
-        (),
-        "PATH",
-        "The keys of this object are data: one path for all.",
-        several=True,
-        tasks=_RECORDS,
+    open_map: Sequence[str] = _of_records(
+        (), "PATH: The keys of this object are data: one path for all.", several=True
     )
-    empty: Sequence[str] = _rarely(
+    empty: Sequence[str] = _of_records(
         (),
-        "A,B",
-        "Further texts that mean that a field is not there: 'N/A,none,-'.",
-        parser="name_list",
+        "A,B: Further texts that mean that a field is not there: 'N/A,none,-'.",
         excludes=("keep_empty",),
-        tasks=_RECORDS,
     )
     keep_empty: bool = _rarely(
-        False, "", "Count null, blank texts and empty lists and objects as values.", tasks=_RECORDS
+        False, "Count null, blank texts and empty lists and objects as values.", tasks=_RECORDS
     )
     only_gold_paths: bool = _rarely(
-        False, "", "Leave out fields whose path is nowhere in gold.", tasks=_RECORDS
+        False, "Leave out fields whose path is nowhere in gold.", tasks=_RECORDS
     )
     find_json: bool = _rarely(
-        False, "", "Look for the record within the prose of an output.", tasks=_RECORDS
+        False, "Look for the record within the prose of an output.", tasks=_RECORDS
     )
-    on_malformed: str = _rarely(
+    on_malformed: str = _of_records(
         "count",
-        "HOW",
-        "What to do with outputs that are no JSON objects: count (as nothing returned) or error.",
+        "HOW: What to do with outputs that are no JSON objects: count (as nothing returned) or "
+        "error.",
         among="matching.record_rules:ON_MALFORMED",
-        tasks=_RECORDS,
     )
 
     # the facts show how tags were repaired; a memory limit changes no result
@@ -691,7 +608,12 @@ class ReadingOptions(Options):
         for name in ("field", "list_key", "ordered", "unique", "open_map", "empty"):
             object.__setattr__(self, name, _as_words(getattr(self, name)))
         if isinstance(self.mapping, tuple):  # pairs from the command line
-            object.__setattr__(self, "mapping", _as_dictionary(self.mapping))
+            names = dict(self.mapping)
+            if len(names) < len(self.mapping):
+                olds = [old for old, _ in self.mapping]
+                twice = next(old for i, old in enumerate(olds) if old in olds[:i])
+                raise InputError(f"mapping: {twice!r} twice; expected one new name each")
+            object.__setattr__(self, "mapping", names)
         if isinstance(self.key, str):
             object.__setattr__(self, "key", (self.key,))
 
@@ -702,14 +624,6 @@ def _as_words(given: Any) -> Any:
         pairs = ((k, v if isinstance(v, str) else ",".join(v)) for k, v in given.items())
         return tuple(f"{key}={value}" for key, value in pairs)
     return (given,) if isinstance(given, str) else given
-
-
-def _as_dictionary(pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:
-    """Return pairs of old and new names as a dictionary; refuse a repeated old name."""
-    twice = next((old for i, (old, _) in enumerate(pairs) if old in dict(pairs[:i])), None)
-    if twice is not None:
-        raise InputError(f"mapping: {twice!r} twice; expected one new name each")
-    return dict(pairs)
 
 
 ReadingOptions.__doc__ = f"{ReadingOptions.__doc__}\n\nAttributes\n----------\n" + "\n".join(
@@ -735,31 +649,24 @@ def _as_read(name: str, **changes: Any) -> Any:
 
 @options_class
 class GradedOptions(ReadingOptions):
-    """Options of jobs that also take graded scores: numbers per item, instead of gold and outputs.
+    """Options of jobs that also take graded scores: numbers per item, not gold and outputs."""
 
-    `scores` are numbers by system, a list each or a list of them for every run.
-    """
-
-    scores: Any = field(default=None, metadata={"input": True})  # only in Python
+    # numbers by system, a list each or a list of them for every run; only in Python
+    scores: Any = field(default=None, metadata={"input": True})
     score_columns: Sequence[str] = _rarely(
         (),
-        "A,B",
-        "The columns of a table that hold graded scores, numbers, one per system.",
-        parser="name_list",
+        "A,B: The columns of a table that hold graded scores, numbers, one per system.",
         excludes=("gold_column", "columns", "threshold"),
         tasks=("scores",),
     )
     range: Any = _rarely(
         None,
-        "LOW,HIGH",
-        "The smallest and the largest possible graded score, 0,1 by default; or none.",
-        parser="name_list",
+        "LOW,HIGH: The smallest and the largest possible graded score, 0,1 by default; or none.",
         tasks=("scores", "samples"),
     )
     human: Any = _rarely(
         None,
-        "FILE",
-        "Human scores of some items, in the same columns: the graded scores of a judge are "
+        "FILE: Human scores of some items, in the same columns: the graded scores of a judge are "
         "corrected by them. Rows belong together by --key, or by their places; for logs, a log.",
         is_input=True,
         tasks=("scores", "samples"),
@@ -783,7 +690,7 @@ class ScoreOptions(GradedOptions):
     by: str | None = _BY(None)
     level: float = LEVEL(0.95)
     beta: float = _BETA(1.0)
-    overlap: bool = choice(False, "", "Count partial overlaps of spans, too.", rare=True)
+    overlap: bool = choice(False, "Count partial overlaps of spans, too.", rare=True)
     second_gold: Any = _SECOND_GOLD(None)
     units: Any = field(default=None, metadata={"input": True})  # of scores; only in Python
 
@@ -807,25 +714,18 @@ class CompareOptions(GradedOptions):
     power: float = 0.8
     fields: Sequence[str] = choice(
         (),
-        "A,B",
-        "Fields of records that are compared and judged by gates one by one, all at once.",
+        "A,B: Fields of records that are compared and judged by gates one by one, all at once.",
         rare=True,
-        parser="name_list",
         excludes=(*DATASETS, "group"),
         tasks=_RECORDS,
     )
     all_pairs: bool = choice(
-        False,
-        "",
-        "Compare every pair, not only each with the baseline.",
-        rare=True,
-        excludes=DATASETS,
+        False, "Compare every pair, not only each with the baseline.", rare=True, excludes=DATASETS
     )
     paired_runs: bool = _PAIRED_RUNS(False)
     train: Any = _rarely(
         None,
-        "FILE",
-        "Training data of the systems: the buckets then distinguish what they have seen.",
+        "FILE: Training data of the systems: the buckets then distinguish what they have seen.",
         excludes=(*DATASETS, "hide_scores"),
     )
     second_gold: Any = _SECOND_GOLD(None)
@@ -844,14 +744,11 @@ class PlanOptions(GradedOptions):
     by: str | None = _BY(None)
     difference: float | None = choice(
         None,
-        "D",
-        "The difference to be shown: 0.01, 1pt or 1% is one point; by default the observed one.",
+        "D: The difference to be shown: 0.01, 1pt or 1% is one point; by default the observed one.",
         parser="small_difference",
     )
-    power: float | None = choice(
-        None, "P", "The probability of showing it; by default 0.8.", parser="number"
-    )
-    units: int | None = choice(None, "N", "The number of sentences or items.", parser="whole")
+    power: float | None = choice(None, "P: The probability of showing it; by default 0.8.")
+    units: int | None = choice(None, "N: The number of sentences or items.")
     level: float = LEVEL(0.95)
     beta: float = _BETA(1.0)
     paired_runs: bool = _PAIRED_RUNS(False)
@@ -881,8 +778,7 @@ class RankOptions(GradedOptions):
     beta: float = _BETA(1.0)
     adjust: str = choice(
         "holm",
-        "HOW",
-        "How p is adjusted for the number of pairs: holm or shaffer.",
+        "HOW: How p is adjusted for the number of pairs: holm or shaffer.",
         rare=True,
         among="inference.rank:ADJUSTMENTS",
     )
@@ -898,10 +794,8 @@ class RankOptions(GradedOptions):
 class BoardOptions(RankOptions):
     """Options of a board."""
 
-    show_gold: bool = choice(False, "", "Let the site show gold content.", rare=True)
-    max_size: float = choice(
-        64.0, "MIB", "The largest size of a submission in MiB.", parser="number"
-    )
+    show_gold: bool = choice(False, "Let the site show gold content.", rare=True)
+    max_size: float = choice(64.0, "MIB: The largest size of a submission in MiB.")
 
     # a board takes neither logs nor graded scores
     withheld = _LARGE | {"group", "run_column", "score_name", "score_columns", "range", "human"}
@@ -932,8 +826,8 @@ class AgreementOptions(ReadingOptions):
     level: float = LEVEL(0.95)
     missing: str | None = choice(
         None,
-        "LABEL",
-        "The label that stands for none, where annotators have left items out; '' for blank cells.",
+        "LABEL: The label that stands for none, where annotators have left items out; '' for "
+        "blank cells.",
     )
 
     told = ReadingOptions.told | {"by"}
@@ -1018,24 +912,18 @@ class FoldsOptions(Options):
 
 @options_class
 class BayesOptions(FoldsOptions):
-    """Options of a Bayes test, from counts or from predictions for folds.
-
-    With `training_variance` the variance due to training is estimated from the differences of
-    folds.
-    """
+    """Options of a Bayes test, from counts or from predictions for folds."""
 
     only: Sequence[str] = _as_read("only", needs=("folds",))
     ignore_type: bool = _as_read("ignore_type", needs=("folds",))
     n_resamples: int | None = choice(
         None,
-        "--sampled N",
-        "Approximate with N random draws instead of computing.",
-        parser="whole",
+        "--sampled N: Approximate with N random draws instead of computing.",
         signed="sampled",
         excludes=("folds",),
     )
     rng: RNG | None = SEED(None)
-    training_variance: bool = False
+    training_variance: bool = False  # estimate it from the differences of folds
 
 
 @options_class
@@ -1054,24 +942,21 @@ class _CorpusOptions(Options):
 
 @options_class
 class CrossvalOptions(_CorpusOptions, FoldsOptions):
-    """Options of a cross-validated comparison of two models.
-
-    `positive`, `groups` and `regularize` are those of `probative.compare_models`.
-    """
+    """Options of a cross-validated comparison of two models."""
 
     a: str | None = choice(
-        None, "MODEL", "The baseline: crf:SCHEME or python:MODULE:FACTORY.", required=True
+        None, "MODEL: The baseline: crf:SCHEME or python:MODULE:FACTORY.", required=True
     )
-    b: str | None = choice(None, "MODEL", "The challenger, likewise.", required=True)
+    b: str | None = choice(None, "MODEL: The challenger, likewise.", required=True)
     only: Sequence[str] = _as_read("only")
     ignore_type: bool = _as_read("ignore_type")
     features: Sequence[int] = choice(
         (),
-        "N,...",
-        "Further columns (from 1) that models may use, such as the part of speech.",
+        "N,...: Further columns (from 1) that models may use, such as the part of speech.",
         parser="column_numbers",
     )
     m: int = REPETITIONS(3)
+    # of `probative.compare_models`
     positive: Any = None
     groups: Any = None
     regularize: Any = None
@@ -1089,8 +974,7 @@ class SplitOptions(_CorpusOptions):
     m: int = REPETITIONS(3, always=True)
     regularize: Sequence[str] = choice(
         ("entities", "tokens"),
-        "WHAT",
-        "What every part has an equal share of: entities, labels, tokens; several times, or "
+        "WHAT: What every part has an equal share of: entities, labels, tokens; several times, or "
         "separated by commas. Classes, where there are labels.",
         parser="word_list",
         several=True,
@@ -1109,7 +993,7 @@ class CheckOptions(_CorpusOptions):
     """Options of a check of a file."""
 
     column: str | None = _reading(
-        None, "NAME", "The column of the labels in a table: its name or number."
+        None, "NAME: The column of the labels in a table: its name or number."
     )
     unit_column: str | None = _as_read("unit_column")
     header: bool | None = _as_read("header")
@@ -1119,8 +1003,8 @@ class CheckOptions(_CorpusOptions):
     threshold: float | None = _as_read("threshold")
     schema: Any = _rarely(
         None,
-        "FILE",
-        "A JSON Schema of the records: its fields, which are required, and rules to consider.",
+        "FILE: A JSON Schema of the records: its fields, which are required, and rules to "
+        "consider.",
         tasks=_RECORDS,
         by_content=True,
     )
@@ -1135,25 +1019,20 @@ class CheckOptions(_CorpusOptions):
 class SampleOptions(ReadingOptions):
     """Options of a sample; outputs hold no gold, and labels instead of probabilities."""
 
-    size: int | None = choice(None, "N", "How many units to annotate.", parser="whole")
+    size: int | None = choice(None, "N: How many units to annotate.")
     add: int | None = choice(
-        None,
-        "N",
-        "How many units to annotate besides those of a design; its file is updated.",
-        parser="whole",
+        None, "N: How many units to annotate besides those of a design; its file is updated."
     )
     goal: str | None = choice(
         None,
-        "--for GOAL",
-        "What the sample estimates best: score, or difference (the default for two or more "
-        "systems).",
+        "--for GOAL: What the sample estimates best: score, or difference (the default for two or "
+        "more systems).",
     )
     by: str | None = _BY(None, help="What is drawn: sentence, document or item.")
     keep: Sequence[int | str] = choice(
         (),
-        "COLUMN,...",
-        "Further columns of the pool that annotators may see; besides tokens, texts, ids and "
-        "documents, none are written.",
+        "COLUMN,...: Further columns of the pool that annotators may see; besides tokens, texts, "
+        "ids and documents, none are written.",
         parser="word_list",
         rare=True,
     )
@@ -1170,7 +1049,7 @@ class EstimateOptions(Options):
 
     metric: str | Sequence[str] | None = METRIC(None)
     population: bool = choice(
-        False, "", "Estimate for units like those of the pool, not for the pool alone."
+        False, "Estimate for units like those of the pool, not for the pool alone."
     )
     level: float = LEVEL(0.95)
     rope: float = _ROPE(0.0, always=True)
@@ -1188,17 +1067,13 @@ class WatchOptions(Options):
     beta: float = _BETA(1.0)
     every: int | None = choice(
         None,
-        "N",
-        "Check after so many units, in the order of drawing; by default after a tenth of the "
+        "N: Check after so many units, in the order of drawing; by default after a tenth of the "
         "first draw, and after every draw.",
-        parser="whole",
     )
     planned: int | None = choice(
         None,
-        "N",
-        "The planned number of labelled units, at which intervals are narrowest; by default "
+        "N: The planned number of labelled units, at which intervals are narrowest; by default "
         "those of the first draw. Do not change it between checks.",
-        parser="whole",
     )
 
     told = frozenset({"metric", "every", "planned"})
@@ -1211,7 +1086,7 @@ class WatchOptions(Options):
 class SweepOptions(Options):
     """Options of a threshold sweep."""
 
-    steps: int = choice(20, "N", "Steps from 0 to 1.", parser="steps", always=True)
+    steps: int = choice(20, "N: Steps from 0 to 1.", parser="steps", always=True)
     input_format: str | None = _as_read("input_format")
     encoding: str | None = _as_read("encoding")
     level: float = LEVEL(0.95)

@@ -6,6 +6,7 @@ argument that seqeval would ignore without notice is a warning or an error here.
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from dataclasses import dataclass, replace
@@ -159,8 +160,8 @@ def f1_score(
     >>> f1_score(y_true, y_pred, average=None).round(4)
     array([0.6667, 0.8   ])
     """
-    how = _Asked(average, suffix, mode, sample_weight, zero_division, scheme, level)
-    return how.score(y_true, y_pred, "f1-score")
+    how = (average, suffix, mode, sample_weight, zero_division, scheme, level)
+    return _score("f1-score", y_true, y_pred, *how)
 
 
 def precision_score(
@@ -184,8 +185,8 @@ def precision_score(
     >>> precision_score(y_true, y_pred)
     0.5
     """
-    how = _Asked(average, suffix, mode, sample_weight, zero_division, scheme, level)
-    return how.score(y_true, y_pred, "precision")
+    how = (average, suffix, mode, sample_weight, zero_division, scheme, level)
+    return _score("precision", y_true, y_pred, *how)
 
 
 def recall_score(
@@ -209,8 +210,8 @@ def recall_score(
     >>> recall_score(y_true, y_pred)
     0.5
     """
-    how = _Asked(average, suffix, mode, sample_weight, zero_division, scheme, level)
-    return how.score(y_true, y_pred, "recall")
+    how = (average, suffix, mode, sample_weight, zero_division, scheme, level)
+    return _score("recall", y_true, y_pred, *how)
 
 
 def accuracy_score(
@@ -231,8 +232,7 @@ def accuracy_score(
     >>> accuracy_score([["B-PER", "O"], ["O"]], [["B-PER", "B-LOC"], ["O"]], level=None)
     0.6666666666666666
     """
-    gold, pred = _tokens(y_true, y_pred)
-    right = _equal(gold, pred)
+    gold, _, right = _tokens(y_true, y_pred)
     if not len(right):
         raise InputError("y_true: holds no tokens; expected at least one")
     if level is None:
@@ -260,47 +260,44 @@ def performance_measure(y_true: Sequence[Any], y_pred: Sequence[Any]) -> dict[st
     >>> performance_measure([["B-PER", "O", "B-LOC"]], [["B-PER", "B-LOC", "O"]])
     {'TP': 1, 'FP': 1, 'FN': 1, 'TN': 0}
     """
-    gold, pred = _tokens(y_true, y_pred)
-    right = _equal(gold, pred)
+    gold, pred, right = _tokens(y_true, y_pred)
     named, said = (np.array([n != "O" for n in s.names] or [False])[s.tags] for s in (gold, pred))
     measures = {"TP": right & named, "FP": ~right & said, "FN": named & ~said, "TN": right & ~named}
     return {name: int(np.count_nonzero(which)) for name, which in measures.items()}
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """Arguments of a function that returns one score."""
-
-    average: str | None
-    suffix: bool
-    mode: str | None
-    sample_weight: Any
-    zero_division: str | int
-    scheme: Any
-    level: float | None
-
-    def score(self, y_true: Any, y_pred: Any, metric: str) -> Score:
-        if self.average is not None:
-            one_of("average", self.average, _AVERAGES)
-        found = _find(y_true, y_pred, self.mode, self.scheme, suffix=self.suffix)
-        zero = _zero(self.zero_division, self.sample_weight)
-        if self.level is not None:
-            return self._interval(found, _OURS[metric], open_probability("level", self.level))
+def _score(
+    metric: str,
+    y_true: Any,
+    y_pred: Any,
+    average: str | None,
+    suffix: bool,
+    mode: str | None,
+    sample_weight: Any,
+    zero_division: str | int,
+    scheme: Any,
+    level: float | None,
+) -> Score:
+    """Return one score; with a level, its interval."""
+    if average is not None:
+        one_of("average", average, _AVERAGES)
+    found = _find(y_true, y_pred, mode, scheme, suffix=suffix)
+    zero = _zero(zero_division, sample_weight)
+    if level is None:
         if zero is None:
-            _warn_undefined(found, (metric,), self.average)
-        if self.average is None:
-            return found.by_label(zero or 0)[metric]
-        return found.averaged(self.average, zero or 0)[metric]
-
-    def _interval(self, found: _Found, metric: str, level: float) -> Interval | list[Interval]:
-        if self.average == "weighted":
-            raise InputError(
-                "level: the weighted average has no interval; expected average='micro' or 'macro'"
-            )
-        scores = found.scores(level)
-        if self.average is None:
-            return [_interval_of(label.scores, metric) for label in scores.by_label]
-        return scores["macro_" * (self.average == "macro") + metric]
+            _warn_undefined(found, (metric,), average)
+        return (found.averaged(average, zero or 0) if average else found.by_label(zero or 0))[
+            metric
+        ]
+    level = open_probability("level", level)
+    if average == "weighted":
+        raise InputError(
+            "level: the weighted average has no interval; expected average='micro' or 'macro'"
+        )
+    scores = found.scores(level)
+    if average is None:
+        return [_interval_of(label.scores, _OURS[metric]) for label in scores.by_label]
+    return scores["macro_" * (average == "macro") + _OURS[metric]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -412,14 +409,11 @@ def _limits(scores: SystemScores) -> dict[str, dict[str, float]]:
         for score in scores.scores
         if score.metric.startswith("macro_")
     )
-    limits = {}
-    for name, of in lines.items():
-        limits[name] = {
-            f"{metric}_{end}": float(getattr(_interval_of(of, ours), end))
-            for metric, ours in _OURS.items()
-            for end in ("low", "high")
-        }
-    return limits
+    ends = [(metric, ours, end) for metric, ours in _OURS.items() for end in ("low", "high")]
+    return {
+        name: {f"{m}_{end}": float(getattr(_interval_of(of, ours), end)) for m, ours, end in ends}
+        for name, of in lines.items()
+    }
 
 
 def _interval_of(scores: Sequence[Interval], metric: str) -> Interval:
@@ -454,15 +448,17 @@ def _find(
     suffix = flag("suffix", suffix)
     if mode is not None:
         one_of("mode", mode, ("strict",))
-    name = None if scheme is None else _scheme(scheme)
+    if scheme is not None:  # a name, or one of seqeval's classes
+        scheme = scheme.__name__ if isinstance(scheme, type) else scheme
+        scheme = one_of("scheme", scheme.lower() if isinstance(scheme, str) else scheme, _SCHEMES)
     gold, pred = _both(y_true, y_pred)
-    if mode == "strict" and (name or detect):
-        rules = name or _detect(gold, suffix)
+    if mode == "strict" and (scheme or detect):
+        rules = scheme or _detect(gold, suffix)
         sides = [_strict(side, rules, suffix) for side in (gold, pred)]
     else:
         if mode == "strict":
             _warn("mode='strict' without scheme= reads as the default mode does, as in seqeval")
-        elif name:
+        elif scheme:
             _warn("scheme= without mode='strict' is not used, as in seqeval")
         sides = [_lenient(side, suffix) for side in (gold, pred)]
     labels, codes = union([tuple(side[4]) for side in sides])
@@ -474,12 +470,6 @@ def _find(
 
 def _warn(message: str) -> None:
     warnings.warn(message, UserWarning, stacklevel=5)
-
-
-def _scheme(scheme: Any) -> str:
-    """Return the name of a scheme, given by name or as one of seqeval's classes."""
-    name = scheme.__name__ if isinstance(scheme, type) else scheme
-    return one_of("scheme", name.lower() if isinstance(name, str) else name, _SCHEMES)
 
 
 def _both(y_true: Any, y_pred: Any) -> tuple[Tagged, Tagged]:
@@ -508,17 +498,14 @@ def _both(y_true: Any, y_pred: Any) -> tuple[Tagged, Tagged]:
     return gold, pred
 
 
-def _tokens(y_true: Any, y_pred: Any) -> tuple[Tagged, Tagged]:
-    """Read both sides, given by sentence or as one list of tags."""
+def _tokens(y_true: Any, y_pred: Any) -> tuple[Tagged, Tagged, NDArray[np.bool_]]:
+    """Read both sides, by sentence or as one list of tags; find the tokens with the right tag."""
     flat = not any(isinstance(sentence, (list, tuple, np.ndarray)) for sentence in y_true)
-    return _both([y_true], [y_pred]) if flat else _both(y_true, y_pred)
-
-
-def _equal(gold: Tagged, pred: Tagged) -> NDArray[np.bool_]:
-    """Return True for the tokens that have the right tag."""
+    gold, pred = _both([y_true], [y_pred]) if flat else _both(y_true, y_pred)
     code = {name: i for i, name in enumerate(gold.names)}
     same = np.array([code.get(name, -1) for name in pred.names], dtype=np.int32)
-    return np.asarray(gold.tags == same[pred.tags]) if len(same) else np.zeros(0, dtype=bool)
+    right = gold.tags == same[pred.tags] if len(same) else np.zeros(0, dtype=bool)
+    return gold, pred, np.asarray(right)
 
 
 def _detect(tagged: Tagged, suffix: bool) -> str:
@@ -580,14 +567,13 @@ _START, _END = _lenient_tables()
 
 
 def _lenient(tagged: Tagged, suffix: bool) -> Side:
-    """Return the spans that the default mode reads: sentence, end, length, label, labels.
-
-    It reads all sentences as one sequence with an O after each. A span that ends without having
-    started (after a tag that seqeval does not know) begins where the last one did.
-    """
+    """Return the spans that the default mode reads: sentence, end, length, label, labels."""
+    # it reads all sentences as one sequence with an O after each; a span that ends without having
+    # started (after a tag that seqeval does not know) begins where the last one did
     parsed = [_letter_and_type(name, suffix) for name in tagged.names]
+    known = re.compile(".*-[BIES]" if suffix else "[BIES]-.*", re.DOTALL)
     for name in tagged.names:
-        if not _is_known(name, suffix):
+        if name not in "OBIES" and not known.fullmatch(name):
             _warn(
                 f"{name!r} is no tag that seqeval's default mode knows, and is read by its first "
                 f"letter; mode='strict' with a scheme reads by the rules"
@@ -617,13 +603,6 @@ def _letter_and_type(name: str, suffix: bool) -> tuple[str, str]:
     if suffix:
         return name[-1], name[:-1].rsplit("-", maxsplit=1)[0] or "_"
     return name[0], name[1:].split("-", maxsplit=1)[-1] or "_"
-
-
-def _is_known(name: str, suffix: bool) -> bool:
-    if name in "OBIES":
-        return True
-    ends = tuple(f"-{p}" if suffix else f"{p}-" for p in "BIES")
-    return name.endswith(ends) if suffix else name.startswith(ends)
 
 
 def _used(unit: Any, end: Any, length: Any, label: Any, labels: tuple[str, ...]) -> Side:

@@ -111,11 +111,14 @@ class CountsScorer:
             if label not in classes:
                 listed = ", ".join(map(repr, sorted(set(classes))[:10]))
                 raise InputError(f"positive: no class {label!r}; expected one of {listed}")
-        return {
-            cell + (f"_{label}" if self.labels else ""): number
-            for label in wanted
-            for cell, number in _count(gold, known, pred, said, label).items()
-        }
+        counted = {}
+        for label in wanted:
+            answer = gold == (known.index(label) if label in known else -1)
+            says = pred == (said.index(label) if label in said else -1)
+            end = f"_{label}" if self.labels else ""
+            for cell, number in Counts.from_labels(answer, says).to_dict().items():
+                counted[cell + end] = number
+        return counted
 
     def _positive(self, classes: list[str]) -> str:
         if self.positive is not None:
@@ -132,15 +135,6 @@ class CountsScorer:
 def _codes(name: str, values: Any) -> tuple[NDArray[Any], list[str]]:
     codes, names = labels_of(items_of(name, values), lambda text: InputError(f"{name}: {text}"))
     return np.asarray(codes), list(names)
-
-
-def _count(
-    gold: NDArray[Any], known: list[str], pred: NDArray[Any], said: list[str], label: str
-) -> dict[str, int]:
-    answer = gold == (known.index(label) if label in known else -1)
-    says = pred == (said.index(label) if label in said else -1)
-    cells = (answer & says, ~answer & says, answer & ~says, ~answer & ~says)
-    return {name: int(np.count_nonzero(cell)) for name, cell in zip(_CELLS, cells, strict=True)}
 
 
 def fold_counts(results: Mapping[str, Any], label: object = None) -> list[Counts]:

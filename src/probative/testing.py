@@ -184,7 +184,9 @@ def _assert_gate(
     check_ledger_options(kind, asked["ledger"], asked["candidates"])
     hidden = flag("hide_scores", asked["hide_scores"])
     names = how.pop("names", None)
-    names = _names(old, new) if names is None else names
+    if names is None:  # those of the files if they differ
+        short = [short_name(one) for one in (old, new) if is_path(one)]
+        names = short if len(set(short)) == 2 else ["old", "new"]
     usual = {"examples": False, "fingerprints": asked["ledger"] is not None}
     found = compare(gold, old, new, names=names, **(usual | how))
     (verdict,) = gate(found, kind, **asked)
@@ -193,10 +195,3 @@ def _assert_gate(
         said += [str(verdict), *([] if verdict.use is None else [f"({verdict.use})"])]
         raise AssertionError(" ".join(said))
     return None if hidden else found
-
-
-def _names(old: Any, new: Any) -> list[str]:
-    """Return the names of the files if they differ, else "old" and "new"."""
-    if is_path(old) and is_path(new) and short_name(old) != short_name(new):
-        return [short_name(old), short_name(new)]
-    return ["old", "new"]

@@ -13,8 +13,6 @@ from probative.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["check_jobs", "in_processes", "in_threads", "interrupts_waiting"]
-
 _Part = TypeVar("_Part")
 _Answer = TypeVar("_Answer")
 
@@ -33,10 +31,7 @@ def check_jobs(n_jobs: Any) -> None:
 def in_processes(
     work: Callable[[_Part], _Answer], parts: Sequence[_Part], n_jobs: int | None
 ) -> Iterator[tuple[_Part, _Answer]]:
-    """Yield every part with its result, in order, computed in several processes.
-
-    `n_jobs` is as in joblib: -1 for all cores; 1 stays in this process.
-    """
+    """Yield every part with its result, in order, computed in `n_jobs` processes as in joblib."""
     from joblib import Parallel, delayed, effective_n_jobs
 
     workers = min(effective_n_jobs(n_jobs), len(parts))
@@ -82,11 +77,9 @@ def _cores() -> int:
 
 @contextmanager
 def interrupts_waiting() -> Iterator[None]:
-    """Block Ctrl-C while workers start.
-
-    Workers inherit this: their parent ends them, and a worker that is interrupted while it imports
-    modules would print a traceback.
-    """
+    """Block Ctrl-C while workers start."""
+    # workers inherit this: their parent ends them, and a worker that is interrupted while it
+    # imports modules would print a traceback
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

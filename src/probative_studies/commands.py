@@ -47,7 +47,7 @@ def choice(
     default, `lists` reads several values. The signature calls the choice by its flag, or as
     `signed` says, and only if it is not the default.
     """
-    form, words = ("", text) if isinstance(default, bool) else text.partition(": ")[::2]
+    form = "" if isinstance(default, bool) else text.partition(": ")[0]
     if isinstance(default, tuple) and default:
         parser, several = _LIST_PARSERS[type(default[0])], not form.endswith(",...")
     elif lists is not None:
@@ -55,7 +55,7 @@ def choice(
     elif parser is None and not isinstance(default, bool):
         parser = _PARSERS.get(type(default))
     signed = signed or form.rpartition(" ")[0].removeprefix("--")
-    return field_of(default, form, words, parser=parser, several=several, signed=signed, **how)
+    return field_of(default, text, parser=parser, several=several, signed=signed, **how)
 
 
 def always(*words: Any, **how: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import io
 import re
 import secrets
 import shutil
@@ -84,7 +85,7 @@ class _Guard:
         refused = self._reason(Request(scope))
         if refused is not None:
             status, words = refused
-            await PlainTextResponse(words + "\n", status, dict(_HEADERS))(scope, receive, send)
+            await PlainTextResponse(words + "\n", status, _HEADERS)(scope, receive, send)
             return
         await self.app(scope, self._counted(receive), send)
 
@@ -164,10 +165,8 @@ def asset(name: str) -> str:
 
 
 def policy(html: str) -> str:
-    """Return the content policy of a page: its own style, known scripts, this server.
-
-    The places of dots in tables are attributes of style, which results need.
-    """
+    """Return the content policy of a page: its own style, known scripts, this server."""
+    # the places of dots in tables are attributes of style, which results need
     styles = "".join(f" '{_digest(text)}'" for text in _STYLE.findall(html)[:1])
     known = templates().get_template("ranking.js").render().strip()
     inline = [text for text in _SCRIPT.findall(html) if text.strip() == known]
@@ -213,12 +212,12 @@ class App:
         desk = f"{self.base}/desk/{{desk}}"
         routes = [
             Route(f"{self.base}/", self.start),
-            Route(f"{self.base}/new", self.new, methods=["POST"]),
+            Route(f"{self.base}/new", self.take, methods=["POST"]),
             Route(f"{self.base}/demo", self.demo, methods=["POST"]),
             Route(f"{self.base}/counts", self.counts),
             Route(f"{self.base}/app.{{kind:str}}", self.asset),
             Route(f"{desk}/", self.show),
-            Route(f"{desk}/", self.change, methods=["POST"]),
+            Route(f"{desk}/", self.take, methods=["POST"]),
             Route(f"{desk}/{{result:int}}/", self.result),
             Route(f"{desk}/{{result:int}}/state", self.state),
             Route(f"{desk}/{{result:int}}/cancel", self.cancel, methods=["POST"]),
@@ -255,7 +254,7 @@ class App:
     def go(self, *parts: object) -> Response:
         """Send the browser to another page of the app."""
         path = "/".join([self.base, *map(str, parts)]) + "/"
-        return RedirectResponse(path, 303, dict(_HEADERS))
+        return RedirectResponse(path, 303, _HEADERS)
 
     async def fail(self, _: Request, error: Exception) -> Response:
         """Return a page that says what is wrong."""
@@ -290,16 +289,11 @@ class App:
         kind = request.path_params["kind"]
         if kind not in kinds:
             raise HTTPException(404, "there is no such page")
-        return Response(asset(f"app.{kind}"), 200, dict(_HEADERS), kinds[kind])
+        return Response(asset(f"app.{kind}"), 200, _HEADERS, kinds[kind])
 
     async def start(self, _: Request) -> Response:
         """Show the first page, an empty desk."""
-        html = self._page_of(None)
-        return self.answer(html)
-
-    async def new(self, request: Request) -> Response:
-        """Open a desk with the uploaded files."""
-        return await self._take(request, None)
+        return self.answer(self._page_of(None))
 
     async def demo(self, _: Request) -> Response:
         """Open a desk with the files of the demonstration, and compare them."""
@@ -307,10 +301,7 @@ class App:
 
         desk = self.add_desk()
         for name, content in SMALL_FILES.items():
-            with tempfile.SpooledTemporaryFile() as source:
-                source.write(content.encode())
-                source.seek(0)
-                desk.add(name, source, gold=name.startswith("gold"))
+            desk.add(name, io.BytesIO(content.encode()), gold=name.startswith("gold"))
         desk.check_all(self.workers)
         desk.run(self.workers)
         return self.go("desk", desk.name, 0)
@@ -321,11 +312,9 @@ class App:
         await _wait([file.check for file in desk.all_files if file.check])
         return self.answer(self._page_of(desk))
 
-    async def change(self, request: Request) -> Response:
-        """Take files and choices of a desk, and do what its button says."""
-        return await self._take(request, self.desk(request))
-
-    async def _take(self, request: Request, desk: Desk | None) -> Response:
+    async def take(self, request: Request) -> Response:
+        """Take files and choices of a desk, or of a new one, and do what its button says."""
+        desk = self.desk(request) if "desk" in request.path_params else None
         async with request.form(max_files=_MOST_FILES, max_fields=_MOST_FILES) as form:
             given = {key: ",".join(str(v) for v in form.getlist(key)) for key in form}
             parts = form.multi_items()
@@ -355,8 +344,7 @@ class App:
         desk, job = self._job(request)
         await _wait([job])
         if not job.ended:
-            html = page("running.html", "Running", base=self.base, **_state(job))
-            return self.answer(html)
+            return self.answer(page("running.html", "Running", base=self.base, **_state(job)))
         if not job.succeeded:
             return self.go("desk", desk.name)
         html = (job.folder / "page.html").read_text(encoding="utf-8")
@@ -366,7 +354,7 @@ class App:
     async def state(self, request: Request) -> Response:
         """Return how far a job is, for the script."""
         _, job = self._job(request)
-        return JSONResponse(_state(job), 200, dict(_HEADERS))
+        return JSONResponse(_state(job), 200, _HEADERS)
 
     async def cancel(self, request: Request) -> Response:
         """End a job."""
@@ -388,24 +376,22 @@ class App:
         """Show the intervals of counts that are typed in."""
         given = {name: request.query_params.get(name, "").strip() for name in _COUNTS}
         content: dict[str, Any] = {"base": self.base, "given": given, "error": "", "line": ""}
-        if not any(given[name] for name in ("tp", "fp", "fn")):
-            return self.answer(page("counts_page.html", "Intervals from counts", **content))
-        folder = self.folder / f"counts-{secrets.token_hex(6)}"
-        order = {"command": "interval", "options": given, "page": True}
-        job = self.workers.start([order], folder, self.folder)
-        try:
-            await _wait([job], seconds=60)
-            answer = job.answers[0] if job.answers else {"error": "this took too long"}
-            if "error" in answer:
+        if any(given[name] for name in ("tp", "fp", "fn")):
+            folder = self.folder / f"counts-{secrets.token_hex(6)}"
+            order = {"command": "interval", "options": given, "page": True}
+            job = self.workers.start([order], folder, self.folder)
+            try:
+                await _wait([job], seconds=60)
+                answer = job.answers[0] if job.answers else {"error": "this took too long"}
+                if "error" not in answer:
+                    html = (folder / "page.html").read_text(encoding="utf-8")
+                    content["line"] = answer["line"]
+                    return self.answer(_with_bar(html, "counts.html", **content))
                 content["error"] = answer["error"]
-                return self.answer(page("counts_page.html", "Intervals from counts", **content))
-            html = (folder / "page.html").read_text(encoding="utf-8")
-            return self.answer(
-                _with_bar(html, "counts.html", **(content | {"line": answer["line"]}))
-            )
-        finally:
-            job.cancel()
-            shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                job.cancel()
+                shutil.rmtree(folder, ignore_errors=True)
+        return self.answer(page("counts_page.html", "Intervals from counts", **content))
 
     def _job(self, request: Request) -> tuple[Desk, Job]:
         desk, number = self.desk(request), request.path_params["result"]
@@ -505,23 +491,13 @@ def serve(
         raise InputError(f"port: {port} cannot be used: {error.strerror}") from None
     with listening, tempfile.TemporaryDirectory(prefix="probative-app-") as folder:
         app = App(
-            worker,
-            fields,
-            Path(folder),
-            port=listening.getsockname()[1],
-            max_bytes=max_bytes,
+            worker, fields, Path(folder), port=listening.getsockname()[1], max_bytes=max_bytes
         )
         address = f"http://{_HOST}:{app.port}{app.base}/"
         announce(f"{address}\nFiles stay on this computer. Ctrl-C stops the server.")
-        server = uvicorn.Server(
-            uvicorn.Config(
-                app.asgi(),
-                access_log=False,
-                log_level="warning",
-                server_header=False,
-                timeout_graceful_shutdown=1,
-            )
-        )
+        quiet: dict[str, Any] = {"access_log": False, "log_level": "warning"}
+        quiet |= {"server_header": False, "timeout_graceful_shutdown": 1}
+        server = uvicorn.Server(uvicorn.Config(app.asgi(), **quiet))
         if browser:
             import webbrowser
 

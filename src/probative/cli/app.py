@@ -16,24 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 COMMANDS = (
-    "score",
-    "compare",
-    "rank",
-    "board",
-    "bayes",
-    "crossval",
-    "split",
-    "interval",
-    "plan",
-    "sample",
-    "watch",
-    "estimate",
-    "agreement",
-    "ledger",
-    "sweep",
-    "check",
-    "app",
-    "demo",
+    *("score", "compare", "rank", "board", "bayes", "crossval", "split", "interval", "plan"),
+    *("sample", "watch", "estimate", "agreement", "ledger", "sweep", "check", "app", "demo"),
     "study",
 )
 # commands whose module has another name
@@ -111,20 +95,14 @@ class _Studies(_Listed):
         return as_command(name, self.studies[name]) if name in self.studies else None
 
 
-def _show(context: click.Context, _: click.Parameter, asked: str | None) -> None:
+def _complete(context: click.Context, option: click.Parameter, asked: str | None) -> None:
+    """Install completion of a shell, or print its script."""
     if asked is not None:
-        from probative.cli.completion import script_of, shell_of
+        from probative.cli.completion import install, script_of, shell_of
 
-        click.echo(script_of(shell_of(asked)), nl=False)
-        context.exit()
-
-
-def _install(context: click.Context, _: click.Parameter, asked: str | None) -> None:
-    if asked is not None:
-        from probative.cli.completion import install, shell_of
-
-        for line in install(shell_of(asked)):
-            click.echo(line)
+        shell = shell_of(asked)
+        is_installed = option.opts == ["--install-completion"]
+        click.echo("\n".join(install(shell)) + "\n" if is_installed else script_of(shell), nl=False)
         context.exit()
 
 
@@ -143,12 +121,12 @@ def build_app() -> click.Group:
             flag_value="auto",
             expose_value=False,
             is_eager=True,
-            callback=callback,
+            callback=_complete,
             help=words,
         )
-        for flag, callback, words in (
-            ("--install-completion", _install, "Teach bash, zsh or fish to complete probative."),
-            ("--show-completion", _show, "Print the script that does it, and change nothing."),
+        for flag, words in (
+            ("--install-completion", "Teach bash, zsh or fish to complete probative."),
+            ("--show-completion", "Print the script that does it, and change nothing."),
         )
     ]
     return click.version_option(__version__, message="probative %(version)s")(app)

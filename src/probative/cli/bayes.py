@@ -16,13 +16,15 @@ if TYPE_CHECKING:
     from probative.cli.output import Output
     from probative.results import BayesTest, ScorePosteriors
 
+_JUDGING = ("rope", "prior", "beta", "level", "weight")
+
 
 def bayes(
     files: Annotated[
         list[str] | None,
         Argument(
-            metavar="FOLDS_A FOLDS_B",
-            help="Counts tp,fp,fn, one row per fold (CSV, TSV, JSON; - is standard input): a file "
+            "FOLDS_A FOLDS_B",
+            "Counts tp,fp,fn, one row per fold (CSV, TSV, JSON; - is standard input): a file "
             "for each model, or one file with a column named model.",
         ),
     ] = None,
@@ -30,25 +32,23 @@ def bayes(
     folds: Annotated[
         str | None,
         shared(
-            "DIR",
-            "Folds that 'probative split' wrote; needs --preds-a, --preds-b.",
+            "DIR: Folds that 'probative split' wrote; needs --preds-a, --preds-b.",
             heading=INPUT,
             excludes=("files",),
         ),
     ] = None,
     preds_a: Annotated[
         str | None,
-        shared("GLOB", "The predictions of the baseline, one file per fold.", heading=INPUT),
+        shared("GLOB: The predictions of the baseline, one file per fold.", heading=INPUT),
     ] = None,
     preds_b: Annotated[
-        str | None, shared("GLOB", "The predictions of the challenger, likewise.", heading=INPUT)
+        str | None, shared("GLOB: The predictions of the challenger, likewise.", heading=INPUT)
     ] = None,
     given: BayesOptions,
     plot: Annotated[
         str,
         shared(
-            "NAME",
-            "What --figure draws: densities or difference.",
+            "NAME: What --figure draws: densities or difference.",
             heading=OUTPUT,
             among=("densities", "difference"),
             needs=("figure",),
@@ -94,7 +94,7 @@ def _from_predictions(
         metrics=given.metric,
         only=given.only,
         ignore_type=given.ignore_type,
-        **_judging(given),
+        **given.chosen(*_JUDGING),
     )
     signature = replace(given, rng=None).signature(
         ",".join(comparison.metrics), f"{len(comparison.folds) // 2}-folds"
@@ -123,7 +123,7 @@ def _from_counts(files: list[str], given: BayesOptions, plot: str, out: Output) 
     if given.n_resamples is not None:
         draws = {"method": "sampled", "n_resamples": given.n_resamples, "rng": given.rng}
     metrics = given.metric or ("precision", "recall", "f1")
-    tests = [bayes_test(a, b, name, **_judging(given), **draws) for name in metrics]
+    tests = [bayes_test(a, b, name, **given.chosen(*_JUDGING), **draws) for name in metrics]
     signature = replace(
         given, weight=given.weight if folded else None, rng=given.rng if draws else None
     ).signature(
@@ -142,11 +142,6 @@ def _from_counts(files: list[str], given: BayesOptions, plot: str, out: Output) 
     pictures = model_pictures(panels, tests, models) if out.html else []
     document = bayes_document(tests, models=models, signature=signature, pictures=pictures)
     out.emit(document, draw)
-
-
-def _judging(given: BayesOptions) -> dict[str, Any]:
-    names = ("rope", "prior", "beta", "level", "weight")
-    return {name: getattr(given, name) for name in names}
 
 
 def _two_models(files: list[str]) -> tuple[tuple[str, str], tuple[Any, Any]]:

@@ -11,48 +11,48 @@ from probative.cli.output import RandomOutput, progress
 from probative.errors import InputError
 from probative.options import OUTPUT, BoardOptions, shared
 
-__all__ = ["board"]
-
 
 def board(
-    gold: Annotated[str, Argument(metavar="GOLD", help="The gold file.")],
+    gold: Annotated[str, Argument("GOLD", "The gold file.")],
     submissions: Annotated[
         str,
         Argument(
-            metavar="SUBMISSIONS",
-            help="A folder of submissions: files, or folders with one file each, which name them. "
+            "SUBMISSIONS",
+            "A folder of submissions: files, or folders with one file each, which name them. "
             "NAME.meta.toml, or meta.toml in a folder, gives team, paper, code and date.",
         ),
     ],
     *,
-    output: Annotated[Path, shared("--output -o SITE", "The folder of the site.", heading=OUTPUT)],
-    title: Annotated[str | None, shared("TEXT", "The heading of the site.", heading=OUTPUT)] = None,
+    output: Annotated[Path, shared("--output -o SITE: The folder of the site.", heading=OUTPUT)],
+    title: Annotated[str | None, shared("TEXT: The heading of the site.", heading=OUTPUT)] = None,
     about: Annotated[
         Path | None,
-        shared("FILE.md", "An introduction in Markdown, shown on the first page.", heading=OUTPUT),
+        shared(
+            "An introduction in Markdown, shown on the first page.",
+            metavar="FILE.md",
+            heading=OUTPUT,
+        ),
     ] = None,
     date: Annotated[
         str | None,
         shared(
-            "DAY",
-            "The day that the site shows, such as 2026-05-01; by default the day on which the "
-            "newest submission was changed.",
+            "DAY: The day that the site shows, such as 2026-05-01; by default the day on which "
+            "the newest submission was changed.",
             heading=OUTPUT,
         ),
     ] = None,
     cache: Annotated[
         Path | None,
         shared(
-            "DIR",
-            "The folder of results for the next build; by default SITE.cache. Do not publish it.",
+            "DIR: The folder of results for the next build; by default SITE.cache. Do not publish "
+            "it.",
             rare=True,
         ),
     ] = None,
     pairs: Annotated[
         str,
         shared(
-            "WHICH",
-            "Which pairs have a page: top (the leader with every other), all or none.",
+            "WHICH: Which pairs have a page: top (the leader with every other), all or none.",
             among="jobs.board:PAIRS",
         ),
     ] = "top",

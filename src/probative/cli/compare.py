@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,15 +29,18 @@ if TYPE_CHECKING:
 
     from probative.results import Comparisons
 
-_ONE_INPUT = (*DATASETS, "probabilities")  # what has no scores to print in other ways
+_file = partial(shared, heading=INPUT, rare=True)
+_print = partial(shared, heading=OUTPUT)
+# what has no scores to print in other ways
+_NO_SCORES = (*DATASETS, "probabilities", "hide_scores")
 
 
 def compare(
     files: Annotated[
         list[str] | None,
         Argument(
-            metavar="GOLD [A B...]",
-            help="Gold, the baseline and one or more challengers (FILE or NAME=FILE); or one "
+            "GOLD [A B...]",
+            "Gold, the baseline and one or more challengers (FILE or NAME=FILE); or one "
             "file that holds them in columns; or logs of evaluations, or (--counts) files of "
             "counts, and no gold. - is standard input.",
         ),
@@ -45,86 +49,50 @@ def compare(
     given: CompareOptions,
     probabilities: Annotated[
         bool,
-        shared(
-            "",
+        _file(
             "The outputs of two systems are probabilities (or any scores) of the positive class: "
             "their curves are compared.",
-            heading=INPUT,
-            rare=True,
             excludes=DATASETS,
         ),
     ] = False,
     names: Names = None,
-    gold: Annotated[
-        str | None, shared("FILE", "The same as GOLD.", heading=INPUT, rare=True, excludes=DATASETS)
-    ] = None,
-    baseline: Annotated[
-        str | None,
-        shared("--a FILE", "The same as A.", heading=INPUT, rare=True, excludes=DATASETS),
-    ] = None,
-    challenger: Annotated[
-        str | None,
-        shared("--b FILE", "The same as B.", heading=INPUT, rare=True, excludes=DATASETS),
-    ] = None,
+    gold: Annotated[str | None, _file("FILE: The same as GOLD.", excludes=DATASETS)] = None,
+    baseline: Annotated[str | None, _file("--a FILE: The same as A.", excludes=DATASETS)] = None,
+    challenger: Annotated[str | None, _file("--b FILE: The same as B.", excludes=DATASETS)] = None,
     runs: Runs = None,
     counts: CountsFiles = False,
     dataset: Annotated[
         tuple[tuple[str, ...], ...],
-        shared(
-            "NAME GOLD A B",
-            "A data set: its name, the gold file and the outputs of two systems, or NAME=FILE for "
-            "a table with all of them; once for each.",
-            heading=INPUT,
-            rare=True,
+        _file(
+            "NAME GOLD A B: A data set: its name, the gold file and the outputs of two systems, "
+            "or NAME=FILE for a table with all of them; once for each.",
             words=4,
             excludes=("files",),
         ),
     ] = (),
     datasets: Annotated[
         Path | None,
-        shared(
-            "FILE",
-            "Several data sets, listed in TOML: [datasets.NAME].",
-            heading=INPUT,
-            rare=True,
-            excludes=("files",),
-        ),
+        _file("FILE: Several data sets, listed in TOML: [datasets.NAME].", excludes=("files",)),
     ] = None,
-    by_label: Annotated[
-        bool,
-        shared(
-            "", "Print scores by label, too.", heading=OUTPUT, excludes=(*_ONE_INPUT, "hide_scores")
-        ),
-    ] = False,
+    by_label: Annotated[bool, _print("Print scores by label, too.", excludes=_NO_SCORES)] = False,
     buckets: Annotated[
         bool,
-        shared(
-            "",
+        _print(
             "Score short and long items, rare and frequent labels apart, as the page does.",
-            heading=OUTPUT,
             rare=True,
-            excludes=(*_ONE_INPUT, "hide_scores"),
+            excludes=_NO_SCORES,
         ),
     ] = False,
     digits: Annotated[
         int | None,
-        shared(
-            "N",
-            "Decimals of points in tables.",
-            heading=OUTPUT,
-            rare=True,
-            parser=decimals,
-            excludes=(*_ONE_INPUT, "hide_scores"),
-        ),
+        _print("N: Decimals of points in tables.", rare=True, parser=decimals, excludes=_NO_SCORES),
     ] = None,
     compact: Annotated[
         bool,
-        shared(
-            "",
+        _print(
             "Print one table with one row per system.",
-            heading=OUTPUT,
             rare=True,
-            excludes=(*_ONE_INPUT, "hide_scores", "all_pairs"),
+            excludes=(*_NO_SCORES, "all_pairs"),
         ),
     ] = False,
     gates: LedgerOptions,
@@ -226,11 +194,20 @@ def _compare_several(
     gate: Mapping[str, Any] | None,
     out: Any,
 ) -> int:
-    """Compare two systems on several data sets, and print the result."""
+    """Compare two systems on data sets, those of the manifest first, and print the result."""
     from probative.jobs.datasets import compare_datasets
+    from probative.reading.runs import read_manifest
     from probative.reporting.forests import datasets_document, datasets_figure
 
-    datasets, called = _datasets(named, manifest, names)
+    own: Sequence[str] | None = None
+    datasets: dict[str, Any] = {}
+    if manifest is not None:
+        own, datasets = read_manifest(manifest)
+    for name, *files in named:
+        if name in datasets:
+            raise InputError(f"--dataset: {name!r} for the second time; expected different names")
+        one = len(set(files)) == 1  # a table that holds both systems
+        datasets[name] = {"gold": files[0]} if one else tuple(files)
     elsewhere = {n for n, option in given.options().items() if {*DATASETS} & {*option.excludes}}
     chosen = {n: v for n, v in vars(given).items() if n not in {*elsewhere, "power"}}
     metric = chosen.pop("metric")
@@ -239,27 +216,10 @@ def _compare_several(
             raise InputError("--metric: several; expected one metric for several data sets")
         metric = metric[0] if metric else None
     with progress("comparing", quiet=out.quiet) as report:
-        result = compare_datasets(datasets, names=called, metric=metric, report=report, **chosen)
+        result = compare_datasets(
+            datasets, names=names or own, metric=metric, report=report, **chosen
+        )
     out.remark(*result.notes)
     verdicts = judge(result, gate)
     out.emit(datasets_document(result, gates=verdicts), lambda: datasets_figure(result))
     return tell_verdicts(verdicts)
-
-
-def _datasets(
-    named: Sequence[Sequence[str]], manifest: Path | None, names: Sequence[str] | None
-) -> tuple[dict[str, Any], Sequence[str] | None]:
-    """Return the data sets by name, those of the manifest first."""
-    from probative.reading.runs import read_manifest
-
-    datasets: dict[str, Any] = {}
-    called = names
-    if manifest is not None:
-        own, datasets = read_manifest(manifest)
-        called = names or own
-    for name, *files in named:
-        if name in datasets:
-            raise InputError(f"--dataset: {name!r} for the second time; expected different names")
-        one = len(set(files)) == 1  # a table that holds both systems
-        datasets[name] = {"gold": files[0]} if one else tuple(files)
-    return datasets, called

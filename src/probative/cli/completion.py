@@ -81,6 +81,8 @@ def shell_of(asked: str) -> str:
 
 def install(shell: str) -> list[str]:
     """Write the script of a shell and the line that loads it; return the steps done."""
+    import shlex
+
     from probative.files import make_folder, write_whole
 
     home = Path.home()
@@ -88,7 +90,9 @@ def install(shell: str) -> list[str]:
     script = folder / ("fish/completions/probative.fish" if shell == "fish" else
                        f"probative/completion.{shell}")  # fmt: skip
     start = home / f".{shell}rc"
-    line = _loading(shell, script)
+    line = f"source {shlex.quote(str(script))}"
+    if shell == "zsh":  # zsh completes nothing before its own system is loaded
+        line = f"(( $+functions[compdef] )) || {{ autoload -Uz compinit && compinit; }}; {line}"
     make_folder(script.parent)
     write_whole(script, script_of(shell))
     done = [f"wrote {script}"]
@@ -102,13 +106,3 @@ def install(shell: str) -> list[str]:
             write_whole(start, content)
             done.append(f"added to {start}: {line}")
     return [*done, f"a new {shell} will complete probative"]
-
-
-def _loading(shell: str, script: Path) -> str:
-    """Return the line for the user's start-up file."""
-    import shlex
-
-    source = f"source {shlex.quote(str(script))}"
-    if shell == "zsh":  # zsh completes nothing before its own system is loaded
-        return f"(( $+functions[compdef] )) || {{ autoload -Uz compinit && compinit; }}; {source}"
-    return source

@@ -18,8 +18,7 @@ def crossval(
     corpus: Annotated[
         list[str],
         Argument(
-            metavar="CORPUS...",
-            help="The corpus to train and validate on; several files make one corpus.",
+            "CORPUS...", "The corpus to train and validate on; several files make one corpus."
         ),
     ],
     *,
@@ -41,9 +40,7 @@ def crossval(
         crossval_pictures,
     )
 
-    corpora = read_corpora(
-        corpus, features=given.features, **{name: getattr(given, name) for name in _CORPUS}
-    )
+    corpora = read_corpora(corpus, features=given.features, **given.chosen(*_CORPUS))
     data = corpora.select(only=given.only, ignore_type=given.ignore_type)
     data.check_size(given.m)
     groups = data.groups(keep_documents=given.keep_documents)
@@ -65,7 +62,7 @@ def crossval(
             n_jobs=jobs,
             folder=resume,
             report=report,
-            **{name: getattr(given, name) for name in _JUDGING},
+            **given.chosen(*_JUDGING),
         )
     signature = given.signature(
         data.task, ",".join(result.metrics), f"{given.m}x2-block-regularised", f"seed:{result.seed}"

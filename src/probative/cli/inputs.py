@@ -167,12 +167,25 @@ _PATHS_FLAGS = {"to": "--output"}  # if it is not the parameter's name
 def check_paths(parameters: Sequence[click.Parameter], values: Mapping[str, Any]) -> None:
     """Refuse to write over an input, another output or something that is no file."""
     inputs = list(_inputs(parameters, values))
-    _check_standard_input(inputs)
+    if "-" in inputs and sys.stdin is None:
+        raise InputError("-: standard input is closed; expected something to read")
+    if inputs.count("-") > 1:
+        raise InputError("-: standard input can be read only once; expected one - at most")
     folders = {name: Path(values[name]) for name in _FOLDERS if values.get(name)}
-    read = {_identity(path): f"the input {path}" for path in inputs} | _streams(inputs)
+    read = {_identity(path): f"the input {path}" for path in inputs}
+    # the files behind the standard streams, which the shell may have opened by name; standard
+    # input that is not read may be any file
+    streams = ("read as standard input", "where standard output goes", "where errors go")
+    unread = 0 if "-" in inputs else 1
+    read |= {_identity(number): streams[number] for number in range(unread, 3)}
     read.pop(None, None)
     for name, folder in folders.items():
-        _check_folder(name, folder, inputs)
+        check_folder(folder)
+        held = next((p for p in inputs if p != "-" and _same(Path(p).parent, folder)), None)
+        if held is not None:
+            raise InputError(
+                f"--{name} holds the input {held}; expected a folder without inputs", folder
+            )
     kept = [*folders.values(), *(Path(path) for path in inputs if Path(path).is_dir())]
     taken: dict[str, str] = {}
     for name in _FILES:
@@ -227,24 +240,6 @@ def _protect(name: str, path: Path, target: Path, read: Mapping[Any, str]) -> No
         raise InputError(f"is {what}; expected another file for {_flag_of_path(name)}", path)
 
 
-def _check_folder(name: str, folder: Path, inputs: Sequence[str]) -> None:
-    check_folder(folder)
-    for path in inputs:
-        if path != "-" and _same(Path(path).parent, folder):
-            raise InputError(
-                f"--{name} holds the input {path}; expected a folder without inputs", folder
-            )
-
-
-def _check_standard_input(inputs: Sequence[str]) -> None:
-    if "-" not in inputs:
-        return
-    if sys.stdin is None:
-        raise InputError("-: standard input is closed; expected something to read")
-    if inputs.count("-") > 1:
-        raise InputError("-: standard input can be read only once; expected one - at most")
-
-
 def _inputs(parameters: Sequence[click.Parameter], values: Mapping[str, Any]) -> Iterator[str]:
     """Yield the files that the command reads: its arguments, and options that name a file."""
     for parameter in parameters:
@@ -263,16 +258,6 @@ def _inputs(parameters: Sequence[click.Parameter], values: Mapping[str, Any]) ->
         if kind in ("FILE", "GLOB") or parameter.name == "folds":
             yield from given
             yield from (word.partition("=")[2] for word in given if "=" in word)  # NAME=FILE
-
-
-def _streams(inputs: Sequence[str]) -> dict[Any, str]:
-    """Return the files behind the standard streams, which the shell may have opened by name."""
-    names = ("read as standard input", "where standard output goes", "where errors go")
-    return {
-        _identity(number): name
-        for number, name in enumerate(names)
-        if number or "-" in inputs  # standard input that is not read may be any file
-    }
 
 
 def _identity(file: Path | str | int) -> tuple[int, int] | None:

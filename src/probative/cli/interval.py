@@ -12,15 +12,15 @@ from probative.options import INPUT, IntervalOptions, shared
 
 def interval(
     *,
-    tp: Annotated[float | None, shared("N", "True positives.", parser=number)] = None,
-    fp: Annotated[float | None, shared("N", "False positives.", parser=number)] = None,
-    fn: Annotated[float | None, shared("N", "False negatives.", parser=number)] = None,
-    tn: Annotated[float | None, shared("N", "True negatives, if any.", parser=number)] = None,
+    tp: Annotated[float | None, shared("N: True positives.", parser=number)] = None,
+    fp: Annotated[float | None, shared("N: False positives.", parser=number)] = None,
+    fn: Annotated[float | None, shared("N: False negatives.", parser=number)] = None,
+    tn: Annotated[float | None, shared("N: True negatives, if any.", parser=number)] = None,
     counts_file: Annotated[
         Path | None,
         shared(
-            "--counts FILE",
-            "Many tables from a CSV, TSV or JSON file with tp, fp, fn [, tn]; - for stdin.",
+            "--counts FILE: Many tables from a CSV, TSV or JSON file with tp, fp, fn [, tn]; - "
+            "for stdin.",
             heading=INPUT,
             excludes=("tp", "fp", "fn", "tn"),
         ),
@@ -50,10 +50,9 @@ def interval(
                 f"--{missing[0]}: missing; expected --tp, --fp and --fn, or --counts FILE"
             )
         counts = Counts(**cells)
-
     names = given.metric or ("precision", "recall", "f1")
     intervals = [
-        find_interval(counts, name, method, level=given.level, beta=given.beta, prior=given.prior)
+        find_interval(counts, name, method, **given.chosen("level", "beta", "prior"))
         for name in names
         for method in (methods_for(name, given.beta) if given.method == "all" else (given.method,))
     ]
@@ -66,9 +65,8 @@ def interval(
         from probative.inference.posterior.single import posterior
 
         posteriors = {
-            name: posterior(counts, name, beta=given.beta, prior=given.prior)
+            name: posterior(counts, name, **given.chosen("beta", "prior"))
             for name in names
             if "bayes" in methods_for(name, given.beta)
         }
-    document = intervals_document(counts, intervals, signature=signature, posteriors=posteriors)
-    out.emit(document)
+    out.emit(intervals_document(counts, intervals, signature=signature, posteriors=posteriors))

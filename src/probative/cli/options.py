@@ -252,37 +252,19 @@ def as_command(name: str, function: Callable[..., Any]) -> click.Command:
             groups[parameter.name] = (kind, group)
             declared |= group
             usual = {entry.name: entry.default for entry in fields(kind)}
-            parameters += [
-                _option(key, _kind(usual[key], option), usual[key], option)
-                for key, option in group.items()
-            ]
-    return _Command(
-        name,
-        callback=_gather_groups(function, groups),
-        params=parameters,
-        help=inspect.getdoc(function),
-        arguments=arguments,
-        declared=declared,
-    )
-
-
-def _gather_groups(
-    function: Callable[..., Any], groups: Mapping[str, tuple[type[Options], Mapping[str, Option]]]
-) -> Callable[..., Any]:
-    """Wrap a function so that the options of each class become one object."""
+            for key, option in group.items():
+                own = bool if isinstance(usual[key], bool) else str
+                parameters.append(_option(key, own, usual[key], option))
 
     def call(**given: Any) -> Any:
-        for name, (kind, group) in groups.items():
+        for name, (kind, group) in groups.items():  # the options of each class become one object
             given[name] = kind(**{key: given.pop(key) for key in group})
         return function(**given)
 
-    return call
-
-
-def _kind(default: Any, option: Option) -> Any:
-    if isinstance(default, bool):
-        return bool
-    return list[str] if option.several else str
+    words = inspect.getdoc(function)
+    return _Command(
+        name, callback=call, params=parameters, help=words, arguments=arguments, declared=declared
+    )
 
 
 class _Command(click.Command):
@@ -299,10 +281,7 @@ class _Command(click.Command):
         self.arguments, self.declared = arguments, declared
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, self._with_tables(args))
-
-    def _with_tables(self, args: list[str]) -> list[str]:
-        """Replace NAME=FILE by NAME FILE FILE … for options that take several words."""
+        # replace NAME=FILE by NAME FILE FILE … for options that take several words
         several = {
             flag: parameter.nargs
             for parameter in self.params
@@ -316,7 +295,7 @@ class _Command(click.Command):
             alone = place + 2 == len(words) or words[place + 2].startswith("-")
             if more and equals and alone:
                 words[place + 1 : place + 2] = [name, *[file] * (more - 1)]
-        return words
+        return super().parse_args(ctx, words)
 
     def invoke(self, ctx: click.Context) -> Any:
         from probative.cli.inputs import check_paths
@@ -454,7 +433,7 @@ def _argument(parameter: inspect.Parameter, kind: Any, spec: Argument) -> click.
         metavar=spec.metavar,
         nargs=-1 if several else 1,
         required=parameter.default is inspect.Parameter.empty,
-        callback=_as_list if several else None,
+        callback=(lambda *given: list(given[-1] or ())) if several else None,
         shell_complete=_completer(spec),
     )
 
@@ -470,22 +449,16 @@ def _option(name: str, kind: Any, default: Any, spec: Option) -> click.Option:
         if default is True and not spec.flags:
             flags = [f"{flags[0]}/--no-{flags[0][2:]}"]
         return click.Option([*flags, name], is_flag=True, help=spec.help, **given)
-    if spec.words > 1:
-        return click.Option(
-            [*flags, name],
-            type=str,
-            metavar=spec.metavar,
-            nargs=spec.words,
-            multiple=True,
-            help=spec.help,
-            shell_complete=_completer(spec),
-        )
     several = spec.several or _of_several(kind)
+    parser = globals()[spec.parser] if isinstance(spec.parser, str) else spec.parser
+    if parser is None and Path in (kind, *get_args(kind)):
+        parser = Path
     return click.Option(
         [*flags, name],
-        type=_type(kind, spec),
+        type=str if parser is None else _Parsed(parser),
         metavar=spec.metavar,
-        multiple=several,
+        nargs=spec.words,
+        multiple=several or spec.words > 1,
         show_default=not missing and default not in (None, ()),
         callback=_as_tuple if several else None,
         help=spec.help,
@@ -503,24 +476,12 @@ def _completer(spec: Option | Argument) -> Callable[..., Any]:
     return offer
 
 
-def _as_list(_context: Any, _parameter: click.Parameter, values: Any) -> list[Any]:
-    return list(values or ())
-
-
 def _as_tuple(_context: Any, parameter: click.Parameter, values: Any) -> tuple[Any, ...] | None:
     """Join repeated values, also if each is a list of words itself."""
     joined: list[Any] = []
     for value in values or ():
         joined += (v for v in value if v not in joined) if isinstance(value, tuple) else [value]
     return tuple(joined) or cast("tuple[Any, ...] | None", parameter.default)
-
-
-def _type(kind: Any, spec: Option) -> click.ParamType[Any] | type:
-    if spec.parser is not None:
-        return _Parsed(globals()[spec.parser] if isinstance(spec.parser, str) else spec.parser)
-    if Path in (kind, *get_args(kind)):
-        return _Parsed(Path)
-    return str
 
 
 def _of_several(kind: Any) -> bool:
@@ -540,14 +501,13 @@ STATISTICS = {
 }
 Names = Annotated[
     tuple[str, ...] | None,
-    shared("A,B", "The names of the systems.", heading=INPUT, parser=name_list, excludes=("runs",)),
+    shared("A,B: The names of the systems.", heading=INPUT, excludes=("runs",)),
 ]
 Runs = Annotated[
     list[str] | None,
     shared(
-        "NAME=FILES",
-        "The runs of a system: a pattern such as A='a/*.conll', a folder or a file; may be "
-        "repeated.",
+        "NAME=FILES: The runs of a system: a pattern such as A='a/*.conll', a folder or a file; "
+        "may be repeated.",
         heading=INPUT,
         excludes=DATASETS,
     ),
@@ -555,7 +515,6 @@ Runs = Annotated[
 CountsFiles = Annotated[
     bool,
     shared(
-        "",
         "The files hold tp, fp, fn [, tn], one row per unit; columns model and run distinguish "
         "systems and runs.",
         heading=INPUT,
@@ -565,15 +524,15 @@ CountsFiles = Annotated[
 ]
 Jobs = Annotated[
     int | None,
-    shared("N", "How many models train at once; -1: one per core.", rare=True, parser=_workers),
+    shared("N: How many models train at once; -1: one per core.", rare=True, parser=_workers),
 ]
 Processes = Annotated[
-    int, shared("N", "Processes at once; -1 for all cores.", rare=True, parser=_workers)
+    int, shared("N: Processes at once; -1 for all cores.", rare=True, parser=_workers)
 ]
 Resume = Annotated[
-    Path | None, shared("DIR", "A folder for what is done; a run that was stopped continues there.")
+    Path | None, shared("DIR: A folder for what is done; a run that was stopped continues there.")
 ]
-Judge = Annotated[str | None, shared("FILE", "The opinion of a judge on all units of the pool.")]
+Judge = Annotated[str | None, shared("FILE: The opinion of a judge on all units of the pool.")]
 
 
 # --- Gates, of `compare` and `estimate`
@@ -587,29 +546,23 @@ _gate = partial(choice, heading=GATES)
 class GateOptions(Options):
     """Options of a gate."""
 
-    fail_if_worse: bool = _gate(False, "", "Exit 1 if P(B - A < -margin) >= confidence.", rare=True)
+    fail_if_worse: bool = _gate(False, "Exit 1 if P(B - A < -margin) >= confidence.", rare=True)
     require_not_worse: bool = _gate(
         False,
-        "",
         "Exit 1 unless P(B - A > -margin) >= confidence and the one-sided interval agrees.",
         excludes=_KINDS[:1],
     )
     require_better: bool = _gate(
         False,
-        "",
         "Exit 1 unless P(B - A > margin) >= confidence and the one-sided test (with a margin: "
         "interval) agrees.",
         excludes=_KINDS[:2],
     )
     margin: float | None = _gate(
-        None,
-        "D",
-        "The margin of the gate: 0.01, 1pt or 1% is one point; by default 0.",
-        parser=points,
-        needs=_KINDS,
+        None, "D: The margin of the gate: 0.01, 1pt or 1% is one point; by default 0.", needs=_KINDS
     )
     confidence: float | None = _gate(
-        None, "P", "The confidence of the gate; by default 0.95.", parser=number, needs=_KINDS
+        None, "P: The confidence of the gate; by default 0.95.", needs=_KINDS
     )
 
     def requested(self) -> dict[str, Any] | None:
@@ -621,8 +574,7 @@ class GateOptions(Options):
 
         given = {name: getattr(self, name) for name in self.changed() if name not in _KINDS}
         check_gate(kind, **{n: given[n] for n in ("margin", "confidence") if n in given})
-        candidates = {n: given[n] for n in ("candidates",) if n in given}
-        check_ledger_options(kind, given.get("ledger"), **candidates)
+        check_ledger_options(kind, given.get("ledger"), given.get("candidates", "adaptive"))
         return {"kind": kind, **given}
 
 
@@ -632,9 +584,8 @@ class LedgerOptions(GateOptions):
 
     ledger: Path | None = _gate(
         None,
-        "FILE",
-        "Write each use of this test set by a gate into a file, and share the doubt out among "
-        "them: the confidence then holds for all of them together.",
+        "FILE: Write each use of this test set by a gate into a file, and share the doubt out "
+        "among them: the confidence then holds for all of them together.",
         rare=True,
         parser=Path,
         excludes=("counts", "probabilities", *DATASETS),
@@ -642,8 +593,7 @@ class LedgerOptions(GateOptions):
     )
     candidates: str | None = _gate(
         None,
-        "HOW",
-        "With --ledger: adaptive, if a candidate may depend on the verdicts before it; "
+        "HOW: With --ledger: adaptive, if a candidate may depend on the verdicts before it; "
         "independent, if it depends on nothing that was seen of this test set. By default "
         "adaptive.",
         rare=True,
@@ -651,7 +601,6 @@ class LedgerOptions(GateOptions):
     )
     hide_scores: bool = _gate(
         False,
-        "",
         "Show the verdict of the gate, and nothing else.",
         rare=True,
         excludes=("probabilities", *DATASETS),

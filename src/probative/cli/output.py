@@ -75,7 +75,8 @@ def say(text: str, stream: TextIO | None) -> None:
     except OSError as error:
         silence(stream)
         if not is_closed_pipe(error):
-            raise OSError(error.errno, os.strerror(error.errno or 0), _name(stream)) from None
+            name = "standard error" if stream is sys.stderr else "standard output"
+            raise OSError(error.errno, os.strerror(error.errno or 0), name) from None
 
 
 def is_closed_pipe(error: Exception) -> bool:
@@ -144,10 +145,6 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
         signal.raise_signal(number)
 
 
-def _name(stream: TextIO) -> str:
-    return "standard error" if stream is sys.stderr else "standard output"
-
-
 _printed = partial(choice, heading=OUTPUT)
 
 
@@ -157,34 +154,27 @@ class Output(Options):
 
     form: str = _printed(
         "text",
-        "--format -f FORMAT",
-        "text, json, markdown, latex or csv.",
+        "--format -f FORMAT: text, json, markdown, latex or csv.",
         among="reporting.render:FORMATS",
     )
     html: Path | None = _printed(
-        None,
-        "FILE",
-        "Also write a page for a browser.",
-        parser="Path",
-        excludes=("form=conlleval",),
+        None, "FILE: Also write a page for a browser.", parser="Path", excludes=("form=conlleval",)
     )
     figure: Path | None = _printed(
         None,
-        "FILE",
-        "Also draw a figure (.png, .svg or .pdf).",
+        "FILE: Also draw a figure (.png, .svg or .pdf).",
         parser="Path",
         excludes=("form=conlleval", "hide_scores"),
     )
-    quiet: bool = _printed(False, "--quiet -q", "Print results only: no progress, no remarks.")
+    quiet: bool = _printed(False, "--quiet -q: Print results only: no progress, no remarks.")
     verbose: bool = _printed(
         False,
-        "--verbose -v",
-        "Print all notes, further tables and the signature.",
+        "--verbose -v: Print all notes, further tables and the signature.",
         rare=True,
         excludes=("quiet",),
     )
     seed: int | None = _printed(
-        None, "N", "Taken by every command; nothing is random in this one.", parser="seed"
+        None, "N: Taken by every command; nothing is random in this one.", parser="seed"
     )
 
     more_forms: ClassVar[tuple[str, ...]] = ()
@@ -197,10 +187,7 @@ class Output(Options):
         one_of("--format", self.form, (*FORMATS, *self.more_forms))
 
     def remark(self, *messages: str, whole: bool = False) -> None:
-        """Print messages besides the results: one line on how files were read, and one caveat.
-
-        If it is verbose, or with `whole`, all of them.
-        """
+        """Print one line on how files were read, and one caveat; verbose or `whole`, all."""
         shown: Sequence[str] = messages
         if not (self.verbose or whole):
             read = [m for m in messages if isinstance(m, Recognised)]
@@ -235,8 +222,9 @@ class Output(Options):
         width = shutil.get_terminal_size().columns if asked else UNLIMITED
         colour = terminal and _colour_wanted()
         text = render(document, self.form, colour=colour, width=width, verbose=self.verbose)
-        if self.form == "json" and place is not None and not _is_utf8(place):
-            text = ascii_json(text)
+        if self.form == "json" and place is not None:
+            encoding = codecs.lookup(place.encoding or "utf-8").name
+            text = text if encoding.startswith("utf-8") else ascii_json(text)
         say(text, place)
 
 
@@ -267,14 +255,12 @@ class ScoreOutput(Drawn):
 
     form: str = _printed(
         "text",
-        "--format -f FORMAT",
-        "text, json, markdown, latex, csv or conlleval.",
+        "--format -f FORMAT: text, json, markdown, latex, csv or conlleval.",
         among=("text", "json", "markdown", "latex", "csv", "conlleval"),
     )
     seed: int | None = _printed(
         None,
-        "N",
-        "The seed of random numbers: --probabilities draws; nothing else here is random.",
+        "N: The seed of random numbers: --probabilities draws; nothing else here is random.",
         parser="seed",
     )
 
@@ -307,11 +293,6 @@ def _first_of(notes: Sequence[str]) -> list[str]:
     first = f"{PurePath(path).name}{colon}{words}" if colon and "/" in path else urgent
     more = f" ({len(notes) - 1:,} more: -v)" if len(notes) > 1 else ""
     return [f"{first}{more}"]
-
-
-def _is_utf8(stream: TextIO) -> bool:
-    """Return True if a stream is written in UTF-8, as JSON is."""
-    return codecs.lookup(stream.encoding or "utf-8").name.startswith("utf-8")
 
 
 def _wrote(path: Path) -> str:

@@ -62,4 +62,4 @@ def _shared(given: ScoreOptions | CompareOptions) -> dict[str, Any]:
     known = {entry.name for entry in fields(CurveOptions)}
     for name in sorted(given.changed() - known):
         raise InputError(f"{name}: cannot be combined with probabilities=True")
-    return {name: getattr(given, name) for name in known if hasattr(given, name)}
+    return given.chosen(*(name for name in known if hasattr(given, name)))

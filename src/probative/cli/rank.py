@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Any
 
-from probative.cli.options import Argument, CountsFiles, Names, Processes, Runs, whole, words_of
+from probative.cli.options import Argument, CountsFiles, Names, Processes, Runs, words_of
 from probative.cli.output import RandomDrawn, reading_progress
 from probative.options import CompareOptions, RankOptions, shared
 
@@ -17,15 +17,13 @@ if TYPE_CHECKING:
     from probative.reporting.rank_report import PairCommand
     from probative.results import Ranking
 
-__all__ = ["rank"]
-
 
 def rank(
     files: Annotated[
         list[str] | None,
         Argument(
-            metavar="GOLD [SYSTEM...]",
-            help="Gold and the outputs: files, NAME=FILE, folders or patterns; or one file "
+            "GOLD [SYSTEM...]",
+            "Gold and the outputs: files, NAME=FILE, folders or patterns; or one file "
             "that holds them in columns; or logs of evaluations, or (--counts) files of counts, "
             "and no gold. - is standard input.",
         ),
@@ -38,10 +36,8 @@ def rank(
     comparisons: Annotated[
         int | None,
         shared(
-            "N",
-            "How many pairs the page compares in full, the leader's and neighbours' first; by "
+            "N: How many pairs the page compares in full, the leader's and neighbours' first; by "
             "default these alone.",
-            parser=whole,
             needs=("html",),
         ),
     ] = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import click
 
@@ -10,20 +10,13 @@ from probative.cli.options import Argument, Names, Runs
 from probative.cli.output import ScoreOutput, reading_progress
 from probative.options import INPUT, ScoreOptions, shared
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from probative.results import Scores
-
-__all__ = ["score"]
-
 
 def score(
     files: Annotated[
         list[str],
         Argument(
-            metavar="GOLD [PRED...]",
-            help="Gold and the outputs (FILE or NAME=FILE); or one file with gold and "
+            "GOLD [PRED...]",
+            "Gold and the outputs (FILE or NAME=FILE); or one file with gold and "
             "predicted columns; or logs of evaluations. - is standard input.",
         ),
     ],
@@ -32,7 +25,6 @@ def score(
     probabilities: Annotated[
         bool,
         shared(
-            "",
             "The outputs are probabilities (or any scores) of the positive class: curves, average "
             "precision, the best threshold, calibration.",
             heading=INPUT,
@@ -50,7 +42,7 @@ def score(
     """
     from probative.cli.inputs import inputs_of, offered_rules
     from probative.jobs.score import score as find_scores
-    from probative.reporting.score_report import conlleval_report, scores_document
+    from probative.reporting.score_report import conlleval_report, scores_document, scores_figure
 
     inputs, called, remarks = inputs_of(files, runs, names)
     if probabilities:
@@ -64,10 +56,4 @@ def score(
     if out.form == "conlleval":
         click.echo(conlleval_report(scores), nl=False)
     else:
-        out.emit(scores_document(scores), lambda: _draw(scores))
-
-
-def _draw(scores: Scores) -> Figure:
-    from probative.reporting.score_report import scores_figure
-
-    return scores_figure(scores)
+        out.emit(scores_document(scores), lambda: scores_figure(scores))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from probative.cli.options import Argument, GateOptions, Judge, Names, column, tell_verdicts
 from probative.cli.options import judge as judge_release
@@ -12,16 +12,13 @@ from probative.cli.output import Drawn, Output, RandomOutput
 from probative.errors import InputError
 from probative.options import OUTPUT, EstimateOptions, SampleOptions, WatchOptions, shared
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 def sample(
     files: Annotated[
         list[str],
         Argument(
-            metavar="POOL A [B...]",
-            help="The corpus (or one of the outputs: only its text is used) and the outputs of "
+            "POOL A [B...]",
+            "The corpus (or one of the outputs: only its text is used) and the outputs of "
             "systems on it (FILE or NAME=FILE); none, where --columns names those of a table. With "
             "--add, the file of a design.",
         ),
@@ -29,8 +26,8 @@ def sample(
     to: Annotated[
         Path,
         shared(
-            "--output -o NEW",
-            "A new file for the units; the design is written beside it, as NAME.design.json.",
+            "--output -o NEW: A new file for the units; the design is written beside it, as "
+            "NAME.design.json.",
             heading=OUTPUT,
         ),
     ],
@@ -40,16 +37,15 @@ def sample(
     pilot: Annotated[
         str | None,
         shared(
-            "FILE",
-            ("Units of the pool that are annotated already; they show how much units differ."),
+            "FILE: Units of the pool that are annotated already; they show how much units differ."
         ),
     ] = None,
     scores: Annotated[
         int | str | None,
-        shared("COLUMN", "The column of confidences, from 0 to 1, in the outputs.", parser=column),
+        shared("COLUMN: The column of confidences, from 0 to 1, in the outputs.", parser=column),
     ] = None,
     judge: Judge = None,
-    explain: Annotated[bool, shared("", "Show the strata, how many are drawn, and why.")] = False,
+    explain: Annotated[bool, shared("Show the strata, how many are drawn, and why.")] = False,
     out: RandomOutput,
 ) -> None:
     """Choose the units of a large pool whose labels are most informative.
@@ -62,9 +58,10 @@ def sample(
     from probative.reporting.survey_report import sample_document
     from probative.surveys.sampling import sample as draw
 
-    if out.html is not None and _is_design(out.html, to, files, extends=given.add is not None):
-        raise InputError("is the design; expected another file for --html", out.html)
     pool, *words = files
+    design = to.with_name(f"{to.stem}.design.json") if given.add is None else Path(pool)
+    if out.html is not None and os.path.realpath(out.html) == os.path.realpath(design):
+        raise InputError("is the design; expected another file for --html", out.html)
     if not words and given.add is None and not given.columns:
         raise InputError("A: missing; expected the output of a system beside the pool")
     systems, called, remarks = named_systems(words, names)
@@ -77,20 +74,12 @@ def sample(
     out.emit(sample_document(drawn, explain=explain or out.html is not None))
 
 
-def _is_design(html: Path, to: Path, files: Sequence[str], *, extends: bool) -> bool:
-    design = Path(files[0]) if extends else to.with_name(f"{to.stem}.design.json")
-    return os.path.realpath(html) == os.path.realpath(design)
-
-
 def estimate(
-    design: Annotated[
-        Path, Argument(metavar="DESIGN", help="The design of a sample: NAME.design.json.")
-    ],
+    design: Annotated[Path, Argument("DESIGN", "The design of a sample: NAME.design.json.")],
     annotated: Annotated[
         list[str],
         Argument(
-            metavar="ANNOTATED...",
-            help="The annotated sample; of a design that was extended, all files of it.",
+            "ANNOTATED...", "The annotated sample; of a design that was extended, all files of it."
         ),
     ],
     *,
@@ -119,15 +108,12 @@ def estimate(
 
 
 def watch(
-    design: Annotated[
-        Path, Argument(metavar="DESIGN", help="The design of a sample: NAME.design.json.")
-    ],
+    design: Annotated[Path, Argument("DESIGN", "The design of a sample: NAME.design.json.")],
     annotated: Annotated[
         list[str],
         Argument(
-            metavar="ANNOTATED...",
-            help="The annotated units of its draws, in one file or several; of each draw all or "
-            "none.",
+            "ANNOTATED...",
+            "The annotated units of its draws, in one file or several; of each draw all or none.",
         ),
     ],
     *,

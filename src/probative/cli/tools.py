@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from probative.cli.options import Argument, Names, Runs, name_list, named_by_flags
+from probative.cli.options import Argument, Names, Runs, named_by_flags
 from probative.cli.output import Drawn, Output, RandomOutput, warnings_as_remarks
 from probative.errors import InputError
 from probative.options import (
@@ -26,15 +26,13 @@ def agreement(
     files: Annotated[
         list[str],
         Argument(
-            metavar="A B [C...]",
-            help="The annotations (FILE or NAME=FILE); or one table, with --columns.",
+            "A B [C...]", "The annotations (FILE or NAME=FILE); or one table, with --columns."
         ),
     ],
     *,
     given: AgreementOptions,
     names: Annotated[
-        tuple[str, ...] | None,
-        shared("A,B", "The names of the annotators.", heading=INPUT, parser=name_list),
+        tuple[str, ...] | None, shared("A,B: The names of the annotators.", heading=INPUT)
     ] = None,
     out: Output,
 ) -> None:
@@ -53,7 +51,7 @@ def agreement(
 
 
 def check(
-    file: Annotated[str, Argument(metavar="FILE", help="The file; - is standard input.")],
+    file: Annotated[str, Argument("FILE", "The file; - is standard input.")],
     *,
     given: CheckOptions,
     out: Output,
@@ -79,9 +77,9 @@ def demo(
     *,
     given: DemoOptions,
     output: Annotated[
-        Path, shared("--output -o DIR", "Where to write files.", heading=OUTPUT)
+        Path, shared("--output -o DIR: Where to write files.", heading=OUTPUT)
     ] = Path("probative-demo"),
-    force: Annotated[bool, shared("", "Overwrite files that were edited.")] = False,
+    force: Annotated[bool, shared("Overwrite files that were edited.")] = False,
     out: Output,
 ) -> None:
     """Show what this program does, on data that come with it.
@@ -104,13 +102,8 @@ def demo(
         if out.html is None and not is_page(check_target(report)):
             raise InputError("is no page of this program; --force overwrites it", report)
     shown = demonstrate(level=given.level)
-    document, page = demo_document(
-        shown.comparison,
-        shown.models,
-        shown.tests,
-        shown.segmentation,
-        signature=given.signature("demo"),
-    )
+    parts = (shown.comparison, shown.models, shown.tests, shown.segmentation)
+    document, page = demo_document(*parts, signature=given.signature("demo"))
     for name, content in SMALL_FILES.items():
         write_whole(output / name, content)
     write_whole(report, as_html(page))
@@ -123,11 +116,9 @@ def demo(
 
 
 def ledger(
-    file: Annotated[
-        str, Argument(metavar="FILE", help="The ledger that `compare --ledger` wrote.")
-    ],
+    file: Annotated[str, Argument("FILE", "The ledger that `compare --ledger` wrote.")],
     *,
-    uses: Annotated[bool, shared("", "List every use, too.")] = False,
+    uses: Annotated[bool, shared("List every use, too.")] = False,
     out: Output,
 ) -> None:
     """Show how often each test set of a ledger was used, and how often it can still be used.
@@ -144,8 +135,8 @@ def plan(
     files: Annotated[
         list[str],
         Argument(
-            metavar="GOLD [A B]",
-            help="Gold, the baseline and the challenger of a pilot (FILE or NAME=FILE); or "
+            "GOLD [A B]",
+            "Gold, the baseline and the challenger of a pilot (FILE or NAME=FILE); or "
             "one file that holds them in columns.",
         ),
     ],
@@ -178,8 +169,8 @@ def plan(
 
 
 def split(
-    corpus: Annotated[str, Argument(metavar="CORPUS")],
-    output: Annotated[Path, shared("--output -o DIR", "A new or an empty folder.", heading=OUTPUT)],
+    corpus: Annotated[str, Argument("CORPUS")],
+    output: Annotated[Path, shared("--output -o DIR: A new or an empty folder.", heading=OUTPUT)],
     *,
     given: SplitOptions,
     out: RandomOutput,
@@ -195,41 +186,25 @@ def split(
 
     for word in given.regularize:
         one_of("--regularize", word, REGULARIZED)
-    reading: dict[str, Any] = {
-        "encoding": given.encoding,
-        "tag_column": given.tag_column,
-        "comments": given.comments,
-        "column": given.gold_column,
-    }
-    data = read_corpus(
-        corpus, scheme=given.scheme, task=given.task, input_format=given.input_format, **reading
-    )
+    reading = given.chosen("encoding", "tag_column", "comments") | {"column": given.gold_column}
+    data = read_corpus(corpus, **given.chosen("scheme", "task", "input_format"), **reading)
     if data.task == "labels" and given.regularize not in (SplitOptions.regularize, ("labels",)):
         raise InputError("--regularize: a corpus of labels has equal shares of labels alone")
     out.remark(*data.notes)
     with warnings_as_remarks(quiet=out.quiet):
-        manifest = write_folds(
-            data,
-            output,
-            m=given.m,
-            rng=given.rng,
-            regularize=given.regularize,
-            keep_documents=given.keep_documents,
-            reading=reading,
-        )
+        how = given.chosen("m", "rng", "regularize", "keep_documents")
+        manifest = write_folds(data, output, reading=reading, **how)
     signature = given.signature("split", data.task, f"seed:{manifest['seed']}")
     out.emit(split_document(manifest, str(output), signature=signature))
 
 
 def sweep(
-    gold: Annotated[
-        str, Argument(metavar="GOLD", help="Gold: segmented text, or a column of words.")
-    ],
+    gold: Annotated[str, Argument("GOLD", "Gold: segmented text, or a column of words.")],
     probabilities: Annotated[
         str,
         Argument(
-            metavar="PROBABILITIES",
-            help="JSON lines: for each sentence a list with the probability of a boundary between "
+            "PROBABILITIES",
+            "JSON lines: for each sentence a list with the probability of a boundary between "
             "every two characters. - is standard input.",
         ),
     ],
@@ -246,7 +221,7 @@ def sweep(
     from probative.reporting.curve_report import sweep_document, sweep_figure
 
     refuse_repeats((gold, probabilities))
-    answer = segmented(gold, "gold", input_format=given.input_format, encoding=given.encoding)
+    answer = segmented(gold, "gold", **given.chosen("input_format", "encoding"))
     out.remark(*answer.notes)
     result = segmentation_sweep(answer, probabilities, **vars(given))
     out.emit(sweep_document(result, html=out.html is not None), lambda: sweep_figure(result))

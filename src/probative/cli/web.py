@@ -9,12 +9,13 @@ import shlex
 import sys
 import time
 from contextlib import redirect_stderr
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
-from probative.cli.options import integer, number
+from probative.cli.options import integer
 from probative.cli.output import hand_over, remark
 from probative.errors import InputError
 from probative.options import INPUT, OUTPUT, Option, shared
@@ -25,21 +26,19 @@ if TYPE_CHECKING:
     from probative.reporting.document import Document
 
 
-def _port(text: str | int) -> int:
-    return integer(text, least=0, most=65535)
+_port = partial(integer, least=0, most=65535)
 
 
 def app(
     *,
     port: Annotated[
-        int, shared("N", "The port to listen on; by default a free one.", parser=_port)
+        int, shared("N: The port to listen on; by default a free one.", parser=_port)
     ] = 0,
     no_browser: Annotated[
-        bool, shared("", "Print the address, and open no browser.", heading=OUTPUT)
+        bool, shared("Print the address, and open no browser.", heading=OUTPUT)
     ] = False,
     max_size: Annotated[
-        float,
-        shared("MB", "The most that all files together may have.", heading=INPUT, parser=number),
+        float, shared("MB: The most that all files together may have.", heading=INPUT)
     ] = 500.0,
 ) -> None:
     """Open a page in the browser: drop files, read the result. Nothing leaves this computer.

@@ -46,16 +46,14 @@ def bayes_document(
     pictures: Sequence[Picture] = (),
 ) -> Document:
     """Build the document of the tests of two models."""
-    records = [test.to_dict() for test in tests]
+    records, (a, b) = [test.to_dict() for test in tests], models
     verdicts = [outcome_sentence(test, *models) for test in tests]
     remarks = [sentence for test in tests if (sentence := training_sentence(test))]
     return Document(
-        title=f"Is {models[1]} better than {models[0]}?",
-        payload=payload(
-            "bayes", signature, tests=records, a=models[0], b=models[1], verdicts=verdicts
-        ),
+        title=f"Is {b} better than {a}?",
+        payload=payload("bayes", signature, tests=records, a=a, b=b, verdicts=verdicts),
         tables=(_tests_table(tests, models, verdicts=True),),
-        records=tuple({"a": models[0], "b": models[1], **flat(record)} for record in records),
+        records=tuple({"a": a, "b": b, **flat(record)} for record in records),
         leading=tuple(verdicts),
         notes=(*remarks, signature),
         pictures=tuple(pictures),
@@ -83,10 +81,8 @@ def _headlines(tests: Sequence[BayesTest], models: tuple[str, str]) -> tuple[Ans
 
 
 def _tests_table(tests: Sequence[BayesTest], models: tuple[str, str], *, verdicts: bool) -> Table:
-    """Build a table of scores, differences and probabilities, one row per test.
-
-    Without `verdicts` these are the published tests beside those that the verdict rests on.
-    """
+    """Build a table of scores, differences and probabilities, one row per test."""
+    # without `verdicts` these are the published tests beside those that the verdict rests on
     rope = any(test.rope > 0 for test in tests)
     effects = any(test.fold_design_effect is not None for test in tests)
     level, four = f"{100 * tests[0].level:g} %", partial(number, digits=4)
@@ -136,23 +132,17 @@ def flat(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def crossval_document(
-    comparison: ModelComparison,
-    *,
-    command: str = "crossval",
-    pictures: Sequence[Picture] = (),
+    comparison: ModelComparison, *, command: str = "crossval", pictures: Sequence[Picture] = ()
 ) -> Document:
     """Build the document of a cross-validated comparison and its folds."""
-    models = comparison.a, comparison.b
+    models = a, b = comparison.a, comparison.b
     verdicts = model_verdicts(comparison)
-    folds = [fold.to_dict() for fold in comparison.folds]
     content: dict[str, Any] = {
         "tests": [test.to_dict() for test in comparison.tests],
         "adjusted_tests": [test.to_dict() for test in comparison.adjusted_tests],
         "verdicts": verdicts,
-        "folds": folds,
+        "folds": [fold.to_dict() for fold in comparison.folds],
         "seed": comparison.seed,
-    }
-    content |= {
         "effective_a": comparison.effective_a.to_dict(),
         "effective_b": comparison.effective_b.to_dict(),
     }
@@ -166,16 +156,11 @@ def crossval_document(
         content["balance"] = comparison.balance.to_dict()
         tables.append(_balance_table(comparison.balance.to_dict()))
     return Document(
-        title=f"Is {comparison.b} better than {comparison.a}, whatever the training set?",
+        title=f"Is {b} better than {a}, whatever the training set?",
         payload=payload(command, comparison.signature, **content),
         tables=tuple(tables),
         records=tuple(
-            {
-                "a": comparison.a,
-                "b": comparison.b,
-                **test.to_dict(),
-                **comparison.adjusted_outcome(test),
-            }
+            {"a": a, "b": b, **test.to_dict(), **comparison.adjusted_outcome(test)}
             for test in comparison.tests
         ),
         leading=tuple(verdicts),
@@ -301,16 +286,13 @@ def model_pictures(
     *,
     adjusted: bool = False,
 ) -> list[Picture]:
-    """Picture for each score the posteriors of both models, and that of their difference.
-
-    `adjusted` tests allow for the training variance, which the posteriors of scores do not.
-    """
+    """Picture for each score the posteriors of both models, and that of their difference."""
+    # `adjusted` tests allow for the training variance, which the posteriors of scores do not
     pictures: list[Picture] = []
     for panel, test in zip(panels, tests, strict=True):
         scores, difference = score_picture(panel), difference_picture(test, models)
         if adjusted:
-            words = f"{scores.reading} {_WITHOUT_VARIANCE}"
-            scores = replace(scores, reading=words)
+            scores = replace(scores, reading=f"{scores.reading} {_WITHOUT_VARIANCE}")
         pictures += [scores] if scores.curves else []
         pictures += [difference] if difference.x else []
     return pictures
@@ -355,12 +337,8 @@ def difference_picture(test: BayesTest | Comparison, models: tuple[str, str]) ->
     """Picture the posterior of one difference; its curve is empty if there is none."""
     x, y = _density_curve(test.posterior)
     name, (a, b), rope = metric_name(test.metric), models, test.rope
-    chances = (
-        probability(test.p_a_better),
-        probability(test.p_equivalent),
-        probability(test.p_b_better),
-    )
-    p_a, p_equivalent, p_b = chances
+    found = (test.p_a_better, test.p_equivalent, test.p_b_better)
+    p_a, p_equivalent, p_b = map(probability, found)
     reading = "The higher the curve, the more plausible is that true difference, given these data."
     if rope > 0:
         reading += (
@@ -384,7 +362,7 @@ def difference_picture(test: BayesTest | Comparison, models: tuple[str, str]) ->
         y,
         rope,
         models,
-        chances,
+        (p_a, p_equivalent, p_b),
         axis=f"difference in {name}, points",
         title=f"Posterior of the difference {b} − {a}.",
         description=f"Density of the difference in {name}; P({a} better) {p_a}, P({b} better) "

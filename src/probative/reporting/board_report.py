@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from math import isnan
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from probative.reporting.compare_page import EXAMPLE_WORDS, shown_examples
 from probative.reporting.document import (
@@ -18,6 +18,7 @@ from probative.reporting.document import (
     Strong,
     Table,
     Words,
+    estimate_in_full,
     estimated,
     payload,
     scored,
@@ -25,14 +26,7 @@ from probative.reporting.document import (
 from probative.reporting.rank_report import chance, leaderboard_table, rank_document, rank_set
 from probative.reporting.render import as_csv, as_html, as_json
 from probative.reporting.score_report import label_table
-from probative.wording.numbers import (
-    counted,
-    equals,
-    metric_name,
-    metric_words,
-    points,
-    pvalue,
-)
+from probative.wording.numbers import counted, equals, metric_name, metric_words, points, pvalue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -59,7 +53,10 @@ _NOTHING: dict[str, Any] = {"systems": [], "ranking": [], "pairs": [], "summary"
 def board_document(board: Board) -> Document:
     """Build the document of a board: the leaderboard, and the refused submissions."""
     ranked = Document("", {}, (), ()) if board.ranking is None else rank_document(board.ranking)
-    tables = [*_numbered(board), *_other_tables(board)]
+    tables = _other_tables(board)
+    if board.ranking is not None:
+        table = leaderboard_table(board.ranking)
+        tables.insert(0, table.with_column(0, "#", [str(i + 1) for i in range(len(table.rows))]))
     done = (
         f"{counted(len(board.submissions), 'submission')}: {board}; "
         f"{counted(board.pairs_tested, 'pair')} tested, {board.pairs_reused:,} reused."
@@ -84,14 +81,6 @@ def _board_payload(board: Board) -> dict[str, Any]:
     front = {"title": board.title, "date": board.date}
     told: dict[str, Any] = {key: words for key, words in front.items() if words is not None}
     return payload("board", board.signature, **told, submissions=board.records(), **content)
-
-
-def _numbered(board: Board) -> list[Table]:
-    """Build the leaderboard with a number in front of each row."""
-    if board.ranking is None:
-        return []
-    table = leaderboard_table(board.ranking)
-    return [table.with_column(0, "#", [str(i + 1) for i in range(len(table.rows))])]
 
 
 def _other_tables(board: Board) -> list[Table]:
@@ -126,15 +115,11 @@ _DOWNLOADS = (
 
 
 def board_pages(
-    board: Board,
-    pairs: Sequence[Pair],
-    examples: Mapping[Pair, Sequence[Example | LabelExample]],
+    board: Board, pairs: Sequence[Pair], examples: Mapping[Pair, Sequence[Example | LabelExample]]
 ) -> dict[str, str]:
-    """Return the files of the site, content by path.
-
-    `pairs` that have a page are named lower system first; `examples` are sentences on which they
-    differ, if these may be shown.
-    """
+    """Return the files of the site, content by path."""
+    # `pairs` that have a page are named lower system first; `examples` are sentences on which they
+    # differ, if these may be shown
     # the site must not depend on what was cached when it was built
     steady = replace(
         board,
@@ -213,14 +198,9 @@ class _Site:
             "described_by": [self._submission(name) for name in names],
             "others": others,
         }
-        return as_html(
-            replace(
-                document,
-                title=self.board.title or document.title,
-                page="leaderboard.html",
-                content=lambda: content,
-            )
-        )
+        title = self.board.title or document.title
+        made = replace(document, title=title, page="leaderboard.html", content=lambda: content)
+        return as_html(made)
 
     def _submission(self, name: str) -> Submission:
         found = (one for one in self.board.submissions if one.status != "refused")
@@ -229,14 +209,14 @@ class _Site:
     def downloads(self) -> dict[str, str]:
         """Return the files to download, content by name."""
         ranking = self.board.ranking
-        systems = () if ranking is None else ranking.ranking
-        pairs = () if ranking is None else ranking.pairs
-        scores = () if ranking is None else _score_records(ranking)
-        everything = Document("", _board_payload(self.board), (), ())
+        systems, pairs, scored = (
+            () if ranking is None else getattr(ranking, name)
+            for name in ("ranking", "pairs", "systems")
+        )
         return {
-            "board.json": as_json(everything),
+            "board.json": as_json(Document("", _board_payload(self.board), (), ())),
             "leaderboard.csv": _csv(own.to_dict() for own in systems),
-            "scores.csv": _csv(scores),
+            "scores.csv": _csv(record for system in scored for record in system.records()),
             "pairs.csv": _csv(own.to_dict() for own in pairs),
             "submissions.csv": _csv(self.board.records()),
         }
@@ -264,22 +244,33 @@ class _Site:
 
     def _rivals(self, name: str) -> Table:
         """Build the table of one system against every other, in leaderboard order."""
-        ranking = self.ranking
-        others = [other.name for other in ranking.ranking if other.name != name]
-        found = [_Rival.of(other, ranking.pair(name, other)) for other in others]
-        links = (
-            f"../pairs/{self.pair_address((one.pair.a, one.pair.b))}.html"
-            if (one.pair.a, one.pair.b) in self.pairs
-            else f"{self.address[one.name]}.html"
-            for one in found
-        )
+        ranking, found, links = self.ranking, [], []
+        for other in (own.name for own in ranking.ranking if own.name != name):
+            pair = ranking.pair(name, other)
+            own_page = f"{self.address[other]}.html"
+            of_both = f"../pairs/{self.pair_address((pair.a, pair.b))}.html"
+            links.append(of_both if (pair.a, pair.b) in self.pairs else own_page)
+            if pair.b == other:  # see it from this system
+                turned: dict[str, Any] = {
+                    "difference": -pair.difference,
+                    "low": -pair.high,
+                    "high": -pair.low,
+                }
+                pair = replace(pair, a=other, b=name, **turned)
+            found.append(pair)
+
+        def decision(pair: RankedPair) -> str:
+            if not pair.decided:
+                return "not distinguished"
+            return "better" if pair.difference > 0 else "worse"
+
         return Table.of(
             found,
             [
-                Words("other system", "name"),
+                Words("other system", "a"),
                 Column("difference", lambda one: estimated(one.difference, one.low, one.high)),
-                Column("p adjusted", "pair.p_adjusted", pvalue),
-                Words(f"{name} is", "decision"),
+                Column("p adjusted", "p_adjusted", pvalue),
+                Words(f"{name} is", decision),
             ],
             title=f"Against the others, {metric_words(ranking.metric)} in points",
             notes=(_interval_words(ranking),),
@@ -308,7 +299,7 @@ class _Site:
         below, above = ranking[pair.a], ranking[pair.b]
         second = {score.metric: score for score in below.scores}
         scores = [
-            _Both(metric_words(score.metric), score, second[score.metric])
+            (metric_words(score.metric), score, second[score.metric])
             for score in above.scores
             if score.metric in second
         ]
@@ -342,11 +333,9 @@ class _Site:
 
 
 def _safe_html(text: str) -> Markup:
-    """Return Markdown as HTML that can neither run nor load anything.
-
-    HTML in the text is shown as text, a picture becomes a link, and links lead to web pages or
-    addresses of mail. Headings start at the second level, below that of the page.
-    """
+    """Return Markdown as HTML that can neither run nor load anything."""
+    # HTML in the text is shown as text, a picture becomes a link, and links lead to web pages or
+    # addresses of mail; headings start at the second level, below that of the page
     from markdown_it import MarkdownIt
     from markupsafe import Markup
 
@@ -362,11 +351,6 @@ def _safe_html(text: str) -> Markup:
 
 
 _SAFE_LINK = re.compile(r"(https?://|mailto:)[^\s]+$", re.IGNORECASE)
-
-
-def _score_records(ranking: Ranking) -> Iterable[dict[str, Any]]:
-    """Return every score of every system and label as records."""
-    return [record for system in ranking.systems for record in system.records()]
 
 
 def _csv(records: Iterable[dict[str, Any]]) -> str:
@@ -412,27 +396,6 @@ def _score_table(ranking: Ranking, scores: SystemScores) -> Table:
     )
 
 
-class _Rival(NamedTuple):
-    """Another system, and how one system compares with it."""
-
-    name: str
-    pair: RankedPair
-    difference: float
-    low: float
-    high: float
-    decision: str
-
-    @classmethod
-    def of(cls, other: str, pair: RankedPair) -> _Rival:
-        """See a pair from the system that is not `other`."""
-        decision = "not distinguished"
-        if pair.decided:
-            decision = "better" if pair.a == other else "worse"
-        if pair.a == other:
-            return cls(other, pair, pair.difference, pair.low, pair.high, decision)
-        return cls(other, pair, -pair.difference, -pair.high, -pair.low, decision)
-
-
 def _interval_words(ranking: Ranking) -> str:
     pairs = counted(len(ranking.pairs), "pair")
     return (
@@ -457,30 +420,15 @@ def _pair_words(pair: RankedPair, ranking: Ranking) -> str:
     )
 
 
-class _Both(NamedTuple):
-    """Score of two systems."""
-
-    name: str
-    above: Interval
-    below: Interval
-
-
-def _both(head: str, scores: Sequence[_Both], names: Pair, title: str) -> Table:
-    """Build a table of the scores of two systems side by side."""
-    level = f" [{100 * scores[0].above.level:g} %]" if scores else ""
-
-    def cell(score: Interval) -> str:
-        return estimated(score.estimate, score.low, score.high)
-
-    return Table.of(
-        scores,
-        [
-            Words(head, "name"),
-            Column(f"{names[0]}{level}", "above", cell),
-            Column(f"{names[1]}{level}", "below", cell),
-        ],
-        title=title,
+def _both(
+    head: str, scores: Sequence[tuple[str, Interval, Interval]], names: Pair, title: str
+) -> Table:
+    """Build a table of names with the scores of two systems side by side."""
+    level = f" [{100 * scores[0][1].level:g} %]" if scores else ""
+    of_both = (
+        Column(f"{name}{level}", itemgetter(i), estimate_in_full) for i, name in enumerate(names, 1)
     )
+    return Table.of(scores, [Words(head, itemgetter(0)), *of_both], title=title)
 
 
 def _labels_of_both(above: SystemScores, below: SystemScores, metric: str) -> list[Table]:
@@ -488,7 +436,7 @@ def _labels_of_both(above: SystemScores, below: SystemScores, metric: str) -> li
     second = {own.label: own.scores for own in below.by_label}
     wanted = metric.removeprefix("macro_")
     scores = [
-        _Both(own.label, _of(own.scores, wanted), _of(second[own.label], wanted))
+        (own.label, _of(own.scores, wanted), _of(second[own.label], wanted))
         for own in above.by_label
         if own.label in second
     ]

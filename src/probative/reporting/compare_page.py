@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from probative.metrics import label_metric
 from probative.reporting.bayes_report import difference_picture
-from probative.reporting.document import (
-    Answer,
-    Column,
-    Table,
-    Tracks,
-    Words,
-    differed,
-    scored,
-)
+from probative.reporting.document import Answer, Column, Table, Tracks, Words, differed, scored
 from probative.reporting.forests import ON_A_PAGE, group_notes, group_pictures, group_tables
 from probative.reporting.headlines import evidence_words, verdict_words
 from probative.reporting.pictures import Bar, Forest, Histogram, figure
@@ -40,7 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from probative.reporting.pictures import Picture
-    from probative.results import Comparison, Comparisons, Example, SystemScore
+    from probative.results import Comparison, Comparisons, Example
 
 _MOST_LABELS = 200  # labels in a table
 _MOST_CONFUSED_LABELS = 10  # labels of a heat map; more do not fit on a phone
@@ -100,11 +93,8 @@ def base_name(note: str) -> str:
     """Shorten the paths of files in a note to their last parts."""
     path, colon, words = note.partition(": ")
     head = f"{PurePath(path).name}{colon}" if colon and path else path
-    return head + " ".join(_last_part(word) for word in words.split(" "))
-
-
-def _last_part(word: str) -> str:
-    return PurePath(word).name if word.startswith("/") and len(word) > 1 else word
+    said = (PurePath(w).name if w.startswith("/") and len(w) > 1 else w for w in words.split(" "))
+    return head + " ".join(said)
 
 
 def _with_signs(table: Table, comparisons: Sequence[Comparison]) -> Table:
@@ -176,6 +166,7 @@ def _pair_pictures(c: Comparison) -> list[Picture]:
 def label_differences(c: Comparison) -> Table:
     """Build the table of the scores of two systems and their difference by label."""
     shown = c.by_label[:_MOST_LABELS]
+    metric = metric_name(label_metric(c.metric.removeprefix("macro_")), c.match)
     left_out = len(c.by_label) - len(shown)
     return Table.of(
         shown,
@@ -185,7 +176,7 @@ def label_differences(c: Comparison) -> Table:
             Column(c.b, lambda e: points(e.score_b, 1), drop=2),
             Column("difference", differed),
         ],
-        title=f"{c.b} against {c.a}, {_label_metric(c)} by label{scale_word(' in ')}",
+        title=f"{c.b} against {c.a}, {metric} by label{scale_word(' in ')}",
         notes=(
             _each_on_its_own(c.level),
             f"{left_out:,} more labels are hidden here; JSON has all of them." if left_out else "",
@@ -209,31 +200,22 @@ def _bucket_table(result: Comparisons, c: Comparison, kind: str) -> Table:
     for bucket in (b for b in result.buckets or () if b.kind == kind):
         own = {score.system: score for score in bucket.scores}
         gap = next(d for d in bucket.differences if (d.a, d.b) == (c.a, c.b))
-        found.append(_Bucket(bucket, own[c.a], own[c.b], gap))
-    metric = metric_name(found[0].gap.metric if found else c.metric, c.match)
+        found.append((bucket, own[c.a], own[c.b], gap))
+    metric = metric_name(found[0][3].metric if found else c.metric, c.match)
     return Table.of(
         found,
         [
-            Words(kind, "bucket.bucket"),
-            Column("items", "bucket.items"),
+            Words(kind, lambda row: row[0].bucket),
+            Column("items", lambda row: row[0].items),
             # the difference is kept longest
-            Column(c.a, "a", scored, drop=1),
-            Column(c.b, "b", scored, drop=2),
-            Column("difference", "gap", differed),
+            Column(c.a, itemgetter(1), scored, drop=1),
+            Column(c.b, itemgetter(2), scored, drop=2),
+            Column("difference", itemgetter(3), differed),
         ],
         title=f"{c.b} against {c.a}, {metric} by {kind}{scale_word(' in ')}",
         notes=(_each_on_its_own(result.level),),
         tracks=Tracks.of([(g.difference, g.low, g.high) for *_, g in found], zero=True),
     )
-
-
-class _Bucket(NamedTuple):
-    """Bucket with the scores of two systems, and their difference."""
-
-    bucket: Any
-    a: SystemScore
-    b: SystemScore
-    gap: Any
 
 
 def _bucket_content(result: Comparisons, first: Sequence[Comparison]) -> dict[str, Any]:
@@ -248,11 +230,6 @@ def _bucket_content(result: Comparisons, first: Sequence[Comparison]) -> dict[st
             length="characters" if result.task == "segmentation" else "tokens"
         ),
     }
-
-
-def _label_metric(c: Comparison) -> str:
-    """Return the name of the metric of single labels, which have no macro average."""
-    return metric_name(label_metric(c.metric.removeprefix("macro_")), c.match)
 
 
 def _confusions(result: Comparisons) -> list[dict[str, Any]]:
@@ -345,11 +322,7 @@ def _shown_example(example: Example | LabelExample) -> dict[str, Any]:
             ],
         }
     show = _differing_words if example.separator == "" and _covers(example) else _marked
-    sides = (
-        ("gold", example.gold),
-        (example.a, example.spans_a),
-        (example.b, example.spans_b),
-    )
+    sides = (("gold", example.gold), (example.a, example.spans_a), (example.b, example.spans_b))
     f1 = f"F1 {points(example.f1_b, 0)} of {example.b}, {points(example.f1_a, 0)} of {example.a}"
     return {
         "head": f"Sentence {example.sentence:,}: {f1}",
@@ -364,10 +337,8 @@ def _part(text: str, kind: str = "", label: str = "") -> dict[str, str]:
 
 
 def _marked(example: Example, spans: Sequence[tuple[int, int, str]]) -> list[dict[str, str]]:
-    """Split a sentence into parts with its spans marked; of overlapping spans, keep the first.
-
-    Spans of gold that a system does not have, and that none of its spans overlaps, are missed.
-    """
+    """Split a sentence into parts with its spans marked; of overlapping spans, keep the first."""
+    # spans of gold that a system does not have, and that none of its spans overlaps, are missed
     right = set(example.gold)
     missed = [
         own for own in example.gold if not any(a < own[1] and own[0] < b for a, b, _ in spans)
@@ -473,17 +444,15 @@ _BUCKET_WORDS = (
 )
 _SCORES = {
     "Scores": "Precision, recall and accuracy with {level} intervals by Wilson's method; F1 by "
-    "way of tp / (tp + fp + fn), of which it is an increasing function.",
+    "way of tp / (tp + fp + fn), of which it is an increasing function."
 }
 _CLUSTERS = {
     "Clusters": "Items of one {unit} are not independent. Counts are divided by the design effect "
     "of the {unit}s before an interval or a posterior is made from them, and Student's t takes the "
     "place of the normal distribution, with the effective number of {unit}s less one as degrees "
-    "of freedom.",
+    "of freedom."
 }
-_SEVERAL = {
-    "Several systems": "p-values are adjusted by {adjuster}'s method; intervals are not.",
-}
+_SEVERAL = {"Several systems": "p-values are adjusted by {adjuster}'s method; intervals are not."}
 _VERDICT = {
     "Words of the verdict": "{strengths} Else the difference is not established. Where interval, "
     "test and posterior disagree, the verdict says so, and the weaker one counts.",
@@ -511,5 +480,5 @@ _PAIRED = {
 }
 _MACRO = {
     "Macro averages": "Intervals and posterior probabilities by the delta method, p-values by "
-    "sampled exchanges of whole units.",
+    "sampled exchanges of whole units."
 }

@@ -15,6 +15,7 @@ from probative.reporting.document import (
     Named,
     Table,
     Words,
+    estimate_in_full,
     estimated,
     payload,
     with_ends,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
     from probative._validation import Array
     from probative.results import (
@@ -67,17 +67,8 @@ def curves_figure(curves: Sequence[Curve]) -> Figure:
     return figure(*(_pictures(curves) or [_by_recall(curves), _by_threshold(curves)]))
 
 
-def _fbeta_along(curve: Curve, at: NDArray[np.int64]) -> Array:
-    """Compute F-beta at these thresholds."""
-    b = curve.best.beta**2
-    return (1 + b) * curve.tp[at] / (b * curve.positives + curve.tp[at] + curve.fp[at])
-
-
 def _as_steps(x: Array, *values: Array) -> tuple[Array, ...]:
-    """Return rising thresholds and their values as corners of steps.
-
-    The score at a threshold holds down to the next lower score, so that nothing slopes.
-    """
+    """Return rising thresholds and their values as corners of steps, so that nothing slopes."""
     return np.repeat(x, 2)[:-1], *(np.repeat(v, 2)[1:] for v in values)
 
 
@@ -139,9 +130,10 @@ def _by_threshold(curves: Sequence[Curve]) -> Lines:
     name, level = metric_name(curves[0].best.metric), f"{100 * curves[0].level:g} %"
     for curve in curves:
         at, one, best = curve.shown(_MOST_THRESHOLDS_DRAWN)[::-1], curve.pointwise, curve.best
+        b = best.beta**2
         x, score, *values = _as_steps(
             curve.thresholds[at],
-            _fbeta_along(curve, at),
+            (1 + b) * curve.tp[at] / (b * curve.positives + curve.tp[at] + curve.fp[at]),
             *(curve.precision[at], one.precision_low[at], one.precision_high[at]),
             *(curve.recall[at], one.recall_low[at], one.recall_high[at]),
         )
@@ -149,10 +141,7 @@ def _by_threshold(curves: Sequence[Curve]) -> Lines:
             series.append(_series("precision", x, *values[:3]))
             series.append(_series("recall", x, *values[3:]))
         low = max(best.threshold_low, float(curve.thresholds[-1]))
-        about = {
-            "ranges": ((low, best.threshold_high),),
-            "peak": (best.threshold, best.apparent),
-        }
+        about = {"ranges": ((low, best.threshold_high),), "peak": (best.threshold, best.apparent)}
         series.append(_series(name if alone else curve.name, x, score, **about))
     what = f"Scores in points by threshold, with {level} intervals."
     return Lines(
@@ -201,12 +190,14 @@ def _reliability(curves: Sequence[Curve]) -> Lines:
 
 def curves_document(curves: Sequence[Curve]) -> Document:
     """Build the document of the curves of one or more systems."""
+    probable = all(curve.calibration is not None for curve in curves)
     return Document(
-        title="How good are the probabilities?"
-        if _probable(curves)
-        else "How good are the scores?",
+        title=f"How good are the {'probabilities' if probable else 'scores'}?",
         payload=payload(
-            "score", curves[0].signature, task="probabilities", systems=_entries(curves)
+            "score",
+            curves[0].signature,
+            task="probabilities",
+            systems=[curve.to_dict() for curve in curves],
         ),
         tables=_tables(curves),
         records=tuple({"system": c.name, **_summary(c)} for c in curves),
@@ -265,7 +256,7 @@ def comparison_document(comparison: CurveComparison, gates: Sequence[GateVerdict
             comparison.signature,
             gates,
             task="probabilities",
-            systems=_entries(curves),
+            systems=[curve.to_dict() for curve in curves],
             comparisons=[one.to_dict() for one in c],
             verdicts=list(comparison.verdicts),
         ),
@@ -293,14 +284,6 @@ def _how(comparisons: Sequence[Comparison]) -> str:
     )
 
 
-def _entries(curves: Sequence[Curve]) -> list[dict[str, Any]]:
-    return [curve.to_dict() for curve in curves]
-
-
-def _probable(curves: Sequence[Curve]) -> bool:
-    return all(curve.calibration is not None for curve in curves)
-
-
 def _tables(curves: Sequence[Curve]) -> tuple[Table, ...]:
     tables = [_score_table(curves), _threshold_table(curves)]
     calibrated = [curve for curve in curves if curve.calibration is not None]
@@ -308,10 +291,6 @@ def _tables(curves: Sequence[Curve]) -> tuple[Table, ...]:
         tables.append(_calibration_table(calibrated))
         tables += (_bin_table(curve) for curve in calibrated if len(curves) == 1)
     return tuple(tables)
-
-
-def _estimated(score: Any) -> str:
-    return estimated(score.estimate, score.low, score.high)
 
 
 def _score_table(curves: Sequence[Curve]) -> Table:
@@ -322,8 +301,8 @@ def _score_table(curves: Sequence[Curve]) -> Table:
             Words("system", "name"),
             Column("items"),
             Column("positive", "positives"),
-            Column("average precision", "average_precision", _estimated),
-            Column("ROC AUC", "roc_auc", _estimated),
+            Column("average precision", "average_precision", estimate_in_full),
+            Column("ROC AUC", "roc_auc", estimate_in_full),
         ],
         title=f"Order of the items: scores in points with {100 * curves[0].level:g} % intervals",
         notes=[
@@ -349,7 +328,7 @@ def _threshold_table(curves: Sequence[Curve]) -> Table:
             Words("system", "name"),
             Column("best threshold", threshold),
             Column(f"{name} here", "best.apparent", points),
-            Column(f"{name} elsewhere", "best", _estimated),
+            Column(f"{name} elsewhere", "best", estimate_in_full),
             Column("precision", lambda curve: points(curve.best.precision, 1), drop=1),
             Column("recall", lambda curve: points(curve.best.recall, 1), drop=2),
         ],
@@ -439,12 +418,17 @@ def sweep_document(sweep: SegmentationSweep, *, name: str = "", html: bool = Fal
     """Build the document of a sweep; `html` adds the figure of the page."""
     recall, f1 = (sweep.best_of(metric).finest_share for metric in ("recall", "f1"))
     words = f"Recall is highest at λ = {recall:.2f}, F1 at {f1:.2f}"
+    reading = (
+        f"λ: the share of the {sweep.positions:,} positions between two characters that is "
+        "accepted, the most probable first. Intervals allow for correlated errors within a "
+        "sentence."
+    )
     return Document(
         title=f"Threshold sweep{' of ' + name if name else ''}",
         payload=payload("sweep", sweep.signature, **sweep.to_dict()),
         tables=(sweep_table(sweep), best_table(sweep)),
         records=tuple(_records(sweep)),
-        notes=(_reading(sweep), _peaks(sweep), sweep.signature),
+        notes=(reading, _peaks(sweep), sweep.signature),
         pictures=(sweep_picture(sweep, name),) if html else (),
         headline=(Answer(words, "fact", (_peaks(sweep),)),),
         content=lambda: {"tables": (best_table(sweep), sweep_table(sweep))},
@@ -453,7 +437,7 @@ def sweep_document(sweep: SegmentationSweep, *, name: str = "", html: bool = Fal
 
 def sweep_picture(sweep: SegmentationSweep, name: str = "") -> Lines:
     """Picture the scores against λ, with their intervals and their peaks."""
-    known = _has_intervals(sweep)
+    known = any(map(_is_informative, sweep.scores))
     who = f" of {name}" if name else ""
     peaks = {best.metric: (best.finest_share, best.finest_score) for best in sweep.best}
     scores = {score.metric: score for score in sweep.scores}
@@ -492,24 +476,13 @@ def sweep_figure(sweep: SegmentationSweep, title: str = "") -> Figure:
     return figure(sweep_picture(sweep, title))
 
 
-def _reading(sweep: SegmentationSweep) -> str:
-    return (
-        f"λ: the share of the {sweep.positions:,} positions between two characters that is "
-        "accepted, the most probable first. Intervals allow for correlated errors within a "
-        "sentence."
-    )
-
-
 def sweep_table(sweep: SegmentationSweep) -> Table:
     """Build the table of scores in points at each λ; of many steps, only some."""
     every = -(-len(sweep.shares) // _MOST_ROWS)
     share = partial(number, digits=2 if every == 1 else 3)
 
     def of_score(scores: Any) -> Column:
-        return Column(
-            NAMES[scores.metric],
-            lambda i: estimated(scores[i].estimate, scores[i].low, scores[i].high),
-        )
+        return Column(NAMES[scores.metric], scores.__getitem__, estimate_in_full)
 
     left_out = f", every {every}th step" if every > 1 else ""
     return Table.of(
@@ -565,10 +538,6 @@ def _records(sweep: SegmentationSweep) -> list[dict[str, Any]]:
         for step in sweep.to_dict()["steps"]
         for score in step["scores"]
     ]
-
-
-def _has_intervals(sweep: SegmentationSweep) -> bool:
-    return any(_is_informative(score) for score in sweep.scores)
 
 
 def _is_informative(score: Any) -> bool:

@@ -28,17 +28,13 @@ class Strong(str):
 
 @dataclass(frozen=True)
 class Tracks:
-    """Intervals drawn in the rows of a table, all on one scale from `low` to `high`.
+    """Intervals drawn in the rows of a table, all on one scale from `low` to `high`."""
 
-    `rows` hold the estimate and the interval of each row, or None; `zero` draws the line of no
-    difference, `marked` rows have the colour of the baseline.
-    """
-
-    rows: tuple[tuple[float, float, float] | None, ...]
+    rows: tuple[tuple[float, float, float] | None, ...]  # the estimate and the interval of each row
     low: float
     high: float
-    zero: bool = False
-    marked: frozenset[int] = frozenset()
+    zero: bool = False  # draw the line of no difference
+    marked: frozenset[int] = frozenset()  # rows in the colour of the baseline
 
     @classmethod
     def of(
@@ -86,6 +82,11 @@ def with_ends(text: str, low: str, high: str) -> str:
     return type(text)(f"{text} [{low}, {high}]")
 
 
+def estimate_in_full(score: Any) -> str:
+    """Return the estimate of a score in full before its rounded interval, in points."""
+    return estimated(score.estimate, score.low, score.high)
+
+
 def _text(value: Any) -> str:
     """Return a text as it is, bold or not, None as empty text, and a number with commas."""
     if value is None or isinstance(value, str):
@@ -95,18 +96,13 @@ def _text(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """Column of numbers: its heading, and what an entry of the table has there.
-
-    `value` is an attribute of the entry or a function of it, by default the attribute of the
-    heading's name; `form` turns it into text, by default as it is. A column is left out unless
-    `when`. Those with `drop` are left out where there is no room, the smallest number first.
-    """
+    """Column of numbers: its heading, and what an entry of the table has there."""
 
     head: str
-    value: str | Callable[[Any], Any] = ""
-    form: Callable[[Any], str] = _text
-    when: bool = True
-    drop: int = 0
+    value: str | Callable[[Any], Any] = ""  # an attribute, or a function of the entry; or the head
+    form: Callable[[Any], str] = _text  # turns the value into text
+    when: bool = True  # else it is left out
+    drop: int = 0  # left out where there is no room, the smallest number first
     words: bool = False
 
     def cell(self, entry: Any) -> str:
@@ -131,30 +127,22 @@ class Named(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of formatted text under column headings.
-
-    The first `text_columns` hold words, and so does the last one if `closing_words`; the others
-    hold numbers. The page draws the `tracks` in the rows; text draws them before `track_column`, if
-    that is not None and there is room. If there is no room for all columns, the `droppable` ones
-    are hidden in this order, then the last ones. `details` are notes that text shows only if it is
-    verbose. `bold_note` explains bold text, `links` are the targets of the first cells on a page,
-    and `caption` is added to the caption in a paper. A line is drawn above the row `rule`.
-    """
+    """Rows of formatted text under column headings."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     title: str = ""
     notes: tuple[str, ...] = ()
-    text_columns: int = 1
-    closing_words: bool = False
-    tracks: Tracks | None = None
-    droppable: tuple[int, ...] = ()
-    bold_note: str = ""
-    links: tuple[str, ...] = ()
-    caption: tuple[str, ...] = ()
-    track_column: int | None = None
-    details: tuple[str, ...] = ()
-    rule: int | None = None
+    text_columns: int = 1  # the first ones, which hold words; the others hold numbers
+    closing_words: bool = False  # the last column holds words, too
+    tracks: Tracks | None = None  # drawn in the rows of the page
+    droppable: tuple[int, ...] = ()  # hidden in this order where there is no room, then the last
+    bold_note: str = ""  # explains bold text
+    links: tuple[str, ...] = ()  # targets of the first cells on a page
+    caption: tuple[str, ...] = ()  # added to the caption in a paper
+    track_column: int | None = None  # text draws the tracks before it, if there is room
+    details: tuple[str, ...] = ()  # notes that text shows only if it is verbose
+    rule: int | None = None  # the row above which a line is drawn
 
     @classmethod
     def of(
@@ -169,11 +157,9 @@ class Table:
         track_before: str = "",
         **about: Any,
     ) -> Table:
-        """Build a table with one row per entry; empty notes are left out.
-
-        `track` is the attribute that is drawn in each row between `low` and `high` of its owner;
-        text draws it before the column `track_before`.
-        """
+        """Build a table with one row per entry; empty notes are left out."""
+        # `track` is the attribute that is drawn in each row between `low` and `high` of its owner;
+        # text draws it before the column `track_before`
         entries, shown = list(entries), [column for column in columns if column.when]
         words = [column.words for column in shown]
         leading = words.index(False) if False in words else len(words)
@@ -183,14 +169,14 @@ class Table:
             owner = track.rpartition(".")[0]
             three = attrgetter(track, *(f"{owner}.{end}".lstrip(".") for end in ("low", "high")))
             limits = [three(entry) for entry in entries]
-            about["tracks"] = Tracks.of(limits, zero=track == "difference")
+            about["tracks"] = Tracks.of(limits, zero=track.endswith("difference"))
         return cls(
             heads,
             tuple(tuple(column.cell(entry) for column in shown) for entry in entries),
             title,
             tuple(filter(None, notes)),
             leading,
-            closing_words=words[-1] and leading < len(words),
+            closing_words=words[-1:] == [True] and leading < len(words),
             droppable=tuple(i for _, i in drops),
             track_column=heads.index(track_before) if track_before else None,
             details=tuple(filter(None, details)),
@@ -246,27 +232,16 @@ class Table:
         )
 
 
-_SIGNS = {
-    "better": "▲",
-    "worse": "▼",
-    "open": "○",
-    "equal": "=",
-    "passed": "✓",
-    "failed": "✗",
-    "fact": "●",
-}
+_STATES = ("better", "worse", "open", "equal", "passed", "failed", "fact")
+_SIGNS = dict(zip(_STATES, "▲▼○=✓✗●", strict=True))
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Headline of a page: a few words, its state as a word and a sign, and sentences below.
-
-    `state` is "better" or "worse" (the challenger is), "open", "equal", "passed", "failed" or
-    "fact".
-    """
+    """Headline of a page: a few words, its state as a word and a sign, and sentences below."""
 
     words: str
-    state: str = "fact"
+    state: str = "fact"  # one of `_STATES`; better or worse is the challenger
     sentences: tuple[str, ...] = ()
 
     @property

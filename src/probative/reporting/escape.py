@@ -6,43 +6,17 @@ import json
 import re
 import unicodedata
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    # at the start of a row a bracket or star would belong to the line break before it
-    "[": "{[}",
-    "]": "{]}",
-    "*": "{*}",
-    "−": "$-$",
-    "–": "--",
-    "—": "---",
-    "“": "``",
-    "”": "''",
-    "‘": "`",
-    "’": "'",
-    "≤": r"$\leq$",
-    "≥": r"$\geq$",
-    "±": r"$\pm$",
-    "×": r"$\times$",
-    "²": "$^2$",
-    "†": r"$^\dagger$",
-    "…": r"\ldots{}",
-    "Δ": r"$\Delta$",
-    "β": r"$\beta$",
-    "λ": r"$\lambda$",
-    "ν": r"$\nu$",
-}
+_MATHS = {"≤": "leq", "≥": "geq", "±": "pm", "×": "times"}
+_MATHS |= {"Δ": "Delta", "β": "beta", "λ": "lambda", "ν": "nu"}
+_TEXTS = {"\\": "backslash", "^": "asciicircum", "~": "asciitilde"}
+_TEXTS |= {"<": "less", ">": "greater", "|": "bar"}
+_LATEX = {sign: f"\\{sign}" for sign in "{}$&#%_"}
+_LATEX |= {sign: rf"\text{name}{{}}" for sign, name in _TEXTS.items()}
+_LATEX |= {sign: rf"$\{name}$" for sign, name in _MATHS.items()}
+# at the start of a row a bracket or star would belong to the line break before it
+_LATEX |= {sign: f"{{{sign}}}" for sign in "[]*"}
+_LATEX |= {"−": "$-$", "–": "--", "—": "---", "“": "``", "”": "''", "‘": "`", "’": "'"}
+_LATEX |= {"²": "$^2$", "†": r"$^\dagger$", "…": r"\ldots{}"}
 _LAST_LATIN = 0x17F  # last accented letter that LaTeX itself knows
 # characters that start a formula in spreadsheets, also in full width
 _FORMULA = set("=+-@＝＋－＠")

@@ -15,7 +15,7 @@ from probative.reporting.document import (
     Table,
     Tracks,
     Words,
-    estimated,
+    estimate_in_full,
     interval,
     payload,
     with_ends,
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
         Comparisons,
         DatasetComparisons,
         GateVerdict,
-        Group,
         GroupSummary,
         Scores,
     )
@@ -56,19 +55,14 @@ _CUT = "Drawn intervals that reach far beyond the others are cut."
 
 
 class _ForestRow(NamedTuple):
-    """Difference of two systems in a part of the data.
-
-    `gap` holds the difference, its interval and the scores of both; `p` is the p-value that counts,
-    None without a test; `decided` is True if it decides, `whole` if the row is about all others
-    together.
-    """
+    """Difference of two systems in a part of the data."""
 
     name: str
     units: int
-    gap: Comparison | MeanDifference
-    p: float | None = None
+    gap: Comparison | MeanDifference  # the difference, its interval and the scores of both
+    p: float | None = None  # that counts; None without a test
     decided: bool = False
-    whole: bool = False
+    whole: bool = False  # it is about all others together
 
     @property
     def limits(self) -> tuple[float, float, float]:
@@ -77,10 +71,8 @@ class _ForestRow(NamedTuple):
 
 
 def _choose_rows(rows: Sequence[_ForestRow], most: int) -> tuple[list[_ForestRow], int]:
-    """Return the rows to show, by falling difference with the whole last, and the number left out.
-
-    If there are too many, decided rows are kept first, then those with the most units.
-    """
+    """Return the rows to show, by falling difference, the whole last; and how many are left out."""
+    # if there are too many, decided rows are kept first, then those with the most units
     single = [row for row in rows if not row.whole]
     kept = sorted(single, key=lambda row: (not row.decided, -row.units))[:most]
     kept.sort(key=lambda row: (isnan(row.gap.difference), -row.gap.difference, row.name))
@@ -162,15 +154,13 @@ class _Differences:
         )
 
 
-def _left_out(number: int) -> str:
-    return f"{number:,} more are left out here; JSON and CSV hold all of them." if number else ""
+def _left_out(number: int, what: str = "more") -> str:
+    return f"{number:,} {what} are left out here; JSON and CSV hold all of them." if number else ""
 
 
 def _cut(limits: list[tuple[float, float, float]]) -> list[tuple[float, float, float]]:
-    """Cut intervals to a scale on which the shorter half of them can be seen.
-
-    Otherwise one tiny group would turn all others into dots.
-    """
+    """Cut intervals to a scale on which the shorter half of them can be seen."""
+    # otherwise one tiny group would turn all others into dots
     defined = [row for row in limits if row[0] == row[0]]
     if len(defined) < 4:
         return limits
@@ -202,8 +192,18 @@ _WEIGHTS = (
 
 def _of_groups(result: Comparisons, whole: Comparison, summary: GroupSummary) -> _Differences:
     unit = result.unit if result.by != "item" else "item"
-    note = _about(result, summary)
-    return _Differences(_rows(result, whole), summary.column, whole, "p adjusted", note, unit)
+    note = (
+        f"{100 * result.level:g} % intervals, each on its own; p adjusted by Holm's method for "
+        f"{counted(summary.tests, 'test')} (JSON: Benjamini and Hochberg's, too), that of all "
+        f"groups as it is. The largest difference comes first."
+    )
+    rows = []
+    for group in result.groups or ():
+        c = group.of_pair(whole.a, whole.b, whole.metric, whole.question)
+        rows.append(_row(group.group, group.units, c, result.level))
+    total = whole.observed_units or result.units
+    rows.append(_row(_ALL, total, whole, result.level, whole=True))
+    return _Differences(rows, summary.column, whole, "p adjusted", note, unit)
 
 
 def group_tables(result: Comparisons, *, most: int = _IN_TEXT) -> list[Table]:
@@ -235,16 +235,14 @@ def group_notes(result: Comparisons) -> tuple[str, ...]:
 def group_score_table(scores: Scores, column: str, *, most: int = _MOST_SCORED_GROUPS) -> Table:
     """Build the table of the main score (F1 or accuracy) of every system in each group."""
     groups = scores.groups or ()
-    metric, level = _main_metric(scores), f"{100 * scores.level:g} %"
+    names, level = [score.metric for score in scores.systems[0].scores], f"{100 * scores.level:g} %"
+    metric = next((name for name in ("f1", "accuracy") if name in names), names[0])
     shown = sorted(groups, key=lambda group: -group.rows)[:most]
     left_out = len(groups) - len(shown)
 
     def of_system(place: int) -> Column:
-        def cell(group: Group) -> str:
-            score = group.systems[place][metric]
-            return estimated(score.estimate, score.low, score.high)
-
-        return Column(f"{scores.systems[place].name} [{level}]", cell)
+        head = f"{scores.systems[place].name} [{level}]"
+        return Column(head, lambda group: group.systems[place][metric], estimate_in_full)
 
     return Table.of(
         [group for group in groups if group in shown],
@@ -257,33 +255,9 @@ def group_score_table(scores: Scores, column: str, *, most: int = _MOST_SCORED_G
         title=f"{metric_name(metric, scores.match)} by {column}{scale_word(', ')}",
         notes=(
             f"{level} intervals, each on its own: not adjusted for their number.",
-            f"{left_out:,} more groups are left out here; JSON and CSV hold all of them."
-            if left_out
-            else "",
+            _left_out(left_out, "more groups"),
         ),
     )
-
-
-def _main_metric(scores: Scores) -> str:
-    names = [score.metric for score in scores.systems[0].scores]
-    return next((name for name in ("f1", "accuracy") if name in names), names[0])
-
-
-def _about(result: Comparisons, summary: GroupSummary) -> str:
-    return (
-        f"{100 * result.level:g} % intervals, each on its own; p adjusted by Holm's method for "
-        f"{counted(summary.tests, 'test')} (JSON: Benjamini and Hochberg's, too), that of all "
-        f"groups as it is. The largest difference comes first."
-    )
-
-
-def _rows(result: Comparisons, whole: Comparison) -> list[_ForestRow]:
-    rows = []
-    for group in result.groups or ():
-        c = group.of_pair(whole.a, whole.b, whole.metric, whole.question)
-        rows.append(_row(group.group, group.units, c, result.level))
-    total = whole.observed_units or result.units
-    return [*rows, _row(_ALL, total, whole, result.level, whole=True)]
 
 
 def _row(name: str, units: int, c: Comparison, level: float, *, whole: bool = False) -> _ForestRow:

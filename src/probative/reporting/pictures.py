@@ -51,18 +51,13 @@ _RUN = "run"  # label of the dots of single runs
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """Base class of pictures.
+    """Base class of pictures."""
 
-    `axis` names the horizontal axis, `title` says what the picture shows, `reading` how to read it,
-    and `description` gives its numbers to those who cannot see it. `note` is what a figure without
-    a caption says beside its axis.
-    """
-
-    axis: str = ""
-    title: str = ""
-    description: str = ""
-    reading: str = ""
-    note: str = ""
+    axis: str = ""  # the name of the horizontal axis
+    title: str = ""  # what it shows
+    description: str = ""  # its numbers, for those who cannot see it
+    reading: str = ""  # how to read it
+    note: str = ""  # what a figure without a caption says beside its axis
 
     def shapes(self) -> _Shapes:
         """Return the picture as SVG."""
@@ -79,20 +74,16 @@ class Picture:
 
 @dataclass(frozen=True)
 class Bar:
-    """Row of a forest plot: an estimate, its interval and single runs.
-
-    A `marked` row is the baseline, or the sum of all others; a `pale` one stands back. `words`
-    stand on the right of the row in a figure.
-    """
+    """Row of a forest plot: an estimate, its interval and single runs."""
 
     name: str
     estimate: float
     low: float
     high: float
-    marked: bool = False
+    marked: bool = False  # the baseline, or the sum of all others
     runs: tuple[float, ...] = ()
-    pale: bool = False
-    words: str = ""
+    pale: bool = False  # it stands back
+    words: str = ""  # on the right of the row in a figure
 
 
 @dataclass(frozen=True)
@@ -172,23 +163,18 @@ class Forest(Picture):
 
 @dataclass(frozen=True)
 class Density(Picture):
-    """Posterior of the difference of two systems, with the region of equivalence shaded.
+    """Posterior of the difference of two systems, with the region of equivalence shaded."""
 
-    `x` and `y` are empty if there is no curve. `names` are those of baseline and challenger;
-    `chances` the probabilities in words that the first is better, that both are equivalent, and
-    that the second is better.
-    """
-
-    x: Sequence[float]
+    x: Sequence[float]  # empty if there is no curve
     y: Sequence[float]
     rope: float
-    names: tuple[str, str]
+    names: tuple[str, str]  # of baseline and challenger
+    # probabilities that the first is better, that both are equivalent, that the second is better
     chances: tuple[str, str, str]
 
     def shapes(self) -> _Shapes:
         """Return the picture as SVG."""
-        x, y, rope = self.x, self.y, self.rope
-        height = 130.0
+        x, y, rope, height = self.x, self.y, self.rope, 130.0
         scale = _Scale.around([*x, 0.0], _MARGIN, _HALF - _MARGIN)
         top, bottom = _MARGIN + 34, _MARGIN + 34 + height
         peak = max(y) or 1.0
@@ -232,7 +218,7 @@ class Density(Picture):
         axis.set_yticks([])
         a, b = (safe_name(name, 24) for name in self.names)
         axis.set_xlabel(f"{b} − {a}, {self.note}")
-        first, same, second = map(_relation, self.chances)
+        first, same, second = (c if c[0] in "<>" else f"= {c}" for c in self.chances)
         words = [(f"P({b} better) {second}", CHALLENGER), (f"P({a} better) {first}", BASELINE)]
         if rope > 0:
             words.insert(1, (f"P(equivalent) {same}", "0.3"))
@@ -261,8 +247,7 @@ class Densities(Picture):
 
     def shapes(self) -> _Shapes:
         """Return the picture as SVG."""
-        curves = self.curves
-        height = 130.0
+        curves, height = self.curves, 130.0
         solid = [curve for curve in curves if not curve.dashed]
         scale = _Scale.around([x for curve in curves for x in curve.x], _MARGIN, _HALF - _MARGIN)
         top = _MARGIN + _NAME_HEIGHT * len(solid)
@@ -337,10 +322,7 @@ class Histogram(Picture):
 
 @dataclass(frozen=True)
 class Series:
-    """Score along an axis with its interval; its `peak` is marked, its `ranges` are shaded.
-
-    A `reference` is drawn as a dashed line without a colour of its own.
-    """
+    """Score along an axis with its interval; its `peak` is marked, its `ranges` are shaded."""
 
     name: str
     x: Sequence[float]
@@ -350,24 +332,19 @@ class Series:
     _: KW_ONLY
     peak: tuple[float, float] | None = None
     ranges: tuple[tuple[float, float], ...] = ()
-    reference: bool = False
+    reference: bool = False  # a dashed line without a colour of its own
 
 
 @dataclass(frozen=True)
 class Lines(Picture):
-    """Scores along an axis, each as a line with the band of its interval.
-
-    `up` names the vertical axis; `in_points` shows the values of the horizontal one in points, too;
-    `zero` draws the line of no difference, `stop` an upright one;
-    `baseline` gives the first series the colour of the baseline.
-    """
+    """Scores along an axis, each as a line with the band of its interval."""
 
     series: Sequence[Series]
-    up: str = "points"
-    zero: bool = False
-    stop: float | None = None
-    baseline: bool = False
-    in_points: bool = False
+    up: str = "points"  # the name of the vertical axis
+    zero: bool = False  # draw the line of no difference
+    stop: float | None = None  # draw an upright line
+    baseline: bool = False  # the first series has the colour of the baseline
+    in_points: bool = False  # the values of the horizontal axis are in points, too
 
     def shapes(self) -> _Shapes:
         """Return the picture as SVG."""
@@ -640,15 +617,11 @@ def new_figure(
     figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
     axes = figure.subplots(rows, columns, **grid)
     for axis in figure.axes:
-        _tidy(axis)
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.tick_params(labelsize=9)
+        axis.grid(visible=True, linewidth=0.4, alpha=0.5)
+        axis.set_axisbelow(True)
     return figure, axes
-
-
-def _tidy(axis: Axes) -> None:
-    axis.spines[["top", "right"]].set_visible(False)
-    axis.tick_params(labelsize=9)
-    axis.grid(visible=True, linewidth=0.4, alpha=0.5)
-    axis.set_axisbelow(True)
 
 
 def figure_bytes(figure: Figure, form: str) -> bytes:
@@ -688,10 +661,8 @@ def safe_name(name: str, longest: int = 60) -> str:
 
 
 def figure(*pictures: Picture, title: str = "", beside: float = 0.0) -> Figure:
-    """Draw pictures side by side, with one legend below.
-
-    `beside` leaves an empty panel of so many inches on the right, with the same rows.
-    """
+    """Draw pictures side by side, with one legend below."""
+    # `beside` leaves an empty panel of so many inches on the right, with the same rows
     sizes = [picture.size() for picture in pictures]
     width, height = (max(side) for side in zip(*sizes, strict=True))
     if len(pictures) == 1 and isinstance(pictures[0], Lines):
@@ -743,10 +714,6 @@ def _draw_legend(drawn: Figure, pictures: Sequence[Picture]) -> None:
         frameon=False,
         fontsize=9,
     )
-
-
-def _relation(chance: str) -> str:
-    return chance if chance[0] in "<>" else f"= {chance}"
 
 
 def _points(values: Sequence[float]) -> list[float]:

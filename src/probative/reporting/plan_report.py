@@ -9,7 +9,7 @@ import numpy as np
 
 from probative.errors import InputError
 from probative.options import sign
-from probative.reporting.document import Answer, Document, Strong, Table, payload
+from probative.reporting.document import Answer, Column, Document, Strong, Table, Words, payload
 from probative.reporting.pictures import COLOURS, new_figure
 from probative.wording.numbers import (
     counted,
@@ -33,20 +33,16 @@ def plan_document(plan: Plan) -> Document:
     """Build the document of a plan: difference, power and number of units."""
     unit = plan.by
     signed = plan.signature or sign("plan", plan.metric, f"level:{plan.level:g}")
-    units = "–" if plan.units is None else f"{plan.units:,}"
-    difference = math.nan if plan.difference is None else plan.difference
-    power = math.nan if plan.power is None else plan.power
-    table = Table(
-        ("score", "difference", "power", f"{unit}s", "observed"),
-        (
-            (
-                plan.metric,
-                points(difference),
-                number(power),
-                units,
-                f"{plan.observed_units:,}",
-            ),
-        ),
+    commas = "{:,}".format
+    table = Table.of(
+        [plan],
+        [
+            Words("score", "metric"),
+            Column("difference", form=points),
+            Column("power", form=number),
+            Column(f"{unit}s", "units", lambda units: "–" if units is None else commas(units)),
+            Column("observed", "observed_units", commas),
+        ],
         title="Sample size",
     )
     return Document(
@@ -126,7 +122,7 @@ def _grid(plan: RunsPlan) -> Table:
     lines = zip(plan.runs, plan.half_widths, plan.powers, plan.units_needed, strict=True)
     for runs, widths, powers, needed in lines:
         cells = [
-            _cell(width, power, enough=power >= plan.power)
+            (Strong if power >= plan.power else str)(f"±{points(width)} ({number(power, 2)})")
             for width, power in zip(widths, powers, strict=True)
         ]
         rows.append((f"{runs}", *cells, "–" if needed is None else f"{needed:,}"))
@@ -140,11 +136,6 @@ def _grid(plan: RunsPlan) -> Table:
         ),
         bold_note=f"bold: power {number(plan.power, 2)} or more",
     )
-
-
-def _cell(width: float, power: float, *, enough: bool) -> str:
-    text = f"±{points(width)} ({number(power, 2)})"
-    return Strong(text) if enough else text
 
 
 def _sentences(plan: RunsPlan) -> list[str]:
@@ -184,11 +175,9 @@ _MOST_LINES = 8
 
 @on_own_scale
 def runs_plan_figure(plan: RunsPlan) -> Figure:
-    """Draw the half-width of the interval over units and runs, and where the power is reached.
-
-    A contour joins designs with intervals of the same length: where it is upright, only more units
-    help, where it is flat, only more runs do.
-    """
+    """Draw the half-width of the interval over units and runs, and where the power is reached."""
+    # a contour joins designs with intervals of the same length: where it is upright, only more
+    # units help, where it is flat, only more runs do
     surface = plan.surface
     if surface is None or not np.all(surface.half_widths > 0):
         raise InputError("plan: nothing varies in the pilot; there is no figure")

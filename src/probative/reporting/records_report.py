@@ -38,9 +38,7 @@ def path_table(paths: Sequence[PathSummary], documents: int) -> Table:
             Column("documents"),
             Column("values"),
             Words("required", form=lambda required: "yes" if required else "", when=known),
-            Words(
-                "examples", form=lambda values: ", ".join(map(_example, values)), drop=int(known)
-            ),
+            Words("examples", form=_examples, drop=int(known)),
             Words("option to consider", "rule", when=known),
         ],
         title=f"Paths in {counted(documents, 'document')}",
@@ -67,19 +65,18 @@ def _left_out(entries: Sequence[Any], what: str) -> str:
 
 def quality_lines(scores: Scores) -> list[str]:
     """Return how many outputs of each system are malformed, missing and repaired."""
-    return [
-        f"{system.name}: of {found.documents:,} outputs, {found.malformed:,} malformed, "
-        f"{found.missing:,} missing, {found.repaired:,} repaired. {found.strict:,} documents have "
-        f"no error; the mean F1 of documents is {points(found.mean_f1, 1)}{_ends(system)}."
-        for system in scores.systems
-        if (found := system.outcomes) is not None
-    ]
-
-
-def _ends(system: SystemScores) -> str:
-    """Return the interval of the mean F1 of documents, if it was computed."""
-    own = next((score for score in system.scores if score.metric == "f1_of_documents"), None)
-    return "" if own is None else f" {brackets(own.low, own.high, 1)}"
+    lines = []
+    for system in scores.systems:
+        if (found := system.outcomes) is not None:
+            own = next((s for s in system.scores if s.metric == "f1_of_documents"), None)
+            ends = "" if own is None else f" {brackets(own.low, own.high, 1)}"
+            lines.append(
+                f"{system.name}: of {found.documents:,} outputs, {found.malformed:,} malformed, "
+                f"{found.missing:,} missing, {found.repaired:,} repaired. {found.strict:,} "
+                f"documents have no error; the mean F1 of documents is "
+                f"{points(found.mean_f1, 1)}{ends}."
+            )
+    return lines
 
 
 def two_averages(scores: Scores, compared: Comparisons | None = None) -> list[str]:
@@ -128,11 +125,10 @@ def _higher(gap: Any) -> str:
 
 
 class _Field(NamedTuple):
-    """Outcomes of a field with its score, or with two scores and their difference."""
+    """Outcomes of a field with its score, if it is known."""
 
     counts: Any
-    score: Any = None
-    other: Any = None
+    score: Any
 
     @property
     def typed(self) -> int:
@@ -140,15 +136,10 @@ class _Field(NamedTuple):
         return int(self.counts.lost_type + self.counts.other_type)
 
 
-def _fields(system: SystemScores) -> list[_Field]:
-    own = {entry.label: entry.scores[-1] for entry in system.by_label}
-    fields = () if system.outcomes is None else system.outcomes.fields
-    return [_Field(each, own.get(each.path)) for each in fields]
-
-
 def field_table(scores: Scores, system: SystemScores) -> Table:
     """Build the table of fields, those with most errors first."""
-    fields = _fields(system)
+    own = {entry.label: entry.scores[-1] for entry in system.by_label}
+    fields = [_Field(each, own.get(each.path)) for each in _outcomes(system)]
     shown = fields[:_MOST_FIELDS]
     metric = next((each.score.metric for each in fields if each.score is not None), "f1")
     several = f": {system.name}" if len(scores.systems) > 1 else ""
@@ -322,12 +313,7 @@ def _change_tables(result: Comparisons) -> list[Table]:
     return [
         Table.of(
             [c for c in result.changes or () if (c.a, c.b) == (a, b)],
-            [
-                Words("field", "path"),
-                Column("fixed"),
-                Column("broken"),
-                Words("documents", _where),
-            ],
+            [Words("field", "path"), Column("fixed"), Column("broken"), Words("documents", _where)],
             title=f"What {b} fixes and breaks of {a}",
             notes=("Gold fields that only one of the two has right.",),
         )

@@ -9,6 +9,7 @@ import re
 from dataclasses import replace
 from functools import cache
 from html import escape as escape_html
+from importlib import import_module
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from probative.errors import InputError
 from probative.metrics import TABLE
 from probative.options import sign
 from probative.reporting import escape
-from probative.reporting.document import Document, Strong, Table, payload
+from probative.reporting.document import Column, Document, Strong, Table, payload
 from probative.reporting.escape import plain
 from probative.wording.numbers import points, scale_of
 
@@ -42,10 +43,8 @@ _GAP = 3  # letters between columns
 
 
 def _fitted(table: Table, width: int) -> tuple[Table, list[str]]:
-    """Hide columns until the table fits; return it with the names of the hidden ones.
-
-    First those that say so, then the last ones of numbers, then the last ones of words.
-    """
+    """Hide columns until the table fits; return it with the names of the hidden ones."""
+    # first those that say so, then the last ones of numbers, then the last ones of words
     hidden: list[str] = []
     while len(table.columns) > 2 and sum(_least_widths(table)) > _room_for(table, width):
         last = [i for i, words in enumerate(table.word_columns) if i > 1 and not words]
@@ -66,10 +65,8 @@ def _full_widths(table: Table) -> list[int]:
 
 
 def _least_widths(table: Table) -> list[int]:
-    """Return the least width of each column: columns of words may be broken into lines.
-
-    The names in the first column are broken only if there is nothing to hide instead.
-    """
+    """Return the least width of each column: columns of words may be broken into lines."""
+    # the names in the first column are broken only if there is nothing to hide instead
     widths = _full_widths(table)
     for i, column in enumerate(zip(table.columns, *table.rows, strict=True)):
         if table.word_columns[i]:
@@ -173,10 +170,7 @@ _NARROWEST_TRACK, _WIDEST_TRACK = 15, 41  # characters of a drawing; odd, so tha
 
 
 def _draw_tracks(table: Table, width: int) -> Table:
-    """Draw the intervals of a table in a column, if it asks for that and there is room.
-
-    Droppable columns make room for it.
-    """
+    """Draw the intervals in a column, if the table asks for that; droppable ones make room."""
     if table.track_column is None or table.tracks is None:
         return table
     room = _room(table, width)
@@ -255,10 +249,7 @@ _VERDICT_WORDS = re.compile(  # printed in bold
 def as_text(
     document: Document, *, colour: bool = False, width: int = UNLIMITED, verbose: bool = False
 ) -> str:
-    """Render tables and notes for the terminal, a file or a pipe; the verdict comes last.
-
-    Details and the signature are shown only if it is `verbose`.
-    """
+    """Render tables and notes for the terminal, a file or a pipe; the verdict comes last."""
 
     def bold(text: str) -> str:
         return f"\x1b[1m{text}\x1b[0m" if colour else text
@@ -269,8 +260,9 @@ def as_text(
         tables = [_draw_tracks(table, width) for table in shown]
     blocks = [note_lines(words, room) for words in document.leading]
     for table in tables:
-        own = table.all_notes if verbose and colour else table.notes
-        own = (*table.notes, *table.details) if verbose and not colour else own
+        own = table.notes
+        if verbose:
+            own = table.all_notes if colour else (*table.notes, *table.details)
         lines = _table_lines(table, width, bold)
         blocks.append([*lines, *(line for note in own for line in note_lines(note, room))])
     notes = (*document.notes, *document.details) if verbose else document.notes
@@ -365,9 +357,7 @@ def _latex_table(table: Table, label: str) -> str:
     small = r"\footnotesize" if letters > _LETTERS_OF_A_SMALL_TABLE else r"\small"
     if room is not None:
         aligned[0] = rf"p{{{room:.2f}\linewidth}}"
-        first = [_RAGGED + _latex(row[0]) for row in table.rows]
-    else:
-        first = [_latex(row[0]) for row in table.rows]
+    first = [_RAGGED * (room is not None) + _latex(row[0]) for row in table.rows]
     rest = [_latex_row(table.columns[1:], row[1:]) for row in table.rows]
     title = f"{_latex_name(table.title)}." if table.title else ""
     said = (*table.all_notes, *table.caption)
@@ -552,17 +542,9 @@ def to_frame(records: Sequence[dict[str, Any]], backend: str = "pandas") -> Any:
     columns = list(dict.fromkeys(key for record in records for key in record))
     data = {column: [record.get(column) for record in records] for column in columns}
     try:
-        if backend == "pandas":
-            import pandas as pd
-
-            return pd.DataFrame(data)
-        if backend == "polars":
-            import polars as pl
-
-            return pl.DataFrame(data, strict=False)
-        import pyarrow as pa
-
-        return pa.table(data)
+        module = import_module(backend)
+        make = module.table if backend == "pyarrow" else module.DataFrame
+        return make(data, strict=False) if backend == "polars" else make(data)
     except ImportError:
         raise InputError(f"backend: {backend} is not installed here") from None
 
@@ -580,18 +562,15 @@ def result_document(result: Result) -> Document:
     columns = list(dict.fromkeys(key for record in records for key in record))
     # words first, then numbers, the note last
     columns.sort(key=lambda column: (column == "note", not _holds_words(records, column)))
-    words = [column for column in columns if column != "note" and _holds_words(records, column)]
-    title = _spaced(type(result).__name__)
-    table = Table(
-        tuple(column.replace("_", " ") for column in columns),
-        tuple(
-            tuple(_result_report_cell(record.get(column)) for column in columns)
-            for record in records
-        ),
-        title=title,
-        text_columns=len(words),
-        closing_words="note" in columns,
-    )
+
+    def column(name: str) -> Column:
+        words = name == "note" or _holds_words(records, name)
+        head = name.replace("_", " ")
+        return Column(head, lambda record: record.get(name), _result_report_cell, words=words)
+
+    # the words of a class name such as ``RandomizationTest``
+    title = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(result).__name__).capitalize()
+    table = Table.of(records, map(column, columns), title=title)
     signed = getattr(result, "signature", "") or sign(title.lower().replace(" ", "-"))
     return Document(
         title=title,
@@ -611,8 +590,3 @@ def _result_report_cell(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return "–" if value is None else str(value)
     return f"{value:.4g}".replace("-", "−") if isinstance(value, float) else f"{value:,}"
-
-
-def _spaced(name: str) -> str:
-    """Split a class name such as ``RandomizationTest`` into words."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).capitalize()

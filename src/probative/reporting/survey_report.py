@@ -51,13 +51,12 @@ if TYPE_CHECKING:
         GateVerdict,
         Sampled,
     )
-    from probative.results.surveys import Look, Looks
+    from probative.results.surveys import Looks
 
 
 # --- Estimate of a pool
 
 _WORTH = "worth: the number of simple random labels that would give the same width of the interval."
-_ESTIMATE_REPORT_SHARE = "variance: this stratum's share of the variance of the estimate."
 
 
 def estimate_document(estimate: Estimate, *, gates: Sequence[GateVerdict] = ()) -> Document:
@@ -72,12 +71,7 @@ def estimate_document(estimate: Estimate, *, gates: Sequence[GateVerdict] = ()) 
             _estimate_report_strata(estimate),
         ),
         records=tuple(estimate.records()),
-        notes=(
-            said,
-            *_judged(estimate),
-            *estimate.verdicts,
-            estimate.signature,
-        ),
+        notes=(said, *_judged(estimate), *estimate.verdicts, estimate.signature),
         headline=(*gate_answers(gates), _headline(estimate, said)),
     )
 
@@ -186,9 +180,9 @@ def _differences(estimate: Estimate) -> Table:
                 pvalue,
                 when=any(gap.p_adjusted is not None for gap in gaps),
             ),
-            Column("P(worse)", "p_a_better", _chance),
-            Column(f"P(within {100 * rope:.4g})", "p_equivalent", _chance, when=rope > 0),
-            Column("P(better)", "p_b_better", _chance),
+            Column("P(worse)", "p_a_better", probability),
+            Column(f"P(within {100 * rope:.4g})", "p_equivalent", probability, when=rope > 0),
+            Column("P(better)", "p_b_better", probability),
             *_worth_columns(estimate),
         ],
         title="Differences in points",
@@ -201,10 +195,6 @@ def _differences(estimate: Estimate) -> Table:
         track="difference",
         bold_note="Bold: the interval excludes 0.",
     )
-
-
-def _chance(value: float) -> str:
-    return "–" if isnan(value) else probability(value)
 
 
 def _estimate_report_strata(estimate: Estimate) -> Table:
@@ -224,7 +214,7 @@ def _estimate_report_strata(estimate: Estimate) -> Table:
         title="Strata",
         notes=(
             "in gold, and found by each system: mean number of items per labelled unit.",
-            _ESTIMATE_REPORT_SHARE,
+            "variance: this stratum's share of the variance of the estimate.",
         ),
     )
     return _with_total(table, f"{estimate.pool:,}", f"{estimate.labelled:,}")
@@ -239,7 +229,6 @@ def _with_total(table: Table, *cells: str) -> Table:
 # --- Sample
 
 _BESIDE = "The sample is optimised for the difference (95 %) and single scores (5 %)."
-_SAMPLE_REPORT_SHARE = "information: this stratum's share of the remaining uncertainty."
 
 
 def sample_document(sampled: Sampled, *, explain: bool = False) -> Document:
@@ -271,7 +260,7 @@ def _sample_report_strata(sampled: Sampled) -> Table:
         title="Strata",
         notes=(
             "spread: standard deviation of the units in a stratum, in items.",
-            _SAMPLE_REPORT_SHARE,
+            "information: this stratum's share of the remaining uncertainty.",
             _BESIDE if sampled.goal == "difference" else "",
         ),
     )
@@ -281,16 +270,13 @@ def _sample_report_strata(sampled: Sampled) -> Table:
 
 # --- Looks while labels arrive
 
-_READING = "The band holds at every check: you may check as often as you like and stop at any time."
-
 
 def watch_document(looks: Looks) -> Document:
     """Build the document of looks: a table, the last verdict, and a figure."""
     if not looks.looks:
         raise InputError("looks: there are no checks yet; expected at least one batch")
     last = looks.last
-    said = last.verdict(looks.a, looks.b or "B")
-    notes = [_sentence(said)]
+    said = f"{upper(last.verdict(looks.a, looks.b or 'B'))}."
     return Document(
         title=f"{_what(looks)} at every check",
         payload=payload(
@@ -302,9 +288,9 @@ def watch_document(looks: Looks) -> Document:
         ),
         tables=(_table(looks),),
         records=tuple(looks.records()),
-        notes=(*notes, *([_sentence(last.note)] if last.note else []), looks.signature),
+        notes=(said, *([f"{upper(last.note)}."] if last.note else []), looks.signature),
         pictures=(_picture(looks),) if _has_band(looks) else (),
-        headline=(Answer(*_state(looks), (_sentence(said),)),),
+        headline=(Answer(*_state(looks), (said,)),),
     )
 
 
@@ -322,10 +308,6 @@ def _state(looks: Looks) -> tuple[str, str]:
         return "May stop: no difference on this pool", "equal"
     more = "no decision in sight" if last.more is None else f"about {last.more:,} more"
     return f"Keep labelling: {more}", "open"
-
-
-def _sentence(words: str) -> str:
-    return f"{words[0].upper()}{words[1:]}."
 
 
 def _what(looks: Looks) -> str:
@@ -350,16 +332,15 @@ def _table(looks: Looks) -> Table:
             ),
         ],
         title=f"{100 * looks.last.level:g} % intervals that hold at every check, in points",
-        tracks=Tracks.of([_track(look) for look in looks.looks], zero=two)
+        # a look without an interval is not drawn
+        tracks=Tracks.of(
+            [(x.estimate if x.has_limits else math.nan, x.low, x.high) for x in looks.looks],
+            zero=two,
+        )
         if _has_band(looks)
         else None,
     )
     return replace(table, track_column=5)
-
-
-def _track(look: Look) -> tuple[float, float, float]:
-    """Return estimate and interval of a look; the estimate is NaN if it has no interval."""
-    return (look.estimate if look.has_limits else math.nan, look.low, look.high)
 
 
 def _has_band(looks: Looks) -> bool:
@@ -381,7 +362,8 @@ def _picture(looks: Looks) -> Lines:
         up=f"{_what(looks)}, points",
         title=f"{_what(looks)} against the number of labels.",
         description=str(looks),
-        reading=_READING,
+        reading="The band holds at every check: you may check as often as you like and stop at any "
+        "time.",
         note=stop,
         zero=looks.last.is_of_two,
         stop=decided.units if decided else None,

@@ -33,10 +33,7 @@ if TYPE_CHECKING:
 
 
 # the denominator of an overall score, by which it weighs the groups
-_WEIGHED_BY = {
-    "precision": "what the system returns there",
-    "npv": "what the system rejects there",
-}
+_WEIGHED_BY = {"precision": "what the system returns there", "npv": "what the system rejects there"}
 
 
 def sentences_of_groups(
@@ -44,12 +41,21 @@ def sentences_of_groups(
 ) -> tuple[str, ...]:
     """Return the sentences about one pair: where it is decided, how groups vary, warnings."""
     metrics = {c.metric for group in groups for c in group.comparisons or ()}
-    said = [_decided(summary, whole, named=len(metrics) > 1), *_untested(summary)]
+    said = [_decided(summary, whole, named=len(metrics) > 1)]
+    if untested := summary.groups - summary.tested:
+        holds = "holds" if untested == 1 else "hold"
+        what = "one unit, identical outputs, or no gold items"
+        said.append(f"{counted(untested, 'group')} {holds} nothing to test: {what}.")
     said += _spread_sentences(summary.heterogeneity)
     if "reversal" in summary.disagreements:
         said.append(_reversal(summary))
     if "mixed" in summary.disagreements:
-        said.append(_mixed(summary))
+        s = summary
+        said.append(
+            f"Warning: the groups disagree. {s.b} is better than {s.a} in {some(s.better)} and "
+            f"worse in {some(s.worse)}: which of the two is better depends on the group, and the "
+            f"overall difference ({signed_points(s.difference)}) holds for this mixture alone."
+        )
     if "against-most" in summary.disagreements:
         said.append(_against_most(summary, groups))
     return tuple(said)
@@ -84,16 +90,6 @@ def _decided(s: GroupSummary, whole: Comparison, *, named: bool) -> str:
     return f"{head}: {s.b} is {' and '.join(parts)}{rest} ({tests})."
 
 
-def _untested(s: GroupSummary) -> list[str]:
-    """Return a sentence on the groups that could not be tested."""
-    untested = s.groups - s.tested
-    if not untested:
-        return []
-    holds = "holds" if untested == 1 else "hold"
-    what = "one unit, identical outputs, or no gold items"
-    return [f"{counted(untested, 'group')} {holds} nothing to test: {what}."]
-
-
 def _spread_sentences(h: Heterogeneity | None, parts: str = "groups") -> list[str]:
     """Say whether differences vary over groups (or other parts) by more than chance."""
     if h is None:
@@ -102,9 +98,8 @@ def _spread_sentences(h: Heterogeneity | None, parts: str = "groups") -> list[st
         f"Cochran's Q = {number(h.q, 1)} on {h.degrees_of_freedom:,}, p {p_equals(h.pvalue)}, "
         f"I² = {100 * h.i_squared:.0f} %"
     )
-    if h.pvalue <= 0.05:
-        return [f"The differences vary over the {parts} by more than chance ({figures})."]
-    return [f"The differences vary over the {parts} no more than chance explains ({figures})."]
+    how = "by more than chance" if h.pvalue <= 0.05 else "no more than chance explains"
+    return [f"The differences vary over the {parts} {how} ({figures})."]
 
 
 def _reversal(s: GroupSummary) -> str:
@@ -129,14 +124,6 @@ def _why(s: GroupSummary) -> str:
     return (
         f"An overall score weighs each group by {by}, which differs between the systems: one has "
         f"more of its weight where both score low, as the two tables show."
-    )
-
-
-def _mixed(s: GroupSummary) -> str:
-    return (
-        f"Warning: the groups disagree. {s.b} is better than {s.a} in {some(s.better)} "
-        f"and worse in {some(s.worse)}: which of the two is better depends on the group, "
-        f"and the overall difference ({signed_points(s.difference)}) holds for this mixture alone."
     )
 
 

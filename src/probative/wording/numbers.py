@@ -65,10 +65,7 @@ def scale_of(result: Any) -> Iterator[None]:
 
 
 def on_own_scale(make: Function) -> Function:
-    """Let a function print on the scale of its first argument, a result or what it comes from.
-
-    A document that it returns keeps that scale.
-    """
+    """Let a function print on the scale of its first argument; a document keeps that scale."""
 
     @wraps(make)
     def scaled(result: Any, *rest: Any, **how: Any) -> Any:
@@ -127,16 +124,12 @@ _ROUNDING = 1e-12
 
 
 def pvalue(value: float | None, *thresholds: float) -> str:
-    """Format a p-value: 0.496, 0.0124, 2.2e−16; undefined as a dash, None as empty text.
-
-    It has three significant digits, and more if it would be rounded to one of the thresholds, by
-    default 0.05 and 0.01.
-    """
+    """Format a p-value: 0.496, 0.0124, 2.2e−16; undefined as a dash, None as empty text."""
     if value is None or value != value:
         return "" if value is None else "–"
     if value < 0.001:
         return f"{value:.1e}".replace("-", "−") if value > 0 else "< 1e−300"
-    cuts = (*_THRESHOLDS, *thresholds)
+    cuts = (*_THRESHOLDS, *thresholds)  # more digits if it would be rounded to one of them
     if not any(abs(value - cut) <= _ROUNDING for cut in cuts):
         for digits in range(3, 9):
             text = f"{value:#.{digits}g}"
@@ -171,9 +164,8 @@ def with_interval(
 def brackets(low: float, high: float, digits: int | None = None, *, signed: bool = False) -> str:
     """Format an interval in points: ``[38.5, 45.3]``, or signed ``[−2.0, +4.2]``."""
     places = decimals(low, high) if digits is None else digits
-    if signed:
-        return f"[{limit(low, places)}, {limit(high, places)}]"
-    return f"[{points(low, places)}, {points(high, places)}]"
+    form = limit if signed else points
+    return f"[{form(low, places)}, {form(high, places)}]"
 
 
 def limit(value: float, digits: int = 1) -> str:
@@ -206,6 +198,11 @@ _MATCHES = {
 def metric_name(metric: str, match: str | None = None) -> str:
     """Return the name of a score in print, ``macro_f1`` as macro F1, and the rule of matching."""
     return ", ".join([metric_words(metric), *match_words(match)])
+
+
+def score_name(result: Any) -> str:
+    """Return the score of a result before its figures, with a comma after a rule of matching."""
+    return metric_name(result.metric, result.match) + "," * (result.match is not None)
 
 
 def metric_words(metric: str) -> str:

@@ -12,7 +12,7 @@ from math import isnan
 from string import ascii_letters
 from typing import TYPE_CHECKING
 
-from probative.wording.numbers import in_words, listed, metric_name, p_equals, points
+from probative.wording.numbers import in_words, listed, metric_name, p_equals, points, score_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,9 +35,11 @@ def ranking_summary(ranking: Ranking) -> str:
     known = [system for system in ranking.ranking if not isnan(system.p_best)]
     if not known:
         return f"No verdict: {_without_evidence(ranking)}."
-    unknown = _unknown(ranking)
+    names = [system.name for system in ranking.ranking if isnan(system.p_best)]
+    reason = f"not ranked, as no score rests on more than one {ranking.by}"
+    unknown = [f"{_listed(names)}: {reason}."] if names else []
     if len(known) == 1:
-        score = f"{_score_name(ranking)} {points(known[0].estimate, 1)}"
+        score = f"{score_name(ranking)} {points(known[0].estimate, 1)}"
         return " ".join([f"There is nothing to rank {known[0].name} ({score}) against.", *unknown])
     sentences = [_leader(ranking, known), *_last(ranking, known)]
     if any(len(own) > 1 for own in ranking.run_scores or ()):
@@ -62,11 +64,6 @@ def short_letters(letters: str) -> str:
     return "".join(parts)
 
 
-def _score_name(ranking: Ranking) -> str:
-    """Return the score before its figure, with a closing comma after a rule of matching."""
-    return metric_name(ranking.metric, ranking.match) + "," * (ranking.match is not None)
-
-
 def _without_evidence(ranking: Ranking) -> str:
     if all(isnan(system.estimate) for system in ranking.ranking):
         return f"{metric_name(ranking.metric, ranking.match)} is undefined for all of them"
@@ -78,7 +75,7 @@ def _without_evidence(ranking: Ranking) -> str:
 def _leader(ranking: Ranking, known: Sequence[RankedSystem]) -> str:
     first = known[0]
     others = [ranking.pair(first.name, system.name) for system in known[1:]]
-    score = f"({_score_name(ranking)} {points(first.estimate, 1)})"
+    score = f"({score_name(ranking)} {points(first.estimate, 1)})"
     still_open = [pair for pair in others if not pair.decided]
     if not still_open:
         largest = max(pair.p_adjusted for pair in others)
@@ -122,14 +119,6 @@ def _last(ranking: Ranking, known: Sequence[RankedSystem]) -> list[str]:
         return []
     names = _listed([system.name for system in behind])
     return [f"{names} is last." if len(behind) == 1 else f"{names} tie for last."]
-
-
-def _unknown(ranking: Ranking) -> list[str]:
-    """Return a sentence about the systems without evidence."""
-    names = [system.name for system in ranking.ranking if isnan(system.p_best)]
-    if not names:
-        return []
-    return [f"{_listed(names)}: not ranked, as no score rests on more than one {ranking.by}."]
 
 
 def _p(ranking: Ranking, value: float) -> str:

@@ -85,17 +85,12 @@ def _list(results: Sequence[EstimatedScore | EstimatedDifference]) -> str:
     """List systems (or pairs of them) with their scores: 'a and b, recall; c, recall and F1'."""
     scores: dict[str, list[str]] = {}
     for result in results:
-        scores.setdefault(_whose(result), []).append(metric_name(result.metric))
+        whose = getattr(result, "system", None) or f"{result.b} − {result.a}"  # type: ignore[union-attr]
+        scores.setdefault(whose, []).append(metric_name(result.metric))
     alike: dict[str, list[str]] = {}
     for whose, names in scores.items():
         alike.setdefault(listed(names), []).append(whose)
     return "; ".join(f"{listed(whose)}, {names}" for names, whose in alike.items())
-
-
-def _whose(found: EstimatedScore | EstimatedDifference) -> str:
-    """Return the system of a score, or the pair of a difference."""
-    system: str | None = getattr(found, "system", None)
-    return system or f"{found.b} − {found.a}"  # type: ignore[union-attr]
 
 
 # --- Samples
@@ -128,9 +123,6 @@ def sample_summary(sampled: Sampled) -> str:
 def _sampled_goal(sampled: Sampled) -> str:
     if sampled.goal == "difference":
         a, *others = sampled.systems
-        return (
-            (f"the difference between {a} and {others[0]}")
-            if len(others) == 1
-            else "all differences"
-        )
+        one = len(others) == 1
+        return f"the difference between {a} and {others[0]}" if one else "all differences"
     return f"the score of {sampled.systems[0]}" if len(sampled.systems) == 1 else "all scores"

@@ -8,7 +8,6 @@ which the posterior shows.
 
 from __future__ import annotations
 
-import math
 from math import isnan
 from typing import TYPE_CHECKING
 
@@ -25,6 +24,7 @@ from probative.wording.numbers import (
     points,
     region,
     scale_word,
+    score_name,
 )
 
 if TYPE_CHECKING:
@@ -52,11 +52,7 @@ _NOTABLE_RATIO = 1.05  # of the numbers of items returned, to be given as the re
 
 
 def verdict(comparison: Comparison, others: Sequence[BucketDifference] = ()) -> str:
-    """Say in plain words what a comparison of two systems shows.
-
-    `others` are differences in other metrics: where precision and recall differ in opposite
-    directions, the sentence says so.
-    """
+    """Say in plain words what a comparison shows; `others` are differences in other metrics."""
     c = comparison
     reason = no_verdict(c)
     if c.identical and is_of_ranking(c.metric):
@@ -105,10 +101,7 @@ def no_verdict(comparison: Comparison) -> str | None:
 
 
 def strength(comparison: Comparison) -> str | None:
-    """Return the word for the evidence that the higher-scoring system is better; None if too weak.
-
-    With a region of equivalence: better by more than that.
-    """
+    """Return the word for the evidence that the higher-scoring system is better, or None."""
     if no_verdict(comparison) or _disagreement(comparison):
         return None
     return _named_strength(_better(comparison)[1], pvalue_of(comparison))
@@ -131,21 +124,22 @@ def _scores(c: Comparison) -> str:
         head = f"{c.b} scores less than {size[:-1]}1{scale_word()} {direction} than {c.a}"
     else:
         head = f"{c.b} scores {size}{scale_word()} {direction} than {c.a}"
+    scores = f"{score_name(c)} {points(c.score_b, 1)} against {points(c.score_a, 1)}"
+    return f"{head} ({scores}; {_interval(c)})."
+
+
+def _interval(c: Comparison | BayesTest | Ceiling) -> str:
     limits = brackets(c.low, c.high, 1, signed=True)
-    return (
-        f"{head} ({_name(c)} {points(c.score_b, 1)} against {points(c.score_a, 1)}; "
-        f"{100 * c.level:g} % interval of the difference {limits})."
-    )
-
-
-def _name(c: Comparison) -> str:
-    """Return the score before its figures, with a closing comma after a rule of matching."""
-    return metric_name(c.metric, c.match) + "," * (c.match is not None)
+    return f"{100 * c.level:g} % interval of the difference {limits}"
 
 
 def _evidence(c: Comparison) -> str:
-    if c.rope > 0 and c.p_equivalent >= LIKELY:
-        return _equivalence(c)
+    some = f"There is {_named_strength(1.0, pvalue_of(c))} evidence of a difference ({tested(c)}),"
+    if _equivalent(c):
+        within = f"P(the difference is at most {region(c.rope)}) {equals(c.p_equivalent)}"
+        if pvalue_of(c) <= SIGNIFICANT and not _disagreement(c):
+            return f"{some} but for practical purposes they are equivalent: {within}."
+        return f"For practical purposes they are equivalent: {within}."
     better, _ = _better(c)
     disagreement = _disagreement(c)
     if disagreement:
@@ -153,28 +147,14 @@ def _evidence(c: Comparison) -> str:
             f"{disagreement} The weaker one counts: whether {better} is better{_beyond(c)} stays "
             f"open."
         )
-    word = strength(c)
+    word, figures = strength(c), f"{_chance(c)}, {tested(c)}"
     if word:
-        return f"The evidence that {better} is better{_beyond(c)} is {word}: {_figures(c)}."
+        return f"The evidence that {better} is better{_beyond(c)} is {word}: {figures}."
     if c.rope > 0 and pvalue_of(c) <= SIGNIFICANT:
-        return (
-            f"There is {_named_strength(1.0, pvalue_of(c))} evidence of a difference "
-            f"({tested(c)}), "
-            f"but not that it exceeds {region(c.rope)}: {_chance(c)}."
-        )
-    aside = " (the interval is not adjusted for the number of comparisons)" if _spared(c) else ""
-    return f"The difference is not established: {_figures(c)}{aside}."
-
-
-def _equivalence(c: Comparison) -> str:
-    within = f"P(the difference is at most {region(c.rope)}) {equals(c.p_equivalent)}"
-    if _shown(c):
-        return (
-            f"There is {_named_strength(1.0, pvalue_of(c))} evidence of a difference "
-            f"({tested(c)}), "
-            f"but for practical purposes they are equivalent: {within}."
-        )
-    return f"For practical purposes they are equivalent: {within}."
+        return f"{some} but not that it exceeds {region(c.rope)}: {_chance(c)}."
+    spared = c.p_adjusted is not None and _excludes_zero(c)
+    aside = " (the interval is not adjusted for the number of comparisons)" if spared else ""
+    return f"The difference is not established: {figures}{aside}."
 
 
 def _disagreement(c: Comparison) -> str:
@@ -209,16 +189,6 @@ def _passes(c: Comparison) -> bool:
     return c.p_decision <= (1 - c.level) * (1 + 1e-9)
 
 
-def _shown(c: Comparison) -> bool:
-    """Return True if test and interval agree that there is a difference."""
-    return pvalue_of(c) <= SIGNIFICANT and not _disagreement(c)
-
-
-def _spared(c: Comparison) -> bool:
-    """Return True if the interval excludes 0 but is not adjusted for several comparisons."""
-    return c.p_adjusted is not None and _excludes_zero(c)
-
-
 def _better(c: Comparison) -> tuple[str, float]:
     return _better_looking(c, c.a, c.b)
 
@@ -230,12 +200,12 @@ def _better_looking(c: Comparison | BayesTest, a: str, b: str) -> tuple[str, flo
     return (b, c.p_b_better) if c.difference > 0 else (a, c.p_a_better)
 
 
-def _beyond(c: Comparison) -> str:
+def _equivalent(c: Comparison | BayesTest) -> bool:
+    return c.rope > 0 and c.p_equivalent >= LIKELY
+
+
+def _beyond(c: Comparison | BayesTest) -> str:
     return f" by more than {region(c.rope)}" if c.rope > 0 else ""
-
-
-def _figures(c: Comparison) -> str:
-    return f"{_chance(c)}, {tested(c)}"
 
 
 def _chance(c: Comparison) -> str:
@@ -262,7 +232,7 @@ def _outlook(c: Comparison) -> str:
     """Say how many units a difference of this size would need, if there were too few."""
     if pvalue_of(c) <= SIGNIFICANT or c.units_needed is None or c.observed_units is None:
         return ""
-    if c.units_needed <= c.observed_units or (c.rope > 0 and c.p_equivalent >= LIKELY):
+    if c.units_needed <= c.observed_units or _equivalent(c):
         return ""
     alone = " in a single test" if c.p_adjusted is not None else ""
     return (
@@ -288,12 +258,9 @@ def why_by_unit(
     pvalues: tuple[float, float],
     unit: str,
 ) -> str:
-    """Say why Student's p-value by unit decides instead of that of the exchange test.
-
-    `returned` are the numbers of items that baseline and challenger return, `excess` is the ratio
-    of the variation of the difference to the one that exchanging assumes, and `pvalues` are that
-    of the exchange and Student's.
-    """
+    """Say why Student's p-value by unit decides instead of that of the exchange test."""
+    # `returned` are numbers of items, `excess` is the ratio of the variation of the difference to
+    # the one that exchanging assumes, and `pvalues` are that of the exchange and Student's
     few, many = sorted(returned)
     why = f"the difference varies {excess:.2f} times as much as exchanging the systems assumes"
     if few > 0 and many / few >= _NOTABLE_RATIO:
@@ -322,7 +289,7 @@ HYPOTHESES = (
 
 def outcome_words(test: BayesTest, a: str = "A", b: str = "B") -> str:
     """Return the verdict of a test in a few words: ``B better: strong``, ``not established``."""
-    if math.isnan(test.difference):
+    if isnan(test.difference):
         return "no verdict"
     if _equivalent(test):
         return "equivalent"
@@ -333,10 +300,10 @@ def outcome_words(test: BayesTest, a: str = "A", b: str = "B") -> str:
 def outcome_sentence(test: BayesTest, a: str = "A", b: str = "B") -> str:
     """Say what a test shows about two models: the evidence first, then the scores."""
     name = metric_name(test.metric)
-    if math.isnan(test.difference):
+    if isnan(test.difference):
         return f"{name}: no verdict: it is undefined for one of {a} and {b}."
     better, likely, word = _bayes_verdict_evidence(test, a, b)
-    beyond = f" by more than {region(test.rope)}" if test.rope > 0 else ""
+    beyond = _beyond(test)
     chance = f"P({better} better{beyond}) {equals(likely)}"
     any_difference = _named_strength(1.0, _tail(test))
     if _equivalent(test):
@@ -353,11 +320,8 @@ def outcome_sentence(test: BayesTest, a: str = "A", b: str = "B") -> str:
         )
     else:
         said = f"the difference is not established: {chance}"
-    return (
-        f"{name}: {said} ({b} {points(test.score_b, 1)}, {a} {points(test.score_a, 1)}; "
-        f"{100 * test.level:g} % interval of the difference "
-        f"{brackets(test.low, test.high, 1, signed=True)})."
-    )
+    scores = f"{b} {points(test.score_b, 1)}, {a} {points(test.score_a, 1)}"
+    return f"{name}: {said} ({scores}; {_interval(test)})."
 
 
 def _bayes_verdict_evidence(test: BayesTest, a: str, b: str) -> tuple[str, float, str | None]:
@@ -371,19 +335,13 @@ def _tail(test: BayesTest) -> float:
     return 2 * min(test.p_h0, test.p_h1)
 
 
-def _equivalent(test: BayesTest) -> bool:
-    return test.rope > 0 and test.p_equivalent >= LIKELY
-
-
 def training_sentence(test: BayesTest, published: BayesTest | None = None) -> str | None:
-    """Return a sentence on the training variance, or None if it is unremarkable.
-
-    `published` is the test without training variance, if `test` allows for it.
-    """
+    """Return a sentence on the training variance, or None if it is unremarkable."""
+    # `published` is the test without training variance, if `test` allows for it
     effect, name = test.fold_design_effect, metric_name(test.metric)
     if effect is None:
         return None
-    if math.isnan(effect):
+    if isnan(effect):
         return (
             f"{name}: the training variance cannot be measured here (a fold without a score, or "
             f"folds that are all alike) and is not allowed for."
@@ -438,21 +396,13 @@ def runs_verdict(result: Comparisons, a: str, b: str, comparisons: Sequence[Comp
     parts = [f"These models, {of_a} of {a} and {of_b} of {b}:"]
     parts.append(verdict(models))
     if procedures is None:
-        parts.append(_unanswered(runs))
+        single = " and of ".join(one.system for one in runs if len(one) == 1)
+        what = f"One run of {single} does" if single else "These scores do"
+        parts.append(f"{what} not show whether training again would give the same.")
     elif not models.identical:
         parts.append(_of_new_runs(procedures))
     parts += _cautions(runs)
     return " ".join(parts)
-
-
-def _unanswered(runs: Sequence[RunScores]) -> str:
-    single = [one.system for one in runs if len(one) == 1]
-    if not single:
-        return "These scores do not show whether training again would give the same."
-    return (
-        f"One run of {' and of '.join(single)} does not show whether training again would give "
-        f"the same."
-    )
 
 
 def _of_new_runs(c: Comparison) -> str:
@@ -464,13 +414,13 @@ def _of_new_runs(c: Comparison) -> str:
     if c.difference < 0:
         better, other, likely = c.a, c.b, c.p_a_better
         new_run = None if new_run is None else 1 - new_run
-    beyond = f" by more than {region(c.rope)}" if c.rope > 0 else ""
+    beyond = _beyond(c)
     figures = (
         f"mean difference {limit(c.difference)}{scale_word()}, {100 * c.level:g} % interval "
         f"{brackets(c.low, c.high, 1, signed=True)} for test set and runs together, "
         f"P({better} better{beyond}) {equals(likely)}, {tested(c)}"
     )
-    if c.rope > 0 and c.p_equivalent >= LIKELY:
+    if _equivalent(c):
         claim = "Trained again, they would be equivalent for practical purposes"
         figures = f"{figures}, P(at most {region(c.rope)} apart) {equals(c.p_equivalent)}"
     elif word := strength(c):
@@ -524,12 +474,11 @@ CAVEAT = (
 
 def ceiling_sentence(c: Ceiling) -> str:
     """Say whether a system agrees with gold less or more than the second annotation does."""
-    name = metric_name(c.metric, c.match) + "," * (c.match is not None)
+    name = score_name(c)
     if isnan(c.difference):
         return f"{c.system} and {c.second} cannot be compared: {name} is undefined for one of them."
     figures = (
-        f"({name} {points(c.score, 1)} against {points(c.second_score, 1)}; {100 * c.level:g} % "
-        f"interval of the difference {brackets(c.low, c.high, 1, signed=True)}; "
+        f"({name} {points(c.score, 1)} against {points(c.second_score, 1)}; {_interval(c)}; "
         f"p {p_equals(c.pvalue)} by {c.by})"
     )
     settled = c.pvalue <= SIGNIFICANT and (c.low > 0 or c.high < 0)
