@@ -12,7 +12,7 @@ A new kind implements the abstract methods below, and works with several runs, g
 and gates at once. What a comparison of two systems needs is a `PairScore`; two kinds are no more:
 
     curves.CurveScore              areas under curves, and the highest F-beta along one
-    stratified.PoolScore           scores of a pool, estimated from a sample
+    surveys.estimating.PoolScore   scores of a pool, estimated from a sample
 """
 
 from __future__ import annotations

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from math import inf, isnan, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probative._validation import flag, fraction, open_probability, positive
+from probative._validation import flag, fraction, open_probability, positive, random_generator
+from probative.inference.compare import Choices, compare_pairs
 from probative.inference.groups import adjust_pvalues
 from probative.inference.posterior.student import LimitsPosterior, StudentPosterior
 from probative.inference.rare_positives import ItemStrata, rare_difference, rare_score
+from probative.inference.scores import PairScore
 from probative.inference.stratified import Draw, Judge, PoolScores
 from probative.inference.units import design_notes
 from probative.jobs.score import compared_metrics, facts_of_reading, match_of, scored_as
 from probative.metrics import PRF, span
 from probative.options import EstimateOptions
 from probative.reading.inputs import is_path
-from probative.results import Estimate, EstimatedDifference, EstimatedScore, EstimatedStratum
+from probative.results import (
+    Comparison,
+    Difference,
+    Estimate,
+    EstimatedDifference,
+    EstimatedScore,
+    EstimatedStratum,
+    RandomizationTest,
+)
 from probative.surveys.blanks import read_draws, say_what_is_out
 from probative.surveys.design import SystemSource, open_design
 from probative.surveys.pool import fingerprint, outputs_of, read_again
@@ -27,7 +37,7 @@ from probative.wording.surveys import certain_verdict
 from probative.wording.verdict import verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from probative._validation import Input, Systems
@@ -49,20 +59,20 @@ class _Survey:
     answers: Annotated
     draw: Draw
 
-    def project(self, metric: str, options: EstimateOptions) -> _Projected:
+    def project(self, name: str, options: EstimateOptions) -> PoolScore:
         """Prepare the estimates of the pool in one metric."""
         rows = self.design.units.number
         scores = PoolScores.of(
             self.answers.counts,
             self.draw,
-            metric,
+            scored_as(self.answers.matched, name),
             level=options.level,
             beta=options.beta,
             finite=not options.population,
             judge=self.judge,
             disputed=self.pool.disputed[rows],
         )
-        return _Projected(self, scores, options)
+        return PoolScore(name, self, scores, options)
 
     @cached_property
     def judge(self) -> Judge | None:
@@ -93,9 +103,10 @@ class _Survey:
 
 
 @dataclass(frozen=True, eq=False)
-class _Projected:
-    """Scores and differences of a pool in one metric."""
+class PoolScore(PairScore):
+    """One metric of the systems in a pool, estimated from the annotated units."""
 
+    metric: str  # as users know it
     survey: _Survey
     scores: PoolScores
     options: EstimateOptions
@@ -112,15 +123,15 @@ class _Projected:
         total = float(parts.sum())
         return [float(part) / total if total > 0 else 0.0 for part in parts]
 
-    def score(self, system: int, name: str) -> EstimatedScore:
-        """Estimate the score of a system; `name` is the metric as users know it."""
+    def score(self, system: int) -> EstimatedScore:
+        """Estimate the score of a system."""
         found: Any = self.scores.score(system)
         known = _known(found)
         if self._items is not None:
             found = rare_score(self._items, self.scores.metric, system=system, **self._how)
         return EstimatedScore(
             self.survey.pool.names[system],
-            name,
+            self.metric,
             found.estimate,
             found.low,
             found.high,
@@ -129,57 +140,79 @@ class _Projected:
             note="; ".join(found.notes) or None,
         )
 
-    def difference(self, a: int, b: int, name: str) -> EstimatedDifference:
-        """Estimate the score of system `b` minus that of system `a`."""
-        projection: Any = self.scores.difference(a, b)
-        pool = self.survey.pool
-        identical = pool.is_same(a, b)
-        found, most = projection, span(self.scores.metric)
-        error, freedom = projection.standard_error, projection.degrees_of_freedom
-        if identical:  # the difference is 0, whatever the labels are
-            found = replace(projection, estimate=0.0, low=0.0, high=0.0, notes=())
-        if identical or not error > 0:
-            error, freedom = 0.0, inf
-        posterior: Any = StudentPosterior(found.estimate, error, freedom, most=most)
-        if self._items is not None and not identical:
-            found = rare_difference(self._items, self.scores.metric, a=a, b=b, **self._how)
+    @cached_property
+    def _found(self) -> Callable[[int, int], Any]:
+        return cache(self._estimate_difference)
+
+    def _estimate_difference(self, a: int, b: int) -> Any:
+        """Estimate a difference: with its standard error, or by the strata of rare items."""
+        if self._is_same(a, b):  # the difference is 0, whatever the labels are
+            projection = self.scores.difference(a, b)
+            return replace(projection, estimate=0.0, low=0.0, high=0.0, notes=())
+        if self._items is None:
+            return self.scores.difference(a, b)
+        return rare_difference(self._items, self.scores.metric, a=a, b=b, **self._how)
+
+    def difference(self, i: int, j: int, level: float) -> Difference:
+        """Return the difference of the two systems in the pool."""
+        found = self._found(i, j)
+        limits = found.estimate, found.low, found.high
+        scores = self.score(i).estimate, self.score(j).estimate
+        note = "; ".join(found.notes) or None
+        return Difference(self.metric, self.method, level, *limits, *scores, nan, note=note)
+
+    def posterior(self, i: int, j: int) -> StudentPosterior | LimitsPosterior:
+        """Return Student's distribution of the difference, or one from its interval."""
+        found, most = self._found(i, j), span(self.scores.metric)
+        if self._items is not None and not self._is_same(i, j):
             limits = found.estimate, found.low, found.high
-            posterior = LimitsPosterior(*limits, self.options.level, most)
-        unknown = not identical and self._items is None and projection.no_evidence
-        gone = unknown or isnan(found.estimate)
-        a_better, same, b_better = (
-            (nan, nan, nan) if gone else posterior.probabilities(self.options.rope)
-        )
-        tails = posterior.cdf(0.0), posterior.sf(0.0)
-        score_a, score_b = self.score(a, name), self.score(b, name)
-        return EstimatedDifference(
-            a=score_a.system,
-            b=score_b.system,
-            metric=name,
-            difference=found.estimate,
-            low=found.low,
-            high=found.high,
-            method=self.method,
-            pvalue=1.0 if gone else min(1.0, 2 * min(map(float, tails))),
-            p_adjusted=None,
-            test="student" if self._items is None else "limits",
-            by=pool.unit,
-            p_a_better=a_better,
-            p_equivalent=same,
-            p_b_better=b_better,
-            rope=self.options.rope,
-            posterior=posterior,
-            score_a=score_a.estimate,
-            score_b=score_b.estimate,
-            level=self.options.level,
-            positives=round(self.survey.answers.positives),
-            identical=identical,
-            observed_units=self.survey.draw.labelled,
-            note="; ".join(found.notes) or None,
-            match=match_of(self.survey.answers.matched),
-            unknown=found.notes[0] if unknown and found.notes else None,
-            **_known(projection),
-        )
+            return LimitsPosterior(*limits, self.options.level, most)
+        error, freedom = found.standard_error, found.degrees_of_freedom
+        if self._is_same(i, j) or not error > 0:
+            error, freedom = 0.0, inf
+        return StudentPosterior(found.estimate, error, freedom, most=most)
+
+    def tests(self, pairs: Sequence[tuple[int, int]], **how: Any) -> Iterator[RandomizationTest]:
+        """Test pairs by the tails of their posteriors: no units are exchanged in a sample."""
+        del how
+        for i, j in pairs:
+            posterior = self.posterior(i, j)
+            tail = min(float(posterior.cdf(0.0)), float(posterior.sf(0.0)))
+            yield RandomizationTest(
+                self.metric,
+                "two-sided",
+                self.survey.pool.unit,
+                "student" if self._items is None else "limits",
+                self._found(i, j).estimate,
+                1.0 if self._is_open(i, j) else min(1.0, 2 * tail),
+                self.survey.draw.labelled,
+            )
+
+    def comparison(self, i: int, j: int, **found: Any) -> Comparison:
+        """Return the comparison with its effective sample size, and why it has no probability."""
+        if self._is_open(i, j):
+            found |= dict.fromkeys(("p_a_better", "p_equivalent", "p_b_better"), nan)
+        notes = self._found(i, j).notes
+        found |= {
+            "positives": round(self.survey.answers.positives),
+            "identical": self._is_same(i, j),
+            "observed_units": self.survey.draw.labelled,
+            "match": match_of(self.survey.answers.matched),
+            "unknown": notes[0] if self._lacks_evidence(i, j) and notes else None,
+            **_known(self.scores.difference(i, j)),
+        }
+        return EstimatedDifference(**found)
+
+    def _is_same(self, a: int, b: int) -> bool:
+        return self.survey.pool.is_same(a, b)
+
+    def _lacks_evidence(self, a: int, b: int) -> bool:
+        projection = self.scores.difference(a, b)
+        return not self._is_same(a, b) and self._items is None and projection.no_evidence
+
+    def _is_open(self, a: int, b: int) -> bool:
+        """Return True if there is no probability of the difference."""
+        return self._lacks_evidence(a, b) or isnan(self._found(a, b).estimate)
 
     @property
     def _how(self) -> dict[str, float]:
@@ -287,15 +320,22 @@ def estimate(
     compared = compared_metrics(answers.matched, metric, "micro")
     shown_metrics = compared if metric is not None or answers.matched.all_classes else PRF
     projected = {
-        name: survey.project(scored_as(answers.matched, name), options)
-        for name in dict.fromkeys((*shown_metrics, *compared))
+        name: survey.project(name, options) for name in dict.fromkeys((*shown_metrics, *compared))
     }
     everyone = range(len(pool.names))
-    estimated = [projected[name].score(k, name) for k in everyone for name in shown_metrics]
-    gaps = [gap for name in compared for gap in _compared(projected[name], name, len(pool.names))]
+    estimated = [projected[name].score(k) for k in everyone for name in shown_metrics]
+    choices = Choices(pool.unit, options.level, options.rope, Comparison.power, random_generator(0))
+    gaps: list[Any] = []
+    for name in compared:  # each system with the first
+        pairs = [(0, k) for k in everyone[1:]]
+        own = list(compare_pairs(projected[name], pairs, pool.names, choices))
+        if len(own) > 1:
+            adjusted = adjust_pvalues([gap.pvalue for gap in own], method="holm")
+            own = [replace(c, p_adjusted=float(p)) for c, p in zip(own, adjusted, strict=True)]
+        gaps += own
     first = projected[compared[0]]
     of_goal = gaps if known.goal == "difference" and gaps else estimated
-    worth = next(own.worth for own in of_goal if own.metric == compared[0])
+    worth = next(one.worth for one in of_goal if one.metric == compared[0])
     is_certain = known.size == known.pool.units and not options.population
     say = certain_verdict if is_certain else verdict
     # leave out the notes that take an output for gold
@@ -333,15 +373,6 @@ def estimate(
             "" if known.judge is None else "judge",
         ),
     )
-
-
-def _compared(projected: _Projected, name: str, n_systems: int) -> list[EstimatedDifference]:
-    """Compare each system with the first; adjust the p-values if there are several."""
-    gaps = [projected.difference(0, k, name) for k in range(1, n_systems)]
-    if len(gaps) < 2:
-        return gaps
-    adjusted = adjust_pvalues([gap.pvalue for gap in gaps], method="holm")
-    return [replace(gap, p_adjusted=float(p)) for gap, p in zip(gaps, adjusted, strict=True)]
 
 
 def _strata(
