@@ -406,7 +406,7 @@ exec(job["setup"], space)
 for line in job["calls"]:
     try:
         value = eval(line, space)
-        if hasattr(value, "tp"):
+        if isinstance(value, pv.Counts):
             value = [value.tp, value.fp, value.fn, value.tn]
         value = value.to_dict() if hasattr(value, "to_dict") else value
         answers[line] = json.loads(json.dumps(pv.results.jsonable(value), default=str))
