@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from probative._validation import Array, Number
+    from probative._validation import Array
     from probative.counts import PairedCounts
 
 
@@ -425,17 +425,8 @@ class PairedPosterior(Outcomes):
         """Return the expected difference."""
         return float(self.b.mean - self.a.mean)
 
-    def cdf(self, d: ArrayLike) -> Number:
-        """Return the probability of a difference of at most d."""
-        return self._tails(d)[0]
-
-    def sf(self, d: ArrayLike) -> Number:
-        """Return the probability of a difference above d; as accurate as `cdf`, but not 1 - cdf."""
-        return self._tails(d)[1]
-
-    def pdf(self, d: ArrayLike) -> Number:
-        """Return the density of the difference at d; infinite at 0 where it is unbounded."""
-        return self._tails(d, density=True)[2]
+    def _at(self, name: str, d: ArrayLike) -> Any:
+        return self._tails(d, density=name == "pdf")[("cdf", "sf", "pdf").index(name)]
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the equal-tailed interval of the difference with probability `level`."""
