@@ -89,15 +89,7 @@ def _newton(value_and_slope: Callable[[Any], tuple[Any, Any]], root: Any) -> Any
 
 # The methods for each kind of score, the recommended one first.
 _PROPORTION_METHODS = ("wilson", "clopper-pearson", "jeffreys", "bayes", "logit", "wald")
-_F1_METHODS = (
-    "wilson-indirect",
-    "wilson-direct",
-    "clopper-pearson",
-    "jeffreys",
-    "bayes",
-    "logit",
-    "wald",
-)
+_F1_METHODS = ("wilson-indirect", "wilson-direct", *_PROPORTION_METHODS[1:])
 _FBETA_METHODS = ("logit", "bayes", "wald")
 _SUM_METHODS = ("guarded", "jeffreys", "mover", "bayes", "logit", "wald")
 _COMPOSITE_METHODS = ("guarded", "jeffreys", "bayes", "logit", "wald")

@@ -36,13 +36,7 @@ UNDEFINED = "the denominator of a score is 0 in the pilot"
 _TOO_FEW_UNITS_TO_REJECT = "with so few units the exact test cannot reject, whatever it sees"
 
 
-def plan(
-    paired: PairedCounts,
-    metric: str = "f1",
-    *,
-    beta: float = 1.0,
-    **wanted: Any,
-) -> Plan:
+def plan(paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0, **wanted: Any) -> Plan:
     """Compute sample size, power or smallest detectable difference from the cases of a pilot."""
     paired_of("paired", paired)
     one_of("metric", metric, METRICS)
@@ -130,11 +124,7 @@ class Pilot:
 
     @classmethod
     def of_units(
-        cls,
-        added: NDArray[np.float64],
-        number: NDArray[Any],
-        units: float,
-        informative: float,
+        cls, added: NDArray[np.float64], number: NDArray[Any], units: float, informative: float
     ) -> Pilot:
         """Return the pilot from the contributions of the units to the difference."""
         # `added` is that of a unit of each kind times the number of all units; `informative` is a

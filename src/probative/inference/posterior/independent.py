@@ -188,10 +188,7 @@ def _by_narrower(
     # B - A = (1 - A) - (1 - B): exchanging the two and mirroring both only exchanges their roles
     a_narrower = a.log_odds_spread <= b.log_odds_spread
     result = np.empty(len(a_narrower))
-    for chosen, narrow, wide in (
-        (a_narrower, a, b),
-        (~a_narrower, Mirrored(b), Mirrored(a)),
-    ):
+    for chosen, narrow, wide in ((a_narrower, a, b), (~a_narrower, Mirrored(b), Mirrored(a))):
         if chosen.all():
             return function(_Pair(narrow, wide), *arguments)
         if chosen.any():
@@ -285,10 +282,9 @@ class _Pair:
 
 
 class _Positions:
-    """The values A = x and B = x + d at x = l + L·expit(u), exact as sums of positive numbers.
+    """The values A = x and B = x + d at x = l + L·expit(u), exact as sums of positive numbers."""
 
-    With d = 0, u are the log odds of both.
-    """
+    # with d = 0, u are the log odds of both
 
     def __init__(self, u: Array, d: Array):
         self.u, self.d, self.equal = u, d, not d.any()
@@ -360,17 +356,11 @@ def _stretched(y: Array, up: Array, down: Array) -> Array:
 
 
 def quantile_search(
-    tails: Callable[[Array, NDArray[np.intp]], Sequence[Array]],
-    q: Array,
-    start: Array,
-    sd: Array,
+    tails: Callable[[Array, NDArray[np.intp]], Sequence[Array]], q: Array, start: Array, sd: Array
 ) -> Array:
-    """Find where distribution functions on [-1, 1] are q, starting near normal quantiles.
-
-    Use Newton's method, within brackets, on the normal quantile of the distribution function,
-    which is nearly a straight line. `tails` returns distribution function and density at some
-    points of the distributions with the given indices.
-    """
+    """Find where distribution functions on [-1, 1] are q, starting near normal quantiles."""
+    # Newton's method, within brackets, on the normal quantile of the distribution function, which
+    # is nearly a straight line. `tails` takes points and the indices of their distributions.
     target = special.ndtri(q)
     quantile = start.copy()
     low, high = np.full_like(start, -1.0), np.full_like(start, 1.0)

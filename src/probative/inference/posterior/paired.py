@@ -386,12 +386,7 @@ class PairedPosterior(Outcomes):
     kind = "paired"
 
     def __init__(
-        self,
-        table: PairedCounts,
-        metric: str = "f1",
-        *,
-        prior: float = 1.0,
-        beta: float = 1.0,
+        self, table: PairedCounts, metric: str = "f1", *, prior: float = 1.0, beta: float = 1.0
     ):
         one_of("metric", metric, METRICS)
         prior, beta = prior_weight(prior), recall_weight(beta)

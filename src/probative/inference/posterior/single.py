@@ -515,10 +515,7 @@ _ORDERS_OF_METRIC = {
 def invert(
     tails: Callable[[Array], tuple[Array, Array]], q: Array, low: float, high: float, start: Array
 ) -> Array:
-    """Find where a distribution function reaches q, by Newton's method within [low, high].
-
-    `tails` returns the distribution function and its density.
-    """
+    """Find where a distribution function (with its density) is q by Newton's method in brackets."""
     below, above = np.full_like(q, low), np.full_like(q, high)
     x = np.clip(start, low + 1e-9 * (high - low), high - 1e-9 * (high - low))
     for _ in range(60):
