@@ -281,7 +281,7 @@ def _cases(a, b):
 def test_draws_come_in_streams():
     numbers = []
 
-    def draw(generator, number, tests):
+    def draw(_, number, tests):
         numbers.append(number)
         return np.zeros(len(tests), dtype=int)
 
