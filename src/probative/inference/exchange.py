@@ -17,7 +17,6 @@ from probative.inference.sampled import sequential_pvalue, symmetric_histogram
 from probative.inference.score_differences import AffineDifference, score_difference
 from probative.inference.walks import (
     BYTES_A_FREQUENCY,
-    NEGLIGIBLE,
     Convolution,
     Inversion,
     Lattice,
@@ -158,7 +157,7 @@ class UnitExchange:
     def _ready(self, walk: TiltedWalk) -> Convolution | Inversion:
         """Prepare sums over regions by the quicker method: convolution or inversion."""
         cells = float(len(walk.rows) * len(walk.columns))
-        frequencies = cells / 2 * significant_share(walk.times, walk.tilt, NEGLIGIBLE)
+        frequencies = cells / 2 * significant_share(walk.times, walk.tilt)
         by_coins = _SECONDS_PER_CELL * float(np.sum(walk.times)) * cells
         by_frequencies = _SECONDS_PER_FREQUENCY * len(walk.times) * frequencies
         if by_coins < by_frequencies and cells * _BYTES_PER_CELL <= self.memory_limit:

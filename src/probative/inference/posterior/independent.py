@@ -287,32 +287,24 @@ class _Positions:
     # with d = 0, u are the log odds of both
 
     def __init__(self, u: Array, d: Array):
-        self.u, self.d, self.equal = u, d, not d.any()
+        self.u, self.d, self.length, self.equal = u, d, np.asarray(1 - np.abs(d)), not d.any()
 
     @cached_property
-    def length(self) -> Array:
-        """Return L."""
-        return np.asarray(1 - np.abs(self.d))
-
-    @cached_property
-    def near(self) -> Array:
-        """Return L expit(u)."""
-        return np.asarray(self.length * special.expit(self.u))
-
-    @cached_property
-    def far(self) -> Array:
-        """Return L expit(-u)."""
-        return np.asarray(self.length * special.expit(-self.u))
+    def parts(self) -> tuple[Array, Array]:
+        """Return L·expit(u) and L·expit(-u)."""
+        return self.length * special.expit(self.u), self.length * special.expit(-self.u)
 
     @property
     def x(self) -> tuple[Array, Array]:
         """Return x and 1 - x."""
-        return np.maximum(-self.d, 0) + self.near, np.maximum(self.d, 0) + self.far
+        near, far = self.parts
+        return np.maximum(-self.d, 0) + near, np.maximum(self.d, 0) + far
 
     @property
     def shifted(self) -> tuple[Array, Array]:
         """Return x + d and 1 - x - d."""
-        return np.maximum(self.d, 0) + self.near, np.maximum(-self.d, 0) + self.far
+        near, far = self.parts
+        return np.maximum(self.d, 0) + near, np.maximum(-self.d, 0) + far
 
     @property
     def slope(self) -> Array:
@@ -321,7 +313,7 @@ class _Positions:
             return np.ones_like(self.u)
         near, far = (
             np.divide(part, whole, out=np.ones_like(whole), where=whole > 0)
-            for part, whole in zip((self.near, self.far), self.x, strict=True)
+            for part, whole in zip(self.parts, self.x, strict=True)
         )
         return np.asarray(near * far / self.length)
 
