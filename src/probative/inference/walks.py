@@ -151,42 +151,32 @@ def tilt_onto(walk: Walk, gap: ScoreDifference, threshold: Exact) -> Array:
     """Return a tilt that brings the mean of the walk to about the threshold."""
     # With few predicted items the gradient changes on the way and may miss the threshold. Then each
     # axis is tried, and the most probable end point counts.
-    goal = float(threshold)
+    goal, tau = float(threshold), np.zeros(2)
     if goal <= 0:
-        return np.zeros(2)
-    tau = _tilt_along_gradient(walk, gap, goal)
-    if abs(_missing(walk, gap, goal, tau)) <= _CLOSE_ENOUGH * goal:
         return tau
-    longest = _LARGEST_HALF_LOG_ODDS / np.max(np.abs(walk.steps))
-    others = [axis * _length_of_tilt(walk, gap, goal, axis, longest) for axis in _TILT_AXES]
-    near = [other for other in others if _missing(walk, gap, goal, other) <= _CLOSE_ENOUGH * goal]
-    return min(near, key=lambda other: _rate(walk, other), default=np.zeros(2))
 
+    def missing(tau: Array) -> float:
+        """Return how far the difference at the mean of the tilted walk is below the goal."""
+        return float(goal - gap.difference(*_tilted_moments(walk, tau)[0]))
 
-def _missing(walk: Walk, gap: ScoreDifference, goal: float, tau: Array) -> float:
-    """Return how far the difference at the mean of the tilted walk is below the goal."""
-    mean, _ = _tilted_moments(walk, tau)
-    return float(goal - gap.difference(*mean))
-
-
-def _rate(walk: Walk, tau: Array) -> float:
-    """Return roughly minus the log probability of the walk being at the tilted mean."""
-    mean, _ = _tilted_moments(walk, tau)
-    return float(tau @ (mean - walk.centre) - walk.times @ _log_cosh(walk.steps @ tau / 2))
-
-
-def _tilt_along_gradient(walk: Walk, gap: ScoreDifference, goal: float) -> Array:
-    """Return the tilt along the gradient of the difference, updated three times."""
-    tau = np.zeros(2)
-    for _ in range(3):
+    def rate(tau: Array) -> float:
+        """Return roughly minus the log probability of the walk being at the tilted mean."""
         mean, _ = _tilted_moments(walk, tau)
-        direction = gap.gradient(*mean)
+        return float(tau @ (mean - walk.centre) - walk.times @ _log_cosh(walk.steps @ tau / 2))
+
+    for _ in range(3):  # along the gradient of the difference
+        direction = gap.gradient(*_tilted_moments(walk, tau)[0])
         largest = np.max(np.abs(walk.steps @ direction))
         if largest == 0:
             break
-        length = _length_of_tilt(walk, gap, goal, direction, _LARGEST_HALF_LOG_ODDS / largest)
-        tau = length * direction
-    return tau
+        longest = _LARGEST_HALF_LOG_ODDS / largest
+        tau = _length_of_tilt(walk, gap, goal, direction, longest) * direction
+    if abs(missing(tau)) <= _CLOSE_ENOUGH * goal:
+        return tau
+    longest = _LARGEST_HALF_LOG_ODDS / np.max(np.abs(walk.steps))
+    others = [axis * _length_of_tilt(walk, gap, goal, axis, longest) for axis in _TILT_AXES]
+    near = [other for other in others if missing(other) <= _CLOSE_ENOUGH * goal]
+    return min(near, key=rate, default=np.zeros(2))
 
 
 def _length_of_tilt(
