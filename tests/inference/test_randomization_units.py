@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -246,7 +247,8 @@ def test_frequencies_far_from_the_origin_are_found():
     """Nearly all steps are even: the spectrum has a second, small peak at half a turn."""
     steps, times = np.array([[2, 0], [0, 1], [1, 1]]), np.array([400, 300, 3])
     shape = (360, 200)
-    found, log_modulus = significant_frequencies(steps, times, np.zeros(3), shape, -41.0, 2.0**30)
+    walk = SimpleNamespace(steps=steps, times=times, tilt=np.zeros(3))
+    found, log_modulus = significant_frequencies(walk, shape, 2.0**30)
     theta = [2 * np.pi * np.arange(n) / n for n in shape]
     grid = np.stack(np.meshgrid(*theta, indexing="ij"), axis=-1)
     with np.errstate(divide="ignore"):

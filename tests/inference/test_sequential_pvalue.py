@@ -320,5 +320,12 @@ def _cases(a, b):
     return np.stack([tp_a - both, fp_a, tp_b - both, fp_b, both, 0 * both, neither], axis=1)
 
 
-def test_the_module_tells_its_streams():
-    assert module._streams(2048, 4100) == [(2, 1024), (3, 1024), (4, 4)]
+def test_draws_come_in_streams():
+    numbers = []
+
+    def draw(_, number, tests):
+        numbers.append(number)
+        return np.zeros(len(tests), dtype=int)
+
+    module.sequential_pvalues(draw, 1, n_resamples=2052, rng=0)
+    assert numbers == [1024, 1024, 4]

@@ -8,6 +8,7 @@ of them ever passes by alpha, alpha is divided among the looks at the test set b
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from scipy import special
@@ -68,17 +69,11 @@ def _is_worn(candidates: str, threshold: float, doubt: float) -> bool:
 
 def looks_left(candidates: str, verdicts: Sequence[bool], doubt: float = 0.05) -> int:
     """Return how many looks are left before the test set is worn out, if none of them passes."""
-    tries = _tries(verdicts)
-    tried = len(verdicts) + 1 if candidates == "independent" else tries[-1]
+    tried = len(verdicts) + 1 if candidates == "independent" else _tries(verdicts)[-1]
     # every share is proportional to the inverse square of the number of tries
     scaled = allowance(candidates, verdicts, doubt) * tried**2
-    low, high = tried, tried + _MOST_LOOKS
-    if not _is_worn(candidates, scaled / high**2, doubt):
-        return _MOST_LOOKS
-    while low < high:
-        middle = (low + high) // 2
-        if _is_worn(candidates, scaled / middle**2, doubt):
-            high = middle
-        else:
-            low = middle + 1
-    return low - tried
+    return bisect_left(
+        range(tried, tried + _MOST_LOOKS),
+        True,
+        key=lambda look: _is_worn(candidates, scaled / look**2, doubt),
+    )

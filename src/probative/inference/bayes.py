@@ -237,10 +237,7 @@ def _difference(
     beta: float,
     singles: tuple[Posterior, Posterior] | None = None,
 ) -> Gap:
-    """Build the posterior of the difference, paired if there is a paired table.
-
-    `singles` are the posteriors of both scores, where they are known already.
-    """
+    """Build the posterior of the difference from a paired table, or from two single posteriors."""
     if table is not None:
         return paired_posterior(table, metric, prior=prior, beta=beta)
     if TABLE[metric].depends_on_beta and beta != 1 and prior < LEAST_PRIOR:

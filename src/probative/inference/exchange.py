@@ -17,7 +17,6 @@ from probative.inference.sampled import sequential_pvalue, symmetric_histogram
 from probative.inference.score_differences import AffineDifference, score_difference
 from probative.inference.walks import (
     BYTES_A_FREQUENCY,
-    NEGLIGIBLE,
     Convolution,
     Inversion,
     Lattice,
@@ -116,29 +115,27 @@ class UnitExchange:
                 ends = (ends[:, None, :] + taken[:, None] * step).reshape(-1, 2)
                 probability = np.outer(probability, half_binomial(taken, n)).reshape(-1)
             return float(np.sum(probability[self.gap.at_least(ends[:, 0], ends[:, 1], threshold)]))
-        tilted = self._tilted_tail(tilt_onto(self.walk, self.gap, threshold), threshold)
+        tilted = self._tilted(tilt_onto(self.walk, self.gap, threshold))(threshold)
         if not self.gap.may_jump:
             return tilted
         # the tilt may lead away from some extreme outcomes and miss them
         try:
-            plain = self._tilted_tail(np.zeros(2), threshold)
+            plain = self._tilted(np.zeros(2))(threshold)
         except TooLargeError:
             return tilted
         return max(tilted, plain) if plain > _ACCURATE_WITHOUT_TILT else tilted
 
-    def _tilted_tail(self, tau: NDArray[np.float64], threshold: Exact) -> float:
-        """Return P(difference >= threshold), computed on the walk tilted by `tau`."""
+    def _tilted(self, tau: Array) -> Callable[[Exact], float]:
+        """Return a function for P(difference >= threshold), computed on a tilted walk."""
         walk = TiltedWalk(self.walk, tau)
-        return self._ready(walk).tail(walk.first_extreme(self.gap, threshold))
+        ready = self._ready(walk)
+        return lambda threshold: ready.tail(walk.first_extreme(self.gap, threshold))
 
     def tails(self, near: Exact | None = None) -> Callable[[Exact], float]:
         """Return a function for P(difference >= threshold), with a small absolute error."""
         if self.walk.has_at_most(_MOST_OUTCOMES_ENUMERATED):
             return self.tail
-        tau = np.zeros(2) if near is None else tilt_onto(self.walk, self.gap, near)
-        walk = TiltedWalk(self.walk, tau)
-        ready = self._ready(walk)
-        return lambda threshold: ready.tail(walk.first_extreme(self.gap, threshold))
+        return self._tilted(np.zeros(2) if near is None else tilt_onto(self.walk, self.gap, near))
 
     def deviation(self) -> float:
         """Return the approximate standard deviation of the difference."""
@@ -160,7 +157,7 @@ class UnitExchange:
     def _ready(self, walk: TiltedWalk) -> Convolution | Inversion:
         """Prepare sums over regions by the quicker method: convolution or inversion."""
         cells = float(len(walk.rows) * len(walk.columns))
-        frequencies = cells / 2 * significant_share(walk.times, walk.tilt, NEGLIGIBLE)
+        frequencies = cells / 2 * significant_share(walk.times, walk.tilt)
         by_coins = _SECONDS_PER_CELL * float(np.sum(walk.times)) * cells
         by_frequencies = _SECONDS_PER_FREQUENCY * len(walk.times) * frequencies
         if by_coins < by_frequencies and cells * _BYTES_PER_CELL <= self.memory_limit:

@@ -92,18 +92,6 @@ class MeanPosterior(Outcomes):
         self.posteriors = tuple(posteriors)
         self.most = most
 
-    def cdf(self, d: ArrayLike) -> Number:
-        """Return the probability of a mean difference of at most d."""
-        return self._at("cdf", d)
-
-    def sf(self, d: ArrayLike) -> Number:
-        """Return the probability of a mean difference above d."""
-        return self._at("sf", d)
-
-    def pdf(self, d: ArrayLike) -> Number:
-        """Return the density at d."""
-        return self._at("pdf", d)
-
     def _at(self, name: str, d: ArrayLike) -> Any:
         if len(self.posteriors) == 1:
             return getattr(self.posteriors[0], name)(d)

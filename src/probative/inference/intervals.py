@@ -89,15 +89,7 @@ def _newton(value_and_slope: Callable[[Any], tuple[Any, Any]], root: Any) -> Any
 
 # The methods for each kind of score, the recommended one first.
 _PROPORTION_METHODS = ("wilson", "clopper-pearson", "jeffreys", "bayes", "logit", "wald")
-_F1_METHODS = (
-    "wilson-indirect",
-    "wilson-direct",
-    "clopper-pearson",
-    "jeffreys",
-    "bayes",
-    "logit",
-    "wald",
-)
+_F1_METHODS = ("wilson-indirect", "wilson-direct", *_PROPORTION_METHODS[1:])
 _FBETA_METHODS = ("logit", "bayes", "wald")
 _SUM_METHODS = ("guarded", "jeffreys", "mover", "bayes", "logit", "wald")
 _COMPOSITE_METHODS = ("guarded", "jeffreys", "bayes", "logit", "wald")
@@ -377,12 +369,12 @@ def _limits_by_method(
     if isinstance(entry, Composite):
         return _of_composite(counts, entry, method, reach)
     if method == "logit":
-        return _logit(counts, metric, beta, z)
+        return _logit(counts, entry, beta, z)
     if methods_for(metric, beta) == _PROPORTION_METHODS:
         x, n = ratio(counts, metric)
         return _of_proportion(x, n, method, reach)
     if method == "wald":
-        return _wald(counts, metric, beta, z)
+        return _wald(counts, entry, beta, z)
     share = entry.share(beta**2)
     assert share is not None  # noqa: S101  # other methods are those of F1
     right, items = share.proportion(counts)
@@ -492,31 +484,25 @@ def _of_proportion(x: Any, n: Any, method: str, reach: _Reach) -> tuple[Any, Any
     return form(x, n, reach.z)
 
 
-def _wald(counts: Counts, metric: str, beta: float, z: float) -> tuple[Any, Any]:
+def _wald(counts: Counts, entry: Metric, beta: float, z: float) -> tuple[Any, Any]:
     """Return the score plus and minus z standard errors by the multinomial delta method."""
-    top, bottom = ratio(counts, metric, beta=beta)
+    top, bottom = ratio(counts, entry.name, beta=beta)
     value = top / bottom
-    above, below = _forms(metric, beta)
+    above, below = entry.forms(beta**2)
     pulls = [x - value * y if y else 0 for x, y in zip(above, below, strict=True)]
     reach = z * np.sqrt(_sum_of_squares(counts, pulls)) / bottom
     return value - reach, value + reach
 
 
-def _logit(counts: Counts, metric: str, beta: float, z: float) -> tuple[Any, Any]:
+def _logit(counts: Counts, entry: Metric, beta: float, z: float) -> tuple[Any, Any]:
     """Return the interval on the scale of log odds, by the delta method."""
-    top, bottom = ratio(counts, metric, beta=beta)
+    top, bottom = ratio(counts, entry.name, beta=beta)
     rest = bottom - top
-    hits, all_weights = _forms(metric, beta)
+    hits, all_weights = entry.forms(beta**2)
     misses = [y - x for x, y in zip(hits, all_weights, strict=True)]
     variance = _sum_of_squares(counts, hits) / top**2 + _sum_of_squares(counts, misses) / rest**2
     centre, reach = np.log(top / rest), z * np.sqrt(variance)
     return special.expit(centre - reach), special.expit(centre + reach)
-
-
-def _forms(metric: str, beta: float) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    entry = TABLE[metric]
-    assert isinstance(entry, Metric)  # noqa: S101  # others have limits of their own
-    return entry.forms(beta**2)
 
 
 def _sum_of_squares(counts: Counts, weights: Sequence[Any]) -> Any:

@@ -36,13 +36,7 @@ UNDEFINED = "the denominator of a score is 0 in the pilot"
 _TOO_FEW_UNITS_TO_REJECT = "with so few units the exact test cannot reject, whatever it sees"
 
 
-def plan(
-    paired: PairedCounts,
-    metric: str = "f1",
-    *,
-    beta: float = 1.0,
-    **wanted: Any,
-) -> Plan:
+def plan(paired: PairedCounts, metric: str = "f1", *, beta: float = 1.0, **wanted: Any) -> Plan:
     """Compute sample size, power or smallest detectable difference from the cases of a pilot."""
     paired_of("paired", paired)
     one_of("metric", metric, METRICS)
@@ -130,11 +124,7 @@ class Pilot:
 
     @classmethod
     def of_units(
-        cls,
-        added: NDArray[np.float64],
-        number: NDArray[Any],
-        units: float,
-        informative: float,
+        cls, added: NDArray[np.float64], number: NDArray[Any], units: float, informative: float
     ) -> Pilot:
         """Return the pilot from the contributions of the units to the difference."""
         # `added` is that of a unit of each kind times the number of all units; `informative` is a
@@ -300,7 +290,12 @@ def plan_runs(
         observed_units=parts.n_units,
         half_width=half_width,
         half_width_with_another_run=half_width * another / like_it if like_it else 0.0,
-        units_instead=design.units_within(another, *now, level, least=parts.n_units),
+        # the smallest number of units whose interval is no longer than with another run
+        units_instead=_least(
+            lambda n: design.half_width(*now, n, level) <= another * (1 + 1e-12),
+            parts.n_units,
+            _MOST_UNITS_WITH_RUNS,
+        ),
         shares=parts.shares,
         paired_runs=parts.paired_runs,
         note=None if parts.total > 0 else _NO_VARIATION,
@@ -369,16 +364,5 @@ class RunsDesign:
         return _least(
             lambda n: self.power(difference, runs, runs, n, level) >= power,
             2,
-            _MOST_UNITS_WITH_RUNS,
-        )
-
-    def units_within(
-        self, half_width: float, runs_a: int, runs_b: int, level: float, *, least: int = 2
-    ) -> int | None:
-        """Return the smallest number of units whose interval is no longer; None if none is."""
-        enough = half_width * (1 + 1e-12)
-        return _least(
-            lambda n: self.half_width(runs_a, runs_b, n, level) <= enough,
-            least,
             _MOST_UNITS_WITH_RUNS,
         )

@@ -479,17 +479,13 @@ class LabelledUnits:
             disputed=None if self.disputed is None else self.disputed[:end],
         )
 
-    @property
-    def pair(self) -> Ints:
-        """Return the smaller index of a stratum and its mirror image, per unit."""
-        return np.asarray(np.minimum(self.stratum, self.mirror[self.stratum]))
-
     def even_weights(self) -> Array:
         """Return how many units of the pool each unit represents; mirrored strata are merged."""
         both = np.minimum(np.arange(len(self.sizes)), self.mirror)
         pool_size = np.bincount(both, weights=self.sizes, minlength=len(self.sizes))
-        drawn = np.bincount(self.pair, minlength=len(self.sizes))
-        return np.asarray((pool_size / np.maximum(drawn, 1))[self.pair])
+        pair = both[self.stratum]
+        drawn = np.bincount(pair, minlength=len(self.sizes))
+        return np.asarray((pool_size / np.maximum(drawn, 1))[pair])
 
 
 def stratified_looks(

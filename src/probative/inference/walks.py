@@ -139,7 +139,7 @@ def _tidy(steps: Ints, number: Ints, base: Ints) -> Walk:
 # walk, weighted by exp(-<tau, z>). If the mean of the tilted walk lies on the edge of a region, the
 # walk is there often enough to give the probability of the region to full relative accuracy.
 
-NEGLIGIBLE = -41.0  # the logarithm of 1.6e-18
+_NEGLIGIBLE = -41.0  # the logarithm of 1.6e-18
 _CHERNOFF_FACTORS = np.geomspace(1 / 16, 2, 16)[:, None]  # times a first guess of s
 _LARGEST_HALF_LOG_ODDS = 12.0  # a coin with log-odds of 24 is practically certain
 # a share of the threshold: a mean this close to it has the edge within the window of the walk
@@ -151,42 +151,32 @@ def tilt_onto(walk: Walk, gap: ScoreDifference, threshold: Exact) -> Array:
     """Return a tilt that brings the mean of the walk to about the threshold."""
     # With few predicted items the gradient changes on the way and may miss the threshold. Then each
     # axis is tried, and the most probable end point counts.
-    goal = float(threshold)
+    goal, tau = float(threshold), np.zeros(2)
     if goal <= 0:
-        return np.zeros(2)
-    tau = _tilt_along_gradient(walk, gap, goal)
-    if abs(_missing(walk, gap, goal, tau)) <= _CLOSE_ENOUGH * goal:
         return tau
-    longest = _LARGEST_HALF_LOG_ODDS / np.max(np.abs(walk.steps))
-    others = [axis * _length_of_tilt(walk, gap, goal, axis, longest) for axis in _TILT_AXES]
-    near = [other for other in others if _missing(walk, gap, goal, other) <= _CLOSE_ENOUGH * goal]
-    return min(near, key=lambda other: _rate(walk, other), default=np.zeros(2))
 
+    def missing(tau: Array) -> float:
+        """Return how far the difference at the mean of the tilted walk is below the goal."""
+        return float(goal - gap.difference(*_tilted_moments(walk, tau)[0]))
 
-def _missing(walk: Walk, gap: ScoreDifference, goal: float, tau: Array) -> float:
-    """Return how far the difference at the mean of the tilted walk is below the goal."""
-    mean, _ = _tilted_moments(walk, tau)
-    return float(goal - gap.difference(*mean))
-
-
-def _rate(walk: Walk, tau: Array) -> float:
-    """Return roughly minus the log probability of the walk being at the tilted mean."""
-    mean, _ = _tilted_moments(walk, tau)
-    return float(tau @ (mean - walk.centre) - walk.times @ _log_cosh(walk.steps @ tau / 2))
-
-
-def _tilt_along_gradient(walk: Walk, gap: ScoreDifference, goal: float) -> Array:
-    """Return the tilt along the gradient of the difference, updated three times."""
-    tau = np.zeros(2)
-    for _ in range(3):
+    def rate(tau: Array) -> float:
+        """Return roughly minus the log probability of the walk being at the tilted mean."""
         mean, _ = _tilted_moments(walk, tau)
-        direction = gap.gradient(*mean)
+        return float(tau @ (mean - walk.centre) - walk.times @ _log_cosh(walk.steps @ tau / 2))
+
+    for _ in range(3):  # along the gradient of the difference
+        direction = gap.gradient(*_tilted_moments(walk, tau)[0])
         largest = np.max(np.abs(walk.steps @ direction))
         if largest == 0:
             break
-        length = _length_of_tilt(walk, gap, goal, direction, _LARGEST_HALF_LOG_ODDS / largest)
-        tau = length * direction
-    return tau
+        longest = _LARGEST_HALF_LOG_ODDS / largest
+        tau = _length_of_tilt(walk, gap, goal, direction, longest) * direction
+    if abs(missing(tau)) <= _CLOSE_ENOUGH * goal:
+        return tau
+    longest = _LARGEST_HALF_LOG_ODDS / np.max(np.abs(walk.steps))
+    others = [axis * _length_of_tilt(walk, gap, goal, axis, longest) for axis in _TILT_AXES]
+    near = [other for other in others if missing(other) <= _CLOSE_ENOUGH * goal]
+    return min(near, key=rate, default=np.zeros(2))
 
 
 def _length_of_tilt(
@@ -264,7 +254,7 @@ def _reach(steps: Ints, times: Ints, half_odds: Array) -> float:
     s = min(9 / deviation, 30 / np.max(np.abs(steps))) * _CHERNOFF_FACTORS
     x = s * steps / 2
     log_mean = _log_cosh(half_odds + x) - _log_cosh(half_odds) - x * np.tanh(half_odds)
-    return float(np.min((log_mean @ times - NEGLIGIBLE) / s[:, 0]))
+    return float(np.min((log_mean @ times - _NEGLIGIBLE) / s[:, 0]))
 
 
 def _log_cosh(x: Array) -> Array:
@@ -296,33 +286,33 @@ class TooLargeError(Exception):
         super().__init__(f"at least {needed / 2**20:,.0f} MiB")
 
 
-def significant_share(times: Ints, tilt: Array, floor: float) -> float:
-    """Estimate the share of all frequencies where log|phi| exceeds `floor`."""
+def significant_share(times: Ints, tilt: Array) -> float:
+    """Estimate the share of all frequencies where |phi| is not negligible."""
     # Over the frequencies, the logarithm of a coin's factor has mean log((1+|t|)/2) and, for t = 0,
     # variance π²/12; their sum is taken as normal.
     mean = times @ np.log((1 + np.abs(tilt)) / 2)
     variance = np.pi**2 / 12 * (times @ (1 - np.abs(tilt)))
-    return float(special.ndtr((mean - floor) / np.sqrt(variance + 1e-9)))
+    return float(special.ndtr((mean - _NEGLIGIBLE) / np.sqrt(variance + 1e-9)))
 
 
 def significant_frequencies(
-    steps: Ints, times: Ints, tilt: Array, shape: tuple[int, int], floor: float, memory_limit: float
+    walk: TiltedWalk, shape: tuple[int, int], memory_limit: float
 ) -> tuple[Ints, Array]:
-    """Find the frequencies (k1, k2), k1 <= n1/2, where log|phi| exceeds `floor`, and log|phi|."""
+    """Find the frequencies (k1, k2), k1 <= n1/2, where |phi| is not negligible, and log|phi|."""
     spacing = 2 * np.pi / np.array(shape)
     start = np.array([0, -(shape[1] // 2)])
     stop = np.array([shape[0] // 2 + 1, shape[1] - shape[1] // 2])
     # the smallest powers of two that give so few boxes
     few = ((stop - start) / _FIRST_BOXES_PER_SIDE).tolist()
     size = np.array([1 << max(0, math.ceil(math.log2(least))) for least in few])
-    weight = times * (1 - tilt**2)
-    order = np.argsort(-weight * ((steps * spacing) ** 2).sum(axis=1))
-    steps, times, tilt = steps[order], times[order], tilt[order]
+    weight = walk.times * (1 - walk.tilt**2)
+    order = np.argsort(-weight * ((walk.steps * spacing) ** 2).sum(axis=1))
+    steps, times, tilt = walk.steps[order], walk.times[order], walk.tilt[order]
     corners = _product(*(np.arange(a, b, s) for a, b, s in zip(start, stop, size, strict=True)))
     while True:
         half = spacing * (size - 1) / 2
-        bound = _modulus_bound(corners * spacing + half, half, steps, times, tilt, floor)
-        corners, bound = corners[bound > floor], bound[bound > floor]
+        bound = _modulus_bound(corners * spacing + half, half, steps, times, tilt)
+        corners, bound = corners[bound > _NEGLIGIBLE], bound[bound > _NEGLIGIBLE]
         if len(corners) * BYTES_A_FREQUENCY > memory_limit:
             raise TooLargeError(len(corners) * float(np.prod(size)) * BYTES_A_FREQUENCY)
         if np.all(size == 1):
@@ -334,25 +324,8 @@ def significant_frequencies(
         corners = corners[np.all(corners < stop, axis=1)]
 
 
-def _characteristic_function(
-    theta: Array, log_modulus: Array, steps: Ints, times: Ints, tilt: Array, shift: Array
-) -> NDArray[np.complex128]:
-    """Compute the characteristic function from its modulus, about the midpoint moved by `shift`."""
-    phase = theta @ shift
-    for chosen in _pieces(len(theta), len(times)):
-        x = theta[chosen] @ steps.T / 2
-        turns = np.round(x / np.pi)
-        x -= np.pi * turns
-        # half a turn is a change of sign; counted separately, large powers of it lose no digits
-        phase[chosen] += np.arctan2(tilt * np.sin(x), np.cos(x)) @ times
-        phase[chosen] += np.pi * ((turns % 2) @ (times % 2) % 2)
-    return np.asarray(np.exp(log_modulus + 1j * phase))
-
-
-def _modulus_bound(
-    centre: Array, half: Array, steps: Ints, times: Ints, tilt: Array, floor: float
-) -> Array:
-    """Return upper bounds of log|phi| in boxes; below `floor` the sum stops early."""
+def _modulus_bound(centre: Array, half: Array, steps: Ints, times: Ints, tilt: Array) -> Array:
+    """Return upper bounds of log|phi| in boxes; where it is negligible the sum stops early."""
     bound = np.zeros(len(centre))
     spread = 1 - tilt**2
     slack = np.abs(steps) @ half / 2
@@ -365,7 +338,7 @@ def _modulus_bound(
             away = np.sin(np.maximum(np.abs(x) - slack[some], 0))
             with np.errstate(divide="ignore"):  # log 0 = -inf is intended
                 bound[alive] += np.log1p(-spread[some] * away**2) @ times[some] / 2
-            alive = alive[bound[alive] > floor]
+            alive = alive[bound[alive] > _NEGLIGIBLE]
     return bound
 
 
@@ -401,17 +374,18 @@ class Inversion:
         ratios = ((odd, math.log2(len(walk.rows) / odd)) for odd in (1, 3, 5, 9, 15))
         fast = min(odd << max(0, math.ceil(power)) for odd, power in ratios)
         self.shape = fast, len(walk.columns)
-        self.frequencies, log_modulus = significant_frequencies(
-            walk.steps, walk.times, walk.tilt, self.shape, NEGLIGIBLE, memory_limit
-        )
-        self.phi = _characteristic_function(
-            2 * np.pi * self.frequencies / self.shape,
-            log_modulus,
-            walk.steps,
-            walk.times,
-            walk.tilt,
-            walk.midpoint - walk.origin,
-        )
+        self.frequencies, log_modulus = significant_frequencies(walk, self.shape, memory_limit)
+        # the phase of the characteristic function, about the midpoint measured from the origin
+        theta = 2 * np.pi * self.frequencies / self.shape
+        phase = theta @ (walk.midpoint - walk.origin)
+        for chosen in _pieces(len(theta), len(walk.times)):
+            x = theta[chosen] @ walk.steps.T / 2
+            turns = np.round(x / np.pi)
+            x -= np.pi * turns
+            # half a turn is a change of sign; counted separately, large powers of it lose no digits
+            phase[chosen] += np.arctan2(walk.tilt * np.sin(x), np.cos(x)) @ walk.times
+            phase[chosen] += np.pi * ((turns % 2) @ (walk.times % 2) % 2)
+        self.phi = np.asarray(np.exp(log_modulus + 1j * phase))
 
     def tail(self, first: Ints) -> float:
         """Return the probability of all points from the column `first` on in each row."""

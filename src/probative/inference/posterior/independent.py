@@ -49,18 +49,30 @@ def computed(error: Number) -> str:
 class Outcomes(ABC):
     """The base class of posteriors of a difference that have a distribution function."""
 
-    @abstractmethod
     def cdf(self, d: ArrayLike) -> Number:
         """Return the probability of a difference of at most d."""
+        return self._at("cdf", d)
+
+    def sf(self, d: ArrayLike) -> Number:
+        """Return the probability of a difference above d; as accurate as `cdf` where it is tiny."""
+        return self._at("sf", d)
+
+    def pdf(self, d: ArrayLike) -> Number:
+        """Return the density of the difference at d; infinite where it is unbounded."""
+        return self._at("pdf", d)
 
     @abstractmethod
-    def sf(self, d: ArrayLike) -> Number:
-        """Return the probability of a difference above d."""
+    def _at(self, name: str, d: ArrayLike) -> Any:
+        """Return the `cdf`, `sf` or `pdf` at d."""
 
     @property
-    def _symmetric(self) -> bool:
-        """Return True if exchanging the systems changes nothing."""
+    def _symmetric(self) -> Any:
+        """Return True if exchanging the systems changes nothing, for each table."""
         return False
+
+    def _better(self, rope: float) -> tuple[Array, Array]:
+        """Return P(A better) and P(B better)."""
+        return np.asarray(self.cdf(-rope)), np.asarray(self.sf(rope))
 
     def probabilities(self, rope: float = 0.0) -> tuple[float, float, float]:
         """Return P(A better), P(equivalent) and P(B better).
@@ -68,10 +80,11 @@ class Outcomes(ABC):
         Differences of at most `rope` either way count as equivalent.
         """
         rope = fraction("rope", rope)
-        a_better, b_better = float(self.cdf(-rope)), float(self.sf(rope))
-        if self._symmetric:  # make both exactly equal, whatever the error of the nodes
-            a_better = b_better = (a_better + b_better) / 2
-        return a_better, max(1 - a_better - b_better, 0.0) if rope > 0 else 0.0, b_better
+        both = self._better(rope)
+        # equal systems get exactly equal probabilities, whatever the error of the nodes
+        a_better, b_better = (np.where(self._symmetric, sum(both) / 2, own) for own in both)
+        between = np.maximum(1 - a_better - b_better, 0) if rope else np.zeros(a_better.shape)
+        return plain(a_better), plain(between), plain(b_better)
 
 
 # --- Scores whose odds are those of a Beta variate, times a factor
@@ -79,7 +92,7 @@ class Outcomes(ABC):
 _CHUNK = 4096  # tables evaluated at once; bounds the memory
 
 
-class IndependentPosterior:
+class IndependentPosterior(Outcomes):
     """The posterior of B minus A, for independent posteriors of the two scores.
 
     Parameters
@@ -105,29 +118,22 @@ class IndependentPosterior:
         """Return the variance of the difference."""
         return plain(np.reshape(self._flat_b.var + self._flat_a.var, self.shape))
 
-    def cdf(self, d: ArrayLike) -> Number:
-        """Return the probability of a difference of at most d."""
-        return self._evaluate(lambda pair, d: pair.averages(d, "cdf")[0], d)
+    def _at(self, name: str, d: ArrayLike) -> Any:
+        if name == "sf":
+            return self._swapped.cdf(-np.asarray(d, dtype=np.float64))
+        return self._evaluate(lambda pair, d: pair.averages(d, name)[0], d)
 
-    def sf(self, d: ArrayLike) -> Number:
-        """Return the probability of a difference above d; accurate where it is small."""
-        return self._swapped.cdf(-np.asarray(d, dtype=np.float64))
-
-    def pdf(self, d: ArrayLike) -> Number:
-        """Return the density of the difference at d."""
-        return self._evaluate(lambda pair, d: pair.averages(d, "pdf")[0], d)
-
-    def probabilities(self, rope: float = 0.0) -> tuple[Number, Number, Number]:
-        """Return P(A better), P(equivalent) and P(B better).
-
-        Differences of at most `rope` either way count as equivalent.
-        """
-        rope = fraction("rope", rope)
-        a_better = np.asarray(self.cdf(-rope))
-        if rope == 0:
-            return plain(a_better), plain(np.zeros(self.shape)), plain(self._rest(a_better))
-        b_better = np.asarray(self._swapped.cdf(-rope))
-        return plain(a_better), plain(np.maximum(1 - a_better - b_better, 0)), plain(b_better)
+    def _better(self, rope: float) -> tuple[Array, Array]:
+        if rope:
+            return super()._better(rope)
+        # P(B better) with all its digits where it is small
+        a_better = np.asarray(self.cdf(0.0))
+        b_better = np.asarray(1 - a_better)
+        small = b_better < 0.01
+        if small.any():
+            chosen = IndependentPosterior(self._flat_b[small.ravel()], self._flat_a[small.ravel()])
+            b_better[small] = chosen.cdf(0.0)
+        return a_better, b_better
 
     def interval(self, level: float = 0.95) -> tuple[Number, Number]:
         """Return the equal-tailed interval of the difference with probability `level`."""
@@ -158,26 +164,16 @@ class IndependentPosterior:
         swapped.shape = self.shape
         return swapped
 
-    def _rest(self, a_better: Array) -> Array:
-        """Return 1 - P(A better), with all its digits where it is small."""
-        rest = np.asarray(1 - a_better)
-        small = rest < 0.01
-        if small.any():
-            chosen = IndependentPosterior(self._flat_b[small.ravel()], self._flat_a[small.ravel()])
-            rest[small] = chosen.cdf(0.0)
-        return np.asarray(rest)
-
     def _evaluate(self, function: Callable[..., Array], *arguments: ArrayLike) -> Any:
         """Call a function of tables and arguments on `_CHUNK` tables at a time."""
         arrays = [np.asarray(x, dtype=np.float64) for x in arguments]
         shape = np.broadcast_shapes(self.shape, *(x.shape for x in arrays))
+        flat = [np.broadcast_to(x, shape).ravel() for x in arrays]
         a, b = self._flat_a, self._flat_b
         if shape == self.shape and a.a.size <= _CHUNK:  # these, and what they know already
-            flat = [np.broadcast_to(x, shape).ravel() for x in arrays]
             return plain(_by_narrower(function, a, b, flat).reshape(shape))
         tables = np.arange(a.a.size).reshape(self.shape)
         index = np.broadcast_to(tables, shape).ravel()
-        flat = [np.broadcast_to(x, shape).ravel() for x in arrays]
         result = np.empty(len(index))
         for start in range(0, len(index), _CHUNK):
             at = slice(start, start + _CHUNK)
@@ -192,10 +188,7 @@ def _by_narrower(
     # B - A = (1 - A) - (1 - B): exchanging the two and mirroring both only exchanges their roles
     a_narrower = a.log_odds_spread <= b.log_odds_spread
     result = np.empty(len(a_narrower))
-    for chosen, narrow, wide in (
-        (a_narrower, a, b),
-        (~a_narrower, Mirrored(b), Mirrored(a)),
-    ):
+    for chosen, narrow, wide in ((a_narrower, a, b), (~a_narrower, Mirrored(b), Mirrored(a))):
         if chosen.all():
             return function(_Pair(narrow, wide), *arguments)
         if chosen.any():
@@ -289,38 +282,29 @@ class _Pair:
 
 
 class _Positions:
-    """The values A = x and B = x + d at x = l + L·expit(u), exact as sums of positive numbers.
+    """The values A = x and B = x + d at x = l + L·expit(u), exact as sums of positive numbers."""
 
-    With d = 0, u are the log odds of both.
-    """
+    # with d = 0, u are the log odds of both
 
     def __init__(self, u: Array, d: Array):
-        self.u, self.d, self.equal = u, d, not d.any()
+        self.u, self.d, self.length, self.equal = u, d, np.asarray(1 - np.abs(d)), not d.any()
 
     @cached_property
-    def length(self) -> Array:
-        """Return L."""
-        return np.asarray(1 - np.abs(self.d))
-
-    @cached_property
-    def near(self) -> Array:
-        """Return L expit(u)."""
-        return np.asarray(self.length * special.expit(self.u))
-
-    @cached_property
-    def far(self) -> Array:
-        """Return L expit(-u)."""
-        return np.asarray(self.length * special.expit(-self.u))
+    def parts(self) -> tuple[Array, Array]:
+        """Return L·expit(u) and L·expit(-u)."""
+        return self.length * special.expit(self.u), self.length * special.expit(-self.u)
 
     @property
     def x(self) -> tuple[Array, Array]:
         """Return x and 1 - x."""
-        return np.maximum(-self.d, 0) + self.near, np.maximum(self.d, 0) + self.far
+        near, far = self.parts
+        return np.maximum(-self.d, 0) + near, np.maximum(self.d, 0) + far
 
     @property
     def shifted(self) -> tuple[Array, Array]:
         """Return x + d and 1 - x - d."""
-        return np.maximum(self.d, 0) + self.near, np.maximum(-self.d, 0) + self.far
+        near, far = self.parts
+        return np.maximum(self.d, 0) + near, np.maximum(-self.d, 0) + far
 
     @property
     def slope(self) -> Array:
@@ -329,7 +313,7 @@ class _Positions:
             return np.ones_like(self.u)
         near, far = (
             np.divide(part, whole, out=np.ones_like(whole), where=whole > 0)
-            for part, whole in zip((self.near, self.far), self.x, strict=True)
+            for part, whole in zip(self.parts, self.x, strict=True)
         )
         return np.asarray(near * far / self.length)
 
@@ -364,17 +348,11 @@ def _stretched(y: Array, up: Array, down: Array) -> Array:
 
 
 def quantile_search(
-    tails: Callable[[Array, NDArray[np.intp]], Sequence[Array]],
-    q: Array,
-    start: Array,
-    sd: Array,
+    tails: Callable[[Array, NDArray[np.intp]], Sequence[Array]], q: Array, start: Array, sd: Array
 ) -> Array:
-    """Find where distribution functions on [-1, 1] are q, starting near normal quantiles.
-
-    Use Newton's method, within brackets, on the normal quantile of the distribution function,
-    which is nearly a straight line. `tails` returns distribution function and density at some
-    points of the distributions with the given indices.
-    """
+    """Find where distribution functions on [-1, 1] are q, starting near normal quantiles."""
+    # Newton's method, within brackets, on the normal quantile of the distribution function, which
+    # is nearly a straight line. `tails` takes points and the indices of their distributions.
     target = special.ndtri(q)
     quantile = start.copy()
     low, high = np.full_like(start, -1.0), np.full_like(start, 1.0)
@@ -498,7 +476,7 @@ def _mean_steps(below: Array) -> Array:
     return np.asarray((step[1:] + step[:-1]) / 2)
 
 
-class CompositeIndependentPosterior:
+class CompositeIndependentPosterior(Outcomes):
     """The posterior of B minus A, for independent posteriors of the two scores."""
 
     kind = "independent"
@@ -523,32 +501,10 @@ class CompositeIndependentPosterior:
         """Return the variance of the difference."""
         return self._each(lambda pair: pair.sd**2)
 
-    def cdf(self, d: ArrayLike) -> Number:
-        """Return the probability of a difference of at most d."""
-        return self._map(lambda pair, d: pair.tail(d), d)
-
-    def sf(self, d: ArrayLike) -> Number:
-        """Return the probability of a difference above d."""
-        return self._map(lambda pair, d: pair.tail(d, upper=True), d)
-
-    def pdf(self, d: ArrayLike) -> Number:
-        """Return the density of the difference at d."""
-        return self._map(lambda pair, d: pair.density(d), d)
-
-    def probabilities(self, rope: float = 0.0) -> tuple[Number, Number, Number]:
-        """Return P(A better), P(equivalent) and P(B better).
-
-        Differences of at most `rope` either way count as equivalent.
-        """
-        rope = fraction("rope", rope)
-        a_better, b_better = np.asarray(self.cdf(-rope)), np.asarray(self.sf(rope))
-        alike = np.reshape(
-            [np.array_equal(pair.a.cells, pair.b.cells) for pair in self._pairs], self.shape
-        )
-        half = (a_better + b_better) / 2  # equal tables get exactly equal probabilities
-        a_better, b_better = (np.where(alike, half, side) for side in (a_better, b_better))
-        between = np.maximum(1 - a_better - b_better, 0) if rope else 0 * a_better
-        return plain(a_better), plain(between), plain(b_better)
+    @property
+    def _symmetric(self) -> Any:
+        alike = [np.array_equal(pair.a.cells, pair.b.cells) for pair in self._pairs]
+        return np.reshape(alike, self.shape)
 
     def interval(self, level: float = 0.95) -> tuple[Number, Number]:
         """Return the equal-tailed interval of the difference with probability `level`."""
@@ -567,11 +523,12 @@ class CompositeIndependentPosterior:
     def _each(self, function: Callable[[_CompositePair], float]) -> Any:
         return plain(np.reshape([function(pair) for pair in self._pairs], self.shape))
 
-    def _map(self, function: Callable[[_CompositePair, Array], Array], at: ArrayLike) -> Any:
-        at = np.asarray(at, dtype=np.float64)
-        if not self.shape:
-            return plain(function(self._pairs[0], at.ravel()).reshape(at.shape))
-        shape = np.broadcast_shapes(self.shape, at.shape)
-        flat = np.broadcast_to(at, shape).reshape(-1, len(self._pairs))
-        columns = [function(pair, flat[:, i]) for i, pair in enumerate(self._pairs)]
-        return np.stack(columns, axis=-1).reshape(shape)
+    def _at(self, name: str, d: ArrayLike) -> Any:
+        d = np.asarray(d, dtype=np.float64)
+        shape = np.broadcast_shapes(self.shape, d.shape)
+        flat = np.broadcast_to(d, shape).reshape(-1, len(self._pairs))
+        columns = [
+            pair.density(own) if name == "pdf" else pair.tail(own, upper=name == "sf")
+            for pair, own in zip(self._pairs, flat.T, strict=True)
+        ]
+        return plain(np.stack(columns, axis=-1).reshape(shape))

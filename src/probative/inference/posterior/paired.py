@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from probative._validation import Array, Number
+    from probative._validation import Array
     from probative.counts import PairedCounts
 
 
@@ -235,12 +235,9 @@ class _Discordance:
         for first in range(0, len(self.weight), rows):
             some = slice(first, first + rows)
             at = points(some)
+            there = [x[some] for x in self.at]
             values = self._probability_given(
-                d[:, None, None],
-                [x[some] for x in self.at],
-                at,
-                gain[:, None, some],
-                density=density,
+                d[:, None, None], there, at, gain[:, None, some], density=density
             )
             for i, value in enumerate(values):
                 sums[i] += np.sum(value * at.mass, axis=-2) @ self.weight[some]
@@ -257,16 +254,10 @@ class _Discordance:
                 return lambda _: whole
             # at the start V is close to 1, and its tail is a power of 1 - V
             return lambda some: size.over(begin[:, some], float(self.won.b) - 1)
-        least = self._first(d, begin, gain, size, density=density)
-        return lambda some: size.over(begin[:, some], least[:, some])
-
-    def _first(
-        self, d: Array, begin: Array, gain: Array, size: _SteppedShare, *, density: bool
-    ) -> Array:
-        """Return the t from which on the integrand matters, close to the start of the integral."""
-        # It finally falls like exp(t·b), where b is the second shape of V, and dy/dt like exp(t).
-        # V is close to 1 there, and its odds are inversely proportional to the distance from the
-        # start; where V has nearly all its probability close to 1, this holds over a long range.
+        # The integrand matters from some t on, close to the start of the integral. There it falls
+        # like exp(t·b), where b is the second shape of V, and dy/dt like exp(t). V is close to 1,
+        # and its odds are inversely proportional to the distance from the start; where V has nearly
+        # all its probability close to 1, this holds over a long range.
         b = self.won.b + (0 if density else 1)
         most = log_odds.window(self.won.a, b)[1]
         k, m = special.expit(begin), special.expit(-begin)
@@ -274,7 +265,8 @@ class _Discordance:
         up_a, up_b, down_a, down_b = (m * alike + k * x for x in rest)
         linear = k * m * (up1 - down1) - d * (down_a * up_b + up_a * down_b)
         odds = np.abs(linear) / (k * ((1 - d) * up2 * k + gain * m) * size.sd)
-        return np.asarray(np.fmin(np.log(odds) - most, -log_odds.DROP / float(b)))
+        least = np.fmin(np.log(odds) - most, -log_odds.DROP / float(b))
+        return lambda some: size.over(begin[:, some], least[:, some])
 
     def _probability_given(
         self, d: Array, at: list[Array], points: _Points, gain: Array, *, density: bool
@@ -386,12 +378,7 @@ class PairedPosterior(Outcomes):
     kind = "paired"
 
     def __init__(
-        self,
-        table: PairedCounts,
-        metric: str = "f1",
-        *,
-        prior: float = 1.0,
-        beta: float = 1.0,
+        self, table: PairedCounts, metric: str = "f1", *, prior: float = 1.0, beta: float = 1.0
     ):
         one_of("metric", metric, METRICS)
         prior, beta = prior_weight(prior), recall_weight(beta)
@@ -425,17 +412,8 @@ class PairedPosterior(Outcomes):
         """Return the expected difference."""
         return float(self.b.mean - self.a.mean)
 
-    def cdf(self, d: ArrayLike) -> Number:
-        """Return the probability of a difference of at most d."""
-        return self._tails(d)[0]
-
-    def sf(self, d: ArrayLike) -> Number:
-        """Return the probability of a difference above d; as accurate as `cdf`, but not 1 - cdf."""
-        return self._tails(d)[1]
-
-    def pdf(self, d: ArrayLike) -> Number:
-        """Return the density of the difference at d; infinite at 0 where it is unbounded."""
-        return self._tails(d, density=True)[2]
+    def _at(self, name: str, d: ArrayLike) -> Any:
+        return self._tails(d, density=name == "pdf")[("cdf", "sf", "pdf").index(name)]
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the equal-tailed interval of the difference with probability `level`."""

@@ -507,10 +507,9 @@ _TINY = 1e-300
 
 
 class PrecisionLaw:
-    """The distribution of the difference of two precisions, from the shapes of the cases 0 to 5.
+    """The distribution of the difference of two precisions, from the shapes of the cases 0 to 5."""
 
-    Tails below 1e-7 are extrapolated as a power of 1 - d, so that quantiles of any level exist.
-    """
+    # Tails below 1e-7 are extrapolated as a power of 1 - d, so that quantiles of any level exist.
 
     def __init__(self, cells: Sequence[float]):
         a0, a1, a2, a3, a4, a5 = cells[:6]

@@ -104,25 +104,24 @@ class Posterior:
 
     def cdf(self, t: ArrayLike) -> Number:
         """Return the probability of a score of at most t."""
-        return self._tail("cdf", t, 0.0, 1.0)
+        return self._tail("cdf", t)
 
     def sf(self, t: ArrayLike) -> Number:
         """Return the probability of a score above t; accurate where it is tiny."""
-        return self._tail("sf", t, 1.0, 0.0)
+        return self._tail("sf", t)
 
     def ppf(self, q: ArrayLike) -> Number:
         """Return the quantile: the score below which lies the probability q."""
-        return plain(self._from_share(special.betaincinv(self.a, self.b, q)))
+        return plain(self._quantile(np.asarray(q, dtype=np.float64), upper=False))
 
     def isf(self, q: ArrayLike) -> Number:
         """Return the score above which lies the probability q; accurate for tiny q."""
-        return plain(self._from_share(special.betainccinv(self.a, self.b, q)))
+        return plain(self._quantile(np.asarray(q, dtype=np.float64), upper=True))
 
     def rvs(self, size: int | tuple[int, ...] | None = None, rng: RNG | None = None) -> Number:
         """Draw scores, `size` per table; the shape of the tables comes last in the result."""
-        rng = random_generator(rng)
         shape = () if size is None else np.broadcast_shapes(size)
-        return plain(self._from_share(rng.beta(self.a, self.b, (*shape, *self.shape))))
+        return plain(self._drawn(random_generator(rng), (*shape, *self.shape)))
 
     def interval(self, level: float = 0.95, *, kind: str = "equal-tailed") -> tuple[Number, Number]:
         """Return the interval that contains the score with probability `level`.
@@ -144,21 +143,21 @@ class Posterior:
     @property
     def mean(self) -> Number:
         """Return the expected score."""
-        if self.factor == 1:
-            return plain(self.a / (self.a + self.b))
         return plain(self._moments[0])
 
     @property
     def var(self) -> Number:
         """Return the variance of the score."""
-        if self.factor == 1:
-            n = self.a + self.b
-            return plain((self.a / n) * (self.b / n) / (n + 1))
         return plain(self._moments[1])
 
     @property
     def mode(self) -> Number:
         """Return the most probable score; NaN where there is none or several (a flat density)."""
+        low, high = self.a < 1, self.b < 1
+        choices = [np.nan, 0.0, 1.0]
+        return plain(np.select([low & high, low, high], choices, self._inner_mode()))
+
+    def _inner_mode(self) -> Array:
         a, b = self.a, self.b
         c, k = self.factor, self.factor - 1
         # the density is stationary where 2k t² + h t = c(a - 1)
@@ -166,9 +165,7 @@ class Posterior:
         with np.errstate(invalid="ignore", divide="ignore"):
             root = np.sqrt(h**2 + 8 * k * c * (a - 1))
             inner = np.where(h > 0, 2 * c * (a - 1) / (h + root), (root - h) / (4 * k or np.nan))
-        low, high = a < 1, b < 1
-        mode = np.select([low & high, low, high], [np.nan, 0.0, 1.0], np.clip(inner, 0, 1))
-        return plain(mode)
+        return np.clip(inner, 0, 1)
 
     def __getitem__(self, index: Any) -> Self:
         """Return the posterior of the selected tables."""
@@ -193,7 +190,10 @@ class Posterior:
 
     @cached_property
     def _moments(self) -> list[Array]:
-        """Return mean and variance, for scores that are no plain Beta variate."""
+        """Return mean and variance."""
+        if self.factor == 1:
+            n = self.a + self.b
+            return [self.a / n, (self.a / n) * (self.b / n) / (n + 1)]
 
         def averages(part: Posterior) -> tuple[Array, Array]:
             y, weight = part.log_odds_rule()
@@ -227,11 +227,16 @@ class Posterior:
             results.append(result.reshape(shape))
         return results
 
-    def _from_share(self, share: Any) -> Array:
-        return np.asarray(self.factor * share / (1 + (self.factor - 1) * share))
+    def _drawn(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        return _of_share(rng.beta(self.a, self.b, shape), self.factor)
 
-    def _tail(self, function: str, t: ArrayLike, below: float, above: float) -> Any:
+    def _quantile(self, q: Array, *, upper: bool) -> Array:
+        share = (special.betainccinv if upper else special.betaincinv)(self.a, self.b, q)
+        return _of_share(share, self.factor)
+
+    def _tail(self, function: str, t: ArrayLike) -> Any:
         t, inner = _scores(t)
+        below, above = (0.0, 1.0) if function == "cdf" else (1.0, 0.0)
         tail = self.of_log_odds(function, special.logit(np.where(inner, t, 0.5)))
         return plain(np.select([inner, t <= 0, t >= 1], [tail, below, above], np.nan))
 
@@ -282,6 +287,11 @@ class Mirrored:
 
     def __getitem__(self, index: Any) -> Mirrored:
         return Mirrored(self.original[index])
+
+
+def _of_share(share: Any, factor: Any) -> Array:
+    """Return the score whose odds are `factor` times those of the share."""
+    return np.asarray(factor * share / (1 + (factor - 1) * share))
 
 
 def _scores(t: ArrayLike) -> tuple[Array, NDArray[np.bool_]]:
@@ -431,34 +441,16 @@ class _FBetaPosterior(Posterior):
         columns = np.moveaxis(y, -1, 0)  # one at a time, since the shifts add a third dimension
         return np.stack([self.of_log_odds(function, column) for column in columns], axis=-1)
 
-    def ppf(self, q: ArrayLike) -> Number:
-        """Return the quantile: the score below which lies the probability q."""
-        q = np.asarray(q, dtype=np.float64)
-        return plain(self._quantile(q, 1 - q))
-
-    def isf(self, q: ArrayLike) -> Number:
-        """Return the score above which lies the probability q; accurate for tiny q."""
-        q = np.asarray(q, dtype=np.float64)
-        return plain(self._quantile(1 - q, q))
-
-    def rvs(self, size: int | tuple[int, ...] | None = None, rng: RNG | None = None) -> Number:
-        """Draw scores, `size` per table; the shape of the tables comes last in the result."""
-        rng = random_generator(rng)
-        shape = (*(() if size is None else np.broadcast_shapes(size)), *self.shape)
+    def _drawn(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
         errors = rng.beta(self.fn, self.fp, shape)
         factor = self.factor / (1 + (self.beta**2 - 1) * errors)
-        share = rng.beta(self.a, self.b, shape)
-        return plain(factor * share / (1 + (factor - 1) * share))
+        return _of_share(rng.beta(self.a, self.b, shape), factor)
 
-    @property
-    def mode(self) -> Number:
-        """Return the most probable score; NaN where the density is highest at both ends."""
+    def _inner_mode(self) -> Array:
         inner = self._in_parts(lambda part: (special.expit(part._mixture.peak()),))[0]
         # with a shape of 1 the density may be highest at an end, which the search only approaches
         inner = np.where((self.a == 1) & (inner < _NEAREST_MODE_TO_AN_END), 0.0, inner)
-        inner = np.where((self.b == 1) & (1 - inner < _NEAREST_MODE_TO_AN_END), 1.0, inner)
-        low, high = self.a < 1, self.b < 1
-        return plain(np.select([low & high, low, high], [np.nan, 0.0, 1.0], inner))
+        return np.where((self.b == 1) & (1 - inner < _NEAREST_MODE_TO_AN_END), 1.0, inner)
 
     def _smallest_shape(self) -> Array:
         return np.asarray(np.minimum(self.fp, self.fn))
@@ -477,17 +469,17 @@ class _FBetaPosterior(Posterior):
         weighed = special.expit(-odds) + self.beta**2 * special.expit(odds)
         return _Mixture(self.a[..., None], self.b[..., None], np.log(self.factor / weighed), weight)
 
-    def _quantile(self, below: Array, above: Array) -> Array:
+    def _quantile(self, q: Array, *, upper: bool) -> Array:
         def solve(part: _FBetaPosterior, below: Array, above: Array) -> tuple[Array]:
             mixture = part._mixture
-            upper = above < below
+            high = above < below
             # the lower tail of the mirror image is the upper tail
             y = np.empty(below.shape)
-            y[~upper] = mixture.take(~upper).quantile(below[~upper])
-            y[upper] = -mixture.take(upper).mirrored().quantile(above[upper])
+            y[~high] = mixture.take(~high).quantile(below[~high])
+            y[high] = -mixture.take(high).mirrored().quantile(above[high])
             return (special.expit(y),)
 
-        return self._in_parts(solve, below, above)[0]
+        return self._in_parts(solve, *((1 - q, q) if upper else (q, 1 - q)))[0]
 
 
 # --- Posteriors of scores that are not ratios of linear forms
@@ -523,10 +515,7 @@ _ORDERS_OF_METRIC = {
 def invert(
     tails: Callable[[Array], tuple[Array, Array]], q: Array, low: float, high: float, start: Array
 ) -> Array:
-    """Find where a distribution function reaches q, by Newton's method within [low, high].
-
-    `tails` returns the distribution function and its density.
-    """
+    """Find where a distribution function (with its density) is q by Newton's method in brackets."""
     below, above = np.full_like(q, low), np.full_like(q, high)
     x = np.clip(start, low + 1e-9 * (high - low), high - 1e-9 * (high - low))
     for _ in range(60):
@@ -768,13 +757,8 @@ class CompositePosterior(Posterior):
         values = [function(self.tables[i], flat[[k]])[0] for k, i in enumerate(which)]
         return np.array(values).reshape(shape)
 
-    def cdf(self, t: ArrayLike) -> Number:
-        """Return the probability of a score of at most t."""
-        return self._map(lambda table, t: table.tail(t), t)
-
-    def sf(self, t: ArrayLike) -> Number:
-        """Return the probability of a score above t."""
-        return self._map(lambda table, t: table.tail(t, upper=True), t)
+    def _tail(self, function: str, t: ArrayLike) -> Any:
+        return self._map(lambda table, t: table.tail(t, upper=function == "sf"), t)
 
     def pdf(self, t: ArrayLike) -> Number:
         """Return the density at t; 0 outside the bounds of the score."""
@@ -785,20 +769,12 @@ class CompositePosterior(Posterior):
         with np.errstate(divide="ignore"):
             return plain(np.log(self.pdf(t)))
 
-    def ppf(self, q: ArrayLike) -> Number:
-        """Return the quantile: the score below which lies the probability q."""
-        return self._map(lambda table, q: table.quantile(q), q)
+    def _quantile(self, q: Array, *, upper: bool) -> Any:
+        return self._map(lambda table, q: table.quantile(q, upper=upper), q)
 
-    def isf(self, q: ArrayLike) -> Number:
-        """Return the score above which lies the probability q."""
-        return self._map(lambda table, q: table.quantile(q, upper=True), q)
-
-    def rvs(self, size: int | tuple[int, ...] | None = None, rng: RNG | None = None) -> Number:
-        """Draw scores, `size` per table; the shape of the tables comes last in the result."""
-        rng = random_generator(rng)
-        shape = () if size is None else np.broadcast_shapes(size)
-        drawn = rng.standard_gamma(self._cells, (*shape, *self._cells.shape))
-        return plain(self.tables[0].own.value(*np.moveaxis(drawn, -1, 0)))
+    def _drawn(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        drawn = rng.standard_gamma(self._cells, (*shape, 4))
+        return np.asarray(self.tables[0].own.value(*np.moveaxis(drawn, -1, 0)))
 
     def _highest_density(self, level: float) -> tuple[Number, Number]:
         limits = np.array([_shortest(table, level) for table in self.tables])
@@ -806,19 +782,14 @@ class CompositePosterior(Posterior):
         return low, high
 
     @property
-    def mean(self) -> Number:
-        """Return the expected score."""
-        return self._map(lambda table, _: np.array([table.moments[0]]), 0.0)
-
-    @property
-    def var(self) -> Number:
-        """Return the variance of the score."""
-        return self._map(lambda table, _: np.array([table.moments[1]]), 0.0)
+    def _moments(self) -> list[Array]:
+        moments = zip(*(table.moments for table in self.tables), strict=True)
+        return [np.reshape(column, self.shape) for column in moments]
 
     @property
     def mode(self) -> Number:
         """Return the most probable score."""
-        return self._map(lambda table, _: np.array([_mode(table)]), 0.0)
+        return plain(np.reshape([_mode(table) for table in self.tables], self.shape))
 
     def _each(self, change: Callable[[Array], Array]) -> CompositePosterior:
         return CompositePosterior(self.metric, [change(x) for x in np.moveaxis(self._cells, -1, 0)])

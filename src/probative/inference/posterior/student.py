@@ -44,20 +44,16 @@ class StudentPosterior(Outcomes):
     models: DifferencePosterior | None = None
     most: float = 1.0
 
-    def cdf(self, d: ArrayLike) -> Number:
-        """Return the probability of a difference of at most d."""
-        own = self._below(np.asarray(d, dtype=float) - self.estimate)
-        return plain(own if self.models is None else _between(own, self.models.cdf(d)))
-
-    def sf(self, d: ArrayLike) -> Number:
-        """Return the probability of a difference above d."""
-        own = self._below(self.estimate - np.asarray(d, dtype=float))
-        return plain(own if self.models is None else _between(own, self.models.sf(d)))
-
-    def pdf(self, d: ArrayLike) -> Number:
-        """Return the density at d."""
+    def _at(self, name: str, d: ArrayLike) -> Any:
+        off = np.asarray(d, dtype=float) - self.estimate
+        if name != "pdf":
+            own = self._below(off if name == "cdf" else -off)
+            if self.models is None:
+                return plain(own)
+            # the median of both and one half
+            return plain(np.median([own, getattr(self.models, name)(d), 0.0 * own + 0.5], axis=0))
         deviation, freedom = self.standard_error, self.degrees_of_freedom
-        x = (np.asarray(d, dtype=float) - self.estimate) / deviation
+        x = off / deviation
         if math.isinf(freedom):
             return plain(np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi) / deviation)
         scale = special.beta(0.5, freedom / 2) * math.sqrt(freedom) * deviation
@@ -80,11 +76,6 @@ class StudentPosterior(Outcomes):
         return special.stdtr(self.degrees_of_freedom, z)
 
 
-def _between(p: Number, q: Number) -> Number:
-    """Return the median of p, q and one half."""
-    return np.median([p, q, np.full_like(p, 0.5)], axis=0)
-
-
 # --- Posterior of a difference, approximated from its estimate and interval
 
 
@@ -103,32 +94,20 @@ class LimitsPosterior(Outcomes):
         quantile = float(special.ndtri(0.5 + level / 2))
         self.below, self.above = (estimate - low) / quantile, (high - estimate) / quantile
 
-    def cdf(self, d: ArrayLike) -> Number:
-        """Return the probability of a difference of at most d."""
-        return plain(special.ndtr(self._apart(d)))
-
-    def sf(self, d: ArrayLike) -> Number:
-        """Return the probability of a difference above d."""
-        return plain(special.ndtr(-self._apart(d)))
-
-    def pdf(self, d: ArrayLike) -> Number:
-        """Return the density at d."""
-        deviation = np.where(np.asarray(d) < self.estimate, self.below, self.above)
-        scale = np.maximum(deviation, 1e-300) * np.sqrt(2 * np.pi)
-        return plain(np.exp(-(self._apart(d) ** 2) / 2) / scale)
+    def _at(self, name: str, d: ArrayLike) -> Any:
+        off = np.asarray(d, dtype=float) - self.estimate
+        deviation = np.where(off < 0, self.below, self.above)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z = np.where(off == 0, 0.0, off / deviation)  # in standard errors of its side
+        if name != "pdf":
+            return plain(special.ndtr(z if name == "cdf" else -z))
+        return plain(np.exp(-(z**2) / 2) / (np.maximum(deviation, 1e-300) * np.sqrt(2 * np.pi)))
 
     def interval(self, level: float = 0.95) -> tuple[Number, Number]:
         """Return the equal-tailed interval, within the range of a difference."""
         quantile = float(special.ndtri(0.5 + level / 2))
         low, high = self.estimate - quantile * self.below, self.estimate + quantile * self.above
         return max(-self.most, low), min(self.most, high)
-
-    def _apart(self, d: ArrayLike) -> Number:
-        """Return the distance from the estimate in standard errors of its side."""
-        off = np.asarray(d, dtype=float) - self.estimate
-        deviation = np.where(off < 0, self.below, self.above)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(off == 0, 0.0, off / deviation)
 
 
 # --- Posterior of a difference where items come in units
@@ -215,26 +194,22 @@ class ClusteredPosterior(Outcomes):
         there, beside = special.stdtr(self.dependence.tail_freedom, z)
         return max(error, float(np.max(beside - there)))
 
-    def cdf(self, d: ArrayLike) -> Number:
-        """Return the probability of a difference of at most d."""
-        if self.dependence is None:
-            return self.base.cdf(d)
-        return self._tail(d, 1.0)
-
-    def sf(self, d: ArrayLike) -> Number:
-        """Return the probability of a difference above d; accurate where it is tiny."""
-        return self._tail(d, -1.0)
-
-    def pdf(self, d: ArrayLike) -> Number:
-        """Return the density of the difference at d."""
+    def _at(self, name: str, d: ArrayLike) -> Any:
         d = np.asarray(d, dtype=np.float64)
         if self.no_evidence:
             return plain(np.full(d.shape, np.nan))
-        if self.dependence is None:
-            return self.base.pdf(d)
+        if self.dependence is None and name != "sf":
+            return self.base._at(name, d)
         # all three at once, since they come from the same nodes
-        below, above, density = map(np.asarray, self.base._tails(d, density=True))
-        z = self._normal_score(d, below, above)
+        below, above, density = map(np.asarray, self.base._tails(d, density=name == "pdf"))
+        # Φ⁻¹ of the probability of at most d, from the smaller of the two tails
+        z = np.sign(above - below) * special.ndtri(np.minimum(below, above))
+        z = np.clip(z, -_FARTHEST, _FARTHEST)
+        z = np.where(np.abs(d) < span(self.choices[0]), z, np.copysign(np.inf, d))
+        if self.dependence is None:
+            return plain(special.ndtr(-z))
+        if name != "pdf":
+            return plain(special.stdtr(self.dependence.tail_freedom, z if name == "cdf" else -z))
         inside = np.abs(z) < _FARTHEST
         z = np.where(inside, z, 0.0)
         n = self.dependence.tail_freedom
@@ -285,23 +260,6 @@ class ClusteredPosterior(Outcomes):
         in_sight = min(1.5 + self.dependence.tail_freedom, _WIDEST_PICTURE)
         least, most = self.base.limits(float(special.ndtr(-in_sight)))
         return max(low, least), min(high, most)
-
-    def _tail(self, d: ArrayLike, side: float) -> Any:
-        d = np.asarray(d, dtype=np.float64)
-        if self.no_evidence:
-            return plain(np.full(d.shape, np.nan))
-        below, above, _ = map(np.asarray, self.base._tails(d))
-        z = side * self._normal_score(d, below, above)
-        if self.dependence is None:
-            return plain(special.ndtr(z))
-        return plain(special.stdtr(self.dependence.tail_freedom, z))
-
-    def _normal_score(self, d: Array, below: Array, above: Array) -> Array:
-        """Return Φ⁻¹ of the probability of at most d, from the smaller of the two tails."""
-        z = np.sign(above - below) * special.ndtri(np.minimum(below, above))
-        z = np.clip(z, -_FARTHEST, _FARTHEST)
-        inside = np.abs(d) < span(self.choices[0])
-        return np.asarray(np.where(inside, z, np.copysign(np.inf, d)))
 
 
 def _paired(table: PairedCounts, metric: str, prior: float, beta: float) -> PairedPosterior:
