@@ -67,11 +67,8 @@ def _same_shape(gold: Text, other: Text, by: str) -> None:
         place = f"sentence {i + 1} has {here} tokens, but {there} at {_place(gold, i, 0)}"
     if gold.n_sentences != other.n_sentences:
         first = f"; the first that differs: {place}" if place else ""
-        raise InputError(
-            f"{other.n_sentences} sentences, but {gold.name} has {gold.n_sentences}; expected the "
-            f"same number{first}",
-            other.name,
-        )
+        problem = f"{other.n_sentences} sentences, but {gold.name} has {gold.n_sentences}"
+        raise InputError(f"{problem}; expected the same number{first}", other.name)
     if place:
         raise _error(other, f"{place}; expected sentences of the same tokens", int(wrong[0]), 0)
 
@@ -202,10 +199,8 @@ def settle(
                 table.name,
             )
         if table.doubled[0]:
-            raise InputError(
-                f"{_ids(*table.doubled)} of {_called(key)} more than once; expected every id once",
-                table.name,
-            )
+            problem = f"{_ids(*table.doubled)} of {_called(key)} more than once"
+            raise InputError(f"{problem}; expected every id once", table.name)
     if not n_common and on_missing != "error":
         raise InputError(
             f"key: the tables have no {_called(key)} in common; expected the same ids in all"

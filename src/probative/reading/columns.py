@@ -137,10 +137,8 @@ def _surface(table: Table, rows: Ints, kinds: Ints) -> Ints | None:
             missing -= int(kinds[seen] == 0)
             seen += 1
         if missing or seen == at + 1:
-            raise table.source.error(
-                f"the range {name.decode()[:40]} is not followed by its words; expected them below",
-                int(rows[at]) + 1,
-            )
+            problem = f"the range {name.decode()[:40]} is not followed by its words"
+            raise table.source.error(f"{problem}; expected them below", int(rows[at]) + 1)
     return np.asarray(rows[(kinds != 2) & ~covered])
 
 
@@ -211,10 +209,8 @@ def read_tags(
     """Read the tags of a column (from 1, or -1 backwards), by default the last that holds tags."""
     source = shape.table.source
     if isinstance(column, str):
-        raise source.error(
-            f"{column[:60]!r} is the name of a column, but these have none; expected its number "
-            f"(tag_column=)"
-        )
+        problem = f"{column[:60]!r} is the name of a column, but these have none"
+        raise source.error(f"{problem}; expected its number (tag_column=)")
     if column is None:
         at = shape.width - 1 if any_values else _recognise_tag_column(shape)
     else:

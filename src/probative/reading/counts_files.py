@@ -173,11 +173,9 @@ def _parsed(line: str, path: Path | str, number: int) -> Any:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
+        problem = f"not JSON ({getattr(error, 'msg', 'too deep or too large')})"
         raise InputError(
-            f"not JSON ({getattr(error, 'msg', 'too deep or too large')}); expected a list of "
-            f"objects, or one object per line",
-            path,
-            number,
+            f"{problem}; expected a list of objects, or one object per line", path, number
         ) from None
 
 

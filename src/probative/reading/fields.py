@@ -249,11 +249,16 @@ def bytes_of(source: Source, start: Ints, end: Ints) -> NDArray[np.uint8]:
         lengths = np.maximum(end - start, 0).astype(np.int64)
         before = np.cumsum(lengths) - lengths
         return np.asarray(array[np.repeat(start - before, lengths) + np.arange(lengths.sum())])
-    change = np.zeros(len(array) + 1, dtype=np.int8)
+    return np.asarray(array[covered(source, start, end)])
+
+
+def covered(source: Source, start: Ints, end: Ints) -> NDArray[np.bool_]:
+    """Return True for every byte that belongs to one of the given fields."""
+    change = np.zeros(len(source.data) + 1, dtype=np.int8)
     filled = end > start
     change[start[filled]] += 1
     change[end[filled]] -= 1
-    return np.asarray(array[np.cumsum(change[:-1], dtype=np.int8).view(bool)])
+    return np.cumsum(change[:-1], dtype=np.int8).view(bool)
 
 
 def _hashes(source: Source, start: Ints, end: Ints) -> NDArray[np.uint64]:

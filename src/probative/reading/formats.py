@@ -265,10 +265,8 @@ def recognise(source: Source, options: Options) -> _Recognised:
         settled = [f"task={task!r}" for task in tasks]
         if tasks[0] == tasks[1] or options.task is not None:
             settled = [f"input_format={f.name!r}" for f in (found, other)]
-        raise source.error(
-            f"could be {found.title} ({claim.reason}) or {other.title} ({unlike.reason}); expected "
-            f"{settled[0]} or {settled[1]}"
-        )
+        problem = f"could be {found.title} ({claim.reason}) or {other.title} ({unlike.reason})"
+        raise source.error(f"{problem}; expected {settled[0]} or {settled[1]}")
     asked = strength == POSSIBLE and options.task is not None
     reason = f"{options.task} is asked for" if asked else claim.reason
     return _Recognised(found.name, options.task or claim.task or found.tasks[0], reason)
@@ -455,10 +453,8 @@ def _read_columns(opened: Input) -> Annotations:
     column, named = opened.options.tag_column, opened.options.column
     if column is None and named is not None:
         if not is_number(str(named)):
-            raise opened.source.error(
-                f"there is no column {str(named)!r}: columns have no names here; expected a number "
-                f"(or input_format='table')"
-            )
+            problem = f"there is no column {str(named)!r}: columns have no names here"
+            raise opened.source.error(f"{problem}; expected a number (or input_format='table')")
         column = int(named)
     tags = read_tags(opened.layout, column, any_values=opened.task == "labels")
     return tags if opened.task == "entities" else tags.as_labels()

@@ -630,10 +630,8 @@ def _repeats(source: Source, records: Sequence[_Record]) -> tuple[int, ...]:
         keys[record.sample, repeats[-1]] += 1
     doubled = [sample for (sample, _), number in keys.items() if number > 1]
     if doubled:
-        raise source.error(
-            f"{len(doubled)} of {len(keys)} samples occur more than once ({some_of(doubled)}); "
-            "expected each once, or numbered repetitions"
-        )
+        problem = f"{len(doubled)} of {len(keys)} samples occur more than once ({some_of(doubled)})"
+        raise source.error(f"{problem}; expected each once, or numbered repetitions")
     return tuple(repeats)
 
 
@@ -658,11 +656,8 @@ def _counts(source: Source, record: _Record, value: Any) -> list[int]:
     numbers = all(isinstance(n, int | float) and not isinstance(n, bool) for n in counts)
     if numbers and all(0 <= n <= _LARGEST_COUNT and n == int(n) for n in counts):
         return list(map(int, counts))
-    raise source.error(
-        f"sample {shown(record.sample)} has {shown(value)}; expected whole numbers tp, fp and "
-        f"fn >= 0",
-        record.line,
-    )
+    problem = f"sample {shown(record.sample)} has {shown(value)}"
+    raise source.error(f"{problem}; expected whole numbers tp, fp and fn >= 0", record.line)
 
 
 def join_logs(logs: Sequence[Log]) -> list[Log]:

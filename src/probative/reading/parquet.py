@@ -61,11 +61,8 @@ def check_types(
         for path, own in zip(files.paths, kinds, strict=True):
             if own is not None and kinds[0] is not None and own != kinds[0]:
                 mine, theirs = (k[0] if k[1] == "None" else k[1] for k in (own, kinds[0]))
-                raise files.error(
-                    f"column {column!r} is {mine}, but {theirs} in {files.paths[0]}; expected the "
-                    f"same type in every file",
-                    path,
-                )
+                problem = f"column {column!r} is {mine}, but {theirs} in {files.paths[0]}"
+                raise files.error(f"{problem}; expected the same type in every file", path)
     return files
 
 

@@ -215,10 +215,8 @@ def read_columns(
     if gold_column is None or not systems:
         gold_column, systems = _gold_and_systems(rows, reading, gold_column, systems)
     if gold_column is None or not systems:
-        raise source.error(
-            f"has no columns of records of gold and of a system; expected gold_column= and "
-            f"columns=, of {listed(there)}"
-        )
+        what = "has no columns of records of gold and of a system"
+        raise source.error(f"{what}; expected gold_column= and columns=, of {listed(there)}")
     sides: list[Records] = []
     for name in (gold_column, *systems):
         chosen = replace(reading, column=name, predicted=bool(sides))
@@ -275,11 +273,8 @@ def on_same_documents(outputs: Sequence[Records]) -> list[Records]:
     every = Records(first.name, (None,) * len(names), names)
     for side in outputs:
         if len(side.stray) > len(names) - len(side):
-            raise InputError(
-                f"{len(side.stray):,} outputs are not JSON and do not show their document; "
-                f"expected a key beside every output",
-                side.name,
-            )
+            problem = f"{len(side.stray):,} outputs are not JSON and do not show their document"
+            raise InputError(f"{problem}; expected a key beside every output", side.name)
     return join_records(every, outputs)
 
 
@@ -406,11 +401,8 @@ def _gold_and_systems(
         gold = next((name for name in known if name not in systems), None)
     if systems:
         return gold, systems
-    free = [
-        name
-        for name in holding
-        if name not in (gold, *reading.key, USUAL_KEY) and plain[name] not in _NO_SYSTEMS
-    ]
+    others = [name for name in holding if name not in (gold, *reading.key, USUAL_KEY)]
+    free = [name for name in others if plain[name] not in _NO_SYSTEMS]
     usual = [name for name in free if plain[name].startswith(_OUTPUT_NAMES)]
     return gold, tuple(usual or free)
 
@@ -605,11 +597,9 @@ def _join(gold: Records, system: Records) -> Records:
     extra = [i for i, key in enumerate(system.keys) if key not in known]
     if extra:
         named = some_of([system.keys[i].replace(KEY_BORDER, ", ") for i in extra])
+        problem = f"{len(extra):,} of {len(system):,} documents are not in {gold.name} ({named})"
         raise InputError(
-            f"{len(extra):,} of {len(system):,} documents are not in {gold.name} ({named}); "
-            f"expected the documents of gold",
-            system.name,
-            system.line_of(extra[0]),
+            f"{problem}; expected the documents of gold", system.name, system.line_of(extra[0])
         )
     joined = system.at([number.get(key) for key in gold.keys])
     # outputs that cannot be read and do not show their document are those of missing ones

@@ -234,10 +234,8 @@ def refuse_mixture(gold: Any, systems: Sequence[Any]) -> None:
             )
         if is_path(gold) and not all(is_path(one) or isinstance(one, Side) for one in outputs):
             name = f"pred {number}" if len(systems) > 1 else "pred"
-            raise InputError(
-                f"{name}: is data, but gold is the file {str(gold)!r}; expected all of them as "
-                f"files, or all as data"
-            )
+            problem = f"{name}: is data, but gold is the file {str(gold)!r}"
+            raise InputError(f"{problem}; expected all of them as files, or all as data")
 
 
 def single_outputs(gold: Any, system: Any) -> Sequence[Any]:
@@ -398,19 +396,15 @@ def read_run_table(
         raise InputError("run_column: there is no table; expected one")
     labels = [side for side in (*of_run, *read) if isinstance(side, Labels)]
     if len(labels) < len(of_run) + len(read):
-        raise InputError(
-            f"{name}: run_column= parts rows of one label each; expected such a table, or a file "
-            f"for each run"
-        )
+        problem = f"{name}: run_column= parts rows of one label each"
+        raise InputError(f"{problem}; expected such a table, or a file for each run")
     run, *sides = labels
     # the sentences of tags cannot be split by run
     task, reason = options.task, tags_reason(sides[0].names)
     if task not in (None, "labels") or (task is None and reason is not None):
         what = "" if reason is None else f" and these are tags ({reason}),"
-        raise InputError(
-            f"{name}: run_column= parts rows of labels,{what} not of entities; expected a file for "
-            f"each run, or task='labels'"
-        )
+        problem = f"{name}: run_column= parts rows of labels,{what} not of entities"
+        raise InputError(f"{problem}; expected a file for each run, or task='labels'")
     order = sorted(range(len(run.names)), key=lambda code: natural_order(run.names[code]))
     rows = [np.flatnonzero(run.codes == code) for code in order]
     if sort and run.units is not None:
@@ -459,9 +453,7 @@ def read_manifest(path: str | Path) -> tuple[list[str] | None, dict[str, dict[st
             raise InputError(f"[datasets.{name}] has no gold; expected gold, a and b", path)
         for key in (key for key in _FILES if key in own):
             if not isinstance(own[key], str):
-                raise InputError(
-                    f"[datasets.{name}] {key} = {shown(own[key])}; expected the name of a file",
-                    path,
-                )
+                problem = f"[datasets.{name}] {key} = {shown(own[key])}"
+                raise InputError(f"{problem}; expected the name of a file", path)
             own[key] = str(Path(path).parent / own[key])
     return names, datasets

@@ -32,12 +32,8 @@ _FILES_LOOKED_AT = 20  # of a folder, to find out if they are records
 _ALWAYS_UNPACKED, _UNPACKED_RATIO = 1 << 26, 100
 # Codecs that Python lists as text encodings, but in which no file is written.
 _NO_FILE_ENCODINGS = {"idna", "punycode", "undefined"}
-_BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
+_BYTE_ORDER_MARKS = dict.fromkeys((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), "utf-32")
+_BYTE_ORDER_MARKS |= dict.fromkeys((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "utf-16")
 
 
 class TooLargeError(InputError):
@@ -201,17 +197,13 @@ def as_json(value: Any) -> str:
 
 def where_they_differ(one: str, other: str, limit: int = 30) -> tuple[str, str]:
     """Return pieces of two texts, in quotes, from shortly before they begin to differ."""
-    place = next(
-        (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
-        min(len(one), len(other)),
-    )
+    pairs = enumerate(zip(one, other, strict=False))
+    place = next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
     begin = max(place - 10, 0) if place > limit else 0
     opening = "…" if begin else ""
-    here, there = (
-        repr(opening + text[begin : begin + limit] + "…" * (len(text) > begin + limit))
-        for text in (one, other)
-    )
-    return here, there
+    end = begin + limit
+    here, there = (text[begin:end] + "…" * (len(text) > end) for text in (one, other))
+    return repr(opening + here), repr(opening + there)
 
 
 def load(
@@ -319,11 +311,16 @@ def _raw(path: str | Path, name: str, limit: int) -> tuple[bytes, Path | None]:
             return _limited(file, name, limit), None
     except InputError:
         raise
-    except FileNotFoundError:
-        raise InputError("there is no such file", name) from None
     except (OSError, ValueError, AttributeError) as error:
-        reason = (getattr(error, "strerror", None) or str(error)).lower()
-        raise InputError(f"cannot be read: {reason}", name) from None
+        raise unreadable(name, error) from None
+
+
+def unreadable(name: str, error: Exception) -> InputError:
+    """Return the error for a file that cannot be opened or read."""
+    if isinstance(error, FileNotFoundError):
+        return InputError("there is no such file", name)
+    reason = (getattr(error, "strerror", None) or str(error)).lower()
+    return InputError(f"cannot be read: {reason}", name)
 
 
 def _limited(file: IO[bytes] | gzip.GzipFile, name: str, limit: int) -> bytes:
@@ -369,7 +366,8 @@ def _unpack(name: str, data: bytes, limit: int) -> bytes:
 def _as_utf8(name: str, data: bytes, encoding: str | None) -> tuple[bytes, tuple[str, ...]]:
     if encoding is not None:
         return _transcode(name, data, encoding), ()
-    what = next((what for mark, what in _BYTE_ORDER_MARKS if data.startswith(mark)), "utf-8")
+    marks = _BYTE_ORDER_MARKS.items()
+    what = next((what for mark, what in marks if data.startswith(mark)), "utf-8")
     if what == "utf-8":
         return _check_utf8(name, data.removeprefix(codecs.BOM_UTF8)), ()
     return _transcode(name, data, what), (Recognised(f"{name}: {what}, by its byte-order mark"),)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from probative.errors import InputError
 from probative.files import find_paths
 from probative.reading.database import identifier, literal, literal_path
-from probative.reading.source import Source, is_brat_folder, is_record_folder
+from probative.reading.source import Source, is_brat_folder, is_record_folder, unreadable
 from probative.reading.tables import dialect_of, objects_of
 from probative.tables.engines import check_column, listed
 from probative.tables.query import sql_text
@@ -223,7 +223,7 @@ def _files(name: str) -> tuple[list[Path], Path | None]:
     if _is(Path.is_dir, name):
 
         def refuse(error: OSError) -> None:
-            raise _unreadable(str(error.filename or name), error) from None
+            raise unreadable(str(error.filename or name), error) from None
 
         paths: list[Path] = []
         for folder, folders, files in os.walk(name, onerror=refuse):
@@ -245,15 +245,8 @@ def _readable(name: str) -> Path:
     try:
         with Path(name).open("rb"):
             return Path(name)
-    except FileNotFoundError:
-        raise InputError("there is no such file", name) from None
     except (OSError, ValueError) as error:
-        raise _unreadable(name, error) from None
-
-
-def _unreadable(name: str, error: Exception) -> InputError:
-    reason = (getattr(error, "strerror", None) or str(error)).lower()
-    return InputError(f"cannot be read: {reason}", name)
+        raise unreadable(name, error) from None
 
 
 def _without_links(paths: Iterable[Path]) -> list[Path]:
@@ -284,10 +277,8 @@ def _partitions(paths: Sequence[Path], root: Path) -> tuple[str, ...]:
                 str(path),
             )
         if len(set(own)) < len(own):
-            raise InputError(
-                f"two folders give the same column ({listed(own)}); expected different names",
-                str(path),
-            )
+            problem = f"two folders give the same column ({listed(own)})"
+            raise InputError(f"{problem}; expected different names", str(path))
     return tuple(told[0])
 
 
@@ -310,7 +301,7 @@ def _kind(path: Path, name: str) -> str:
     kind = kind_of(path)
     if str(path) == name or kind not in ("text", "other"):
         return kind
-    return _ENDINGS.get(Path(path.name.removesuffix(".gz")).suffix.lower(), "other")
+    return _ENDINGS.get(Source(path.name, b"").suffix, "other")
 
 
 # --- Text files
@@ -326,7 +317,7 @@ def head_of(path: Path, name: str) -> Source:
                 with gzip.GzipFile(fileobj=file) as unpacked:
                     data = unpacked.read(_HEAD)
     except (OSError, EOFError, zlib.error) as error:
-        raise _unreadable(name, error) from None
+        raise unreadable(name, error) from None
     data = data.removeprefix(b"\xef\xbb\xbf")
     if len(data) >= _HEAD:
         data = data[: data.rfind(b"\n") + 1] or data
@@ -374,17 +365,11 @@ def check_columns(files: TableFiles, columns: Sequence[str]) -> None:
         check_column(name, known, files.error)
         for path, header in zip(files.paths, files.headers, strict=False):
             if name not in (*header, *files.partitions):
-                raise files.error(
-                    f"there is no column {name!r}, but {files.paths[0]} has one; expected it in "
-                    f"every file",
-                    path,
-                )
+                problem = f"there is no column {name!r}, but {files.paths[0]} has one"
+                raise files.error(f"{problem}; expected it in every file", path)
             if name in files.partitions and name in header:
-                raise files.error(
-                    f"column {name!r} is given by folders and by the file; expected only one of "
-                    "them",
-                    path,
-                )
+                problem = f"column {name!r} is given by folders and by the file"
+                raise files.error(f"{problem}; expected only one of them", path)
             if header.count(name) > 1:
                 raise files.error(f"two columns are called {name!r}; expected one", path)
 

@@ -85,19 +85,12 @@ def read_table(
     single = len(columns) == 1
     classes = options.probability_columns
     asked = [*columns[: 0 if single else 1], *classes] if classes else columns
-    cells = read_cells(
-        source,
-        Wanted(
-            asked,
-            options.unit,
-            partial(is_read, options.key, ids),
-            options.header,
-            options.comments,
-            bool(options.multilabel),
-            options.predicted and single,
-            options.group,
-        ),
+    beside, lists = partial(is_read, options.key, ids), bool(options.multilabel)
+    predicted, group = options.predicted and single, options.group
+    wanted = Wanted(
+        asked, options.unit, beside, options.header, options.comments, lists, predicted, group
     )
+    cells = read_cells(source, wanted)
     return Sides(cells, options, source.name, source, ids=ids, run_column=run_column).make()
 
 
@@ -259,10 +252,8 @@ class Sides:
                 ) from None
             without = sum(int(n) for t, n in zip(own, np.bincount(codes), strict=True) if t is None)
             if without:
-                raise self.error(
-                    f"{without:,} row{'s have' if without > 1 else ' has'} no {column!r}; expected "
-                    f"an id in every row"
-                )
+                problem = f"{without:,} row{'s have' if without > 1 else ' has'} no {column!r}"
+                raise self.error(f"{problem}; expected an id in every row")
             texts.append((codes, list(map(str, own))))
         if len(texts) == 1:
             return RowIds(key[0], texts[0][0], tuple(texts[0][1]))
@@ -326,17 +317,15 @@ class Sides:
             return reason is not None
         if self._sentence_column() is not None or self.cells.breaks:
             return True
-        raise self.error(
-            f"column {name!r} could hold tags or labels ({reason}, but none is 'O'); expected "
-            f"task='entities' or task='labels'"
-        )
+        problem = f"column {name!r} could hold tags or labels ({reason}, but none is 'O')"
+        raise self.error(f"{problem}; expected task='entities' or task='labels'")
 
     def _sentence_column(self) -> str | None:
         return self._beside(_SENTENCE) if self.cells.unit is None else self.cells.unit
 
     def _sentences(self, name: str) -> Text:
         """Return the sentences of a table with one token per row."""
-        begins, separation = self._begins(name)
+        begins, how = self._begins(name)
         first = np.append(np.flatnonzero(begins), len(begins))
         document, words = self._beside(_DOCUMENT), self._beside(_TOKEN)
         sentences = numbers = None
@@ -359,12 +348,7 @@ class Sides:
                 )
             groups = replace(groups, codes=own)
         return Text(
-            self.name,
-            first,
-            document=numbers,
-            sentences=sentences,
-            parted_by=separation,
-            groups=groups,
+            self.name, first, document=numbers, sentences=sentences, parted_by=how, groups=groups
         )
 
     def _begins(self, name: str) -> tuple[Any, str]:
@@ -487,10 +471,8 @@ def refuse_answer_again(opened: Input, output: object, answer: object) -> None:
     for name, (_, values) in cells.columns.items():
         apart = name not in cells.names and not is_read((), True, plain_name(name))
         if apart and _may_be_predictions(values, answer.names):
-            raise opened.source.error(
-                f"column {cells.names[0]!r} is gold, and column {name!r} may be the output; "
-                "expected the column of the output (columns=)"
-            )
+            problem = f"column {cells.names[0]!r} is gold, and column {name!r} may be the output"
+            raise opened.source.error(f"{problem}; expected the column of the output (columns=)")
 
 
 def are_other_labels(output: object, answer: object) -> bool:

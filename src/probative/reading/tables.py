@@ -168,10 +168,8 @@ def choose_columns(
         plain = {plain_name(name): name for name in reversed(there) if name not in names}
         found = [plain[name] for name in usual if name in plain]
         if not found and len(there) != 1:
-            raise error(
-                f"which column holds the labels? There are {listed(there)}; expected them to be "
-                f"named (gold_column=, columns=)"
-            )
+            problem = f"which column holds the labels? There are {listed(there)}"
+            raise error(f"{problem}; expected them to be named (gold_column=, columns=)")
         names += (found or there)[:1]
     further = [name for name in (wanted.unit, wanted.group) if name is not None]
     asked = dict.fromkeys([*names, *further])
@@ -272,10 +270,8 @@ def _resolve_numbers(
     if has_header is None and (named or all(place is None for place in places)):
         has_header = True
     if has_header is False and named:
-        raise source.error(
-            f"there are no names of columns (header=False), so there is no {named[0]!r}; expected "
-            f"numbers from 1 to {len(first)}"
-        )
+        problem = f"there are no names of columns (header=False), so there is no {named[0]!r}"
+        raise source.error(f"{problem}; expected numbers from 1 to {len(first)}")
     there = first if has_header else [f"column {place + 1}" for place in range(len(first))]
     names = [column if place is None else there[place] for column, place in both]
     *columns, unit, group = names
@@ -289,10 +285,8 @@ def _place(source: Source, header: bool | None, first: list[str], column: str | 
     place = int(column) - 1 if int(column) > 0 else len(first) + int(column)
     there, named = 0 <= place < len(first), column in first and header is not False
     if named and header is None and there:
-        raise source.error(
-            f"{column!r} is the name of a column and could be the number of one; expected "
-            f"header=True (names) or header=False (numbers)"
-        )
+        problem = f"{column!r} is the name of a column and could be the number of one"
+        raise source.error(f"{problem}; expected header=True (names) or header=False (numbers)")
     if not named and not there:
         raise source.error(f"there is no column {column}; expected 1 to {len(first)}")
     return None if named else place
@@ -315,10 +309,8 @@ def _is_header(
         times = np.bincount(codes, minlength=1)
         if not is_decimal(cell) and times.min() > 1:
             return True, f"the first line names columns ({cell!r} occurs only there)"
-    raise source.error(
-        f"the first line, with {columns[0][0]!r}, could name the columns or be a row; expected "
-        f"header=True or header=False"
-    )
+    problem = f"the first line, with {columns[0][0]!r}, could name the columns or be a row"
+    raise source.error(f"{problem}; expected header=True or header=False")
 
 
 def is_decimal(value: Any) -> bool:

@@ -177,10 +177,8 @@ def _annotated(source: Source, number: int, task: dict[str, Any]) -> _Task:
     truth = [a for a in done if a.get("ground_truth")]
     chosen = truth if len(truth) == 1 else done
     if len(chosen) != 1:
-        raise source.error(
-            f"task {name} has {len(chosen)} annotations; expected one, or one that is marked as "
-            f"the ground truth"
-        )
+        problem = f"task {name} has {len(chosen)} annotations"
+        raise source.error(f"{problem}; expected one, or one that is marked as the ground truth")
     result = source.expect(list, f"result of task {number}", chosen[0].get("result"))
     return _Task(name, text, result)
 
@@ -462,13 +460,9 @@ def read_hipe(opened: Input) -> Tagged | Labels:
         raise source.error(f"column {names[place]!r} is empty (_ everywhere); expected tags")
     codes, values = factorise_each(tags, len(tags))
     first = np.array([*begins, len(tokens)], dtype=np.int64)
-    text = Text(
-        source.name,
-        first,
-        row=np.array(rows, dtype=np.int32),
-        document=np.array(documents, dtype=np.int32) if document >= 0 else None,
-        sentences=[tokens[i:j] for i, j in pairwise(first.tolist())],
-    )
+    sentences = [tokens[i:j] for i, j in pairwise(first.tolist())]
+    numbers = np.array(documents, dtype=np.int32) if document >= 0 else None
+    text = Text(source.name, first, np.array(rows, dtype=np.int32), numbers, sentences=sentences)
     notes: list[str] = [Recognised(f"{source.name}: HIPE, tags in column {names[place]!r}")]
     if unmarked:
         notes[0] += f", {unmarked} tokens without one (_), taken to be outside"
