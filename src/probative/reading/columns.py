@@ -216,9 +216,8 @@ def read_tags(
     else:
         at = column - 1 if column > 0 else shape.width + column
         if column == 0 or not 0 <= at < shape.width:
-            raise source.error(
-                f"there is no column {column}; expected 1 to {shape.width}", int(shape.rows[0]) + 1
-            )
+            problem = f"there is no column {column}; expected 1 to {shape.width}"
+            raise source.error(problem, int(shape.rows[0]) + 1)
     codes, values = column_of(shape, at)
     names = tuple(value.decode("utf-8", "replace") for value in values)
     separator = "TAB" if shape.table.tabs else "white space"

@@ -197,8 +197,7 @@ def _lm_eval(source: Source) -> Iterator[_Record]:
         else:
             numbers = [k for k, value in record.items() if isinstance(value, bool | int | float)]
             names = [key for key in numbers if key not in _NO_METRICS]
-        document = record.get("doc")
-        question = document.get("question") if isinstance(document, dict) else None
+        document, question = record.get("doc"), _get(record, "doc", "question")
         content = record.get("doc_hash")
         if not isinstance(content, str):
             content = _digest(document) if document else ""
@@ -219,8 +218,7 @@ def _inspect(source: Source) -> Iterator[_Record]:
     status = header.get("status")
     if status != "success":
         raise source.error(f"the run has the status {as_json(status)}; expected 'success'")
-    spec = header.get("eval")
-    system = spec.get("model") if isinstance(spec, dict) else None
+    system = _get(header, "eval", "model")
     for number, sample in enumerate(samples, start=1):
         source.expect(dict, f"sample {number}", sample)
         scores: dict[str, Any] = {}
@@ -269,7 +267,18 @@ def _inspect_parts(source: Source) -> tuple[dict[str, Any], list[Any]]:
     if known and importlib.util.find_spec("inspect_ai") is not None:
         if archive is not None:
             source.refuse_unpacking(sum(info.file_size for info in archive.infolist()))
-        return _by_inspect(source)
+        from inspect_ai.log import read_eval_log
+
+        try:  # parse the bytes that were read with Inspect itself, from a temporary copy
+            with tempfile.TemporaryDirectory() as folder:
+                place = Path(folder) / f"log{Path(source.name).suffix}"
+                place.write_bytes(source.data)
+                log = read_eval_log(str(place))
+            document = log.model_dump(mode="json", exclude={"samples": {"__all__": {"events"}}})
+        except Exception as error:  # Inspect raises many kinds of errors
+            problem = f"Inspect cannot read it: {' '.join(str(error).split())[:200]}"
+            raise source.error(f"{problem}; expected a log of Inspect") from None
+        return document, document.get("samples") or []
     if archive is None:
         document = source.document
         # a log may be written without its samples
@@ -286,22 +295,6 @@ def _inspect_parts(source: Source) -> tuple[dict[str, Any], list[Any]]:
     return header, source.expect(list, "summaries.json", samples)
 
 
-def _by_inspect(source: Source) -> tuple[dict[str, Any], list[Any]]:
-    """Parse the bytes that were read with Inspect itself, from a temporary copy."""
-    from inspect_ai.log import read_eval_log
-
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            place = Path(folder) / f"log{Path(source.name).suffix}"
-            place.write_bytes(source.data)
-            log = read_eval_log(str(place))
-        document = log.model_dump(mode="json", exclude={"samples": {"__all__": {"events"}}})
-    except Exception as error:  # Inspect raises many kinds of errors
-        reason = " ".join(str(error).split())[:200]
-        raise source.error(f"Inspect cannot read it: {reason}; expected a log of Inspect") from None
-    return document, document.get("samples") or []
-
-
 def _member(source: Source, archive: zipfile.ZipFile, name: str) -> Any:
     info = archive.getinfo(name)
     try:
@@ -309,7 +302,7 @@ def _member(source: Source, archive: zipfile.ZipFile, name: str) -> Any:
             lengths = struct.unpack_from("<HH", source.data, info.header_offset + 26)
             begin = info.header_offset + 30 + sum(lengths)
             packed = source.data[begin : begin + info.compress_size]
-            return json.loads(_unpack_zstandard(packed, info.file_size))
+            return _unpack_zstandard(packed, info.file_size)
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise ValueError("it is packed in another way than Inspect does")
         return json.loads(member(archive, name))
@@ -318,8 +311,8 @@ def _member(source: Source, archive: zipfile.ZipFile, name: str) -> Any:
         raise source.error(f"{name} in it is damaged: {reason}; expected JSON") from None
 
 
-def _unpack_zstandard(data: bytes, size: int) -> str:
-    """Decompress Zstandard with DuckDB (Python has it from 3.14 on) within ``size`` bytes."""
+def _unpack_zstandard(data: bytes, size: int) -> Any:
+    """Read JSON in Zstandard with DuckDB (Python has it from 3.14 on) within ``size`` bytes."""
     with connected(f"{size // 2**18 + 500}MB") as database:
         place = folder_of(database) / "member.json.zst"
         place.write_bytes(data)
@@ -331,7 +324,7 @@ def _unpack_zstandard(data: bytes, size: int) -> str:
         ).fetchall()
     if len(rows) != 1:
         raise ValueError(f"{len(rows)} values instead of one")
-    return str(rows[0][0])
+    return json.loads(rows[0][0])
 
 
 def _promptfoo(source: Source, *, graded: bool) -> Iterator[_Record]:

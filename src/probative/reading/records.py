@@ -44,7 +44,6 @@ from probative.tables.engines import check_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from probative.reading.source import Source
 
@@ -191,8 +190,16 @@ _OUTPUT = Options(predicted=True)
 
 def records_of(source: Source, reading: Options) -> Records:
     """Read one side from a file or folder that was opened already."""
-    if source.is_folder and source.path is not None:
-        return _side(source.name, _rows_of_folder(source.path, reading), reading)
+    if source.is_folder and source.path is not None:  # of JSON files, called by their keys
+        files = sorted(source.path.glob("*.json"))
+        if not files:
+            raise source.error("holds no file *.json; expected one per document")
+        rows = []
+        for file in files:
+            empty = reading.predicted and not file.stat().st_size
+            data = b"" if empty else load(file, encoding=reading.encoding).data
+            rows.append(_Row(data.decode("utf-8", "replace"), file.stem))
+        return _side(source.name, rows, reading)
     rows = _rows_of(source)
     column = reading.column or _record_column(rows, reading)
     side = _side(source.name, _with_column(source, rows, column, reading), reading, column)
@@ -340,19 +347,6 @@ def _rows_of_table(source: Source) -> list[_Row]:
     return [
         _Row(dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)
     ]
-
-
-def _rows_of_folder(folder: Path, reading: Options) -> list[_Row]:
-    """Return the content of every JSON file of a folder; the key is its name without ending."""
-    files = sorted(folder.glob("*.json"))
-    if not files:
-        raise InputError("holds no file *.json; expected one per document", folder)
-    rows = []
-    for file in files:
-        empty = reading.predicted and not file.stat().st_size
-        data = b"" if empty else load(file, encoding=reading.encoding).data
-        rows.append(_Row(data.decode("utf-8", "replace"), file.stem))
-    return rows
 
 
 # --- Columns

@@ -134,7 +134,13 @@ def rows_of_file(source: Source, label_names: Sequence[str] | None = None) -> Ro
     else:
         numbered = list(source.json_lines())
         records, lines = [record for _, record in numbered], [number for number, _ in numbered]
-    return rows_of(source.name, records, lines, own or _names_beside(source), label_names)
+    place = Path(source.name).parent / _INFORMATION
+    if not own and source.name != "standard input" and place.is_file():
+        try:
+            own = _label_names_of(json.loads(place.read_bytes()))
+        except (OSError, ValueError, RecursionError) as error:
+            raise InputError(f"cannot be read: {str(error)[:100]}; expected JSON", place) from None
+    return rows_of(source.name, records, lines, own, label_names)
 
 
 def rows_of(
@@ -326,17 +332,6 @@ def _name(rows: Rows, column: str, number: int, tag: Any, names: Sequence[str] |
 
 
 # --- Names of labels
-
-
-def _names_beside(source: Source) -> dict[str, tuple[str, ...]]:
-    """Read label names from a ``dataset_info.json`` beside the file, if there is one."""
-    place = Path(source.name).parent / _INFORMATION
-    if source.name == "standard input" or not place.is_file():
-        return {}
-    try:
-        return _label_names_of(json.loads(place.read_bytes()))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"cannot be read: {str(error)[:100]}; expected JSON", place) from None
 
 
 def _label_names_of(description: Any) -> dict[str, tuple[str, ...]]:

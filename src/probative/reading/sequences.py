@@ -148,25 +148,22 @@ def sides_from_frame(
     )
     if not len(table):
         raise InputError(f"{name}: the table has no rows; expected at least one")
-    contents = {n: _numbered(name, n, table[:, place[n]].to_list()) for n in read}
+    contents = {}
+    for column in read:  # a list holds the labels of one item
+        values = table[:, place[column]].to_list()
+        hashable = [tuple(v) if isinstance(v, (list, set, frozenset)) else v for v in values]
+        try:
+            contents[column] = factorise(hashable)
+        except TypeError:
+            row = place_of_unhashable(hashable)
+            raise InputError(f"{name}: {odd_cell(column, row + 1, values[row])}") from None
     cells = Cells("frame", names, unit, contents, group=options.group)
     sides = Sides(cells, options, name, ids=ids).make()
-    column = next((table[:, place[text]] for text in TEXT_COLUMNS if text in there), None)
-    if column is None:
+    shown_text = next((table[:, place[text]] for text in TEXT_COLUMNS if text in there), None)
+    if shown_text is None:
         return sides
 
     def texts() -> list[str]:
-        return ["" if text is None else str(text) for text in column.to_list()]
+        return ["" if text is None else str(text) for text in shown_text.to_list()]
 
     return [side if isinstance(side, Tagged) else replace(side, texts=texts) for side in sides]
-
-
-def _numbered(name: str, column: str, values: list[Any]) -> Any:
-    """Return one code per value and the distinct values; a list holds the labels of one item."""
-    cells = [tuple(v) if isinstance(v, (list, set, frozenset)) else v for v in values]
-    try:
-        return factorise(cells)
-    except TypeError:
-        place = place_of_unhashable(cells)
-        problem = odd_cell(column, place + 1, values[place])
-        raise InputError(f"{name}: {problem}") from None

@@ -336,22 +336,20 @@ def _with_texts(files: TableFiles, header: bool | None) -> TableFiles | None:
         names = dict.fromkeys(key for head in heads for own in objects_of(head) for key in own)
         return replace(files, kind="jsonl", columns=(*names, *files.partitions))
     kind, dialect = dialect_of(heads[0], comments=files.comments)
-    headers = tuple(_first_row(head, dialect, comments=files.comments) for head in heads)
-    if header is False:
-        numbers = (range(1, len(row) + 1) for row in headers)
-        headers = tuple(tuple(f"column {number}" for number in own) for own in numbers)
+    headers: tuple[tuple[str, ...], ...] = ()
+    for head in heads:
+        lines = io.StringIO(head.data.decode("utf-8", "replace"), newline="")
+        kept = (line for line in lines if not (files.comments and line.startswith("#")))
+        try:
+            row = next((row for row in csv.reader(kept, **dialect) if row), [])
+        except csv.Error as error:
+            raise head.error(f"{error}; expected a table", 1) from None
+        if header is False:
+            row = [f"column {number + 1}" for number in range(len(row))]
+        headers += (tuple(row),)
     columns = (*headers[0], *files.partitions)
     files = replace(files, kind=kind, dialect=dialect, headers=headers, columns=columns)
     return replace(files, header=header is not False)
-
-
-def _first_row(head: Source, dialect: dict[str, Any], *, comments: bool) -> tuple[str, ...]:
-    lines = io.StringIO(head.data.decode("utf-8", "replace"), newline="")
-    kept = (line for line in lines if not (comments and line.startswith("#")))
-    try:
-        return tuple(next((row for row in csv.reader(kept, **dialect) if row), []))
-    except csv.Error as error:
-        raise head.error(f"{error}; expected a table", 1) from None
 
 
 def check_columns(files: TableFiles, columns: Sequence[str]) -> None:

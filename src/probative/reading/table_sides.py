@@ -129,7 +129,10 @@ class Sides:
             return [self._sets(name) for name in names]
         if task != "labels" and self._are_tags(names[0]):
             text = self._sentences(names[0])
-            return [self._tagged(name, text) for name in names]
+            tags = [(name, *self._named(name)) for name in names]
+            how, own = text.parted_by, len(names) > 1
+            notes = {name: self._note(f"tags in column {name!r}, {how}") for name in names}
+            return [Tagged(text, c, values, notes[n], n if own else None) for n, c, values in tags]
         if task not in (None, "labels"):
             raise self.error(f"is a table of labels; expected a file for {task}")
         return [self._labels(name) for name in names]
@@ -402,11 +405,6 @@ class Sides:
         there = (n for n in self.cells.columns if n not in (*self.cells.names, self.cells.unit))
         return next((name for name in there if kind.fullmatch(plain_name(name))), None)
 
-    def _tagged(self, name: str, text: Text) -> Tagged:
-        codes, names = self._named(name)
-        notes = self._note(f"tags in column {name!r}, {text.parted_by}")
-        return Tagged(text, codes, names, notes, name if len(self.cells.names) > 1 else None)
-
 
 def tags_reason(values: Sequence[Any]) -> str | None:
     """Return why these values are tags of tokens, some with types; None if they are not."""
@@ -469,8 +467,12 @@ def refuse_answer_again(opened: Input, output: object, answer: object) -> None:
     except InputError:
         return  # columns of other types hold no labels
     for name, (_, values) in cells.columns.items():
-        apart = name not in cells.names and not is_read((), True, plain_name(name))
-        if apart and _may_be_predictions(values, answer.names):
+        if len(values) < 2 or name in cells.names or is_read((), True, plain_name(name)):
+            continue
+        # all values are labels of gold, or all are probabilities
+        numbers = np.array([_number(value) for value in values])
+        known = all(str(value) in answer.names for value in values)
+        if known or np.all((numbers >= 0) & (numbers <= 1)):
             problem = f"column {cells.names[0]!r} is gold, and column {name!r} may be the output"
             raise opened.source.error(f"{problem}; expected the column of the output (columns=)")
 
@@ -482,14 +484,6 @@ def are_other_labels(output: object, answer: object) -> bool:
     code = {name: number for number, name in enumerate(answer.names)}
     known = np.array([code.get(name, -1) for name in output.names], dtype=np.int64)
     return not np.array_equal(known[output.codes], answer.codes)
-
-
-def _may_be_predictions(values: Sequence[Any], labels: Sequence[str]) -> bool:
-    """Return True if all values are labels of gold, or all are probabilities."""
-    if all(str(value) in labels for value in values):
-        return len(values) > 1
-    numbers = np.array([_number(value) for value in values])
-    return len(values) > 1 and bool(np.all((numbers >= 0) & (numbers <= 1)))
 
 
 def _number(value: Any) -> float:

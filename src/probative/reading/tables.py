@@ -235,8 +235,11 @@ def _delimited(source: Source, wanted: Wanted) -> Cells:
     reason = None
     if is_header is None:
         is_header, reason = _is_header(source, [(above[n], columns[n]) for n in names])
-    if not is_header:
-        columns = {name: _below(above[name], *column) for name, column in columns.items()}
+    if not is_header:  # the first line is one more row
+        for name, (codes, values) in columns.items():
+            if above[name] not in values:
+                values.append(above[name])
+            columns[name] = np.insert(codes, 0, values.index(above[name])), values
         breaks = {row + 1: line for row, line in breaks.items()}
     return Cells(kind, names, unit, columns, breaks, reason, wanted.group)
 
@@ -322,12 +325,6 @@ def is_decimal(value: Any) -> bool:
     return True
 
 
-def _below(cell: str, codes: Ints, values: list[Any]) -> tuple[Ints, list[Any]]:
-    """Return a column with one more cell at its beginning."""
-    values = values if cell in values else [*values, cell]
-    return np.concatenate([[values.index(cell)], codes]).astype(np.int32), values
-
-
 def dialect_of(source: Source, *, comments: bool = False) -> tuple[str, dict[str, Any]]:
     """Return csv or tsv, and the reader's settings, by the header; TSV has no quotes."""
     lines = source.data[: 1 << 16].lstrip().split(b"\n")
@@ -375,6 +372,7 @@ def _json_lines(source: Source, wanted: Wanted) -> Cells:
         keys = dict.fromkeys(key for records in _blocks(source) for r in records for key in r)
         names, unit, asked = choose_columns(wanted, list(keys), source.error)
     contents = {name: Column() for name in asked}
+    entries = _SIMPLE if wanted.lists else {str}
     number = 0
     for records in _blocks(source):
         if not number and None in wanted.columns:
@@ -384,8 +382,11 @@ def _json_lines(source: Source, wanted: Wanted) -> Cells:
             refuse_records(wanted, names, list(there), objects, lists, source.error)
         for name, column in list(contents.items()):
             values: list[Any] = [record.get(name) for record in records]
-            if not _SIMPLE.issuperset(map(type, values)):
-                values = [tuple(v) if _is_list(v, wanted.lists) else v for v in values]
+            if not _SIMPLE.issuperset(map(type, values)):  # lists of texts, or of what is wanted
+                values = [
+                    tuple(v) if type(v) is list and entries.issuperset(map(type, v)) else v
+                    for v in values
+                ]
             if not _SIMPLE.union([tuple]).issuperset(map(type, values)):
                 if name not in {*names, unit, wanted.group}:
                     del contents[name]
@@ -408,11 +409,6 @@ def odd_cell(
 def is_object(value: Any) -> bool:
     """Return True if this is an object or a list with objects."""
     return type(value) is dict or (type(value) is list and dict in map(type, value))
-
-
-def _is_list(value: Any, asked: bool) -> bool:
-    """Return True if this is a list of labels: of texts, or of any simple values if requested."""
-    return type(value) is list and (_SIMPLE if asked else {str}).issuperset(map(type, value))
 
 
 def _codes_and_values(columns: dict[str, Column]) -> Read:
