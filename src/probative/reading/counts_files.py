@@ -147,9 +147,8 @@ def _delimited_rows(text: str, path: Path | str) -> Rows:
             if not any(cell.strip() for cell in cells):
                 continue
             if len(cells) != len(header):
-                raise InputError(
-                    f"{len(cells)} cells; expected {len(header)}, as in the header", path, line
-                )
+                problem = f"{len(cells)} cells"
+                raise InputError(f"{problem}; expected {len(header)}, as in the header", path, line)
             rows.append((line, dict(zip(header, cells, strict=True))))
     except csv.Error as error:
         raise InputError(f"{error}; expected CSV or TSV", path, reader.line_num) from None

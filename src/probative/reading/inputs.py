@@ -161,9 +161,8 @@ def _from_sequence(sentences: list[Any], name: str, options: Options) -> Annotat
         return spans_from_sets(name, sentences)
     mapping = next((s for s in others if isinstance(s, Mapping)), None)
     if mapping is not None:
-        raise InputError(
-            f"{name}: {shown(mapping)} has no order; expected a list of tags or words a sentence"
-        )
+        what = f"{name}: {shown(mapping)} has no order"
+        raise InputError(f"{what}; expected a list of tags or words a sentence")
     words = {word for s in sentences[:100] for word in s if isinstance(word, str)}
     if all(map(TAG.fullmatch, words)) or task == "entities":
         return tagged_from_lists(name, sentences)
@@ -184,9 +183,8 @@ def _sets(items: list[Any], name: str, *, given: bool) -> LabelSets:
         sets.append(texts)
     found = label_sets(name, sets)
     if tags_reason(found.names) is not None and not given:
-        raise InputError(
-            f"{name}: {shown(items[0])} has no order; expected a list of tags a sentence"
-        )
+        problem = f"{name}: {shown(items[0])} has no order"
+        raise InputError(f"{problem}; expected a list of tags a sentence")
     return replace(found, notes=(Recognised(f"{name}: any number of labels per item"),))
 
 

@@ -259,9 +259,8 @@ def _inspect_parts(source: Source) -> tuple[dict[str, Any], list[Any]]:
         try:
             archive = zipfile.ZipFile(io.BytesIO(source.data))
         except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, struct.error) as e:
-            raise source.error(
-                f"is a damaged zip archive: {str(e).lower()}; expected a log of Inspect"
-            ) from None
+            what = f"is a damaged zip archive: {str(e).lower()}"
+            raise source.error(f"{what}; expected a log of Inspect") from None
     # Inspect recognises its logs by their suffix
     known = Path(source.name).suffix in (".eval", ".json")
     if known and importlib.util.find_spec("inspect_ai") is not None:
@@ -286,9 +285,8 @@ def _inspect_parts(source: Source) -> tuple[dict[str, Any], list[Any]]:
     needed_names = "header.json", "summaries.json"  # the summaries hold all scores
     for needed in needed_names:
         if needed not in archive.namelist():
-            raise source.error(
-                f"the archive has no {needed}; expected a finished log of Inspect (.eval)"
-            )
+            what = f"the archive has no {needed}"
+            raise source.error(f"{what}; expected a finished log of Inspect (.eval)")
         source.refuse_unpacking(archive.getinfo(needed).file_size)
     header, samples = (_member(source, archive, name) for name in needed_names)
     source.expect(dict, "header.json", header)
@@ -553,9 +551,8 @@ def _choose(source: Source, names: list[str], wanted: str | None) -> str:
         return names[0]
     if _VERDICT in names and "counts" not in names:
         return _VERDICT
-    raise source.error(
-        f"which score? There are {listed}; expected one of them to be named (score_name=)"
-    )
+    what = f"which score? There are {listed}"
+    raise source.error(f"{what}; expected one of them to be named (score_name=)")
 
 
 def _log(

@@ -28,7 +28,7 @@ from probative.errors import InputError, Recognised
 from probative.reading.annotations import Records, RowGroups, coded
 from probative.reading.formats import Options
 from probative.reading.parquet import opened_parquet
-from probative.reading.source import load, some_of
+from probative.reading.source import load, quoted, some_of
 from probative.reading.table_sides import MISSING_GROUP
 from probative.reading.tables import (
     DETAILS,
@@ -233,7 +233,7 @@ def read_columns(
         called = name.replace("*", "").strip("_-. ") or name
         sides.append(side if not sides else replace(side, name=called))
     gold, *others = sides
-    note = f"gold is the column {gold_column!r}, the systems are {_called(systems)}"
+    note = f"gold is the column {gold_column!r}, the systems are {quoted(systems)}"
     notes = (*gold.notes, *source.notes, note)
     return replace(gold, notes=notes, groups=_groups(source, rows, reading)), others
 
@@ -269,11 +269,8 @@ def on_same_documents(outputs: Sequence[Records]) -> list[Records]:
     first = outputs[0]
     keyless = [side for side in outputs if side.keys is None]
     if keyless and (len(keyless) < len(outputs) or len({*map(len, outputs)}) > 1):
-        raise InputError(
-            f"{len(keyless[-1]):,} records without keys, beside {len(first):,} in {first.name}; "
-            f"expected as many, or a key in all (key=)",
-            keyless[-1].name,
-        )
+        what = f"{len(keyless[-1]):,} records without keys, beside {len(first):,} in {first.name}"
+        raise InputError(f"{what}; expected as many, or a key in all (key=)", keyless[-1].name)
     keys = dict.fromkeys(key for side in outputs for key in side.keys or ())
     # without keys, the number of a document is its key
     names = tuple(keys) or tuple(str(number + 1) for number in range(len(first)))
@@ -443,7 +440,7 @@ def _with_column(
                 check_column(name, there, source.error)
             key = _key(row.value, names)
             if key is None:
-                raise source.error(f"{where}has no {_called(names)}; expected one", row.line)
+                raise source.error(f"{where}has no {quoted(names)}; expected one", row.line)
         taken.append(row._replace(value=row.value.get(column), key=key))
     return taken
 
@@ -454,10 +451,6 @@ def _key(record: Mapping[str, Any], names: Sequence[str]) -> str | None:
     if any(isinstance(p, bool) or not isinstance(p, (str, int)) or p == "" for p in parts):
         return None
     return KEY_BORDER.join(map(str, parts))
-
-
-def _called(names: Sequence[str]) -> str:
-    return ", ".join(map(repr, names))
 
 
 def _groups(source: Source, rows: Sequence[_Row], reading: Options) -> RowGroups | None:
@@ -500,7 +493,7 @@ def _side(name: str, rows: Sequence[_Row], reading: Options, column: str | None 
         if text in seen:
             first = "" if seen[text] is None else f" (first in line {seen[text]})"
             raise InputError(
-                f"two records have the {_called(names)} {text.replace(KEY_BORDER, ', ')!r}{first}; "
+                f"two records have the {quoted(names)} {text.replace(KEY_BORDER, ', ')!r}{first}; "
                 f"expected every document once",
                 name,
                 line,
@@ -560,7 +553,7 @@ def _own_key(name: str, row: _Row, record: Any, names: Sequence[str]) -> str | N
     if record is not None:
         key = _key(record, names)
         if key is None:
-            problem = f"the record has no {_called(names)}; expected text or a whole number"
+            problem = f"the record has no {quoted(names)}; expected text or a whole number"
             raise InputError(problem, name, row.line)
         return key
     if len(names) > 1 or not isinstance(row.value, str):
@@ -643,9 +636,8 @@ def _plain(value: Any, place: str, depth: int = 0) -> Any:
         number = float(value)  # decimals and fractions
         return int(value) if number.is_integer() else number
     except (TypeError, ValueError, OverflowError):
-        raise InputError(
-            f"{place}: {shown(value)} is of type {form.__name__}; expected JSON values"
-        ) from None
+        problem = f"{place}: {shown(value)} is of type {form.__name__}"
+        raise InputError(f"{problem}; expected JSON values") from None
 
 
 # --- Recognition

@@ -252,9 +252,8 @@ def labels_of_dataset(
     if classes is not None:
         for number, value in enumerate(values, start=1):
             if isinstance(value, int) and not 0 <= value < len(classes):
-                raise InputError(
-                    f"{name}: row {number} has label {value}; expected 0 to {len(classes) - 1}"
-                )
+                what = f"{name}: row {number} has label {value}"
+                raise InputError(f"{what}; expected 0 to {len(classes) - 1}")
         values = [classes[v] if isinstance(v, int) else v for v in values]
     return labels_from_array(name, values)
 

@@ -229,9 +229,8 @@ def refuse_mixture(gold: Any, systems: Sequence[Any]) -> None:
         file = next(one for one in outputs if isinstance(one, Path)) if paths else None
         file = system if is_path(system) else file
         if file is not None and not is_path(gold):
-            raise InputError(
-                "is a file, but gold is data; expected all of them as files, or all as data", file
-            )
+            what = "is a file, but gold is data"
+            raise InputError(f"{what}; expected all of them as files, or all as data", file)
         if is_path(gold) and not all(is_path(one) or isinstance(one, Side) for one in outputs):
             name = f"pred {number}" if len(systems) > 1 else "pred"
             problem = f"{name}: is data, but gold is the file {str(gold)!r}"

@@ -170,6 +170,11 @@ def snippet(raw: bytes | str, limit: int = 60) -> str:
     return repr(text if len(text) <= limit else text[:limit] + "…")
 
 
+def quoted(names: Iterable[str]) -> str:
+    """Return names in quotes for a one-line message."""
+    return ", ".join(map(repr, names))
+
+
 def some_of(names: Sequence[str], most: int = 3) -> str:
     """Return the first of some names in quotes, shortened, for a one-line message."""
     named = [repr(name if len(name) <= 40 else name[:40] + "…") for name in names[:most]]

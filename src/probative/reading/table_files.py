@@ -357,9 +357,8 @@ def check_columns(files: TableFiles, columns: Sequence[str]) -> None:
     known = list(files.columns)
     for name in columns:
         if name in files.partitions and known.count(name) > 1:
-            raise files.error(
-                f"column {name!r} is given by folders and by the files; expected only one of them"
-            )
+            what = f"column {name!r} is given by folders and by the files"
+            raise files.error(f"{what}; expected only one of them")
         check_column(name, known, files.error)
         for path, header in zip(files.paths, files.headers, strict=False):
             if name not in (*header, *files.partitions):

@@ -241,18 +241,16 @@ class Sides:
         there = self.cells.columns
         absent = next((column for column in key if column not in there), None)
         if absent is not None:
-            raise self.error(
-                f"there is no column {absent!r} to join by (key=); expected it in every table"
-            )
+            what = f"there is no column {absent!r} to join by (key=)"
+            raise self.error(f"{what}; expected it in every table")
         texts = []
         for column in key:
             codes, values = there[column]
             try:
                 own = [label_text(value) for value in values]
             except (TypeError, ValueError, ArithmeticError):
-                raise self.error(
-                    f"column {column!r} holds lists or objects; expected ids to join by (key=)"
-                ) from None
+                what = f"column {column!r} holds lists or objects"
+                raise self.error(f"{what}; expected ids to join by (key=)") from None
             without = sum(int(n) for t, n in zip(own, np.bincount(codes), strict=True) if t is None)
             if without:
                 problem = f"{without:,} row{'s have' if without > 1 else ' has'} no {column!r}"

@@ -488,9 +488,8 @@ def refuse_twins(source: Source, names: Sequence[str], line: int | None = None) 
     twice = next((n for n, times in Counter(names).items() if n and times > 1), None)
     if twice is not None:
         way_out = "" if line is None else " (or header=False, if this line is a row)"
-        raise source.error(
-            f"two columns are called {twice!r}; expected different names{way_out}", line
-        )
+        problem = f"two columns are called {twice!r}"
+        raise source.error(f"{problem}; expected different names{way_out}", line)
 
 
 def first_bad_line(name: str, path: Path) -> InputError | None:
@@ -500,9 +499,8 @@ def first_bad_line(name: str, path: Path) -> InputError | None:
             try:
                 list(_objects(Source(name, b""), [line.decode()], number))
             except UnicodeDecodeError as error:
-                return InputError(
-                    f"byte 0x{line[error.start]:02x} is not UTF-8; expected UTF-8", name, number + 1
-                )
+                problem = f"byte 0x{line[error.start]:02x} is not UTF-8"
+                return InputError(f"{problem}; expected UTF-8", name, number + 1)
             except InputError as error:
                 return error
     return None

@@ -131,9 +131,8 @@ def label_studio_pair(opened: Input, gold: Column | None, columns: Sequence[Colu
             version = str(prediction.get("model_version") or "predictions")
             own = versions.setdefault(version, {})
             if number in own:
-                raise source.error(
-                    f"task {number} has two predictions of {version!r}; expected one"
-                )
+                problem = f"task {number} has two predictions of {version!r}"
+                raise source.error(f"{problem}; expected one")
             own[number] = source.expect(list, f"result of task {number}", prediction.get("result"))
     if numbers and not versions:
         raise source.error(
