@@ -6,6 +6,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import replace
 from glob import has_magic
 from itertools import chain
@@ -169,17 +170,25 @@ def numbered_siblings(path: Any) -> int:
 def check_own_answer(opened: Input, answer: Annotations, gold_column: int | str | None) -> None:
     """Refuse a run whose file holds gold labels of its own that differ from gold."""
     # the last column but one of a column file, or ``gold_column`` of a table
-    if isinstance(answer, Labels):
-        own, expected = _labels_beside(opened, gold_column), answer.codes
-    elif isinstance(answer, Tagged):
-        own, expected = _tags_beside(opened, answer), answer.tags
-    else:
-        return
+    kind, own = opened.kind, None
+    if isinstance(answer, Tagged) and kind == "columns" and opened.layout.width >= 3:
+        expected, labels = answer.tags, answer.names
+        tags = read_tags(opened.layout, -2, any_values=True)
+        types, known = ({n.partition("-")[2] for n in s.names} for s in (tags, answer))
+        if all(map(TAG.fullmatch, tags.names)) and types != {""} and types <= known:
+            own = tags.tags, tags.names
+    asked = gold_column is not None and gold_column != opened.options.column
+    if isinstance(answer, Labels) and kind == "table" and asked:
+        options = replace(opened.options, task="labels", predicted=False, probability_columns=())
+        with suppress(InputError):  # there may be no such column
+            (beside,) = read_table(opened.source, [str(gold_column)], options)
+            expected, labels = answer.codes, answer.names
+            own = (beside.codes, beside.names) if isinstance(beside, Labels) else None
     if own is None or len(own[0]) != len(expected):
         return
     codes, names = own
     code = {name: i for i, name in enumerate(names)}
-    same = np.array([code.get(name, -1) for name in answer.names], dtype=np.int64)
+    same = np.array([code.get(name, -1) for name in labels], dtype=np.int64)
     wrong = np.flatnonzero(codes != same[expected])
     if len(wrong):
         at, what, line, remedy = int(wrong[0]), "item", None, ""
@@ -188,34 +197,9 @@ def check_own_answer(opened: Input, answer: Annotations, gold_column: int | str 
             remedy = " (tag_column= names the column to read)"
         raise opened.source.error(
             f"holds other gold, {names[codes[at]]!r} for {what} {at + 1} where gold has "
-            f"{answer.names[expected[at]]!r}; expected runs on the same gold{remedy}",
+            f"{labels[expected[at]]!r}; expected runs on the same gold{remedy}",
             line,
         )
-
-
-def _tags_beside(opened: Input, answer: Tagged) -> tuple[Any, tuple[str, ...]] | None:
-    """Return the tags of the last column but one if gold has all their types."""
-    if opened.kind != "columns" or opened.layout.width < 3:
-        return None
-    beside = read_tags(opened.layout, -2, any_values=True)
-    types = {name.partition("-")[2] for name in beside.names}
-    known = {name.partition("-")[2] for name in answer.names}
-    tags = all(TAG.fullmatch(name) for name in beside.names)
-    return (beside.tags, beside.names) if tags and types != {""} and types <= known else None
-
-
-def _labels_beside(
-    opened: Input, gold_column: int | str | None
-) -> tuple[Any, tuple[str, ...]] | None:
-    """Return the labels of the gold column in a table of a run, or None."""
-    if opened.kind != "table" or gold_column is None or gold_column == opened.options.column:
-        return None
-    try:
-        options = replace(opened.options, task="labels", predicted=False, probability_columns=())
-        (beside,) = read_table(opened.source, [str(gold_column)], options)
-    except InputError:
-        return None  # there is no such column
-    return (beside.codes, beside.names) if isinstance(beside, Labels) else None
 
 
 # --- Runs in Python

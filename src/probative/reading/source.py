@@ -232,7 +232,16 @@ def load(
     packed = Source(name, data, path=place, limit=limit)
     if not packed.is_text:
         return packed
-    data, notes = _as_utf8(name, data, encoding)
+    marks = _BYTE_ORDER_MARKS.items()
+    what = next((what for mark, what in marks if data.startswith(mark)), "utf-8")
+    notes: tuple[str, ...] = ()
+    if encoding is not None:
+        data = _transcode(name, data, encoding)
+    elif what == "utf-8":
+        data = _check_utf8(name, data.removeprefix(codecs.BOM_UTF8))
+    else:
+        data = _transcode(name, data, what)
+        notes = (Recognised(f"{name}: {what}, by its byte-order mark"),)
     if len(data) > LARGEST:  # another encoding may need fewer bytes than UTF-8
         raise _too_large(name, LARGEST)
     if b"\x00" in data:
@@ -366,16 +375,6 @@ def _unpack(name: str, data: bytes, limit: int) -> bytes:
         raise
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"is a damaged gzip file: {str(error).lower()}", name) from None
-
-
-def _as_utf8(name: str, data: bytes, encoding: str | None) -> tuple[bytes, tuple[str, ...]]:
-    if encoding is not None:
-        return _transcode(name, data, encoding), ()
-    marks = _BYTE_ORDER_MARKS.items()
-    what = next((what for mark, what in marks if data.startswith(mark)), "utf-8")
-    if what == "utf-8":
-        return _check_utf8(name, data.removeprefix(codecs.BOM_UTF8)), ()
-    return _transcode(name, data, what), (Recognised(f"{name}: {what}, by its byte-order mark"),)
 
 
 def _check_utf8(name: str, data: bytes) -> bytes:

@@ -367,7 +367,20 @@ class Sides:
                 if document is not None:
                     codes, _ = self.cells.columns[document]
                     begins[1:] |= codes[1:] != codes[:-1]
-                self._refuse_scattered(column, begins)
+                codes, _ = self.cells.columns[column]
+                opening, seen = codes[begins].tolist(), set[int]()
+                rows = np.flatnonzero(begins).tolist()
+                scattered = len(set(opening)) < len(opening)
+                for row, code in zip(rows, opening, strict=True) if scattered else ():
+                    if code == opening[0]:  # numbers may restart at the first one
+                        seen.clear()
+                    if code in seen:
+                        problem = f"the rows of {column!r} {shown(values[code])} are not adjacent"
+                        raise self.error(
+                            f"{problem}: row {row + 1} is another of them; expected the tokens of "
+                            "a sentence one after the other"
+                        )
+                    seen.add(code)
             else:  # only the first row of a sentence has its number
                 begins |= filled
             return begins, f"sentences by column {column!r}"
@@ -380,24 +393,6 @@ class Sides:
             "sentences; expected empty lines between them, a column of sentences (unit_column=), "
             "or task='labels'"
         )
-
-    def _refuse_scattered(self, column: str, begins: Any) -> None:
-        """Refuse sentences whose rows are not adjacent; numbers may restart at the first one."""
-        codes, values = self.cells.columns[column]
-        opening = codes[begins].tolist()
-        if len(set(opening)) == len(opening):
-            return
-        seen: set[int] = set()
-        for row, code in zip(np.flatnonzero(begins).tolist(), opening, strict=True):
-            if code == opening[0]:
-                seen.clear()
-            if code in seen:
-                raise self.error(
-                    f"the rows of {column!r} {shown(values[code])} are not adjacent: row "
-                    f"{row + 1} is another of them; expected the tokens of a sentence one after "
-                    "the other"
-                )
-            seen.add(code)
 
     def _beside(self, kind: re.Pattern[str]) -> str | None:
         there = (n for n in self.cells.columns if n not in (*self.cells.names, self.cells.unit))
