@@ -186,18 +186,14 @@ class Glance:
     def tags(self) -> tuple[int, tuple[str, ...], float] | None:
         """Return the column (from 1) that mostly holds tags, some of the tags, and their share."""
         # Letters without O or a type (I in English text) count only in the last of several columns.
-        if self.shape is None:
-            return self._tags_of_ragged()
-        last = self.shape.width - 1
-        for column in range(last, min(last, 1) - 1, -1):
-            found = _tags_among(*column_of(self.shape, column), strict=column < last)
-            if found is not None:
-                return (column + 1, *found)
-        return None
-
-    def _tags_of_ragged(self) -> tuple[int, tuple[str, ...], float] | None:
-        """Return the same as `tags` for a column file with a few broken lines."""
-        table = split(self.head)
+        if self.shape is not None:
+            last = self.shape.width - 1
+            for column in range(last, min(last, 1) - 1, -1):
+                found = _tags_among(*column_of(self.shape, column), strict=column < last)
+                if found is not None:
+                    return (column + 1, *found)
+            return None
+        table = split(self.head)  # a column file with a few broken lines?
         width = table.width[table.width > 0]
         usual = int(np.bincount(width).argmax()) if len(width) else 0
         rows = np.flatnonzero(table.width == usual).astype(np.int32)
@@ -665,10 +661,8 @@ def read_pair(
     opened = _opened_pair(path, options or Options(), [gold, *columns])
     found = FORMATS[opened.kind]
     if found.pair is None:
-        raise opened.source.error(
-            f"is {found.title}, which holds one side; expected a second file, or "
-            f"one file with a gold and a predicted column"
-        )
+        problem = f"is {found.title}, which holds one side; expected a second file, or one file"
+        raise opened.source.error(f"{problem} with a gold and a predicted column")
     return found.pair(opened, gold, columns)
 
 

@@ -81,27 +81,22 @@ def _content(
         except UnicodeEncodeError:
             problem = f"{snippet(line)} holds half a character; expected text"
             raise source.error(problem, number) from None
-    text = _text(source, number, record)
+    text: Any = record.get("text")
+    if not isinstance(text, str):
+        tokens = record.get("tokens", record.get("words"))
+        given = tokens if isinstance(tokens, list) else [None]
+        text = [token.get("text") if isinstance(token, dict) else token for token in given]
+        if not all(isinstance(word, str) for word in text):
+            problem = "the object has no text"
+            raise source.error(
+                f"{problem}; expected 'text' (a string) or 'tokens' (a list of strings)", number
+            )
     key = next((key for key in SPAN_KEYS if record.get(key) is not None), None)
     spans = record[key] if key else []
     if not isinstance(spans, list):
         raise source.error(f"{key!r} holds {as_json(spans)}; expected a list of spans", number)
     triples = [_triple(source, number, span, len(text)) for span in spans]
     return text, triples, key, str(record.get("answer", _ACCEPTED))
-
-
-def _text(source: Source, number: int, record: dict[str, Any]) -> Sequence[str]:
-    text = record.get("text")
-    if isinstance(text, str):
-        return text
-    tokens = record.get("tokens", record.get("words"))
-    if isinstance(tokens, list):
-        words: list[Any] = [t.get("text") if isinstance(t, dict) else t for t in tokens]
-        if all(isinstance(word, str) for word in words):
-            return words
-    raise source.error(
-        "the object has no text; expected 'text' (a string) or 'tokens' (a list of strings)", number
-    )
 
 
 def _triple(source: Source, number: int, span: Any, length: int) -> tuple[int, int, str]:
