@@ -770,10 +770,8 @@ def read_record_log(source: Source, reading: Options) -> RecordLog | None:
         outputs: dict[int, dict[str, Any]] = {}
         for record, repeat in zip(own, _repeats(source, own), strict=True):
             outputs.setdefault(repeat, {})[record.sample] = None if record.error else record.said
-        systems[system] = [
-            records_from_objects(answers, source.name, reading)
-            for _, answers in sorted(outputs.items())
-        ]
+        runs = [outputs[repeat] for repeat in sorted(outputs)]
+        systems[system] = [records_from_objects(run, source.name, reading) for run in runs]
     gold = records_from_objects(golds, source.name, replace(reading, predicted=False))
     note = Recognised(f"{source.name}: log of {tool}, because {reason}; gold is its targets")
     return RecordLog(replace(gold, notes=(note,)), systems)

@@ -427,21 +427,20 @@ def _with_column(
         return list(rows)
     there = _columns(rows)
     check_column(column, there, source.error)
-    taken = []
-    for number, row in enumerate(rows, start=1):
+    names = [name for name in reading.key or (USUAL_KEY,) if name in there]
+    taken = list(rows)
+    for number, row in enumerate(rows):
         if not isinstance(row.value, dict):
-            taken.append(row)
             continue
-        where = f"row {number}: " if row.line is None else ""
         key = row.key
-        names = [name for name in reading.key or (USUAL_KEY,) if name in there]
         if key is None and names:
             for name in reading.key:
                 check_column(name, there, source.error)
             key = _key(row.value, names)
             if key is None:
+                where = f"row {number + 1}: " if row.line is None else ""
                 raise source.error(f"{where}has no {quoted(names)}; expected one", row.line)
-        taken.append(row._replace(value=row.value.get(column), key=key))
+        taken[number] = row._replace(value=row.value.get(column), key=key)
     return taken
 
 
@@ -506,9 +505,7 @@ def _side(name: str, rows: Sequence[_Row], reading: Options, column: str | None 
         if parsed[i].record is not None
         and (parsed[i].repair or (mixed and isinstance(rows[i].value, str)))
     }
-    notes = (
-        () if column is None else (Recognised(f"{name}: the records are in the column {column!r}"),)
-    )
+    note = Recognised(f"{name}: the records are in the column {column!r}")
     return Records(
         name,
         tuple(parsed[i].record for i in kept),
@@ -519,7 +516,7 @@ def _side(name: str, rows: Sequence[_Row], reading: Options, column: str | None 
         frozenset(k for k, i in enumerate(kept) if parsed[i] == _Parsed(None)),
         () if by_place else tuple(parsed[i].problem for i, key in enumerate(keys) if key is None),
         column,
-        notes,
+        () if column is None else (note,),
     )
 
 

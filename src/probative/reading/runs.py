@@ -392,11 +392,8 @@ def read_run_table(
     rows = [np.flatnonzero(run.codes == code) for code in order]
     if sort and run.units is not None:
         rows = [own[np.argsort(run.units[own], kind="stable")] for own in rows]
-    return _RunTable(
-        name,
-        tuple(run.names[code] for code in order),
-        tuple(tuple(_part(side, own) for own in rows) for side in sides),
-    )
+    parts = tuple(tuple(_part(side, own) for own in rows) for side in sides)
+    return _RunTable(name, tuple(run.names[code] for code in order), parts)
 
 
 def _part(side: Labels, rows: NDArray[np.intp]) -> Labels:

@@ -117,11 +117,9 @@ class TableFiles:
 
     def _select(self, columns: Sequence[str], taken: Callable[[str], str], rows: str) -> str:
         """Return the subquery that renames columns as `called` does, in brackets."""
-        own = [
-            f"{_of_folder(name) if name in self.partitions else taken(name)} AS {self.called(name)}"
-            for name in columns
-        ]
-        return f"(SELECT {', '.join(own)} FROM {rows})"
+        values = {n: _of_folder(n) if n in self.partitions else taken(n) for n in columns}
+        own = ", ".join(f"{value} AS {self.called(name)}" for name, value in values.items())
+        return f"(SELECT {own} FROM {rows})"
 
     def _csv_settings(self, width: int) -> str:
         """Return the settings for reading a text with so many columns."""
@@ -190,13 +188,11 @@ def find_tables(
     paths, root = _files(name)
     kinds = {path: _kind(path, name) for path in paths}
     several = sorted(set(kinds.values()))
-    if len(paths) > 1 and len(several) > 1:
-        examples = [next(str(p) for p, k in kinds.items() if k == kind) for kind in several[:2]]
-        raise InputError(
-            f"holds files of several kinds, such as {examples[0]} ({several[0]}) and {examples[1]} "
-            f"({several[1]}); expected tables of one kind",
-            name,
-        )
+    if len(several) > 1:
+        examples = (next(p for p, k in kinds.items() if k == kind) for kind in several[:2])
+        one, other = (f"{path} ({kinds[path]})" for path in examples)
+        problem = f"holds files of several kinds, such as {one} and {other}"
+        raise InputError(f"{problem}; expected tables of one kind", name)
     (kind,) = several
     if kind == "other":
         if len(paths) == 1 and not is_many(name):

@@ -618,8 +618,6 @@ def hipe_pair(opened: Input, gold: Column | None, columns: Sequence[Column]) -> 
         raise opened.source.error(
             "holds one side; expected a second file, or two columns (gold_column=, columns=)"
         )
-    sides = [
-        read_hipe(replace(opened, options=replace(opened.options, tag_column=c)))
-        for c in (gold, *columns)
-    ]
-    return sides[0], sides[1:], [str(column) for column in columns]
+    options = (replace(opened.options, tag_column=column) for column in (gold, *columns))
+    answer, *systems = (read_hipe(replace(opened, options=own)) for own in options)
+    return answer, systems, [str(column) for column in columns]
