@@ -17,7 +17,7 @@ from probative.errors import InputError, Recognised
 from probative.reading.annotations import Labels, Segmented
 from probative.reading.fields import covered, distinct, edges_of, is_space, lines_of
 from probative.reading.sequences import spans_from_sets
-from probative.reading.source import as_json, load, snippet
+from probative.reading.source import as_json, load, quoted, snippet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +48,7 @@ def read_spans(source: Source) -> Spans:
         raise source.error(f"{problem}; expected one of the keys {', '.join(SPAN_KEYS)}", lines[0])
     annotations = spans_from_sets(source.name, sentences, texts, lines)
     unit = "characters of the text" if isinstance(texts[0], str) else "tokens"
-    how = f"{source.name}: JSON lines, spans of {unit} under {', '.join(map(repr, keys))}"
+    how = f"{source.name}: JSON lines, spans of {unit} under {quoted(keys)}"
     notes: list[str] = [Recognised(how)]
     left_out = np.array([answer != _ACCEPTED for answer in answers])
     if left_out.any():

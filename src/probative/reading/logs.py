@@ -32,6 +32,7 @@ from probative.reading.source import (
     as_json,
     load,
     object_of,
+    quoted,
     refuse_others,
     some_of,
     where_they_differ,
@@ -522,7 +523,7 @@ def read_samples(opened: Input) -> Samples:
     variant, key = names[chosen]
     systems = _by_system(records, variant)
     others = [name for name in names if name != chosen]
-    also = f"; there are also {', '.join(map(repr, others))} (score_name=)" if others else ""
+    also = f"; there are also {quoted(others)} (score_name=)" if others else ""
     note = Recognised(f"{source.name}: log of {tool}, because {reason}; score {chosen!r}{also}")
     logs = tuple(_log(source, own, chosen, key, options, note) for own in systems.values())
     return Samples(source.name, logs, tuple(dict.fromkeys(n for log in logs for n in log.notes)))

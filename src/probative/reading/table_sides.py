@@ -25,6 +25,7 @@ from probative.reading.annotations import (
     coded,
 )
 from probative.reading.columns import TAG
+from probative.reading.source import quoted
 from probative.reading.tables import Wanted, odd_cell, plain_name, read_cells
 
 if TYPE_CHECKING:
@@ -295,7 +296,7 @@ class Sides:
         best = numbers.argmax(axis=1).astype(np.int32)
         ties = int(np.count_nonzero((numbers == numbers.max(axis=1)[:, None]).sum(axis=1) > 1))
         code, classes = coded(names)
-        what = f"the likeliest of the columns {', '.join(map(repr, names))}"
+        what = f"the likeliest of the columns {quoted(names)}"
         side = self._filled(Labels(self.name, code[best], classes), names[0], what)
         tied = f"{self.name}: {ties} rows with ties, which go to the first of the columns"
         return replace(side, texts=None, notes=(*side.notes, *([tied] if ties else [])))

@@ -365,9 +365,8 @@ def _rows(
 def _json_lines(source: Source, wanted: Wanted) -> Cells:
     try:
         head = source.data.lstrip().split(b"\n", 1)[0]
-        names, unit, asked = choose_columns(
-            wanted, list(next(_objects(source, [head.decode()]))), source.error
-        )
+        there = list(next(_objects(source, [head.decode()])))
+        names, unit, asked = choose_columns(wanted, there, source.error)
     except InputError:  # a column may be missing in the first row
         keys = dict.fromkeys(key for records in _blocks(source) for r in records for key in r)
         names, unit, asked = choose_columns(wanted, list(keys), source.error)
@@ -376,10 +375,10 @@ def _json_lines(source: Source, wanted: Wanted) -> Cells:
     number = 0
     for records in _blocks(source):
         if not number and None in wanted.columns:
-            there = dict.fromkeys(key for record in records for key in record)
+            there = list(dict.fromkeys(key for record in records for key in record))
             lists = {k for r in records for k, v in r.items() if type(v) is list}
             objects = {k for r in records for k, v in r.items() if is_object(v)}
-            refuse_records(wanted, names, list(there), objects, lists, source.error)
+            refuse_records(wanted, names, there, objects, lists, source.error)
         for name, column in list(contents.items()):
             values: list[Any] = [record.get(name) for record in records]
             if not _SIMPLE.issuperset(map(type, values)):  # lists of texts, or of what is wanted
