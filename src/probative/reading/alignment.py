@@ -11,7 +11,7 @@ import numpy as np
 from probative.errors import InputError
 from probative.reading.annotations import RowIds
 from probative.reading.fields import equal
-from probative.reading.source import refuse_others, some_of, where_they_differ
+from probative.reading.source import quoted, refuse_others, some_of, where_they_differ
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,11 +67,8 @@ def _same_shape(gold: Text, other: Text, by: str) -> None:
         place = f"sentence {i + 1} has {here} tokens, but {there} at {_place(gold, i, 0)}"
     if gold.n_sentences != other.n_sentences:
         first = f"; the first that differs: {place}" if place else ""
-        raise InputError(
-            f"{other.n_sentences} sentences, but {gold.name} has {gold.n_sentences}; expected the "
-            f"same number{first}",
-            other.name,
-        )
+        problem = f"{other.n_sentences} sentences, but {gold.name} has {gold.n_sentences}"
+        raise InputError(f"{problem}; expected the same number{first}", other.name)
     if place:
         raise _error(other, f"{place}; expected sentences of the same tokens", int(wrong[0]), 0)
 
@@ -184,11 +181,6 @@ class Mismatch:
     without: int = 0  # number of rows without an id
 
 
-def _called(key: Sequence[str]) -> str:
-    """Return the columns of a key for a message."""
-    return ", ".join(map(repr, key))
-
-
 def settle(
     tables: Sequence[Mismatch], key: Sequence[str], on_missing: str, n_answer: int, n_common: int
 ) -> list[str]:
@@ -198,19 +190,16 @@ def settle(
         if table.without:
             raise InputError(
                 f"{table.without:,} row{'s have' if table.without > 1 else ' has'} no "
-                f"{_called(key)}; expected an id in every row",
+                f"{quoted(key)}; expected an id in every row",
                 table.name,
             )
         if table.doubled[0]:
-            raise InputError(
-                f"{_ids(*table.doubled)} of {_called(key)} more than once; expected every id once",
-                table.name,
-            )
+            problem = f"{_ids(*table.doubled)} of {quoted(key)} more than once"
+            raise InputError(f"{problem}; expected every id once", table.name)
     if not n_common and on_missing != "error":
-        raise InputError(
-            f"key: the tables have no {_called(key)} in common; expected the same ids in all"
-        )
-    notes = [f"rows are joined by {_called(key)}, compared as text"] if systems else []
+        wrong = f"key: the tables have no {quoted(key)} in common"
+        raise InputError(f"{wrong}; expected the same ids in all")
+    notes = [f"rows are joined by {quoted(key)}, compared as text"] if systems else []
     for table in systems:
         told = (
             (table.missing, f"of {n_answer:,} in {answer.name} missing"),
@@ -219,7 +208,7 @@ def settle(
         parts = [f"{_ids(*ids)} {which}" for ids, which in told if ids[0]]
         if not parts:
             continue
-        what = f"by {_called(key)}: " + ", ".join(parts)
+        what = f"by {quoted(key)}: " + ", ".join(parts)
         if on_missing == "error" or (on_missing == "negative" and table.extra[0]):
             ways = "on_missing='drop' leaves them out"
             ways += "" if table.extra[0] else ", on_missing='negative' counts them as no"

@@ -238,15 +238,9 @@ class Segmented(Side):
 
     def spans(self) -> Spans:
         """Return the words as spans over characters, all with one label."""
-        text = Text(
-            self.name,
-            self.first,
-            row=None if self.line is None else self.line - 1,
-            document=self.document,
-            sentences=_Characters(self),
-            source=self.source,
-            block=self.block,
-        )
+        row = None if self.line is None else self.line - 1
+        text = Text(self.name, self.first, row, self.document, sentences=_Characters(self))
+        text = replace(text, source=self.source, block=self.block)
         zeros = np.zeros(len(self.sentence), dtype=np.int32)
         return Spans(self.sentence, self.start, self.end, zeros, ("word",), text, self.notes)
 
@@ -429,15 +423,9 @@ def part_of(side: Any, places: NDArray[Any]) -> Any:
     if isinstance(side, Spans):
         first = np.searchsorted(side.sentence, np.arange(side.n_sentences + 1))
         own = _ranges(first, places)
-        return replace(
-            side,
-            sentence=np.repeat(np.arange(len(places)), np.diff(first)[places]).astype(np.int32),
-            start=side.start[own],
-            end=side.end[own],
-            label=side.label[own],
-            shape=None if side.shape is None else side.shape[own],
-            text=_text_part(side.text, places),
-        )
+        sentence = np.repeat(np.arange(len(places)), np.diff(first)[places]).astype(np.int32)
+        moved = _at(side, own, "start", "end", "label", "shape")
+        return replace(side, sentence=sentence, text=_text_part(side.text, places), **moved)
     if isinstance(side, Records):
         return side.at(places.tolist())
     if side.units is None:
@@ -460,15 +448,18 @@ def _text_part(text: Text, places: NDArray[Any]) -> Text:
         text,
         first=np.concatenate([[0], np.cumsum(text.lengths[places])]).astype(text.first.dtype),
         row=rows,
-        document=None if text.document is None else text.document[places],
-        start=None if text.start is None else text.start[tokens],
-        end=None if text.end is None else text.end[tokens],
         sentences=None if sentences is None else [sentences[i] for i in places.tolist()],
-        block=None if text.block is None else text.block[places],
         names=None if names is None else tuple(names[i] for i in places.tolist()),
-        left_out=None if text.left_out is None else text.left_out[places],
         groups=None,
+        **_at(text, tokens, "start", "end"),
+        **_at(text, places, "document", "block", "left_out"),
     )
+
+
+def _at(side: Any, places: Places, *names: str) -> dict[str, Any]:
+    """Return the entries at these places of the arrays that are there."""
+    arrays = {name: getattr(side, name) for name in names}
+    return {name: own[places] for name, own in arrays.items() if own is not None}
 
 
 def _ranges(first: NDArray[Any], places: Places) -> Places:

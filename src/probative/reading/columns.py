@@ -137,10 +137,8 @@ def _surface(table: Table, rows: Ints, kinds: Ints) -> Ints | None:
             missing -= int(kinds[seen] == 0)
             seen += 1
         if missing or seen == at + 1:
-            raise table.source.error(
-                f"the range {name.decode()[:40]} is not followed by its words; expected them below",
-                int(rows[at]) + 1,
-            )
+            problem = f"the range {name.decode()[:40]} is not followed by its words"
+            raise table.source.error(f"{problem}; expected them below", int(rows[at]) + 1)
     return np.asarray(rows[(kinds != 2) & ~covered])
 
 
@@ -211,18 +209,15 @@ def read_tags(
     """Read the tags of a column (from 1, or -1 backwards), by default the last that holds tags."""
     source = shape.table.source
     if isinstance(column, str):
-        raise source.error(
-            f"{column[:60]!r} is the name of a column, but these have none; expected its number "
-            f"(tag_column=)"
-        )
+        problem = f"{column[:60]!r} is the name of a column, but these have none"
+        raise source.error(f"{problem}; expected its number (tag_column=)")
     if column is None:
         at = shape.width - 1 if any_values else _recognise_tag_column(shape)
     else:
         at = column - 1 if column > 0 else shape.width + column
         if column == 0 or not 0 <= at < shape.width:
-            raise source.error(
-                f"there is no column {column}; expected 1 to {shape.width}", int(shape.rows[0]) + 1
-            )
+            problem = f"there is no column {column}; expected 1 to {shape.width}"
+            raise source.error(problem, int(shape.rows[0]) + 1)
     codes, values = column_of(shape, at)
     names = tuple(value.decode("utf-8", "replace") for value in values)
     separator = "TAB" if shape.table.tabs else "white space"

@@ -147,9 +147,8 @@ def _delimited_rows(text: str, path: Path | str) -> Rows:
             if not any(cell.strip() for cell in cells):
                 continue
             if len(cells) != len(header):
-                raise InputError(
-                    f"{len(cells)} cells; expected {len(header)}, as in the header", path, line
-                )
+                problem = f"{len(cells)} cells"
+                raise InputError(f"{problem}; expected {len(header)}, as in the header", path, line)
             rows.append((line, dict(zip(header, cells, strict=True))))
     except csv.Error as error:
         raise InputError(f"{error}; expected CSV or TSV", path, reader.line_num) from None
@@ -173,11 +172,9 @@ def _parsed(line: str, path: Path | str, number: int) -> Any:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
+        problem = f"not JSON ({getattr(error, 'msg', 'too deep or too large')})"
         raise InputError(
-            f"not JSON ({getattr(error, 'msg', 'too deep or too large')}); expected a list of "
-            f"objects, or one object per line",
-            path,
-            number,
+            f"{problem}; expected a list of objects, or one object per line", path, number
         ) from None
 
 

@@ -5,6 +5,7 @@ No Python statement runs per token: a million tokens take a few passes over the 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -249,11 +250,16 @@ def bytes_of(source: Source, start: Ints, end: Ints) -> NDArray[np.uint8]:
         lengths = np.maximum(end - start, 0).astype(np.int64)
         before = np.cumsum(lengths) - lengths
         return np.asarray(array[np.repeat(start - before, lengths) + np.arange(lengths.sum())])
-    change = np.zeros(len(array) + 1, dtype=np.int8)
+    return np.asarray(array[covered(source, start, end)])
+
+
+def covered(source: Source, start: Ints, end: Ints) -> NDArray[np.bool_]:
+    """Return True for every byte that belongs to one of the given fields."""
+    change = np.zeros(len(source.data) + 1, dtype=np.int8)
     filled = end > start
     change[start[filled]] += 1
     change[end[filled]] -= 1
-    return np.asarray(array[np.cumsum(change[:-1], dtype=np.int8).view(bool)])
+    return np.cumsum(change[:-1], dtype=np.int8).view(bool)
 
 
 def _hashes(source: Source, start: Ints, end: Ints) -> NDArray[np.uint64]:
@@ -316,26 +322,20 @@ def _distinct(source: Source, size: int, places: Places) -> tuple[Ints, tuple[by
     if size <= _FEW_FIELDS:
         return _group_by_bytes(source, places)
     if b"\0" not in source.data:  # then eight bytes, padded with zeros, distinguish fields
-        try:
+        with suppress(OverflowError):
             codes, first = _group(source, size, places, _words)
             return codes, _values(source, *places(first))
-        except _TooLongError:
-            pass
     codes, first = _group(source, size, places, _hashes)
     if not _holds_together(source, places, codes, first):
         return _group_by_bytes(source, places)
     return codes, _values(source, *places(first))
 
 
-class _TooLongError(Exception):
-    """A field has more than eight bytes."""
-
-
 def _words(source: Source, start: Ints, end: Ints) -> NDArray[np.uint64]:
     """Return the bytes of every field as one number; refuse fields of more than eight bytes."""
     length = end - start
     if int(length.max(initial=0)) > 8:
-        raise _TooLongError
+        raise OverflowError
     return first_eight(source, start, length)
 
 

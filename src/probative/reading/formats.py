@@ -186,18 +186,14 @@ class Glance:
     def tags(self) -> tuple[int, tuple[str, ...], float] | None:
         """Return the column (from 1) that mostly holds tags, some of the tags, and their share."""
         # Letters without O or a type (I in English text) count only in the last of several columns.
-        if self.shape is None:
-            return self._tags_of_ragged()
-        last = self.shape.width - 1
-        for column in range(last, min(last, 1) - 1, -1):
-            found = _tags_among(*column_of(self.shape, column), strict=column < last)
-            if found is not None:
-                return (column + 1, *found)
-        return None
-
-    def _tags_of_ragged(self) -> tuple[int, tuple[str, ...], float] | None:
-        """Return the same as `tags` for a column file with a few broken lines."""
-        table = split(self.head)
+        if self.shape is not None:
+            last = self.shape.width - 1
+            for column in range(last, min(last, 1) - 1, -1):
+                found = _tags_among(*column_of(self.shape, column), strict=column < last)
+                if found is not None:
+                    return (column + 1, *found)
+            return None
+        table = split(self.head)  # a column file with a few broken lines?
         width = table.width[table.width > 0]
         usual = int(np.bincount(width).argmax()) if len(width) else 0
         rows = np.flatnonzero(table.width == usual).astype(np.int32)
@@ -265,10 +261,8 @@ def recognise(source: Source, options: Options) -> _Recognised:
         settled = [f"task={task!r}" for task in tasks]
         if tasks[0] == tasks[1] or options.task is not None:
             settled = [f"input_format={f.name!r}" for f in (found, other)]
-        raise source.error(
-            f"could be {found.title} ({claim.reason}) or {other.title} ({unlike.reason}); expected "
-            f"{settled[0]} or {settled[1]}"
-        )
+        problem = f"could be {found.title} ({claim.reason}) or {other.title} ({unlike.reason})"
+        raise source.error(f"{problem}; expected {settled[0]} or {settled[1]}")
     asked = strength == POSSIBLE and options.task is not None
     reason = f"{options.task} is asked for" if asked else claim.reason
     return _Recognised(found.name, options.task or claim.task or found.tasks[0], reason)
@@ -455,10 +449,8 @@ def _read_columns(opened: Input) -> Annotations:
     column, named = opened.options.tag_column, opened.options.column
     if column is None and named is not None:
         if not is_number(str(named)):
-            raise opened.source.error(
-                f"there is no column {str(named)!r}: columns have no names here; expected a number "
-                f"(or input_format='table')"
-            )
+            problem = f"there is no column {str(named)!r}: columns have no names here"
+            raise opened.source.error(f"{problem}; expected a number (or input_format='table')")
         column = int(named)
     tags = read_tags(opened.layout, column, any_values=opened.task == "labels")
     return tags if opened.task == "entities" else tags.as_labels()
@@ -669,10 +661,8 @@ def read_pair(
     opened = _opened_pair(path, options or Options(), [gold, *columns])
     found = FORMATS[opened.kind]
     if found.pair is None:
-        raise opened.source.error(
-            f"is {found.title}, which holds one side; expected a second file, or "
-            f"one file with a gold and a predicted column"
-        )
+        problem = f"is {found.title}, which holds one side; expected a second file, or one file"
+        raise opened.source.error(f"{problem} with a gold and a predicted column")
     return found.pair(opened, gold, columns)
 
 

@@ -99,10 +99,8 @@ def annotations_of(data: Any, name: str, options: Options) -> Annotations:
     if isinstance(data, np.ndarray) or is_series(data):
         return _flat(data, name, options)
     if isinstance(data, (Set, Mapping, bytes, bytearray)):
-        raise InputError(
-            f"{name}: {type(data).__name__}, in which sentences and items have no places; expected "
-            f"a list"
-        )
+        problem = f"{name}: {type(data).__name__}, in which sentences and items have no places"
+        raise InputError(f"{problem}; expected a list")
     if not isinstance(data, Collection):
         raise InputError(
             f"{name}: {type(data).__name__} is no input; expected a path, a sequence of "
@@ -124,10 +122,8 @@ def _flat(values: Any, name: str, options: Options) -> Labels:
     labels = labels_from_array(name, values, continuous=options.predicted)
     reason = None if options.task == "labels" else tags_reason(labels.names)
     if reason is not None:
-        raise InputError(
-            f"{name}: could be tags without sentences or labels ({reason}); expected a list of "
-            f"tags per sentence, or task='labels'"
-        )
+        problem = f"{name}: could be tags without sentences or labels ({reason})"
+        raise InputError(f"{problem}; expected a list of tags per sentence, or task='labels'")
     return labels
 
 
@@ -165,9 +161,8 @@ def _from_sequence(sentences: list[Any], name: str, options: Options) -> Annotat
         return spans_from_sets(name, sentences)
     mapping = next((s for s in others if isinstance(s, Mapping)), None)
     if mapping is not None:
-        raise InputError(
-            f"{name}: {shown(mapping)} has no order; expected a list of tags or words a sentence"
-        )
+        what = f"{name}: {shown(mapping)} has no order"
+        raise InputError(f"{what}; expected a list of tags or words a sentence")
     words = {word for s in sentences[:100] for word in s if isinstance(word, str)}
     if all(map(TAG.fullmatch, words)) or task == "entities":
         return tagged_from_lists(name, sentences)
@@ -188,9 +183,8 @@ def _sets(items: list[Any], name: str, *, given: bool) -> LabelSets:
         sets.append(texts)
     found = label_sets(name, sets)
     if tags_reason(found.names) is not None and not given:
-        raise InputError(
-            f"{name}: {shown(items[0])} has no order; expected a list of tags a sentence"
-        )
+        problem = f"{name}: {shown(items[0])} has no order"
+        raise InputError(f"{problem}; expected a list of tags a sentence")
     return replace(found, notes=(Recognised(f"{name}: any number of labels per item"),))
 
 
@@ -216,11 +210,8 @@ def settled(sides: Sequence[Any], options: Options) -> Options:
     if len(texts) < 2 or any(tags):
         return options
     first, *others = ([list(sentence) for sentence in side] for side in texts)
-    same_text = all(
-        len(first) == len(other)
-        and all(_letters(a) == _letters(b) for a, b in zip(first, other, strict=True))
-        for other in others
-    )
+    letters = list(map(_letters, first))
+    same_text = all(list(map(_letters, other)) == letters for other in others)
     if same_text and any(first != other for other in others):
         return options
     example = next((text for sentence in first for text in sentence), "")
@@ -265,18 +256,14 @@ def _refuse_odd_tags(sides: list[set[str]], are_tags: list[bool]) -> None:
     for values, is_tagged in pairs:
         odd = next((text for text in sorted(values) if ODD_TAG.fullmatch(text)), None)
         if odd is not None and not is_tagged and {"O", "o"} & values:
-            raise InputError(
-                f"gold, pred: {shown(odd)} looks like a tag in another notation; expected tags "
-                "such as B-PER, I-PER, O (or task='labels')"
-            )
+            problem = f"gold, pred: {shown(odd)} looks like a tag in another notation"
+            raise InputError(f"{problem}; expected tags such as B-PER, I-PER, O (or task='labels')")
     tags = (text for values, is_tagged in pairs if is_tagged for text in values)
     # if gold has tags, the reader of each side reports its wrong ones
     if any("-" in text for text in tags) and not are_tags[0]:
         wrong = next(text for text in sorted(sides[0]) if not TAG.fullmatch(text))
-        raise InputError(
-            f"gold, pred: {shown(wrong)} is no tag, but a side has tags; expected tags such as "
-            f"B-PER, I-PER, O (or task='labels')"
-        )
+        problem = f"gold, pred: {shown(wrong)} is no tag, but a side has tags"
+        raise InputError(f"{problem}; expected tags such as B-PER, I-PER, O (or task='labels')")
 
 
 def _letters(words: list[str]) -> str:

@@ -15,9 +15,9 @@ import numpy as np
 from probative._validation import numbers, shown
 from probative.errors import InputError, Recognised
 from probative.reading.annotations import Labels, Segmented
-from probative.reading.fields import distinct, edges_of, is_space, lines_of
+from probative.reading.fields import covered, distinct, edges_of, is_space, lines_of
 from probative.reading.sequences import spans_from_sets
-from probative.reading.source import as_json, load, snippet
+from probative.reading.source import as_json, load, quoted, snippet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,13 +44,11 @@ def read_spans(source: Source) -> Spans:
     lines, texts, sentences, spans_under, answers = zip(*rows, strict=True)
     keys = dict.fromkeys(key for key in spans_under if key)
     if not keys:
-        raise source.error(
-            f"no object has a list of spans; expected one of the keys {', '.join(SPAN_KEYS)}",
-            lines[0],
-        )
+        problem = "no object has a list of spans"
+        raise source.error(f"{problem}; expected one of the keys {', '.join(SPAN_KEYS)}", lines[0])
     annotations = spans_from_sets(source.name, sentences, texts, lines)
     unit = "characters of the text" if isinstance(texts[0], str) else "tokens"
-    how = f"{source.name}: JSON lines, spans of {unit} under {', '.join(map(repr, keys))}"
+    how = f"{source.name}: JSON lines, spans of {unit} under {quoted(keys)}"
     notes: list[str] = [Recognised(how)]
     left_out = np.array([answer != _ACCEPTED for answer in answers])
     if left_out.any():
@@ -83,27 +81,22 @@ def _content(
         except UnicodeEncodeError:
             problem = f"{snippet(line)} holds half a character; expected text"
             raise source.error(problem, number) from None
-    text = _text(source, number, record)
+    text: Any = record.get("text")
+    if not isinstance(text, str):
+        tokens = record.get("tokens", record.get("words"))
+        given = tokens if isinstance(tokens, list) else [None]
+        text = [token.get("text") if isinstance(token, dict) else token for token in given]
+        if not all(isinstance(word, str) for word in text):
+            problem = "the object has no text"
+            raise source.error(
+                f"{problem}; expected 'text' (a string) or 'tokens' (a list of strings)", number
+            )
     key = next((key for key in SPAN_KEYS if record.get(key) is not None), None)
     spans = record[key] if key else []
     if not isinstance(spans, list):
         raise source.error(f"{key!r} holds {as_json(spans)}; expected a list of spans", number)
     triples = [_triple(source, number, span, len(text)) for span in spans]
     return text, triples, key, str(record.get("answer", _ACCEPTED))
-
-
-def _text(source: Source, number: int, record: dict[str, Any]) -> Sequence[str]:
-    text = record.get("text")
-    if isinstance(text, str):
-        return text
-    tokens = record.get("tokens", record.get("words"))
-    if isinstance(tokens, list):
-        words: list[Any] = [t.get("text") if isinstance(t, dict) else t for t in tokens]
-        if all(isinstance(word, str) for word in words):
-            return words
-    raise source.error(
-        "the object has no text; expected 'text' (a string) or 'tokens' (a list of strings)", number
-    )
 
 
 def _triple(source: Source, number: int, span: Any, length: int) -> tuple[int, int, str]:
@@ -186,11 +179,7 @@ def read_forms(shape: Layout) -> Segmented:
     start, end = shape.table.column(shape.token_column, rows)
     closing = shape.rows[text.first[1:] - 1]
     word_first = np.append(0, np.searchsorted(rows, closing, side="right"))
-    inside = np.zeros(len(source.data) + 1, dtype=np.int8)
-    filled = end > start
-    inside[start[filled]] += 1
-    inside[end[filled]] -= 1
-    mask = np.cumsum(inside[:-1], dtype=np.int8).view(bool) & ~_spaces(source)
+    mask = covered(source, start, end) & ~_spaces(source)
     opening = shape.rows[text.first[:-1]].astype(np.int32) + np.int32(1)
     kind = "surface tokens" if shape.surface is not None else "words"
     notes = (Recognised(f"{source.name}: {kind} of column {shape.token_column + 1}"),)
@@ -211,12 +200,7 @@ def _spaces(source: Source) -> NDArray[np.bool_]:
 
 
 def _segmented(
-    source: Source,
-    inside: NDArray[np.bool_],
-    start: NDArray[Any],
-    end: NDArray[Any],
-    word_first: NDArray[Any],
-    **known: Any,
+    source: Source, inside: NDArray[np.bool_], start: Any, end: Any, word_first: Any, **known: Any
 ) -> Segmented:
     """Convert words given as byte ranges to positions among characters that are not spaces."""
     # `inside` marks the bytes of words; `word_first` holds the first word of every sentence
@@ -233,20 +217,13 @@ def _segmented(
     first = at[word_first]
     sentence = np.repeat(np.arange(len(word_first) - 1, dtype=np.int32), np.diff(word_first))
     opening = first[sentence]
-    word_start, word_end = at[:-1] - opening, at[1:] - opening
+    start, end = at[:-1] - opening, at[1:] - opening
     kept = n_bytes > 0
     if not kept.all():
-        sentence, word_start, word_end = sentence[kept], word_start[kept], word_end[kept]
+        sentence, start, end = sentence[kept], start[kept], end[kept]
+    byte_first = byte_at[word_first]
     return Segmented(
-        name=source.name,
-        characters=characters,
-        byte_first=byte_at[word_first],
-        first=first,
-        sentence=sentence,
-        start=word_start,
-        end=word_end,
-        source=source,
-        **known,
+        source.name, characters, byte_first, first, sentence, start, end, source=source, **known
     )
 
 
@@ -299,15 +276,8 @@ def segmented_from_lists(name: str, sentences: Sequence[Any]) -> Segmented:
     if not text.isascii():  # the number of UTF-8 bytes before the characters
         code = np.frombuffer(text.encode("utf-32-le"), np.uint32)
         byte_first = _offsets(1 + (code > 0x7F) + (code > 0x7FF) + (code > 0xFFFF))[first]
-    return Segmented(
-        name=name,
-        characters=characters,
-        byte_first=byte_first,
-        first=first,
-        sentence=sentence,
-        start=length[:-1] - first[sentence],
-        end=length[1:] - first[sentence],
-    )
+    start, end = length[:-1] - first[sentence], length[1:] - first[sentence]
+    return Segmented(name, characters, byte_first, first, sentence, start, end)
 
 
 # --- Original text of sentences, with spaces

@@ -32,6 +32,7 @@ from probative.reading.source import (
     as_json,
     load,
     object_of,
+    quoted,
     refuse_others,
     some_of,
     where_they_differ,
@@ -197,8 +198,7 @@ def _lm_eval(source: Source) -> Iterator[_Record]:
         else:
             numbers = [k for k, value in record.items() if isinstance(value, bool | int | float)]
             names = [key for key in numbers if key not in _NO_METRICS]
-        document = record.get("doc")
-        question = document.get("question") if isinstance(document, dict) else None
+        document, question = record.get("doc"), _get(record, "doc", "question")
         content = record.get("doc_hash")
         if not isinstance(content, str):
             content = _digest(document) if document else ""
@@ -219,8 +219,7 @@ def _inspect(source: Source) -> Iterator[_Record]:
     status = header.get("status")
     if status != "success":
         raise source.error(f"the run has the status {as_json(status)}; expected 'success'")
-    spec = header.get("eval")
-    system = spec.get("model") if isinstance(spec, dict) else None
+    system = _get(header, "eval", "model")
     for number, sample in enumerate(samples, start=1):
         source.expect(dict, f"sample {number}", sample)
         scores: dict[str, Any] = {}
@@ -261,15 +260,25 @@ def _inspect_parts(source: Source) -> tuple[dict[str, Any], list[Any]]:
         try:
             archive = zipfile.ZipFile(io.BytesIO(source.data))
         except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, struct.error) as e:
-            raise source.error(
-                f"is a damaged zip archive: {str(e).lower()}; expected a log of Inspect"
-            ) from None
+            what = f"is a damaged zip archive: {str(e).lower()}"
+            raise source.error(f"{what}; expected a log of Inspect") from None
     # Inspect recognises its logs by their suffix
     known = Path(source.name).suffix in (".eval", ".json")
     if known and importlib.util.find_spec("inspect_ai") is not None:
         if archive is not None:
             source.refuse_unpacking(sum(info.file_size for info in archive.infolist()))
-        return _by_inspect(source)
+        from inspect_ai.log import read_eval_log
+
+        try:  # parse the bytes that were read with Inspect itself, from a temporary copy
+            with tempfile.TemporaryDirectory() as folder:
+                place = Path(folder) / f"log{Path(source.name).suffix}"
+                place.write_bytes(source.data)
+                log = read_eval_log(str(place))
+            document = log.model_dump(mode="json", exclude={"samples": {"__all__": {"events"}}})
+        except Exception as error:  # Inspect raises many kinds of errors
+            problem = f"Inspect cannot read it: {' '.join(str(error).split())[:200]}"
+            raise source.error(f"{problem}; expected a log of Inspect") from None
+        return document, document.get("samples") or []
     if archive is None:
         document = source.document
         # a log may be written without its samples
@@ -277,29 +286,12 @@ def _inspect_parts(source: Source) -> tuple[dict[str, Any], list[Any]]:
     needed_names = "header.json", "summaries.json"  # the summaries hold all scores
     for needed in needed_names:
         if needed not in archive.namelist():
-            raise source.error(
-                f"the archive has no {needed}; expected a finished log of Inspect (.eval)"
-            )
+            what = f"the archive has no {needed}"
+            raise source.error(f"{what}; expected a finished log of Inspect (.eval)")
         source.refuse_unpacking(archive.getinfo(needed).file_size)
     header, samples = (_member(source, archive, name) for name in needed_names)
     source.expect(dict, "header.json", header)
     return header, source.expect(list, "summaries.json", samples)
-
-
-def _by_inspect(source: Source) -> tuple[dict[str, Any], list[Any]]:
-    """Parse the bytes that were read with Inspect itself, from a temporary copy."""
-    from inspect_ai.log import read_eval_log
-
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            place = Path(folder) / f"log{Path(source.name).suffix}"
-            place.write_bytes(source.data)
-            log = read_eval_log(str(place))
-        document = log.model_dump(mode="json", exclude={"samples": {"__all__": {"events"}}})
-    except Exception as error:  # Inspect raises many kinds of errors
-        reason = " ".join(str(error).split())[:200]
-        raise source.error(f"Inspect cannot read it: {reason}; expected a log of Inspect") from None
-    return document, document.get("samples") or []
 
 
 def _member(source: Source, archive: zipfile.ZipFile, name: str) -> Any:
@@ -309,7 +301,7 @@ def _member(source: Source, archive: zipfile.ZipFile, name: str) -> Any:
             lengths = struct.unpack_from("<HH", source.data, info.header_offset + 26)
             begin = info.header_offset + 30 + sum(lengths)
             packed = source.data[begin : begin + info.compress_size]
-            return json.loads(_unpack_zstandard(packed, info.file_size))
+            return _unpack_zstandard(packed, info.file_size)
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise ValueError("it is packed in another way than Inspect does")
         return json.loads(member(archive, name))
@@ -318,8 +310,8 @@ def _member(source: Source, archive: zipfile.ZipFile, name: str) -> Any:
         raise source.error(f"{name} in it is damaged: {reason}; expected JSON") from None
 
 
-def _unpack_zstandard(data: bytes, size: int) -> str:
-    """Decompress Zstandard with DuckDB (Python has it from 3.14 on) within ``size`` bytes."""
+def _unpack_zstandard(data: bytes, size: int) -> Any:
+    """Read JSON in Zstandard with DuckDB (Python has it from 3.14 on) within ``size`` bytes."""
     with connected(f"{size // 2**18 + 500}MB") as database:
         place = folder_of(database) / "member.json.zst"
         place.write_bytes(data)
@@ -331,7 +323,7 @@ def _unpack_zstandard(data: bytes, size: int) -> str:
         ).fetchall()
     if len(rows) != 1:
         raise ValueError(f"{len(rows)} values instead of one")
-    return str(rows[0][0])
+    return json.loads(rows[0][0])
 
 
 def _promptfoo(source: Source, *, graded: bool) -> Iterator[_Record]:
@@ -531,7 +523,7 @@ def read_samples(opened: Input) -> Samples:
     variant, key = names[chosen]
     systems = _by_system(records, variant)
     others = [name for name in names if name != chosen]
-    also = f"; there are also {', '.join(map(repr, others))} (score_name=)" if others else ""
+    also = f"; there are also {quoted(others)} (score_name=)" if others else ""
     note = Recognised(f"{source.name}: log of {tool}, because {reason}; score {chosen!r}{also}")
     logs = tuple(_log(source, own, chosen, key, options, note) for own in systems.values())
     return Samples(source.name, logs, tuple(dict.fromkeys(n for log in logs for n in log.notes)))
@@ -560,9 +552,8 @@ def _choose(source: Source, names: list[str], wanted: str | None) -> str:
         return names[0]
     if _VERDICT in names and "counts" not in names:
         return _VERDICT
-    raise source.error(
-        f"which score? There are {listed}; expected one of them to be named (score_name=)"
-    )
+    what = f"which score? There are {listed}"
+    raise source.error(f"{what}; expected one of them to be named (score_name=)")
 
 
 def _log(
@@ -630,10 +621,8 @@ def _repeats(source: Source, records: Sequence[_Record]) -> tuple[int, ...]:
         keys[record.sample, repeats[-1]] += 1
     doubled = [sample for (sample, _), number in keys.items() if number > 1]
     if doubled:
-        raise source.error(
-            f"{len(doubled)} of {len(keys)} samples occur more than once ({some_of(doubled)}); "
-            "expected each once, or numbered repetitions"
-        )
+        problem = f"{len(doubled)} of {len(keys)} samples occur more than once ({some_of(doubled)})"
+        raise source.error(f"{problem}; expected each once, or numbered repetitions")
     return tuple(repeats)
 
 
@@ -658,11 +647,8 @@ def _counts(source: Source, record: _Record, value: Any) -> list[int]:
     numbers = all(isinstance(n, int | float) and not isinstance(n, bool) for n in counts)
     if numbers and all(0 <= n <= _LARGEST_COUNT and n == int(n) for n in counts):
         return list(map(int, counts))
-    raise source.error(
-        f"sample {shown(record.sample)} has {shown(value)}; expected whole numbers tp, fp and "
-        f"fn >= 0",
-        record.line,
-    )
+    problem = f"sample {shown(record.sample)} has {shown(value)}"
+    raise source.error(f"{problem}; expected whole numbers tp, fp and fn >= 0", record.line)
 
 
 def join_logs(logs: Sequence[Log]) -> list[Log]:
@@ -785,10 +771,8 @@ def read_record_log(source: Source, reading: Options) -> RecordLog | None:
         outputs: dict[int, dict[str, Any]] = {}
         for record, repeat in zip(own, _repeats(source, own), strict=True):
             outputs.setdefault(repeat, {})[record.sample] = None if record.error else record.said
-        systems[system] = [
-            records_from_objects(answers, source.name, reading)
-            for _, answers in sorted(outputs.items())
-        ]
+        runs = [outputs[repeat] for repeat in sorted(outputs)]
+        systems[system] = [records_from_objects(run, source.name, reading) for run in runs]
     gold = records_from_objects(golds, source.name, replace(reading, predicted=False))
     note = Recognised(f"{source.name}: log of {tool}, because {reason}; gold is its targets")
     return RecordLog(replace(gold, notes=(note,)), systems)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import duckdb
-    from numpy.typing import NDArray
 
     from probative.reading.source import Source
     from probative.reading.table_files import TableFiles
@@ -61,11 +60,8 @@ def check_types(
         for path, own in zip(files.paths, kinds, strict=True):
             if own is not None and kinds[0] is not None and own != kinds[0]:
                 mine, theirs = (k[0] if k[1] == "None" else k[1] for k in (own, kinds[0]))
-                raise files.error(
-                    f"column {column!r} is {mine}, but {theirs} in {files.paths[0]}; expected the "
-                    f"same type in every file",
-                    path,
-                )
+                problem = f"column {column!r} is {mine}, but {theirs} in {files.paths[0]}"
+                raise files.error(f"{problem}; expected the same type in every file", path)
     return files
 
 
@@ -113,22 +109,19 @@ def read_parquet_cells(source: Source, wanted: Wanted) -> Cells:
         lists = {name for name, kind in kinds.items() if kind.endswith("[]")}
         objects = {name for name, kind in kinds.items() if kind.startswith(("STRUCT", "MAP"))}
         refuse_records(wanted, names, there, objects, lists, source.error)
-        read = {name: _numbered(database, f"c{there.index(name)}") for name in asked}
+        read = {}
+        for name in asked:
+            column = f"c{there.index(name)}"
+            database.execute(
+                f"CREATE OR REPLACE TABLE names AS SELECT v, row_number() OVER () - 1 AS code "
+                f"FROM (SELECT DISTINCT {column} AS v FROM source)"
+            )
+            values = database.execute("SELECT v FROM names ORDER BY code").fetchall()
+            joined = f"source JOIN names ON {column} IS NOT DISTINCT FROM v"
+            found = database.execute(f"SELECT code FROM {joined} ORDER BY place").fetchnumpy()
+            codes = np.asarray(found["code"], dtype=np.int32)
+            read[name] = codes, [value for (value,) in values]
         return Cells("parquet", names, unit, read, group=wanted.group)
-
-
-def _numbered(
-    database: duckdb.DuckDBPyConnection, column: str
-) -> tuple[NDArray[np.int32], list[Any]]:
-    database.execute(
-        f"CREATE OR REPLACE TABLE names AS SELECT v, row_number() OVER () - 1 AS code "
-        f"FROM (SELECT DISTINCT {column} AS v FROM source)"
-    )
-    values = [row[0] for row in database.execute("SELECT v FROM names ORDER BY code").fetchall()]
-    codes = database.execute(
-        f"SELECT code FROM source JOIN names ON {column} IS NOT DISTINCT FROM v ORDER BY place"
-    ).fetchnumpy()["code"]
-    return np.asarray(codes, dtype=np.int32), values
 
 
 @contextmanager

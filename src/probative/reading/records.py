@@ -28,7 +28,7 @@ from probative.errors import InputError, Recognised
 from probative.reading.annotations import Records, RowGroups, coded
 from probative.reading.formats import Options
 from probative.reading.parquet import opened_parquet
-from probative.reading.source import load, some_of
+from probative.reading.source import load, quoted, some_of
 from probative.reading.table_sides import MISSING_GROUP
 from probative.reading.tables import (
     DETAILS,
@@ -44,7 +44,6 @@ from probative.tables.engines import check_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from probative.reading.source import Source
 
@@ -191,8 +190,16 @@ _OUTPUT = Options(predicted=True)
 
 def records_of(source: Source, reading: Options) -> Records:
     """Read one side from a file or folder that was opened already."""
-    if source.is_folder and source.path is not None:
-        return _side(source.name, _rows_of_folder(source.path, reading), reading)
+    if source.is_folder and source.path is not None:  # of JSON files, called by their keys
+        files = sorted(source.path.glob("*.json"))
+        if not files:
+            raise source.error("holds no file *.json; expected one per document")
+        rows = []
+        for file in files:
+            empty = reading.predicted and not file.stat().st_size
+            data = b"" if empty else load(file, encoding=reading.encoding).data
+            rows.append(_Row(data.decode("utf-8", "replace"), file.stem))
+        return _side(source.name, rows, reading)
     rows = _rows_of(source)
     column = reading.column or _record_column(rows, reading)
     side = _side(source.name, _with_column(source, rows, column, reading), reading, column)
@@ -215,10 +222,8 @@ def read_columns(
     if gold_column is None or not systems:
         gold_column, systems = _gold_and_systems(rows, reading, gold_column, systems)
     if gold_column is None or not systems:
-        raise source.error(
-            f"has no columns of records of gold and of a system; expected gold_column= and "
-            f"columns=, of {listed(there)}"
-        )
+        what = "has no columns of records of gold and of a system"
+        raise source.error(f"{what}; expected gold_column= and columns=, of {listed(there)}")
     sides: list[Records] = []
     for name in (gold_column, *systems):
         chosen = replace(reading, column=name, predicted=bool(sides))
@@ -228,7 +233,7 @@ def read_columns(
         called = name.replace("*", "").strip("_-. ") or name
         sides.append(side if not sides else replace(side, name=called))
     gold, *others = sides
-    note = f"gold is the column {gold_column!r}, the systems are {_called(systems)}"
+    note = f"gold is the column {gold_column!r}, the systems are {quoted(systems)}"
     notes = (*gold.notes, *source.notes, note)
     return replace(gold, notes=notes, groups=_groups(source, rows, reading)), others
 
@@ -264,22 +269,16 @@ def on_same_documents(outputs: Sequence[Records]) -> list[Records]:
     first = outputs[0]
     keyless = [side for side in outputs if side.keys is None]
     if keyless and (len(keyless) < len(outputs) or len({*map(len, outputs)}) > 1):
-        raise InputError(
-            f"{len(keyless[-1]):,} records without keys, beside {len(first):,} in {first.name}; "
-            f"expected as many, or a key in all (key=)",
-            keyless[-1].name,
-        )
+        what = f"{len(keyless[-1]):,} records without keys, beside {len(first):,} in {first.name}"
+        raise InputError(f"{what}; expected as many, or a key in all (key=)", keyless[-1].name)
     keys = dict.fromkeys(key for side in outputs for key in side.keys or ())
     # without keys, the number of a document is its key
     names = tuple(keys) or tuple(str(number + 1) for number in range(len(first)))
     every = Records(first.name, (None,) * len(names), names)
     for side in outputs:
         if len(side.stray) > len(names) - len(side):
-            raise InputError(
-                f"{len(side.stray):,} outputs are not JSON and do not show their document; "
-                f"expected a key beside every output",
-                side.name,
-            )
+            problem = f"{len(side.stray):,} outputs are not JSON and do not show their document"
+            raise InputError(f"{problem}; expected a key beside every output", side.name)
     return join_records(every, outputs)
 
 
@@ -347,19 +346,6 @@ def _rows_of_table(source: Source) -> list[_Row]:
     ]
 
 
-def _rows_of_folder(folder: Path, reading: Options) -> list[_Row]:
-    """Return the content of every JSON file of a folder; the key is its name without ending."""
-    files = sorted(folder.glob("*.json"))
-    if not files:
-        raise InputError("holds no file *.json; expected one per document", folder)
-    rows = []
-    for file in files:
-        empty = reading.predicted and not file.stat().st_size
-        data = b"" if empty else load(file, encoding=reading.encoding).data
-        rows.append(_Row(data.decode("utf-8", "replace"), file.stem))
-    return rows
-
-
 # --- Columns
 
 
@@ -406,11 +392,8 @@ def _gold_and_systems(
         gold = next((name for name in known if name not in systems), None)
     if systems:
         return gold, systems
-    free = [
-        name
-        for name in holding
-        if name not in (gold, *reading.key, USUAL_KEY) and plain[name] not in _NO_SYSTEMS
-    ]
+    others = [name for name in holding if name not in (gold, *reading.key, USUAL_KEY)]
+    free = [name for name in others if plain[name] not in _NO_SYSTEMS]
     usual = [name for name in free if plain[name].startswith(_OUTPUT_NAMES)]
     return gold, tuple(usual or free)
 
@@ -444,21 +427,20 @@ def _with_column(
         return list(rows)
     there = _columns(rows)
     check_column(column, there, source.error)
-    taken = []
-    for number, row in enumerate(rows, start=1):
+    names = [name for name in reading.key or (USUAL_KEY,) if name in there]
+    taken = list(rows)
+    for number, row in enumerate(rows):
         if not isinstance(row.value, dict):
-            taken.append(row)
             continue
-        where = f"row {number}: " if row.line is None else ""
         key = row.key
-        names = [name for name in reading.key or (USUAL_KEY,) if name in there]
         if key is None and names:
             for name in reading.key:
                 check_column(name, there, source.error)
             key = _key(row.value, names)
             if key is None:
-                raise source.error(f"{where}has no {_called(names)}; expected one", row.line)
-        taken.append(row._replace(value=row.value.get(column), key=key))
+                where = f"row {number + 1}: " if row.line is None else ""
+                raise source.error(f"{where}has no {quoted(names)}; expected one", row.line)
+        taken[number] = row._replace(value=row.value.get(column), key=key)
     return taken
 
 
@@ -468,10 +450,6 @@ def _key(record: Mapping[str, Any], names: Sequence[str]) -> str | None:
     if any(isinstance(p, bool) or not isinstance(p, (str, int)) or p == "" for p in parts):
         return None
     return KEY_BORDER.join(map(str, parts))
-
-
-def _called(names: Sequence[str]) -> str:
-    return ", ".join(map(repr, names))
 
 
 def _groups(source: Source, rows: Sequence[_Row], reading: Options) -> RowGroups | None:
@@ -514,7 +492,7 @@ def _side(name: str, rows: Sequence[_Row], reading: Options, column: str | None 
         if text in seen:
             first = "" if seen[text] is None else f" (first in line {seen[text]})"
             raise InputError(
-                f"two records have the {_called(names)} {text.replace(KEY_BORDER, ', ')!r}{first}; "
+                f"two records have the {quoted(names)} {text.replace(KEY_BORDER, ', ')!r}{first}; "
                 f"expected every document once",
                 name,
                 line,
@@ -527,9 +505,7 @@ def _side(name: str, rows: Sequence[_Row], reading: Options, column: str | None 
         if parsed[i].record is not None
         and (parsed[i].repair or (mixed and isinstance(rows[i].value, str)))
     }
-    notes = (
-        () if column is None else (Recognised(f"{name}: the records are in the column {column!r}"),)
-    )
+    note = Recognised(f"{name}: the records are in the column {column!r}")
     return Records(
         name,
         tuple(parsed[i].record for i in kept),
@@ -540,7 +516,7 @@ def _side(name: str, rows: Sequence[_Row], reading: Options, column: str | None 
         frozenset(k for k, i in enumerate(kept) if parsed[i] == _Parsed(None)),
         () if by_place else tuple(parsed[i].problem for i, key in enumerate(keys) if key is None),
         column,
-        notes,
+        () if column is None else (note,),
     )
 
 
@@ -574,7 +550,7 @@ def _own_key(name: str, row: _Row, record: Any, names: Sequence[str]) -> str | N
     if record is not None:
         key = _key(record, names)
         if key is None:
-            problem = f"the record has no {_called(names)}; expected text or a whole number"
+            problem = f"the record has no {quoted(names)}; expected text or a whole number"
             raise InputError(problem, name, row.line)
         return key
     if len(names) > 1 or not isinstance(row.value, str):
@@ -605,11 +581,9 @@ def _join(gold: Records, system: Records) -> Records:
     extra = [i for i, key in enumerate(system.keys) if key not in known]
     if extra:
         named = some_of([system.keys[i].replace(KEY_BORDER, ", ") for i in extra])
+        problem = f"{len(extra):,} of {len(system):,} documents are not in {gold.name} ({named})"
         raise InputError(
-            f"{len(extra):,} of {len(system):,} documents are not in {gold.name} ({named}); "
-            f"expected the documents of gold",
-            system.name,
-            system.line_of(extra[0]),
+            f"{problem}; expected the documents of gold", system.name, system.line_of(extra[0])
         )
     joined = system.at([number.get(key) for key in gold.keys])
     # outputs that cannot be read and do not show their document are those of missing ones
@@ -659,9 +633,8 @@ def _plain(value: Any, place: str, depth: int = 0) -> Any:
         number = float(value)  # decimals and fractions
         return int(value) if number.is_integer() else number
     except (TypeError, ValueError, OverflowError):
-        raise InputError(
-            f"{place}: {shown(value)} is of type {form.__name__}; expected JSON values"
-        ) from None
+        problem = f"{place}: {shown(value)} is of type {form.__name__}"
+        raise InputError(f"{problem}; expected JSON values") from None
 
 
 # --- Recognition

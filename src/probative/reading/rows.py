@@ -71,18 +71,15 @@ def _token_column(record: Mapping[str, Any]) -> str | None:
 def _tag_columns(record: Mapping[str, Any]) -> list[str]:
     """Return the columns of a row that hold one tag (a text or a number) per token."""
     tokens = _token_column(record)
-    lists = {
-        key: _is_list_of(value, int)
-        for key, value in record.items()
-        if key not in TOKENS and is_tag_column(key)
-        if _is_list_of(value, str) or _is_list_of(value, int)
-        if tokens is None or len(value) == len(record[tokens])
-    }
-    return [
-        key
-        for key, are_numbers in lists.items()
-        if are_numbers or key in _KNOWN or all(map(TAG.fullmatch, record[key]))
-    ]
+    found = []
+    for key, value in record.items():
+        numbers = _is_list_of(value, int)
+        if key in TOKENS or not is_tag_column(key) or not (numbers or _is_list_of(value, str)):
+            continue
+        fits = tokens is None or len(value) == len(record[tokens])
+        if fits and (numbers or key in _KNOWN or all(map(TAG.fullmatch, value))):
+            found.append(key)
+    return found
 
 
 _KNOWN = frozenset((*_GOLD, *_PREDICTED, "pos_tags", "chunk_tags"))
@@ -107,21 +104,16 @@ def _choose_column(
     if wanted is not None:
         if str(wanted) in there:
             return str(wanted)
-        raise InputError(
-            f"there is no column {shown(str(wanted))} of tags; expected one of {', '.join(there)}",
-            rows.name,
-        )
+        problem = f"there is no column {shown(str(wanted))} of tags"
+        raise InputError(f"{problem}; expected one of {', '.join(there)}", rows.name)
     order = (*_PREDICTED, *_GOLD) if predicted else (*_GOLD, *_PREDICTED)
     left = [column for column in there if column != taken]
     usual = [column for column in order if column in left]
     if usual or len(left) == 1:
         return (usual or left)[0]
     listed = ", ".join(left[:20]) or "none"
-    raise InputError(
-        f"which column holds the tags? There are {listed}; expected them to be named "
-        f"(gold_column=, columns=)",
-        rows.name,
-    )
+    problem = f"which column holds the tags? There are {listed}"
+    raise InputError(f"{problem}; expected them to be named (gold_column=, columns=)", rows.name)
 
 
 def rows_of_file(source: Source, label_names: Sequence[str] | None = None) -> Rows:
@@ -142,7 +134,13 @@ def rows_of_file(source: Source, label_names: Sequence[str] | None = None) -> Ro
     else:
         numbered = list(source.json_lines())
         records, lines = [record for _, record in numbered], [number for number, _ in numbered]
-    return rows_of(source.name, records, lines, own or _names_beside(source), label_names)
+    place = Path(source.name).parent / _INFORMATION
+    if not own and source.name != "standard input" and place.is_file():
+        try:
+            own = _label_names_of(json.loads(place.read_bytes()))
+        except (OSError, ValueError, RecursionError) as error:
+            raise InputError(f"cannot be read: {str(error)[:100]}; expected JSON", place) from None
+    return rows_of(source.name, records, lines, own, label_names)
 
 
 def rows_of(
@@ -247,18 +245,15 @@ def labels_of_dataset(
     usual = ("label", "labels", "prediction", "predictions")
     column = options.column or next((key for key in usual if key in there), None)
     if column is None or column not in there:
-        raise InputError(
-            f"{name}: there is no column {shown(column or 'label')}; expected one of "
-            f"{', '.join(there[:20])}"
-        )
+        problem = f"{name}: there is no column {shown(column or 'label')}"
+        raise InputError(f"{problem}; expected one of {', '.join(there[:20])}")
     classes = tuple(options.label_names) or names.get(column)
     values = [row.get(column) for row in rows]
     if classes is not None:
         for number, value in enumerate(values, start=1):
             if isinstance(value, int) and not 0 <= value < len(classes):
-                raise InputError(
-                    f"{name}: row {number} has label {value}; expected 0 to {len(classes) - 1}"
-                )
+                what = f"{name}: row {number} has label {value}"
+                raise InputError(f"{what}; expected 0 to {len(classes) - 1}")
         values = [classes[v] if isinstance(v, int) else v for v in values]
     return labels_from_array(name, values)
 
@@ -338,24 +333,11 @@ def _name(rows: Rows, column: str, number: int, tag: Any, names: Sequence[str] |
 # --- Names of labels
 
 
-def _names_beside(source: Source) -> dict[str, tuple[str, ...]]:
-    """Read label names from a ``dataset_info.json`` beside the file, if there is one."""
-    place = Path(source.name).parent / _INFORMATION
-    if source.name == "standard input" or not place.is_file():
-        return {}
-    try:
-        return _label_names_of(json.loads(place.read_bytes()))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"cannot be read: {str(error)[:100]}; expected JSON", place) from None
-
-
 def _label_names_of(description: Any) -> dict[str, tuple[str, ...]]:
     """Return label names by column from a description in the form of Hugging Face datasets."""
     names: dict[str, tuple[str, ...]] = {}
     for features in _features(description):
-        for column, feature in features.items():
-            if (found := _class_names(feature)) is not None:
-                names.setdefault(str(column), found)
+        names = label_names_of_features(features) | names
     return names
 
 
@@ -409,11 +391,8 @@ def without_ignored_tokens(answer: Tagged, systems: Sequence[Tagged]) -> list[Ta
             return [answer, *systems]  # the alignment refuses it
         lacking = np.flatnonzero(kept & ~own)
         if len(lacking):
-            raise system.text.error(
-                f"{len(lacking)} tokens have no tag (-100), but one in {answer.text.name}; "
-                f"expected a tag for each of these",
-                int(lacking[0]),
-            )
+            problem = f"{len(lacking)} tokens have no tag (-100), but one in {answer.text.name}"
+            raise system.text.error(f"{problem}; expected a tag for each of these", int(lacking[0]))
     if not kept.any():
         raise InputError("all tags are -100; expected at least one tag", answer.text.name)
     return [_keep_tokens(side, kept) for side in (answer, *systems)]
@@ -434,15 +413,12 @@ def _keep_tokens(side: Tagged, kept: Mask) -> Tagged:
 
 def without_left_out_texts(sides: Sequence[Spans]) -> tuple[list[Spans], tuple[str, ...]]:
     """Remove the texts that one side marks as left out from all sides; return a note."""
-    masks = [
-        np.zeros(side.n_sentences, bool) if side.text.left_out is None else side.text.left_out
-        for side in sides
-    ]
+    masks = [side.text.left_out for side in sides if side.text.left_out is not None]
     if not any(mask.any() for mask in masks):
         return list(sides), ()
     number = max(side.n_sentences for side in sides)
-    full = [mask for side, mask in zip(sides, masks, strict=True) if side.n_sentences == number]
-    out = np.any(full, axis=0)
+    full = [mask for mask in masks if len(mask) == number]
+    out = np.any(full or [np.zeros(number, bool)], axis=0)
     rest = number - int(out.sum())
     if not rest:
         raise InputError("no text has gold; expected at least one", sides[0].text.name)

@@ -6,6 +6,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import replace
 from glob import has_magic
 from itertools import chain
@@ -169,17 +170,25 @@ def numbered_siblings(path: Any) -> int:
 def check_own_answer(opened: Input, answer: Annotations, gold_column: int | str | None) -> None:
     """Refuse a run whose file holds gold labels of its own that differ from gold."""
     # the last column but one of a column file, or ``gold_column`` of a table
-    if isinstance(answer, Labels):
-        own, expected = _labels_beside(opened, gold_column), answer.codes
-    elif isinstance(answer, Tagged):
-        own, expected = _tags_beside(opened, answer), answer.tags
-    else:
-        return
+    kind, own = opened.kind, None
+    if isinstance(answer, Tagged) and kind == "columns" and opened.layout.width >= 3:
+        expected, labels = answer.tags, answer.names
+        tags = read_tags(opened.layout, -2, any_values=True)
+        types, known = ({n.partition("-")[2] for n in s.names} for s in (tags, answer))
+        if all(map(TAG.fullmatch, tags.names)) and types != {""} and types <= known:
+            own = tags.tags, tags.names
+    asked = gold_column is not None and gold_column != opened.options.column
+    if isinstance(answer, Labels) and kind == "table" and asked:
+        options = replace(opened.options, task="labels", predicted=False, probability_columns=())
+        with suppress(InputError):  # there may be no such column
+            (beside,) = read_table(opened.source, [str(gold_column)], options)
+            expected, labels = answer.codes, answer.names
+            own = (beside.codes, beside.names) if isinstance(beside, Labels) else None
     if own is None or len(own[0]) != len(expected):
         return
     codes, names = own
     code = {name: i for i, name in enumerate(names)}
-    same = np.array([code.get(name, -1) for name in answer.names], dtype=np.int64)
+    same = np.array([code.get(name, -1) for name in labels], dtype=np.int64)
     wrong = np.flatnonzero(codes != same[expected])
     if len(wrong):
         at, what, line, remedy = int(wrong[0]), "item", None, ""
@@ -188,34 +197,9 @@ def check_own_answer(opened: Input, answer: Annotations, gold_column: int | str 
             remedy = " (tag_column= names the column to read)"
         raise opened.source.error(
             f"holds other gold, {names[codes[at]]!r} for {what} {at + 1} where gold has "
-            f"{answer.names[expected[at]]!r}; expected runs on the same gold{remedy}",
+            f"{labels[expected[at]]!r}; expected runs on the same gold{remedy}",
             line,
         )
-
-
-def _tags_beside(opened: Input, answer: Tagged) -> tuple[Any, tuple[str, ...]] | None:
-    """Return the tags of the last column but one if gold has all their types."""
-    if opened.kind != "columns" or opened.layout.width < 3:
-        return None
-    beside = read_tags(opened.layout, -2, any_values=True)
-    types = {name.partition("-")[2] for name in beside.names}
-    known = {name.partition("-")[2] for name in answer.names}
-    tags = all(TAG.fullmatch(name) for name in beside.names)
-    return (beside.tags, beside.names) if tags and types != {""} and types <= known else None
-
-
-def _labels_beside(
-    opened: Input, gold_column: int | str | None
-) -> tuple[Any, tuple[str, ...]] | None:
-    """Return the labels of the gold column in a table of a run, or None."""
-    if opened.kind != "table" or gold_column is None or gold_column == opened.options.column:
-        return None
-    try:
-        options = replace(opened.options, task="labels", predicted=False, probability_columns=())
-        (beside,) = read_table(opened.source, [str(gold_column)], options)
-    except InputError:
-        return None  # there is no such column
-    return (beside.codes, beside.names) if isinstance(beside, Labels) else None
 
 
 # --- Runs in Python
@@ -229,15 +213,12 @@ def refuse_mixture(gold: Any, systems: Sequence[Any]) -> None:
         file = next(one for one in outputs if isinstance(one, Path)) if paths else None
         file = system if is_path(system) else file
         if file is not None and not is_path(gold):
-            raise InputError(
-                "is a file, but gold is data; expected all of them as files, or all as data", file
-            )
+            what = "is a file, but gold is data"
+            raise InputError(f"{what}; expected all of them as files, or all as data", file)
         if is_path(gold) and not all(is_path(one) or isinstance(one, Side) for one in outputs):
             name = f"pred {number}" if len(systems) > 1 else "pred"
-            raise InputError(
-                f"{name}: is data, but gold is the file {str(gold)!r}; expected all of them as "
-                f"files, or all as data"
-            )
+            problem = f"{name}: is data, but gold is the file {str(gold)!r}"
+            raise InputError(f"{problem}; expected all of them as files, or all as data")
 
 
 def single_outputs(gold: Any, system: Any) -> Sequence[Any]:
@@ -398,28 +379,21 @@ def read_run_table(
         raise InputError("run_column: there is no table; expected one")
     labels = [side for side in (*of_run, *read) if isinstance(side, Labels)]
     if len(labels) < len(of_run) + len(read):
-        raise InputError(
-            f"{name}: run_column= parts rows of one label each; expected such a table, or a file "
-            f"for each run"
-        )
+        problem = f"{name}: run_column= parts rows of one label each"
+        raise InputError(f"{problem}; expected such a table, or a file for each run")
     run, *sides = labels
     # the sentences of tags cannot be split by run
     task, reason = options.task, tags_reason(sides[0].names)
     if task not in (None, "labels") or (task is None and reason is not None):
         what = "" if reason is None else f" and these are tags ({reason}),"
-        raise InputError(
-            f"{name}: run_column= parts rows of labels,{what} not of entities; expected a file for "
-            f"each run, or task='labels'"
-        )
+        problem = f"{name}: run_column= parts rows of labels,{what} not of entities"
+        raise InputError(f"{problem}; expected a file for each run, or task='labels'")
     order = sorted(range(len(run.names)), key=lambda code: natural_order(run.names[code]))
     rows = [np.flatnonzero(run.codes == code) for code in order]
     if sort and run.units is not None:
         rows = [own[np.argsort(run.units[own], kind="stable")] for own in rows]
-    return _RunTable(
-        name,
-        tuple(run.names[code] for code in order),
-        tuple(tuple(_part(side, own) for own in rows) for side in sides),
-    )
+    parts = tuple(tuple(_part(side, own) for own in rows) for side in sides)
+    return _RunTable(name, tuple(run.names[code] for code in order), parts)
 
 
 def _part(side: Labels, rows: NDArray[np.intp]) -> Labels:
@@ -459,9 +433,7 @@ def read_manifest(path: str | Path) -> tuple[list[str] | None, dict[str, dict[st
             raise InputError(f"[datasets.{name}] has no gold; expected gold, a and b", path)
         for key in (key for key in _FILES if key in own):
             if not isinstance(own[key], str):
-                raise InputError(
-                    f"[datasets.{name}] {key} = {shown(own[key])}; expected the name of a file",
-                    path,
-                )
+                problem = f"[datasets.{name}] {key} = {shown(own[key])}"
+                raise InputError(f"{problem}; expected the name of a file", path)
             own[key] = str(Path(path).parent / own[key])
     return names, datasets

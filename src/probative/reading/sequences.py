@@ -61,8 +61,19 @@ def spans_from_sets(
     for number, spans in enumerate(sentences):
         length = None if texts is None else len(texts[number])
         for span in spans:
-            start, end, label = _span(name, number, span, length, lines)
-            rows.append((number, start, end, code.setdefault(label, len(code))))
+            try:
+                start, end, label = span
+                whole = int(start) == start and int(end) == end
+            except (TypeError, ValueError, OverflowError):
+                whole = False
+            inside = whole and 0 <= start < end < 2**31 and (length is None or end <= length)
+            if not inside or not isinstance(label, str):
+                limit = "" if length is None else f" <= {length}"
+                expected = f"expected start, end, label with 0 <= start < end{limit}"
+                place = f"sentence {number + 1}: " if lines is None else ""
+                line = None if lines is None else lines[number]
+                raise InputError(f"{place}span {shown(span)}; {expected}", name, line)
+            rows.append((number, int(start), int(end), code.setdefault(label, len(code))))
     table = np.array(sorted(set(rows)), dtype=np.int64).reshape(-1, 4)
     size = (0 if texts is None else len(texts[i]) for i in range(len(sentences)))
     row = None if lines is None else np.array(lines, dtype=np.int32) - 1
@@ -71,24 +82,6 @@ def spans_from_sets(
     notes = (f"{name}: {doubled} spans given twice, counted once",) if doubled else ()
     sentence, kind = table[:, 0].astype(np.int32), table[:, 3].astype(np.int32)
     return Spans(sentence, table[:, 1], table[:, 2], kind, tuple(code), text, notes)
-
-
-def _span(
-    name: str, number: int, span: Any, length: int | None, lines: Sequence[int] | None
-) -> tuple[int, int, str]:
-    try:
-        start, end, label = span
-        whole = int(start) == start and int(end) == end
-    except (TypeError, ValueError, OverflowError):
-        whole, start, end, label = False, 0, 0, ""
-    inside = whole and 0 <= start < end < 2**31 and (length is None or end <= length)
-    if inside and isinstance(label, str):
-        return int(start), int(end), label
-    limit = "" if length is None else f" <= {length}"
-    what = f"span {shown(span)}; expected start, end, label with 0 <= start < end{limit}"
-    if lines is None:
-        raise InputError(f"sentence {number + 1}: {what}", name)
-    raise InputError(what, name, lines[number])
 
 
 def labels_from_array(
@@ -148,25 +141,22 @@ def sides_from_frame(
     )
     if not len(table):
         raise InputError(f"{name}: the table has no rows; expected at least one")
-    contents = {n: _numbered(name, n, table[:, place[n]].to_list()) for n in read}
+    contents = {}
+    for column in read:  # a list holds the labels of one item
+        values = table[:, place[column]].to_list()
+        hashable = [tuple(v) if isinstance(v, (list, set, frozenset)) else v for v in values]
+        try:
+            contents[column] = factorise(hashable)
+        except TypeError:
+            row = place_of_unhashable(hashable)
+            raise InputError(f"{name}: {odd_cell(column, row + 1, values[row])}") from None
     cells = Cells("frame", names, unit, contents, group=options.group)
     sides = Sides(cells, options, name, ids=ids).make()
-    column = next((table[:, place[text]] for text in TEXT_COLUMNS if text in there), None)
-    if column is None:
+    shown_text = next((table[:, place[text]] for text in TEXT_COLUMNS if text in there), None)
+    if shown_text is None:
         return sides
 
     def texts() -> list[str]:
-        return ["" if text is None else str(text) for text in column.to_list()]
+        return ["" if text is None else str(text) for text in shown_text.to_list()]
 
     return [side if isinstance(side, Tagged) else replace(side, texts=texts) for side in sides]
-
-
-def _numbered(name: str, column: str, values: list[Any]) -> Any:
-    """Return one code per value and the distinct values; a list holds the labels of one item."""
-    cells = [tuple(v) if isinstance(v, (list, set, frozenset)) else v for v in values]
-    try:
-        return factorise(cells)
-    except TypeError:
-        place = place_of_unhashable(cells)
-        problem = odd_cell(column, place + 1, values[place])
-        raise InputError(f"{name}: {problem}") from None

@@ -32,12 +32,8 @@ _FILES_LOOKED_AT = 20  # of a folder, to find out if they are records
 _ALWAYS_UNPACKED, _UNPACKED_RATIO = 1 << 26, 100
 # Codecs that Python lists as text encodings, but in which no file is written.
 _NO_FILE_ENCODINGS = {"idna", "punycode", "undefined"}
-_BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
+_BYTE_ORDER_MARKS = dict.fromkeys((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), "utf-32")
+_BYTE_ORDER_MARKS |= dict.fromkeys((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "utf-16")
 
 
 class TooLargeError(InputError):
@@ -174,6 +170,11 @@ def snippet(raw: bytes | str, limit: int = 60) -> str:
     return repr(text if len(text) <= limit else text[:limit] + "…")
 
 
+def quoted(names: Iterable[str]) -> str:
+    """Return names in quotes for a one-line message."""
+    return ", ".join(map(repr, names))
+
+
 def some_of(names: Sequence[str], most: int = 3) -> str:
     """Return the first of some names in quotes, shortened, for a one-line message."""
     named = [repr(name if len(name) <= 40 else name[:40] + "…") for name in names[:most]]
@@ -201,17 +202,13 @@ def as_json(value: Any) -> str:
 
 def where_they_differ(one: str, other: str, limit: int = 30) -> tuple[str, str]:
     """Return pieces of two texts, in quotes, from shortly before they begin to differ."""
-    place = next(
-        (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
-        min(len(one), len(other)),
-    )
+    pairs = enumerate(zip(one, other, strict=False))
+    place = next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
     begin = max(place - 10, 0) if place > limit else 0
     opening = "…" if begin else ""
-    here, there = (
-        repr(opening + text[begin : begin + limit] + "…" * (len(text) > begin + limit))
-        for text in (one, other)
-    )
-    return here, there
+    end = begin + limit
+    here, there = (text[begin:end] + "…" * (len(text) > end) for text in (one, other))
+    return repr(opening + here), repr(opening + there)
 
 
 def load(
@@ -235,7 +232,16 @@ def load(
     packed = Source(name, data, path=place, limit=limit)
     if not packed.is_text:
         return packed
-    data, notes = _as_utf8(name, data, encoding)
+    marks = _BYTE_ORDER_MARKS.items()
+    what = next((what for mark, what in marks if data.startswith(mark)), "utf-8")
+    notes: tuple[str, ...] = ()
+    if encoding is not None:
+        data = _transcode(name, data, encoding)
+    elif what == "utf-8":
+        data = _check_utf8(name, data.removeprefix(codecs.BOM_UTF8))
+    else:
+        data = _transcode(name, data, what)
+        notes = (Recognised(f"{name}: {what}, by its byte-order mark"),)
     if len(data) > LARGEST:  # another encoding may need fewer bytes than UTF-8
         raise _too_large(name, LARGEST)
     if b"\x00" in data:
@@ -319,11 +325,16 @@ def _raw(path: str | Path, name: str, limit: int) -> tuple[bytes, Path | None]:
             return _limited(file, name, limit), None
     except InputError:
         raise
-    except FileNotFoundError:
-        raise InputError("there is no such file", name) from None
     except (OSError, ValueError, AttributeError) as error:
-        reason = (getattr(error, "strerror", None) or str(error)).lower()
-        raise InputError(f"cannot be read: {reason}", name) from None
+        raise unreadable(name, error) from None
+
+
+def unreadable(name: str, error: Exception) -> InputError:
+    """Return the error for a file that cannot be opened or read."""
+    if isinstance(error, FileNotFoundError):
+        return InputError("there is no such file", name)
+    reason = (getattr(error, "strerror", None) or str(error)).lower()
+    return InputError(f"cannot be read: {reason}", name)
 
 
 def _limited(file: IO[bytes] | gzip.GzipFile, name: str, limit: int) -> bytes:
@@ -364,15 +375,6 @@ def _unpack(name: str, data: bytes, limit: int) -> bytes:
         raise
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"is a damaged gzip file: {str(error).lower()}", name) from None
-
-
-def _as_utf8(name: str, data: bytes, encoding: str | None) -> tuple[bytes, tuple[str, ...]]:
-    if encoding is not None:
-        return _transcode(name, data, encoding), ()
-    what = next((what for mark, what in _BYTE_ORDER_MARKS if data.startswith(mark)), "utf-8")
-    if what == "utf-8":
-        return _check_utf8(name, data.removeprefix(codecs.BOM_UTF8)), ()
-    return _transcode(name, data, what), (Recognised(f"{name}: {what}, by its byte-order mark"),)
 
 
 def _check_utf8(name: str, data: bytes) -> bytes:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from probative.errors import InputError
 from probative.files import find_paths
 from probative.reading.database import identifier, literal, literal_path
-from probative.reading.source import Source, is_brat_folder, is_record_folder
+from probative.reading.source import Source, is_brat_folder, is_record_folder, unreadable
 from probative.reading.tables import dialect_of, objects_of
 from probative.tables.engines import check_column, listed
 from probative.tables.query import sql_text
@@ -117,11 +117,9 @@ class TableFiles:
 
     def _select(self, columns: Sequence[str], taken: Callable[[str], str], rows: str) -> str:
         """Return the subquery that renames columns as `called` does, in brackets."""
-        own = [
-            f"{_of_folder(name) if name in self.partitions else taken(name)} AS {self.called(name)}"
-            for name in columns
-        ]
-        return f"(SELECT {', '.join(own)} FROM {rows})"
+        values = {n: _of_folder(n) if n in self.partitions else taken(n) for n in columns}
+        own = ", ".join(f"{value} AS {self.called(name)}" for name, value in values.items())
+        return f"(SELECT {own} FROM {rows})"
 
     def _csv_settings(self, width: int) -> str:
         """Return the settings for reading a text with so many columns."""
@@ -190,13 +188,11 @@ def find_tables(
     paths, root = _files(name)
     kinds = {path: _kind(path, name) for path in paths}
     several = sorted(set(kinds.values()))
-    if len(paths) > 1 and len(several) > 1:
-        examples = [next(str(p) for p, k in kinds.items() if k == kind) for kind in several[:2]]
-        raise InputError(
-            f"holds files of several kinds, such as {examples[0]} ({several[0]}) and {examples[1]} "
-            f"({several[1]}); expected tables of one kind",
-            name,
-        )
+    if len(several) > 1:
+        examples = (next(p for p, k in kinds.items() if k == kind) for kind in several[:2])
+        one, other = (f"{path} ({kinds[path]})" for path in examples)
+        problem = f"holds files of several kinds, such as {one} and {other}"
+        raise InputError(f"{problem}; expected tables of one kind", name)
     (kind,) = several
     if kind == "other":
         if len(paths) == 1 and not is_many(name):
@@ -223,7 +219,7 @@ def _files(name: str) -> tuple[list[Path], Path | None]:
     if _is(Path.is_dir, name):
 
         def refuse(error: OSError) -> None:
-            raise _unreadable(str(error.filename or name), error) from None
+            raise unreadable(str(error.filename or name), error) from None
 
         paths: list[Path] = []
         for folder, folders, files in os.walk(name, onerror=refuse):
@@ -245,15 +241,8 @@ def _readable(name: str) -> Path:
     try:
         with Path(name).open("rb"):
             return Path(name)
-    except FileNotFoundError:
-        raise InputError("there is no such file", name) from None
     except (OSError, ValueError) as error:
-        raise _unreadable(name, error) from None
-
-
-def _unreadable(name: str, error: Exception) -> InputError:
-    reason = (getattr(error, "strerror", None) or str(error)).lower()
-    return InputError(f"cannot be read: {reason}", name)
+        raise unreadable(name, error) from None
 
 
 def _without_links(paths: Iterable[Path]) -> list[Path]:
@@ -284,10 +273,8 @@ def _partitions(paths: Sequence[Path], root: Path) -> tuple[str, ...]:
                 str(path),
             )
         if len(set(own)) < len(own):
-            raise InputError(
-                f"two folders give the same column ({listed(own)}); expected different names",
-                str(path),
-            )
+            problem = f"two folders give the same column ({listed(own)})"
+            raise InputError(f"{problem}; expected different names", str(path))
     return tuple(told[0])
 
 
@@ -310,7 +297,7 @@ def _kind(path: Path, name: str) -> str:
     kind = kind_of(path)
     if str(path) == name or kind not in ("text", "other"):
         return kind
-    return _ENDINGS.get(Path(path.name.removesuffix(".gz")).suffix.lower(), "other")
+    return _ENDINGS.get(Source(path.name, b"").suffix, "other")
 
 
 # --- Text files
@@ -326,7 +313,7 @@ def head_of(path: Path, name: str) -> Source:
                 with gzip.GzipFile(fileobj=file) as unpacked:
                     data = unpacked.read(_HEAD)
     except (OSError, EOFError, zlib.error) as error:
-        raise _unreadable(name, error) from None
+        raise unreadable(name, error) from None
     data = data.removeprefix(b"\xef\xbb\xbf")
     if len(data) >= _HEAD:
         data = data[: data.rfind(b"\n") + 1] or data
@@ -345,22 +332,20 @@ def _with_texts(files: TableFiles, header: bool | None) -> TableFiles | None:
         names = dict.fromkeys(key for head in heads for own in objects_of(head) for key in own)
         return replace(files, kind="jsonl", columns=(*names, *files.partitions))
     kind, dialect = dialect_of(heads[0], comments=files.comments)
-    headers = tuple(_first_row(head, dialect, comments=files.comments) for head in heads)
-    if header is False:
-        numbers = (range(1, len(row) + 1) for row in headers)
-        headers = tuple(tuple(f"column {number}" for number in own) for own in numbers)
+    headers: tuple[tuple[str, ...], ...] = ()
+    for head in heads:
+        lines = io.StringIO(head.data.decode("utf-8", "replace"), newline="")
+        kept = (line for line in lines if not (files.comments and line.startswith("#")))
+        try:
+            row = next((row for row in csv.reader(kept, **dialect) if row), [])
+        except csv.Error as error:
+            raise head.error(f"{error}; expected a table", 1) from None
+        if header is False:
+            row = [f"column {number + 1}" for number in range(len(row))]
+        headers += (tuple(row),)
     columns = (*headers[0], *files.partitions)
     files = replace(files, kind=kind, dialect=dialect, headers=headers, columns=columns)
     return replace(files, header=header is not False)
-
-
-def _first_row(head: Source, dialect: dict[str, Any], *, comments: bool) -> tuple[str, ...]:
-    lines = io.StringIO(head.data.decode("utf-8", "replace"), newline="")
-    kept = (line for line in lines if not (comments and line.startswith("#")))
-    try:
-        return tuple(next((row for row in csv.reader(kept, **dialect) if row), []))
-    except csv.Error as error:
-        raise head.error(f"{error}; expected a table", 1) from None
 
 
 def check_columns(files: TableFiles, columns: Sequence[str]) -> None:
@@ -368,23 +353,16 @@ def check_columns(files: TableFiles, columns: Sequence[str]) -> None:
     known = list(files.columns)
     for name in columns:
         if name in files.partitions and known.count(name) > 1:
-            raise files.error(
-                f"column {name!r} is given by folders and by the files; expected only one of them"
-            )
+            what = f"column {name!r} is given by folders and by the files"
+            raise files.error(f"{what}; expected only one of them")
         check_column(name, known, files.error)
         for path, header in zip(files.paths, files.headers, strict=False):
             if name not in (*header, *files.partitions):
-                raise files.error(
-                    f"there is no column {name!r}, but {files.paths[0]} has one; expected it in "
-                    f"every file",
-                    path,
-                )
+                problem = f"there is no column {name!r}, but {files.paths[0]} has one"
+                raise files.error(f"{problem}; expected it in every file", path)
             if name in files.partitions and name in header:
-                raise files.error(
-                    f"column {name!r} is given by folders and by the file; expected only one of "
-                    "them",
-                    path,
-                )
+                problem = f"column {name!r} is given by folders and by the file"
+                raise files.error(f"{problem}; expected only one of them", path)
             if header.count(name) > 1:
                 raise files.error(f"two columns are called {name!r}; expected one", path)
 

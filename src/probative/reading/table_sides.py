@@ -25,6 +25,7 @@ from probative.reading.annotations import (
     coded,
 )
 from probative.reading.columns import TAG
+from probative.reading.source import quoted
 from probative.reading.tables import Wanted, odd_cell, plain_name, read_cells
 
 if TYPE_CHECKING:
@@ -85,19 +86,12 @@ def read_table(
     single = len(columns) == 1
     classes = options.probability_columns
     asked = [*columns[: 0 if single else 1], *classes] if classes else columns
-    cells = read_cells(
-        source,
-        Wanted(
-            asked,
-            options.unit,
-            partial(is_read, options.key, ids),
-            options.header,
-            options.comments,
-            bool(options.multilabel),
-            options.predicted and single,
-            options.group,
-        ),
+    beside, lists = partial(is_read, options.key, ids), bool(options.multilabel)
+    predicted, group = options.predicted and single, options.group
+    wanted = Wanted(
+        asked, options.unit, beside, options.header, options.comments, lists, predicted, group
     )
+    cells = read_cells(source, wanted)
     return Sides(cells, options, source.name, source, ids=ids, run_column=run_column).make()
 
 
@@ -136,7 +130,10 @@ class Sides:
             return [self._sets(name) for name in names]
         if task != "labels" and self._are_tags(names[0]):
             text = self._sentences(names[0])
-            return [self._tagged(name, text) for name in names]
+            tags = [(name, *self._named(name)) for name in names]
+            how, own = text.parted_by, len(names) > 1
+            notes = {name: self._note(f"tags in column {name!r}, {how}") for name in names}
+            return [Tagged(text, c, values, notes[n], n if own else None) for n, c, values in tags]
         if task not in (None, "labels"):
             raise self.error(f"is a table of labels; expected a file for {task}")
         return [self._labels(name) for name in names]
@@ -245,24 +242,20 @@ class Sides:
         there = self.cells.columns
         absent = next((column for column in key if column not in there), None)
         if absent is not None:
-            raise self.error(
-                f"there is no column {absent!r} to join by (key=); expected it in every table"
-            )
+            what = f"there is no column {absent!r} to join by (key=)"
+            raise self.error(f"{what}; expected it in every table")
         texts = []
         for column in key:
             codes, values = there[column]
             try:
                 own = [label_text(value) for value in values]
             except (TypeError, ValueError, ArithmeticError):
-                raise self.error(
-                    f"column {column!r} holds lists or objects; expected ids to join by (key=)"
-                ) from None
+                what = f"column {column!r} holds lists or objects"
+                raise self.error(f"{what}; expected ids to join by (key=)") from None
             without = sum(int(n) for t, n in zip(own, np.bincount(codes), strict=True) if t is None)
             if without:
-                raise self.error(
-                    f"{without:,} row{'s have' if without > 1 else ' has'} no {column!r}; expected "
-                    f"an id in every row"
-                )
+                problem = f"{without:,} row{'s have' if without > 1 else ' has'} no {column!r}"
+                raise self.error(f"{problem}; expected an id in every row")
             texts.append((codes, list(map(str, own))))
         if len(texts) == 1:
             return RowIds(key[0], texts[0][0], tuple(texts[0][1]))
@@ -303,7 +296,7 @@ class Sides:
         best = numbers.argmax(axis=1).astype(np.int32)
         ties = int(np.count_nonzero((numbers == numbers.max(axis=1)[:, None]).sum(axis=1) > 1))
         code, classes = coded(names)
-        what = f"the likeliest of the columns {', '.join(map(repr, names))}"
+        what = f"the likeliest of the columns {quoted(names)}"
         side = self._filled(Labels(self.name, code[best], classes), names[0], what)
         tied = f"{self.name}: {ties} rows with ties, which go to the first of the columns"
         return replace(side, texts=None, notes=(*side.notes, *([tied] if ties else [])))
@@ -326,17 +319,15 @@ class Sides:
             return reason is not None
         if self._sentence_column() is not None or self.cells.breaks:
             return True
-        raise self.error(
-            f"column {name!r} could hold tags or labels ({reason}, but none is 'O'); expected "
-            f"task='entities' or task='labels'"
-        )
+        problem = f"column {name!r} could hold tags or labels ({reason}, but none is 'O')"
+        raise self.error(f"{problem}; expected task='entities' or task='labels'")
 
     def _sentence_column(self) -> str | None:
         return self._beside(_SENTENCE) if self.cells.unit is None else self.cells.unit
 
     def _sentences(self, name: str) -> Text:
         """Return the sentences of a table with one token per row."""
-        begins, separation = self._begins(name)
+        begins, how = self._begins(name)
         first = np.append(np.flatnonzero(begins), len(begins))
         document, words = self._beside(_DOCUMENT), self._beside(_TOKEN)
         sentences = numbers = None
@@ -359,12 +350,7 @@ class Sides:
                 )
             groups = replace(groups, codes=own)
         return Text(
-            self.name,
-            first,
-            document=numbers,
-            sentences=sentences,
-            parted_by=separation,
-            groups=groups,
+            self.name, first, document=numbers, sentences=sentences, parted_by=how, groups=groups
         )
 
     def _begins(self, name: str) -> tuple[Any, str]:
@@ -382,7 +368,20 @@ class Sides:
                 if document is not None:
                     codes, _ = self.cells.columns[document]
                     begins[1:] |= codes[1:] != codes[:-1]
-                self._refuse_scattered(column, begins)
+                codes, _ = self.cells.columns[column]
+                opening, seen = codes[begins].tolist(), set[int]()
+                rows = np.flatnonzero(begins).tolist()
+                scattered = len(set(opening)) < len(opening)
+                for row, code in zip(rows, opening, strict=True) if scattered else ():
+                    if code == opening[0]:  # numbers may restart at the first one
+                        seen.clear()
+                    if code in seen:
+                        problem = f"the rows of {column!r} {shown(values[code])} are not adjacent"
+                        raise self.error(
+                            f"{problem}: row {row + 1} is another of them; expected the tokens of "
+                            "a sentence one after the other"
+                        )
+                    seen.add(code)
             else:  # only the first row of a sentence has its number
                 begins |= filled
             return begins, f"sentences by column {column!r}"
@@ -396,32 +395,9 @@ class Sides:
             "or task='labels'"
         )
 
-    def _refuse_scattered(self, column: str, begins: Any) -> None:
-        """Refuse sentences whose rows are not adjacent; numbers may restart at the first one."""
-        codes, values = self.cells.columns[column]
-        opening = codes[begins].tolist()
-        if len(set(opening)) == len(opening):
-            return
-        seen: set[int] = set()
-        for row, code in zip(np.flatnonzero(begins).tolist(), opening, strict=True):
-            if code == opening[0]:
-                seen.clear()
-            if code in seen:
-                raise self.error(
-                    f"the rows of {column!r} {shown(values[code])} are not adjacent: row "
-                    f"{row + 1} is another of them; expected the tokens of a sentence one after "
-                    "the other"
-                )
-            seen.add(code)
-
     def _beside(self, kind: re.Pattern[str]) -> str | None:
         there = (n for n in self.cells.columns if n not in (*self.cells.names, self.cells.unit))
         return next((name for name in there if kind.fullmatch(plain_name(name))), None)
-
-    def _tagged(self, name: str, text: Text) -> Tagged:
-        codes, names = self._named(name)
-        notes = self._note(f"tags in column {name!r}, {text.parted_by}")
-        return Tagged(text, codes, names, notes, name if len(self.cells.names) > 1 else None)
 
 
 def tags_reason(values: Sequence[Any]) -> str | None:
@@ -485,12 +461,14 @@ def refuse_answer_again(opened: Input, output: object, answer: object) -> None:
     except InputError:
         return  # columns of other types hold no labels
     for name, (_, values) in cells.columns.items():
-        apart = name not in cells.names and not is_read((), True, plain_name(name))
-        if apart and _may_be_predictions(values, answer.names):
-            raise opened.source.error(
-                f"column {cells.names[0]!r} is gold, and column {name!r} may be the output; "
-                "expected the column of the output (columns=)"
-            )
+        if len(values) < 2 or name in cells.names or is_read((), True, plain_name(name)):
+            continue
+        # all values are labels of gold, or all are probabilities
+        numbers = np.array([_number(value) for value in values])
+        known = all(str(value) in answer.names for value in values)
+        if known or np.all((numbers >= 0) & (numbers <= 1)):
+            problem = f"column {cells.names[0]!r} is gold, and column {name!r} may be the output"
+            raise opened.source.error(f"{problem}; expected the column of the output (columns=)")
 
 
 def are_other_labels(output: object, answer: object) -> bool:
@@ -500,14 +478,6 @@ def are_other_labels(output: object, answer: object) -> bool:
     code = {name: number for number, name in enumerate(answer.names)}
     known = np.array([code.get(name, -1) for name in output.names], dtype=np.int64)
     return not np.array_equal(known[output.codes], answer.codes)
-
-
-def _may_be_predictions(values: Sequence[Any], labels: Sequence[str]) -> bool:
-    """Return True if all values are labels of gold, or all are probabilities."""
-    if all(str(value) in labels for value in values):
-        return len(values) > 1
-    numbers = np.array([_number(value) for value in values])
-    return len(values) > 1 and bool(np.all((numbers >= 0) & (numbers <= 1)))
 
 
 def _number(value: Any) -> float:

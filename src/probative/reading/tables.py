@@ -168,10 +168,8 @@ def choose_columns(
         plain = {plain_name(name): name for name in reversed(there) if name not in names}
         found = [plain[name] for name in usual if name in plain]
         if not found and len(there) != 1:
-            raise error(
-                f"which column holds the labels? There are {listed(there)}; expected them to be "
-                f"named (gold_column=, columns=)"
-            )
+            problem = f"which column holds the labels? There are {listed(there)}"
+            raise error(f"{problem}; expected them to be named (gold_column=, columns=)")
         names += (found or there)[:1]
     further = [name for name in (wanted.unit, wanted.group) if name is not None]
     asked = dict.fromkeys([*names, *further])
@@ -237,8 +235,11 @@ def _delimited(source: Source, wanted: Wanted) -> Cells:
     reason = None
     if is_header is None:
         is_header, reason = _is_header(source, [(above[n], columns[n]) for n in names])
-    if not is_header:
-        columns = {name: _below(above[name], *column) for name, column in columns.items()}
+    if not is_header:  # the first line is one more row
+        for name, (codes, values) in columns.items():
+            if above[name] not in values:
+                values.append(above[name])
+            columns[name] = np.insert(codes, 0, values.index(above[name])), values
         breaks = {row + 1: line for row, line in breaks.items()}
     return Cells(kind, names, unit, columns, breaks, reason, wanted.group)
 
@@ -272,10 +273,8 @@ def _resolve_numbers(
     if has_header is None and (named or all(place is None for place in places)):
         has_header = True
     if has_header is False and named:
-        raise source.error(
-            f"there are no names of columns (header=False), so there is no {named[0]!r}; expected "
-            f"numbers from 1 to {len(first)}"
-        )
+        problem = f"there are no names of columns (header=False), so there is no {named[0]!r}"
+        raise source.error(f"{problem}; expected numbers from 1 to {len(first)}")
     there = first if has_header else [f"column {place + 1}" for place in range(len(first))]
     names = [column if place is None else there[place] for column, place in both]
     *columns, unit, group = names
@@ -289,10 +288,8 @@ def _place(source: Source, header: bool | None, first: list[str], column: str | 
     place = int(column) - 1 if int(column) > 0 else len(first) + int(column)
     there, named = 0 <= place < len(first), column in first and header is not False
     if named and header is None and there:
-        raise source.error(
-            f"{column!r} is the name of a column and could be the number of one; expected "
-            f"header=True (names) or header=False (numbers)"
-        )
+        problem = f"{column!r} is the name of a column and could be the number of one"
+        raise source.error(f"{problem}; expected header=True (names) or header=False (numbers)")
     if not named and not there:
         raise source.error(f"there is no column {column}; expected 1 to {len(first)}")
     return None if named else place
@@ -315,10 +312,8 @@ def _is_header(
         times = np.bincount(codes, minlength=1)
         if not is_decimal(cell) and times.min() > 1:
             return True, f"the first line names columns ({cell!r} occurs only there)"
-    raise source.error(
-        f"the first line, with {columns[0][0]!r}, could name the columns or be a row; expected "
-        f"header=True or header=False"
-    )
+    problem = f"the first line, with {columns[0][0]!r}, could name the columns or be a row"
+    raise source.error(f"{problem}; expected header=True or header=False")
 
 
 def is_decimal(value: Any) -> bool:
@@ -328,12 +323,6 @@ def is_decimal(value: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
-
-
-def _below(cell: str, codes: Ints, values: list[Any]) -> tuple[Ints, list[Any]]:
-    """Return a column with one more cell at its beginning."""
-    values = values if cell in values else [*values, cell]
-    return np.concatenate([[values.index(cell)], codes]).astype(np.int32), values
 
 
 def dialect_of(source: Source, *, comments: bool = False) -> tuple[str, dict[str, Any]]:
@@ -376,24 +365,27 @@ def _rows(
 def _json_lines(source: Source, wanted: Wanted) -> Cells:
     try:
         head = source.data.lstrip().split(b"\n", 1)[0]
-        names, unit, asked = choose_columns(
-            wanted, list(next(_objects(source, [head.decode()]))), source.error
-        )
+        there = list(next(_objects(source, [head.decode()])))
+        names, unit, asked = choose_columns(wanted, there, source.error)
     except InputError:  # a column may be missing in the first row
         keys = dict.fromkeys(key for records in _blocks(source) for r in records for key in r)
         names, unit, asked = choose_columns(wanted, list(keys), source.error)
     contents = {name: Column() for name in asked}
+    entries = _SIMPLE if wanted.lists else {str}
     number = 0
     for records in _blocks(source):
         if not number and None in wanted.columns:
-            there = dict.fromkeys(key for record in records for key in record)
+            there = list(dict.fromkeys(key for record in records for key in record))
             lists = {k for r in records for k, v in r.items() if type(v) is list}
             objects = {k for r in records for k, v in r.items() if is_object(v)}
-            refuse_records(wanted, names, list(there), objects, lists, source.error)
+            refuse_records(wanted, names, there, objects, lists, source.error)
         for name, column in list(contents.items()):
             values: list[Any] = [record.get(name) for record in records]
-            if not _SIMPLE.issuperset(map(type, values)):
-                values = [tuple(v) if _is_list(v, wanted.lists) else v for v in values]
+            if not _SIMPLE.issuperset(map(type, values)):  # lists of texts, or of what is wanted
+                values = [
+                    tuple(v) if type(v) is list and entries.issuperset(map(type, v)) else v
+                    for v in values
+                ]
             if not _SIMPLE.union([tuple]).issuperset(map(type, values)):
                 if name not in {*names, unit, wanted.group}:
                     del contents[name]
@@ -416,11 +408,6 @@ def odd_cell(
 def is_object(value: Any) -> bool:
     """Return True if this is an object or a list with objects."""
     return type(value) is dict or (type(value) is list and dict in map(type, value))
-
-
-def _is_list(value: Any, asked: bool) -> bool:
-    """Return True if this is a list of labels: of texts, or of any simple values if requested."""
-    return type(value) is list and (_SIMPLE if asked else {str}).issuperset(map(type, value))
 
 
 def _codes_and_values(columns: dict[str, Column]) -> Read:
@@ -500,9 +487,8 @@ def refuse_twins(source: Source, names: Sequence[str], line: int | None = None) 
     twice = next((n for n, times in Counter(names).items() if n and times > 1), None)
     if twice is not None:
         way_out = "" if line is None else " (or header=False, if this line is a row)"
-        raise source.error(
-            f"two columns are called {twice!r}; expected different names{way_out}", line
-        )
+        problem = f"two columns are called {twice!r}"
+        raise source.error(f"{problem}; expected different names{way_out}", line)
 
 
 def first_bad_line(name: str, path: Path) -> InputError | None:
@@ -512,9 +498,8 @@ def first_bad_line(name: str, path: Path) -> InputError | None:
             try:
                 list(_objects(Source(name, b""), [line.decode()], number))
             except UnicodeDecodeError as error:
-                return InputError(
-                    f"byte 0x{line[error.start]:02x} is not UTF-8; expected UTF-8", name, number + 1
-                )
+                problem = f"byte 0x{line[error.start]:02x} is not UTF-8"
+                return InputError(f"{problem}; expected UTF-8", name, number + 1)
             except InputError as error:
                 return error
     return None

@@ -131,9 +131,8 @@ def label_studio_pair(opened: Input, gold: Column | None, columns: Sequence[Colu
             version = str(prediction.get("model_version") or "predictions")
             own = versions.setdefault(version, {})
             if number in own:
-                raise source.error(
-                    f"task {number} has two predictions of {version!r}; expected one"
-                )
+                problem = f"task {number} has two predictions of {version!r}"
+                raise source.error(f"{problem}; expected one")
             own[number] = source.expect(list, f"result of task {number}", prediction.get("result"))
     if numbers and not versions:
         raise source.error(
@@ -177,10 +176,8 @@ def _annotated(source: Source, number: int, task: dict[str, Any]) -> _Task:
     truth = [a for a in done if a.get("ground_truth")]
     chosen = truth if len(truth) == 1 else done
     if len(chosen) != 1:
-        raise source.error(
-            f"task {name} has {len(chosen)} annotations; expected one, or one that is marked as "
-            f"the ground truth"
-        )
+        problem = f"task {name} has {len(chosen)} annotations"
+        raise source.error(f"{problem}; expected one, or one that is marked as the ground truth")
     result = source.expect(list, f"result of task {number}", chosen[0].get("result"))
     return _Task(name, text, result)
 
@@ -462,13 +459,9 @@ def read_hipe(opened: Input) -> Tagged | Labels:
         raise source.error(f"column {names[place]!r} is empty (_ everywhere); expected tags")
     codes, values = factorise_each(tags, len(tags))
     first = np.array([*begins, len(tokens)], dtype=np.int64)
-    text = Text(
-        source.name,
-        first,
-        row=np.array(rows, dtype=np.int32),
-        document=np.array(documents, dtype=np.int32) if document >= 0 else None,
-        sentences=[tokens[i:j] for i, j in pairwise(first.tolist())],
-    )
+    sentences = [tokens[i:j] for i, j in pairwise(first.tolist())]
+    numbers = np.array(documents, dtype=np.int32) if document >= 0 else None
+    text = Text(source.name, first, np.array(rows, dtype=np.int32), numbers, sentences=sentences)
     notes: list[str] = [Recognised(f"{source.name}: HIPE, tags in column {names[place]!r}")]
     if unmarked:
         notes[0] += f", {unmarked} tokens without one (_), taken to be outside"
@@ -625,8 +618,6 @@ def hipe_pair(opened: Input, gold: Column | None, columns: Sequence[Column]) -> 
         raise opened.source.error(
             "holds one side; expected a second file, or two columns (gold_column=, columns=)"
         )
-    sides = [
-        read_hipe(replace(opened, options=replace(opened.options, tag_column=c)))
-        for c in (gold, *columns)
-    ]
-    return sides[0], sides[1:], [str(column) for column in columns]
+    options = (replace(opened.options, tag_column=column) for column in (gold, *columns))
+    answer, *systems = (read_hipe(replace(opened, options=own)) for own in options)
+    return answer, systems, [str(column) for column in columns]
