@@ -127,7 +127,12 @@ def check(
     )
     if scheme is not None:
         one_of("scheme", scheme, SCHEMES)
-    _check_types(path, encoding, tag_column, column, score_name)
+    if not isinstance(path, (str, Path)):
+        raise InputError(f"path: {shown(path)} is no path; expected the name of a file")
+    for name, value in (("encoding", encoding), ("column", column), ("score_name", score_name)):
+        if not (value is None or isinstance(value, str)):
+            raise InputError(f"{name}: {shown(value)}; expected a name (str)")
+    columns_of("tag_column", [tag_column])
     how = Reading(
         task,
         input_format,
@@ -247,16 +252,6 @@ def _log(side: Samples) -> FileCheck:
         else:
             facts[f"{called}right"] = int(log.tp.sum())
     return FileCheck(side.name, "log", "samples", facts, {}, (), side.notes)
-
-
-def _check_types(path: Any, encoding: Any, tag_column: Any, column: Any, score: Any) -> None:
-    """Refuse a path, encoding, column or score name of the wrong type."""
-    if not isinstance(path, (str, Path)):
-        raise InputError(f"path: {shown(path)} is no path; expected the name of a file")
-    for name, value in (("encoding", encoding), ("column", column), ("score_name", score)):
-        if not (value is None or isinstance(value, str)):
-            raise InputError(f"{name}: {shown(value)}; expected a name (str)")
-    columns_of("tag_column", [tag_column])
 
 
 def _columns(opened: Input, scheme: str | None) -> FileCheck:

@@ -222,33 +222,28 @@ def _findings(logs: Sequence[Log], unit: NDArray[np.int32], n_units: int) -> Ite
 
 def _sides_of(logs: Sequence[Log], items: Items) -> tuple[Labels, tuple[Labels, ...]]:
     """Return gold and the answers of every system as labels, to be shown as examples."""
+
+    def side(log: Log, answers: tuple[str, ...], unit: NDArray[np.int32] | None) -> Labels:
+        names, (codes,) = union([answers])
+        return Labels(log.name, codes, names, unit, (), lambda: log.texts)
+
+    def shortened(text: str) -> str:
+        return text if len(text) <= _LONGEST_ANSWER_SHOWN else text[:_LONGEST_ANSWER_SHOWN] + "…"
+
     first = logs[0]
     if first.counted:  # a log of counts does not show which findings these were
-        return _side(first, (), np.zeros(0, dtype=np.int32)), ()
+        return side(first, (), np.zeros(0, dtype=np.int32)), ()
     unit = items.unit if items.n_units < len(first) else None
-    targets = tuple(_shortened(target) or RIGHT for target in first.targets)
-    return _side(first, targets, unit), tuple(
-        _side(log, _answers(log, targets), unit) for log in logs
-    )
-
-
-def _answers(log: Log, targets: Sequence[str]) -> tuple[str, ...]:
-    """Return the target where the answer was right, else the answer, marked if it reads alike."""
-    answers = []
-    for right, target, full in zip(log.tp.tolist(), targets, log.said, strict=True):
-        said = _shortened(full)
-        wrong = f"{said} ({WRONG})" if said == target else said or WRONG
-        answers.append(target if right else wrong)
-    return tuple(answers)
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST_ANSWER_SHOWN else text[:_LONGEST_ANSWER_SHOWN] + "…"
-
-
-def _side(log: Log, answers: tuple[str, ...], unit: NDArray[np.int32] | None) -> Labels:
-    names, (codes,) = union([answers])
-    return Labels(log.name, codes, names, unit, (), lambda: log.texts)
+    targets = tuple(shortened(target) or RIGHT for target in first.targets)
+    systems = []
+    for log in logs:  # the target where the answer was right, else the answer, marked if alike
+        answers = []
+        for right, target, full in zip(log.tp.tolist(), targets, log.said, strict=True):
+            said = shortened(full)
+            wrong = f"{said} ({WRONG})" if said == target else said or WRONG
+            answers.append(target if right else wrong)
+        systems.append(side(log, tuple(answers), unit))
+    return side(first, targets, unit), tuple(systems)
 
 
 @dataclass(frozen=True, eq=False)
@@ -468,7 +463,13 @@ def _match_graded(
     # columns of scores are read as labels, blank cells as missing
     cells = replace(options, task="labels", predicted=True, blank=MISSING, key=())
     summed = choices.scores if isinstance(choices.scores, SummedScores) else None
-    if choices.scores is None and _is_summable(choices):
+    metrics = getattr(choices, "metric", None) or ()
+    # the sums of units are enough, unless single items are asked for
+    items = choices.human, choices.group, choices.run_column, choices.scores, *choices.key
+    by_item = getattr(choices, "by", None) == "item" or "win_rate" in (
+        (metrics,) if isinstance(metrics, str) else metrics
+    )
+    if choices.unit_column is not None and not by_item and not any(o is not None for o in items):
         from probative.reading.large_tables import sum_large_scores
 
         summed = sum_large_scores(table, cells, columns, choices, range_of(choices.range))
@@ -499,19 +500,6 @@ def _match_graded(
         given = _with_human(table, given, cells, wanted)
     called = name_systems(names, [system.name for system in given])
     return _graded(given, called, choices, notes)
-
-
-def _is_summable(choices: GradedOptions) -> bool:
-    """Return True if the sums of units are enough for what is asked."""
-    items = choices.human, choices.group, choices.run_column, *choices.key
-    metrics = getattr(choices, "metric", None) or ()
-    by_item = getattr(choices, "by", None) == "item"
-    return (
-        all(option is None for option in items)
-        and choices.unit_column is not None
-        and "win_rate" not in ((metrics,) if isinstance(metrics, str) else metrics)
-        and not by_item
-    )
 
 
 def _summed(summed: SummedScores, names: Sequence[str] | None, choices: GradedOptions) -> Matched:

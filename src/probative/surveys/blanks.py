@@ -737,7 +737,18 @@ def _by_name(
                 strange.append(name)
     missing = [place for unused in free.values() for place in unused]
     if missing or twice or strange:
-        raise InputError(_mismatch(missing, twice, strange, batch, pool))
+        what = _part(pool)
+        wrong = []
+        if missing:
+            late = np.unique(batch[missing])
+            where = f" (of draw {', '.join(str(n + 1) for n in late)})" if batch.max() > 0 else ""
+            wrong.append(f"{len(missing):,} of the {counted(len(batch), what)} are missing{where}")
+        if twice:
+            wrong.append(f"{twice:,} occur more often than drawn")
+        if strange:
+            shown = " ".join(strange[0]) if isinstance(strange[0], tuple) else str(strange[0])
+            wrong.append(f"{len(strange):,} not in the design (the first: {shown[:40]!r})")
+        raise InputError(f"annotated: {', '.join(wrong)}; expected each drawn {what} once")
     flat = [place for side_places in places for place in side_places]
     notes = []
     if flat != sorted(flat):
@@ -749,24 +760,6 @@ def _by_name(
                 "another one: these are matched in order"
             )
     return [np.array(side_places, dtype=np.intp) for side_places in places], notes
-
-
-def _mismatch(
-    missing: Sequence[int], twice: int, strange: Sequence[Any], batch: Ints, pool: Pool
-) -> str:
-    """Describe how the annotated units differ from those drawn, with counts."""
-    what = _part(pool)
-    parts = []
-    if missing:
-        late = np.unique(batch[list(missing)])
-        where = f" (of draw {', '.join(str(n + 1) for n in late)})" if batch.max() > 0 else ""
-        parts.append(f"{len(missing):,} of the {counted(len(batch), what)} are missing{where}")
-    if twice:
-        parts.append(f"{twice:,} occur more often than drawn")
-    if strange:
-        shown = " ".join(strange[0]) if isinstance(strange[0], tuple) else str(strange[0])
-        parts.append(f"{len(strange):,} not in the design (the first: {shown[:40]!r})")
-    return f"annotated: {', '.join(parts)}; expected each drawn {what} once"
 
 
 def _part(pool: Pool) -> str:

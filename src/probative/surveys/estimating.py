@@ -292,10 +292,17 @@ def estimate(
     }
     everyone = range(len(pool.names))
     estimated = [projected[name].score(k, name) for k in everyone for name in shown_metrics]
-    gaps = [gap for name in compared for gap in _compared(projected[name], name, len(pool.names))]
+    gaps: list[EstimatedDifference] = []
+    for name in compared:  # each system with the first
+        own = [projected[name].difference(0, k, name) for k in everyone[1:]]
+        if len(own) > 1:
+            adjusted = adjust_pvalues([gap.pvalue for gap in own], method="holm")
+            pairs = zip(own, adjusted, strict=True)
+            own = [replace(gap, p_adjusted=float(p)) for gap, p in pairs]
+        gaps += own
     first = projected[compared[0]]
     of_goal = gaps if known.goal == "difference" and gaps else estimated
-    worth = next(own.worth for own in of_goal if own.metric == compared[0])
+    worth = next(one.worth for one in of_goal if one.metric == compared[0])
     is_certain = known.size == known.pool.units and not options.population
     say = certain_verdict if is_certain else verdict
     # leave out the notes that take an output for gold
@@ -333,15 +340,6 @@ def estimate(
             "" if known.judge is None else "judge",
         ),
     )
-
-
-def _compared(projected: _Projected, name: str, n_systems: int) -> list[EstimatedDifference]:
-    """Compare each system with the first; adjust the p-values if there are several."""
-    gaps = [projected.difference(0, k, name) for k in range(1, n_systems)]
-    if len(gaps) < 2:
-        return gaps
-    adjusted = adjust_pvalues([gap.pvalue for gap in gaps], method="holm")
-    return [replace(gap, p_adjusted=float(p)) for gap, p in zip(gaps, adjusted, strict=True)]
 
 
 def _strata(
