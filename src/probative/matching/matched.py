@@ -60,6 +60,7 @@ from probative.reading.annotations import (
     Tagged,
     Text,
 )
+from probative.reading.annotations import items_of as rows_of
 from probative.reading.formats import FORMATS, Options, open_input, read
 from probative.reading.inputs import annotations_of, both_of, is_path
 from probative.reading.rows import name_numbers, without_ignored_tokens, without_left_out_texts
@@ -130,36 +131,23 @@ def _join_by_key(
 def _in_places(side: Side, places: NDArray[np.int64]) -> Side:
     """Return the rows at these indices; -1 stands for a row without a label."""
     lost = places < 0
-    read_texts = side.texts
-
-    def texts() -> Sequence[str]:
-        every = read_texts() if read_texts is not None else ()
-        return [every[i] for i in places.tolist()] if len(every) else ()
-
-    common: dict[str, Any] = {
-        "units": None if side.units is None else side.units[places],
-        "texts": None if read_texts is None else texts,
-        "aligned": None,
-    }
+    units = None if side.units is None else side.units[places]
+    groups = None
     if side.groups is not None:
-        common["groups"] = replace(side.groups, codes=side.groups.codes[places])
+        groups = replace(side.groups, codes=side.groups.codes[places])
+    part: Any = replace(rows_of(side, places, units), aligned=None, groups=groups)
     if isinstance(side, Labels):
-        codes, names = side.codes[places], side.names
         if lost.any():  # names stay sorted: NOTHING is the empty text
-            codes, names = np.where(lost, 0, codes + 1).astype(np.int32), (NOTHING, *names)
-        return replace(side, codes=codes, names=names, **common)
+            codes = np.where(lost, 0, part.codes + 1).astype(np.int32)
+            part = replace(part, codes=codes, names=(NOTHING, *side.names))
+        return cast("Labels", part)
     row = np.full(len(side), -1, dtype=np.int64)
     row[places[~lost]] = np.flatnonzero(~lost)
     new = row[side.item]
     order = np.lexsort((side.codes, new))
     order = order[new[order] >= 0]
-    return replace(
-        side,
-        item=new[order].astype(np.int32),
-        codes=side.codes[order],
-        n_items=len(places),
-        **common,
-    )
+    part = replace(part, item=new[order].astype(np.int32), codes=side.codes[order])
+    return cast("LabelSets", part)
 
 
 # --- Matching logs: the samples that each system got right, or its findings in them
