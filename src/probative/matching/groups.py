@@ -291,20 +291,16 @@ _Confusions = tuple[tuple[str | None, str | None, int], ...]
 
 def span_confusions(gold: Spans, system: Spans) -> _Confusions:
     """Count the pairs of different labels (or None) of spans with equal boundaries."""
-    start, end = (
-        int(max(getattr(side, name).max(initial=0) for side in (gold, system))) + 1
-        for name in ("start", "end")
-    )
-    places = [
-        (side.sentence.astype(np.int64) * start + side.start) * end + side.end
-        for side in (gold, system)
-    ]
+    sides = gold, system
+    start = int(max(side.start.max(initial=0) for side in sides)) + 1
+    end = int(max(side.end.max(initial=0) for side in sides)) + 1
+    places = [(s.sentence.astype(np.int64) * start + s.start) * end + s.end for s in sides]
     distinct = [np.unique(place, return_index=True) for place in places]
     # both parts are sorted: a merge sort is many times faster than NumPy's union by hashing
     both = np.sort(np.concatenate([place for place, _ in distinct]), kind="stable")
     everywhere = both[np.flatnonzero(np.diff(both, prepend=-1))]
     codes = []
-    for side, (place, first) in zip((gold, system), distinct, strict=True):
+    for side, (place, first) in zip(sides, distinct, strict=True):
         code = np.full(len(everywhere), -1)
         code[np.searchsorted(everywhere, place)] = side.label[first]
         codes.append(code)

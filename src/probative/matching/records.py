@@ -532,20 +532,12 @@ class MatchedRecords:
         said, gold = number
         there = np.unique((items.unit * np.int64(size) + items.label)[items.answer | (kinds > 0)])
         absent = items.n_units - np.bincount(there % max(size, 1), minlength=size)
-        counts = [
-            FieldCounts(
-                path,
-                int(gold[:, k].sum()),
-                int(gold[RIGHT, k]),
-                int(gold[OTHER_VALUE, k]),
-                int(gold[MISSING, k]),
-                int(said[INVENTED, k]),
-                int(gold[OTHER_TYPE, k]),
-                int(said[OTHER_TYPE, k]),
-                None if self.in_list[k] else int(absent[k]),
-            )
-            for k, path in enumerate(items.labels)
-        ]
+        columns = gold.sum(axis=0), gold[RIGHT], gold[OTHER_VALUE], gold[MISSING], said[INVENTED]
+        numbers = np.stack([*columns, gold[OTHER_TYPE], said[OTHER_TYPE]], axis=1).tolist()
+        counts = []
+        for k, (path, row) in enumerate(zip(items.labels, numbers, strict=True)):
+            row.append(None if self.in_list[k] else int(absent[k]))
+            counts.append(FieldCounts(path, *row))
         counts.sort(key=lambda own: (-own.errors, own.path))
         return [own for own in counts if own.in_gold or own.errors]
 
