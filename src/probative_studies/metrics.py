@@ -232,7 +232,11 @@ def least_coverage(metric: str, n: int, method: str | None = None, *, level: flo
     notes = np.broadcast_to(np.asarray(found.note, dtype=object), len(tables))
     noted = np.array([note is not None for note in notes])
     conditions, rows = [], []
-    for shares in _conditions():
+    for share, recall, specificity in itertools.product(_POSITIVES, _RATES, _RATES):
+        if recall + specificity < 1:  # worse than guessing
+            continue
+        rest, miss, alarm = 1 - share, 1 - recall, 1 - specificity
+        shares = np.array([share * recall, rest * alarm, share * miss, rest * specificity])
         weight = chances_of(tables, shares) * there
         if weight.sum() >= _DEFINED:
             truth = float(own.value(*shares))
@@ -247,16 +251,6 @@ def least_coverage(metric: str, n: int, method: str | None = None, *, level: flo
     # a sum has no standard error; notes and length are those of all conditions, on average
     least, misses = float(columns[0][worst]), float(columns[2][worst])
     return _row(*about, least, 0.0, mean(columns[1]), misses, mean(columns[3]), 0)
-
-
-def _conditions() -> Iterator[Array]:
-    """Yield the shares of tp, fp, fn and tn of systems that are no worse than guessing."""
-    for share, recall, specificity in itertools.product(_POSITIVES, _RATES, _RATES):
-        if recall + specificity >= 1:
-            rest = 1 - share
-            yield np.array(
-                [share * recall, rest * (1 - specificity), share * (1 - recall), rest * specificity]
-            )
 
 
 def paired_shares(

@@ -346,15 +346,12 @@ class Expected:
     def _variances(self, units: NDArray[np.intp]) -> Floats:
         """Return the variance of every e among these units: the guess, combined with evidence."""
         guess = self.mean[:, units].var(axis=1) + self.variance[:, units].mean(axis=1)
-        if self.observed is None or self.evidence is None:
-            return np.asarray(guess)
-        known = np.flatnonzero(np.isin(self.evidence.units, units))
-        if len(known) < 2:
-            return np.asarray(guess)
-        seen = self.observed[:, known].var(axis=1, ddof=1)
-        return np.asarray(
-            (len(known) * seen + _WEIGHT_OF_GUESS * guess) / (len(known) + _WEIGHT_OF_GUESS)
-        )
+        if self.observed is not None and self.evidence is not None:
+            known = np.flatnonzero(np.isin(self.evidence.units, units))
+            if len(known) > 1:
+                seen = len(known) * self.observed[:, known].var(axis=1, ddof=1)
+                guess = (seen + _WEIGHT_OF_GUESS * guess) / (len(known) + _WEIGHT_OF_GUESS)
+        return np.asarray(guess)
 
     @cached_property
     def alone(self) -> Floats:
